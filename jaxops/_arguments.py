@@ -1,0 +1,210 @@
+"""From what a caller passes to arrays and static values, with errors that name the argument."""
+
+from __future__ import annotations
+
+import operator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+_X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
+
+
+def is_host_string(x: object) -> bool:
+    """Whether NumPy sees `x` as an array of text or bytes."""
+    if isinstance(x, jax.Array):
+        return False
+    if isinstance(x, (str, bytes)):
+        return True
+    if not isinstance(x, (list, tuple, np.ndarray, np.generic)):
+        return False
+    array = x if isinstance(x, np.ndarray) else _as_numpy_or_none(x)
+    return array is not None and array.dtype.kind in "USTO"
+
+
+def _as_numpy_or_none(x: object) -> np.ndarray | None:
+    try:
+        return np.asarray(x)
+    except (ValueError, TypeError, jax.errors.TracerArrayConversionError):
+        return None
+
+
+def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
+    """A NumPy array of text or bytes; object arrays must hold nothing else."""
+    array = np.asarray(x)
+    if array.dtype.kind not in "USTO" or (
+        array.dtype.kind == "O" and not all(isinstance(i, (str, bytes)) for i in array.flat)
+    ):
+        raise TypeError(
+            f"{op}: {arg} must hold strings only; received an array of dtype {array.dtype}"
+        )
+    return array
+
+
+def empty_string_like(strings: np.ndarray) -> str | bytes:
+    holds_bytes = strings.dtype.kind == "S" or (
+        strings.dtype.kind == "O" and strings.size > 0 and isinstance(strings[0], bytes)
+    )
+    return b"" if holds_bytes else ""
+
+
+def fill_dtype(strings: np.ndarray):
+    # None lets NumPy widen "<U1" where the fill value is longer.
+    return strings.dtype if strings.dtype.kind in "OT" else None
+
+
+def to_operand(x: object, op: str, arg: str) -> jax.Array:
+    """An array of data. 64-bit values that a 32-bit array would distort are refused."""
+    if isinstance(x, jax.Array):
+        if jnp.issubdtype(x.dtype, jax.dtypes.extended):
+            raise TypeError(f"{op}: {arg} must have a numeric or bool dtype; received {x.dtype}")
+        return x
+    array = _to_numpy(x, op, arg)
+    if isinstance(array, jax.Array):
+        return array
+    if array.dtype.kind in "USTO":
+        raise TypeError(
+            f"{op}: {arg} must be an array of numbers or bools; received dtype {array.dtype}"
+        )
+    return jnp.asarray(_canonical(array, op, arg))
+
+
+def to_indices(x: object, op: str, arg: str, mode: str) -> jax.Array:
+    """An array of integers. Values too large for the 32-bit type stay out of bounds."""
+    if not isinstance(x, jax.Array):
+        array = _to_numpy(x, op, arg)
+        if isinstance(array, np.ndarray):
+            if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
+                array = array.astype(np.int32)  # NumPy makes `[]` a float array
+            _check_integer(array.dtype, op, arg)
+            array = _saturate(array, op, arg, mode)
+        x = jnp.asarray(array)
+    _check_integer(x.dtype, op, arg)
+    return x
+
+
+def _to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
+    try:
+        return np.asarray(x)
+    except jax.errors.TracerArrayConversionError:
+        return jnp.asarray(x)  # a list that holds tracers
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{op}: {arg} is not an array or nested list: {error}") from None
+
+
+def _check_integer(dtype, op: str, arg: str) -> None:
+    if not jnp.issubdtype(dtype, jnp.integer):
+        raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}")
+
+
+def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
+    """`array` in the dtype JAX gives it, unless that changes an integer or overflows a float."""
+    dtype = jax.dtypes.canonicalize_dtype(array.dtype)
+    if dtype == array.dtype:
+        return array
+    with np.errstate(over="ignore"):
+        narrow = array.astype(dtype)
+    changed = (
+        np.isinf(narrow) & ~np.isinf(array) if narrow.dtype.kind in "fc" else narrow != array
+    )
+    if changed.any():
+        value = array[changed].flat[0]
+        raise ValueError(
+            f"{op}: {arg} holds {value}, which does not fit {dtype} "
+            f"(from {array.dtype}); {_X64_HINT}"
+        )
+    return narrow
+
+
+def _saturate(array: np.ndarray, op: str, arg: str, mode: str) -> np.ndarray:
+    dtype = jax.dtypes.canonicalize_dtype(array.dtype)
+    if dtype == array.dtype:
+        return array
+    info = np.iinfo(dtype)
+    narrow = np.clip(array, info.min, info.max).astype(dtype)
+    if mode == "wrap" and (narrow != array).any():
+        raise ValueError(
+            f"{op}: {arg} holds values that do not fit {dtype}, "
+            f'which mode="wrap" cannot wrap; {_X64_HINT}'
+        )
+    return narrow
+
+
+def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
+    """A scalar of `dtype`, from a value that `dtype` can hold."""
+    value = to_operand(x, op, arg)
+    if value.shape != ():
+        raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
+    return to_dtype(x, value, dtype, op, arg)
+
+
+def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array:
+    """`value`, which came from `x`, as `dtype`: arrays must have it, host values must fit it."""
+    if value.dtype == dtype:
+        return value
+    if not isinstance(x, jax.Array) and _kind(value.dtype) <= _kind(dtype):
+        converted = value.astype(dtype)
+        if not jnp.issubdtype(dtype, jnp.integer) or _equal(value, converted):
+            return converted
+    raise TypeError(f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}")
+
+
+def _equal(a: jax.Array, b: jax.Array) -> bool:
+    # Through Python integers: no dtype holds both uint64 and int64.
+    return np.asarray(a).tolist() == np.asarray(b).tolist()
+
+
+def _kind(dtype) -> int:
+    families = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
+    (kind,) = (n for n, family in enumerate(families) if jnp.issubdtype(dtype, family))
+    return kind
+
+
+def _summary(x: object, value: jax.Array) -> str:
+    return f"{x!r}" if value.shape == () else f"an array of dtype {value.dtype}"
+
+
+def static_int(x: object, op: str, arg: str) -> int:
+    """A Python int, from anything that is a whole number at trace time."""
+    try:
+        return operator.index(x)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{op}: {arg} must be a static int; received {_brief(x)}") from None
+
+
+def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
+    """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
+    if isinstance(x, jax.core.Tracer):
+        raise TypeError(f"{op}: {arg} must be static; received {_brief(x)}")
+    if np.ndim(x) == 1:  # type: ignore[arg-type]
+        return tuple(static_int(i, op, arg) for i in x)  # type: ignore[union-attr]
+    raise ValueError(f"{op}: {arg} must be a one-dimensional sequence of ints; received {x!r}")
+
+
+def static_ints_or_none(
+    x: object, op: str, arg: str, concrete_arrays: bool = False
+) -> tuple[int, ...] | None:
+    """The ints of a sequence without JAX arrays; None where it is or holds one.
+
+    With `concrete_arrays` those of a JAX array that is not traced too.
+    """
+    if isinstance(x, jax.Array):
+        if not concrete_arrays or isinstance(x, jax.core.Tracer):
+            return None
+        x = np.asarray(x)
+    elif isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in x):
+        return None
+    return static_ints(x, op, arg)
+
+
+def _brief(x: object) -> str:
+    if isinstance(x, jax.core.Tracer):
+        return f"a traced array of shape {x.shape}"
+    return repr(x)
+
+
+def check_bool(x: object, op: str, arg: str) -> bool:
+    if not isinstance(x, bool):
+        raise TypeError(f"{op}: {arg} must be a static bool; received {_brief(x)}")
+    return x

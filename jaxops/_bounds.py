@@ -1,0 +1,279 @@
+"""The out-of-bounds policy: the one place where indices meet their bounds.
+
+`resolve` turns the indices a caller gave into indices that `lax.gather` and `lax.scatter` can use
+as they are, plus a mask of the ones that count. The error of the default mode comes from a
+primitive, `check_p`, an identity on the indices. A primitive rather than a `lax.cond` in the
+traced program, because it decides per context what a check is:
+
+* evaluated eagerly: the indices are looked at on the host and `OutOfBoundsError` is raised;
+* lowered for the CPU: one reduction, and a host callback in the branch that raises;
+* lowered for other platforms: nothing (`mode="error"`: the same as on the CPU);
+* under `vmap`: itself, on the batched indices, so positions stay true and nothing is unrolled;
+* under `checkify`: a functional error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import batching, mlir
+
+from jaxops import _jax_internals
+from jaxops._index_spec import IndexSpec
+
+MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
+
+
+class Resolved(NamedTuple):
+    """Indices ready for `lax`, and which of them are in bounds (None: all of them)."""
+
+    indices: jax.Array
+    valid: jax.Array | None
+
+
+def check_mode(op: str, mode: object) -> None:
+    if mode not in MODES:
+        raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {mode!r}")
+
+
+def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
+    """Applies `mode` to index vectors `indices[..., K]` whose bounds are `spec.limits`.
+
+    Entries that are not `valid` keep their value.
+    """
+    indices = widen(indices)
+    limits = _limits_like(indices, spec)
+    valid = None
+    if not spec.limits:  # empty index vectors are in bounds
+        mode = "promise_in_bounds"
+    if mode == "clip":
+        indices = jnp.clip(indices, np.zeros_like(limits), limits - 1)
+    elif mode == "wrap":
+        indices = jnp.remainder(indices, limits)
+    elif mode == "fill":
+        valid = _in_bounds(indices, spec)
+    elif mode in ("device", "error"):
+        indices = _check(spec, indices, mode)
+        if mode == "device":
+            valid = lax.platform_dependent(
+                indices, cpu=_all_valid, default=functools.partial(_in_bounds, spec=spec)
+            )
+    return Resolved(_narrow(indices), valid)
+
+
+def widen(indices: jax.Array) -> jax.Array:
+    """To 32 bits at least, because a bound such as 300 cannot be written in int8."""
+    if jnp.iinfo(indices.dtype).bits < 32:
+        return indices.astype(jnp.int32)
+    return indices
+
+
+def _narrow(indices: jax.Array) -> jax.Array:
+    """To the signed type that `lax` gathers with; what would not fit stays out of bounds."""
+    if not jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
+        return indices
+    signed = jnp.int32
+    if jax.config.jax_enable_x64:
+        signed = jnp.int64
+    largest = np.array(min(jnp.iinfo(signed).max, jnp.iinfo(indices.dtype).max), indices.dtype)
+    return jnp.minimum(indices, largest).astype(signed)
+
+
+def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray:
+    largest = jnp.iinfo(indices.dtype).max
+    return np.array([min(limit, largest) for limit in spec.limits], dtype=indices.dtype)
+
+
+def _as_unsigned(indices: jax.Array) -> jax.Array:
+    """Bit-cast, which makes every negative index larger than any bound: one comparison less."""
+    unsigned = np.dtype(f"uint{jnp.iinfo(indices.dtype).bits}")
+    return lax.bitcast_convert_type(indices, unsigned)
+
+
+def _in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
+    """Mask `[...]` of the index vectors in `indices[..., K]` that are in bounds."""
+    values = _as_unsigned(indices)
+    limits = np.array(spec.limits, dtype=np.uint64).astype(values.dtype)
+    return jnp.all(values < limits, axis=-1)
+
+
+def _all_valid(indices: jax.Array) -> jax.Array:
+    """A mask that XLA folds to a constant, and away with the selects that it steers.
+
+    Made from the indices, so that under `shard_map` it varies along the same axes as they do.
+    """
+    first = indices[..., 0]
+    return first == first
+
+
+def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
+    # The largest value per component, then K comparisons: XLA makes one plain max reduction of
+    # it, which costs next to nothing beside the gather. Comparing first costs a pass more.
+    values = _as_unsigned(indices)
+    limits = np.array(spec.limits, dtype=np.uint64).astype(values.dtype)
+    largest = jnp.max(values, axis=tuple(range(values.ndim - 1)))
+    return jnp.any(largest >= limits)
+
+
+# Eager calls run one compiled function that returns its flags instead of raising from inside.
+_flags: contextvars.ContextVar[list | None] = contextvars.ContextVar("jaxops_flags", default=None)
+
+
+@contextlib.contextmanager
+def collect_flags():
+    """Within: checks do not raise; each appends its scalar "some index is out of bounds"."""
+    flags: list[jax.Array] = []
+    token = _flags.set(flags)
+    try:
+        yield flags
+    finally:
+        _flags.reset(token)
+
+
+def _check(spec: IndexSpec, indices: jax.Array, mode: str) -> jax.Array:
+    if indices.size == 0:
+        return indices
+    flags = _flags.get()
+    if flags is not None:
+        flags.append(_any_out_of_bounds(indices, spec))
+        return indices
+    return check_p.bind(indices, spec=spec, mode=mode, axes=_axes_to_agree_on(indices))
+
+
+def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
+    """The `shard_map` axes along which the outcome of a check can differ.
+
+    If one shard alone raised, the others would wait for it in their next collective until XLA
+    kills the process. So all shards learn that one of them has a bad index, and all raise. That
+    takes a collective, which every shard must reach: in the body of a `while_loop` or `cond` a
+    shard may never come by, and a correct program must not hang, so there each raises alone.
+    """
+    manual = jax.sharding.get_abstract_mesh().manual_axes
+    if not manual or _jax_internals.in_divergent_control_flow():
+        return ()
+    varying = jax.typeof(indices).manual_axis_type.varying
+    # With `check_vma=False` types do not tell along which axes values vary: assume all.
+    tracked = jax.typeof(lax.axis_index(manual[0])).manual_axis_type.varying
+    return tuple(a for a in manual if a in varying) if tracked else tuple(manual)
+
+
+check_p = Primitive("out_of_bounds_check")
+
+
+@check_p.def_impl
+def _check_eagerly(indices, *, spec, mode, axes):
+    del axes
+    if mode == "error" or platform(indices) == "cpu":
+        error = spec.find_error(np.asarray(indices))
+        if error is not None:
+            raise error
+    return indices
+
+
+def platform(array: jax.Array) -> str:
+    """The platform that holds a concrete `array`, for example `"cpu"`."""
+    return next(iter(array.devices())).platform
+
+
+@check_p.def_abstract_eval
+def _check_abstract_eval(indices, *, spec, mode, axes):
+    return indices
+
+
+def _check_batching_rule(operands, dims, **params):
+    (indices,), (dim,) = operands, dims
+    return check_p.bind(jnp.moveaxis(indices, dim, 0), **params), 0
+
+
+batching.primitive_batchers[check_p] = _check_batching_rule
+
+
+def _raise_if_any(indices, *, spec: IndexSpec, mode: str, axes: tuple[str, ...]):
+    """The check as compiled: the branch taken by good indices is empty."""
+    del mode
+    bad = _any_out_of_bounds(indices, spec)
+    any_bad = lax.pmax(bad.astype(jnp.int32), axes) > 0 if axes else bad
+
+    def report():
+        position, index = _first_out_of_bounds(indices, spec)
+        if axes:
+            position, index = _from_one_shard(bad, (position, index), axes)
+        # `partitioned`: every device raises, not only the one with the data. A device that went
+        # on alone would wait for the others in its next collective.
+        jax.debug.callback(functools.partial(_raise, spec), position, index, partitioned=True)
+
+    lax.cond(any_bad, report, lambda: None)
+    return indices
+
+
+def _first_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array]:
+    """Multi-dimensional position and value of the first bad index vector."""
+    shape = indices.shape[:-1]
+    flat = jnp.argmin(_in_bounds(indices, spec).reshape(-1))
+    index = lax.dynamic_index_in_dim(indices.reshape(-1, indices.shape[-1]), flat, keepdims=False)
+    position = jnp.array(jnp.unravel_index(flat, shape), dtype=flat.dtype).reshape(len(shape))
+    return position, index
+
+
+def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
+    """`values` as they are on the first shard where `bad` holds, on all shards."""
+    rank = lax.axis_index(axes)
+    first = lax.pmin(jnp.where(bad, rank, jnp.iinfo(rank.dtype).max), axes)
+    return jax.tree.map(
+        lambda value: lax.psum(jnp.where(rank == first, value, jnp.zeros_like(value)), axes), values
+    )
+
+
+def _raise(spec: IndexSpec, position, index):
+    raise spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index))
+
+
+def _raise_if_any_off_cpu(indices, *, spec, mode, axes):
+    if mode == "error":
+        return _raise_if_any(indices, spec=spec, mode=mode, axes=axes)
+    return indices
+
+
+mlir.register_lowering(
+    check_p, mlir.lower_fun(_raise_if_any, multiple_results=False), platform="cpu"
+)
+mlir.register_lowering(check_p, mlir.lower_fun(_raise_if_any_off_cpu, multiple_results=False))
+
+
+class _ErrorFormat(str):
+    """A format string whose `format` words the error of `spec`.
+
+    `checkify` formats its messages once the values are known, with `str.format`, which cannot
+    choose the words by the values as `IndexSpec.describe` does.
+    """
+
+    spec: IndexSpec
+
+    @classmethod
+    def of(cls, spec: IndexSpec) -> _ErrorFormat:
+        self = cls(repr(spec))  # equal texts for equal specs: checkify compares them
+        self.spec = spec
+        return self
+
+    def format(self, *args, **kwargs) -> str:
+        position, index = args
+        del kwargs
+        return str(self.spec.error(tuple(map(int, position)), tuple(map(int, index))))
+
+
+def _functional_error(indices, *, spec: IndexSpec, mode, axes):
+    """What `checkify.check` is to be called with."""
+    del mode, axes
+    ok = jnp.logical_not(_any_out_of_bounds(indices, spec))
+    return ok, _ErrorFormat.of(spec), _first_out_of_bounds(indices, spec)
+
+
+_jax_internals.register_checkify_rule(check_p, _functional_error)

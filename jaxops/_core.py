@@ -1,0 +1,144 @@
+"""The canonical gather and the canonical scatters; every indexing op is one of them.
+
+Bounds are applied here, once per direction. What reaches `lax` is in bounds, or masked, or an
+index that `lax` is told to drop.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops import _bounds, _deterministic
+from jaxops._index_spec import IndexSpec
+from jaxops._windows import Windows, lax_gather, scatter_dimension_numbers
+
+_PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
+
+
+def gather(
+    operand: jax.Array,
+    indices: jax.Array,
+    windows: Windows,
+    spec: IndexSpec,
+    *,
+    mode: str,
+    fill_value: jax.Array | None = None,
+    deterministic: bool = False,
+) -> jax.Array:
+    """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0."""
+    shape = windows.result_shape(operand.shape, indices.shape)
+    if 0 in shape:
+        return jnp.zeros(shape, operand.dtype)
+    indices, valid = _bounds.resolve(spec, indices, mode)
+    fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
+    operand = _pad_empty_axes(operand, windows, fill)
+    if valid is not None:
+        indices = jnp.where(valid[..., None], indices, jnp.zeros_like(indices))
+    gather_fn = _deterministic.gather if deterministic else lax_gather
+    result = gather_fn(operand, indices, windows)
+    if valid is not None:
+        result = jnp.where(windows.over_result(valid, result.ndim), result, fill)
+    return result
+
+
+def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> jax.Array:
+    """Indexed axes of size 0 made 1, so that `lax` has a window for indices that cannot be right.
+
+    Returning a constant instead would leave the check with no result in use, and JAX drops
+    computations like that.
+    """
+    if all(operand.shape[axis] for axis in windows.axes):
+        return operand
+    widths = [
+        (0, int(axis in windows.axes and size == 0), 0) for axis, size in enumerate(operand.shape)
+    ]
+    return lax.pad(operand, fill, widths)
+
+
+_LAX_SCATTERS = {
+    "add": lax.scatter_add,
+    "sub": lax.scatter_sub,
+    "min": lax.scatter_min,
+    "max": lax.scatter_max,
+    "update": lax.scatter,
+}
+
+
+def scatter(
+    kind: str,
+    operand: jax.Array,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    spec: IndexSpec,
+    *,
+    mode: str,
+    deterministic: bool = False,
+) -> jax.Array:
+    """Combines windows of `operand` with `updates`; what is out of bounds is dropped."""
+    if updates.size == 0:
+        return operand
+    shape = operand.shape
+    operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
+    indices, valid = _bounds.resolve(spec, indices, mode)
+    if mode == "fill":
+        lax_mode = _DROP
+    else:
+        # On a GPU bad indices do come here. HLO defines that scatter skips them; the mask is
+        # for the gradient, which is a gather and would read an element next to them.
+        lax_mode = _PROMISE
+        if valid is not None:
+            mask = windows.over_result(valid, updates.ndim)
+            updates = jnp.where(mask, updates, jnp.zeros((), updates.dtype))
+    if kind in ("min", "max"):
+        result = _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates)
+    elif deterministic:
+        updates = -updates if kind == "sub" else updates
+        result = _deterministic.scatter_add(operand, indices, updates, windows)
+    else:
+        result = _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+    return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
+
+
+def _lax_scatter(kind, operand, indices, updates, windows: Windows, lax_mode) -> jax.Array:
+    return _LAX_SCATTERS[kind](
+        operand,
+        indices,
+        updates,
+        scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
+        mode=lax_mode,
+    )
+
+
+# lax.scatter_min and lax.scatter_max have no derivative.
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates):
+    return _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+
+
+@_scatter_extremum.defjvp
+def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
+    """The tangent is shared in equal parts by all that attain the extremum, as in TensorFlow.
+
+    out = max(x, y_1, .., y_n)  =>  d out = (x' [x = out] + sum_j y_j' [y_j = out]) / #attaining
+    """
+    operand, indices, valid, updates = primals
+    operand_dot, _, _, updates_dot = tangents
+    out = _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+    attained = updates == lax_gather(out, indices, windows, lax_mode)
+    if valid is not None:
+        attained &= windows.over_result(valid, updates.ndim)
+    operand_share = (operand == out).astype(out.dtype)
+    updates_share = attained.astype(out.dtype)
+
+    def add_updates(to, values):
+        return _lax_scatter("add", to, indices, values, windows, lax_mode)
+
+    attaining = add_updates(operand_share, updates_share)
+    out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining
+    return out, out_dot

@@ -1,0 +1,161 @@
+"""Scatter-add with a fixed order of summation, and the gather whose gradient is that.
+
+On a GPU the updates of `lax.scatter_add` that meet in one element are added in the order in which
+threads arrive. Here they are sorted by target, summed by a segmented scan, whose tree of additions
+depends on nothing but the indices, and added to targets that are distinct.
+
+The two are each other's transpose, which needs primitives of their own: derivatives of the scan
+would be as slow as they are needless, and `jax.custom_vjp` would lose forward mode.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from jaxops._windows import Windows, lax_gather
+
+
+def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
+    """`lax_gather`, with the transpose `scatter_add`."""
+    return gather_p.bind(operand, indices, windows=windows)
+
+
+def scatter_add(
+    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
+) -> jax.Array:
+    """Adds `updates` in a fixed order; indices out of bounds are dropped."""
+    return scatter_add_p.bind(operand, indices, updates, windows=windows)
+
+
+def _scatter_add(operand, indices, updates, *, windows: Windows):
+    batch = tuple(range(windows.batch_dims))
+    indexed = (*batch, *windows.axes)
+    kept = tuple(d for d in range(operand.ndim) if d not in indexed)
+    dims = tuple(operand.shape[d] for d in indexed)
+    rows = math.prod(dims)
+
+    window_dims = windows.window_dims(operand.ndim, indices.ndim)
+    selecting = tuple(d for d in range(updates.ndim) if d not in window_dims)
+    n = math.prod(updates.shape[d] for d in selecting)
+    values = updates.transpose(*selecting, *window_dims).reshape(n, -1)
+
+    targets = _row_numbers(indices, windows.batch_dims, dims).reshape(n)
+    order = jnp.argsort(targets, stable=True)
+    targets = targets[order]
+    starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
+    ends = jnp.concatenate([starts[1:], jnp.ones(1, bool)])
+    _, sums = lax.associative_scan(_add_within_segment, (starts[:, None], values[order]))
+    # All but the last row of a segment, which holds its sum, go to distinct rows that don't exist.
+    targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
+
+    table = operand.transpose(*indexed, *kept).reshape(rows, -1)
+    table = table.at[targets].add(sums, mode="drop", unique_indices=True)
+    table = table.reshape(*dims, *(operand.shape[d] for d in kept))
+    return table.transpose(*(tuple((*indexed, *kept).index(d) for d in range(operand.ndim))))
+
+
+def _row_numbers(indices, batch_dims: int, dims: tuple[int, ...]):
+    """Row-major number of the row that each index vector selects; `prod(dims)` if none."""
+    dtype = jnp.int32
+    if math.prod(dims) + math.prod(indices.shape[:-1]) > jnp.iinfo(dtype).max:
+        if not jax.config.jax_enable_x64:
+            raise ValueError(
+                f"deterministic=True: {math.prod(dims)} rows take 64-bit row numbers; "
+                'jax.config.update("jax_enable_x64", True) switches them on'
+            )
+        dtype = jnp.int64
+    index_shape = indices.shape[:-1]
+    numbers = jnp.zeros(index_shape, dtype)
+    inside = jnp.ones(index_shape, bool)
+    for d, dim in enumerate(dims):
+        if d < batch_dims:
+            coordinate = lax.broadcasted_iota(dtype, index_shape, d)
+        else:
+            coordinate = indices[..., d - batch_dims]
+            inside &= (coordinate >= 0) & (coordinate < dim)
+        numbers = numbers * dim + coordinate.astype(dtype)
+    return jnp.where(inside, numbers, math.prod(dims))
+
+
+def _add_within_segment(left, right):
+    left_starts, left_sum = left
+    right_starts, right_sum = right
+    return left_starts | right_starts, jnp.where(right_starts, right_sum, left_sum + right_sum)
+
+
+gather_p = Primitive("gather_with_deterministic_transpose")
+scatter_add_p = Primitive("deterministic_scatter_add")
+
+
+def _define(primitive, implementation):
+    primitive.def_impl(jax.jit(implementation, static_argnames="windows"))
+    mlir.register_lowering(primitive, mlir.lower_fun(implementation, multiple_results=False))
+
+    @primitive.def_abstract_eval
+    def abstract_eval(*operands, windows):
+        # By tracing, so that what an aval carries beside shape and dtype (the axes along which
+        # it varies under shard_map) is what the implementation makes of it.
+        traced = jax.make_jaxpr(functools.partial(implementation, windows=windows))(*operands)
+        (result,) = traced.out_avals
+        return result
+
+    def batching_rule(operands, dims, *, windows):
+        # The new dimension becomes one more batch dimension of the windows.
+        (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+        batched = (
+            jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
+            for x, d in zip(operands, dims, strict=True)
+        )
+        axes = tuple(axis + 1 for axis in windows.axes)
+        return primitive.bind(*batched, windows=Windows(axes, windows.batch_dims + 1)), 0
+
+    batching.primitive_batchers[primitive] = batching_rule
+
+
+_define(gather_p, lambda operand, indices, *, windows: lax_gather(operand, indices, windows))
+_define(scatter_add_p, _scatter_add)
+
+ad.defjvp(
+    gather_p,
+    lambda operand_dot, operand, indices, *, windows: gather(operand_dot, indices, windows),
+    None,
+)
+
+
+def _gather_transpose(cotangent, operand, indices, *, windows):
+    zeros = jnp.zeros(operand.aval.shape, operand.aval.dtype)
+    return scatter_add(zeros, indices, cotangent, windows), None
+
+
+ad.primitive_transposes[gather_p] = _gather_transpose
+
+
+def _scatter_add_jvp(primals, tangents, *, windows):
+    operand, indices, updates = primals
+    operand_dot, _, updates_dot = tangents
+    result = scatter_add(operand, indices, updates, windows)
+    operand_dot = ad.instantiate_zeros(operand_dot)
+    if type(updates_dot) is ad.Zero:
+        return result, operand_dot
+    return result, scatter_add(operand_dot, indices, updates_dot, windows)
+
+
+ad.primitive_jvps[scatter_add_p] = _scatter_add_jvp
+
+
+def _scatter_add_transpose(cotangent, operand, indices, updates, *, windows):
+    operand_bar = cotangent if ad.is_undefined_primal(operand) else None
+    updates_bar = (
+        gather(cotangent, indices, windows) if ad.is_undefined_primal(updates) else None
+    )
+    return operand_bar, None, updates_bar
+
+
+ad.primitive_transposes[scatter_add_p] = _scatter_add_transpose

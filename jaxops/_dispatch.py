@@ -1,0 +1,127 @@
+"""How a public op runs: one compiled call when eager, inline in a trace, positions for strings."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops import _arguments, _bounds, _jax_internals
+
+
+def run(
+    op: str,
+    impl: Callable,
+    data: Mapping[str, object],
+    indices: Mapping[str, object],
+    *,
+    name: str | None,
+    mode: str,
+    fill_value: object = None,
+    moves_elements: bool = False,
+    like: str | None = None,
+    **static,
+):
+    """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
+
+    Args:
+        op: name of the public function, for messages and for the named scope.
+        impl: pure function of arrays. It validates shapes and static arguments, so that an eager
+            call like one before validates nothing.
+        data: arrays of values by argument name, as the caller passed them.
+        indices: arrays of integers by argument name, likewise.
+        name: the caller's name for the scope; None for the op's.
+        mode: see `_bounds`.
+        fill_value: scalar of the data's dtype, or None.
+        moves_elements: whether every element of the result is an element of `data` or the fill
+            value; only such an op takes host strings.
+        like: the data argument whose dtype all data must have.
+        **static: hashable arguments of `impl`.
+    """
+    _bounds.check_mode(op, mode)
+    if fill_value is not None and mode != "fill":
+        raise ValueError(
+            f'{op}: fill_value is used by mode="fill" only; '
+            f"received fill_value={fill_value!r} with mode={mode!r}"
+        )
+    call = functools.partial(
+        _run_on_arrays, op, impl, indices=indices, name=name, mode=mode, static=static
+    )
+    if any(_arguments.is_host_string(x) for x in data.values()):
+        if not moves_elements:
+            raise TypeError(f"{op}: computes on values and takes no strings; received them")
+        return _run_on_strings(op, call, data, fill_value)
+    operands = [_arguments.to_operand(x, op, arg) for arg, x in data.items()]
+    if like is not None:
+        dtype = operands[list(data).index(like)].dtype
+        operands = [
+            _arguments.to_dtype(x, operand, dtype, op, arg)
+            for (arg, x), operand in zip(data.items(), operands, strict=True)
+        ]
+    if fill_value is not None:
+        dtype = operands[0].dtype
+        fill_value = _arguments.to_scalar_like(fill_value, dtype, op, "fill_value")
+    return call(operands, fill_value)
+
+
+def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, mode, static):
+    scope = _scope(op, name)
+    arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
+    if not _jax_internals.is_eager():
+        with jax.named_scope(scope):
+            return impl(*operands, *arrays, fill_value, op=op, mode=mode, **static)
+    compiled = _compiled(impl, scope, ("op", "mode", *static))
+    result, bad = compiled(*operands, *arrays, fill_value, op=op, mode=mode, **static)
+    if bad is not None and (mode == "error" or _bounds.platform(bad) == "cpu") and bad:
+        # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
+        # as the caller gave them, of which 64-bit ones may have been saturated to 32 bits.
+        with jax.enable_x64(True):
+            arrays = [jnp.asarray(x) for x in indices.values()]
+            impl(*operands, *arrays, fill_value, op=op, mode=mode, **static)
+    return result
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled(impl: Callable, scope: str, static_names: tuple[str, ...]) -> Callable:
+    """`impl` as one compiled function, which also returns whether some index is out of bounds."""
+
+    def flagged(*arrays, **static):
+        with jax.named_scope(scope), _bounds.collect_flags() as flags:
+            result = impl(*arrays, **static)
+        return result, functools.reduce(jnp.logical_or, flags) if flags else None
+
+    return jax.jit(flagged, static_argnames=static_names)
+
+
+def _scope(op: str, name: str | None) -> str:
+    if name is None:
+        return op
+    if not isinstance(name, str):
+        raise TypeError(f"{op}: name must be a str; received {name!r}")
+    return name
+
+
+def _run_on_strings(op: str, call: Callable, data: Mapping[str, object], fill_value: object):
+    """Moves the positions of the strings instead of the strings, then picks by position."""
+    if not _jax_internals.is_eager():
+        raise TypeError(
+            f"{op}: {' and '.join(data)} hold strings, which exist on the host only; "
+            "call it outside jit, vmap and grad"
+        )
+    arrays = [_arguments.to_host_strings(x, op, arg) for arg, x in data.items()]
+    pool = np.concatenate([array.reshape(-1) for array in arrays])
+    starts = np.cumsum([0, *(array.size for array in arrays)])
+    positions = [
+        jnp.arange(start, start + array.size, dtype=jnp.int32).reshape(array.shape)
+        for start, array in zip(starts[:-1], arrays, strict=True)
+    ]
+    picked = np.asarray(call(positions, jnp.int32(-1)))
+    if fill_value is None:
+        fill_value = _arguments.empty_string_like(pool)
+    elif not _arguments.is_host_string(fill_value):
+        raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
+    pool = np.append(pool, np.asarray(fill_value, _arguments.fill_dtype(pool)))
+    return pool[picked]  # position -1, the fill value, is the last one

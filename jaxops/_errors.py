@@ -1,0 +1,37 @@
+"""The exception that eager calls raise for an index outside its bounds."""
+
+
+class OutOfBoundsError(IndexError):
+    """An index lies outside the dimension that it indexes.
+
+    Raised at the call when an operation runs eagerly. Under `jax.jit` the same text stands inside
+    the exception that JAX raises for a failed computation.
+
+    Attributes:
+        operation: name of the jaxops function, for example `"gather"`.
+        position: where the index stands in the argument, one coordinate per dimension. Under
+            `jax.vmap` one leading coordinate per mapped axis, outermost first.
+        index: the offending value: an int, or a tuple of ints where the operation takes index
+            vectors.
+        bound: what it must stay below (an int), or for an index vector the dimensions that it
+            indexes (a tuple).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        operation: str,
+        position: tuple[int, ...],
+        index: int | tuple[int, ...],
+        bound: int | tuple[int, ...],
+    ):
+        super().__init__(message)
+        self.operation = operation
+        self.position = position
+        self.index = index
+        self.bound = bound
+
+    def __reduce__(self):
+        # BaseException would pickle only `args`, which `__init__` does not accept.
+        fields = (self.args[0], self.operation, self.position, self.index, self.bound)
+        return OutOfBoundsError, fields

@@ -1,0 +1,77 @@
+"""Everything that jaxops needs from JAX beyond its documented interface, in one place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import jax
+from jax._src import checkify as _checkify
+from jax.experimental import checkify
+from jax.extend import core as jex_core
+
+# The trace state of plain eager execution. `ensure_compile_time_eval` makes it right even when
+# this module is first imported inside a function that is being traced.
+with jax.ensure_compile_time_eval():
+    _EAGER_STATE = jex_core.get_opaque_trace_state()
+
+
+def is_eager() -> bool:
+    """Whether operations called now run at once: no jit, grad, vmap or shard_map is active."""
+    return jex_core.get_opaque_trace_state() == _EAGER_STATE
+
+
+def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
+    """Makes `checkify.checkify` turn `primitive` into a functional error.
+
+    `out_of_bounds(*operands, **params)` returns `(ok, format string, values)` for `checkify.check`.
+    JAX has no public way to give a primitive a checkify rule, hence `jax._src.checkify`. Its rules
+    changed their leading arguments between jax 0.10 and 0.12; handing the work on to the rule of
+    `checkify.check`'s own primitive keeps this independent of what they are.
+    """
+
+    def rule(*context_and_operands, **params):
+        operand = context_and_operands[-1]
+        context = context_and_operands[:-1]
+
+        def check(operand):
+            ok, fmt, values = out_of_bounds(operand, **params)
+            checkify.check(ok, fmt, *values)
+
+        closed = jax.make_jaxpr(check)(operand)
+        (check_eqn,) = (e for e in closed.jaxpr.eqns if e.primitive is _checkify.check_p)
+        inputs_of_check = closed.jaxpr.replace(
+            eqns=[e for e in closed.jaxpr.eqns if e is not check_eqn],
+            outvars=list(check_eqn.invars),
+            effects=frozenset(),
+            debug_info=closed.jaxpr.debug_info._replace(result_paths=None),
+        )
+        evaluate = jex_core.jaxpr_as_fun(jex_core.ClosedJaxpr(inputs_of_check, closed.consts))
+        error, _ = _checkify.error_checks[_checkify.check_p](
+            *context, *evaluate(operand), **check_eqn.params
+        )
+        return error, operand
+
+    _checkify.error_checks[primitive] = rule
+
+
+# Functions whose body may run a different number of times on different devices.
+_DIVERGENT = {
+    "jax._src.lax.control_flow.conditionals": ("cond", "_cond", "switch", "_switch_internal"),
+    "jax._src.lax.control_flow.loops": ("while_loop",),
+}
+
+
+def in_divergent_control_flow() -> bool:
+    """Whether the code being traced stands in the body of a `cond`, `switch` or `while_loop`.
+
+    JAX keeps no public record of that, so the Python stack is read: tracing a body is a call made
+    by the control-flow function. Only consulted while tracing inside `shard_map`.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        names = _DIVERGENT.get(frame.f_globals.get("__name__", ""), ())
+        if frame.f_code.co_name in names:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,406 @@
+"""strided_slice, and Python's indexing syntax in its encoding."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.typing import ArrayLike
+
+from jaxops import _bounds, _core, _jax_internals
+from jaxops._arguments import static_int, to_indices
+from jaxops._dispatch import run
+from jaxops._index_spec import ShrunkAxes
+from jaxops._windows import Windows
+
+
+class StridedSliceSpec(NamedTuple):
+    """The arguments of `strided_slice` after the first: `strided_slice(x, *spec)`.
+
+    Component `i` of `begin`, `end` and `strides`, and bit `i` of each mask, describe one entry of
+    Python's index. `to_index` gives that index back.
+    """
+
+    begin: tuple[Any, ...]
+    end: tuple[Any, ...]
+    strides: tuple[int, ...]
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+
+    def to_index(self) -> tuple[Any, ...]:
+        """Python's index that means the same: `x[spec.to_index()]`."""
+        index = []
+        for i, (begin, end, stride) in enumerate(
+            zip(self.begin, self.end, self.strides, strict=True)
+        ):
+            bit = 1 << i
+            if self.ellipsis_mask & bit:
+                index.append(...)
+            elif self.new_axis_mask & bit:
+                index.append(None)
+            elif self.shrink_axis_mask & bit:
+                index.append(begin)
+            else:
+                start = None if self.begin_mask & bit else begin
+                stop = None if self.end_mask & bit else end
+                index.append(builtins.slice(start, stop, None if stride == 1 else stride))
+        return tuple(index)
+
+
+def strided_slice_spec(index: Any) -> StridedSliceSpec:
+    """Encodes Python's indexing syntax for `strided_slice`.
+
+    Differs from TensorFlow, which does this inside `Tensor.__getitem__`, in: being a function.
+
+    Args:
+        index: what stands between the brackets of `x[...]`: an int, a slice, `...`, `None`, or a
+            tuple of them. `numpy.s_` turns the syntax into that. Ints may be traced scalars; the
+            parts of slices are static ints or None.
+
+    Returns:
+        A named tuple `(begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
+        shrink_axis_mask)`, whose method `to_index()` leads back.
+
+    Raises:
+        TypeError: an entry is none of these; boolean and integer arrays are for `boolean_mask`
+            and `gather`.
+        ValueError: more than one `...`, or a step of 0.
+
+    Gradient: none; it computes on static values. Out of bounds: it knows no array, so
+    `strided_slice` looks at the bounds.
+
+    Example:
+        >>> import jaxops, numpy as np
+        >>> spec = jaxops.strided_slice_spec(np.s_[1, 2:4, None, ..., :-3:-1, :])
+        >>> spec.begin, spec.end, spec.strides
+        ((1, 2, 0, 0, 0, 0), (2, 4, 0, 0, -3, 0), (1, 1, 1, 1, -1, 1))
+        >>> spec[3:]
+        (48, 32, 8, 4, 1)
+        >>> spec.to_index()
+        (1, slice(2, 4, None), None, Ellipsis, slice(None, -3, -1), slice(None, None, None))
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strided_slice
+    """
+    op = "strided_slice_spec"
+    entries = index if isinstance(index, tuple) else (index,)
+    begins, ends, strides = [], [], []
+    begin_mask = end_mask = ellipsis_mask = new_axis_mask = shrink_axis_mask = 0
+    for i, entry in enumerate(entries):
+        begin, end, stride = 0, 0, 1
+        bit = 1 << i
+        if entry is Ellipsis:
+            if ellipsis_mask:
+                raise ValueError(f"{op}: index must have at most one ...; received {index!r}")
+            ellipsis_mask |= bit
+        elif entry is None:
+            new_axis_mask |= bit
+        elif isinstance(entry, builtins.slice):
+            stride = _slice_part(op, i, "step", entry.step, 1)
+            if stride == 0:
+                raise ValueError(f"{op}: the step of index entry {i} must not be 0")
+            begin = _slice_part(op, i, "start", entry.start, 0)
+            end = _slice_part(op, i, "stop", entry.stop, 0)
+            begin_mask |= bit if entry.start is None else 0
+            end_mask |= bit if entry.stop is None else 0
+        else:
+            begin = _index_entry(op, i, entry)
+            end = begin + 1
+            shrink_axis_mask |= bit
+        begins.append(begin)
+        ends.append(end)
+        strides.append(stride)
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return StridedSliceSpec(tuple(begins), tuple(ends), tuple(strides), *masks)
+
+
+def _slice_part(op: str, i: int, part: str, value: object, default: int) -> int:
+    return default if value is None else static_int(value, op, f"the {part} of index entry {i}")
+
+
+def _index_entry(op: str, i: int, entry: Any) -> Any:
+    is_scalar = np.ndim(entry) == 0 and not isinstance(entry, (bool, np.bool_, str, bytes))
+    if is_scalar and isinstance(entry, jax.Array) and jnp.issubdtype(entry.dtype, jnp.integer):
+        return entry
+    if is_scalar and not isinstance(entry, jax.Array):
+        return static_int(entry, op, f"index entry {i}")
+    raise TypeError(
+        f"{op}: index entry {i} must be an int, a slice, ... or None; received {entry!r}"
+    )
+
+
+def strided_slice(
+    input_: ArrayLike,
+    begin: Any,
+    end: Any,
+    strides: Sequence[int] | None = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    fill_value: ArrayLike | None = None,
+) -> jax.Array:
+    """Extracts `input_[begin:end:strides, ...]`, with Python's indexing encoded in five masks.
+
+    Follows `tf.strided_slice`, without its `var`. Differs from it in: off the CPU a single index
+    out of bounds is no error (see `mode`).
+
+    Entry `i` of the `m` entries of `begin`, `end` and `strides` is, by bit `i` of the masks and in
+    this order of precedence: an ellipsis, a new axis, a single index (`begin[i]`, whose axis is
+    dropped), or a range. Entries left out at the end are full ranges.
+
+    Args:
+        input_: array of shape `D` and any dtype, or host strings. Traced.
+        begin: `m` ints; the first position of a range, or a single index. Negative ones count
+            from the end. Ranges are static; single indices may be traced, in a list or as one
+            array.
+        end: `m` ints, where a range stops. Positions of ranges beyond the ends are clamped to
+            them. Static, except where `begin[i]` is a single index: ignored there.
+        strides: `m` static ints, not 0, positive for a single index; default all 1.
+        begin_mask: static int; at its bits the range starts at the first position there is.
+        end_mask: static int; at its bits the range stops at the last position there is.
+        ellipsis_mask: static int with at most one bit: as many full ranges as fit.
+        new_axis_mask: static int; at its bits a dimension of size 1 is inserted.
+        shrink_axis_mask: static int; at its bits stands a single index.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a single index outside `[-D, D)` does. `"device"`: an error on the CPU,
+            reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
+            `"clip"`: reads the nearest element. `"wrap"`: counts modulo `D`.
+            `"promise_in_bounds"`: the caller promises that there is none.
+        fill_value: scalar that fits the dtype of `input_`, for `mode="fill"`; default 0 (for
+            strings, the empty one). Traced.
+
+    Returns:
+        Array with the dtype of `input_`; for host strings a NumPy array. A range contributes
+        `ceil((end - begin) / stride)` elements, a new axis a dimension of 1, a single index none.
+
+    Raises:
+        OutOfBoundsError: a single index is out of bounds, where `mode` makes that an error: in an
+            eager call, and at trace time where it is static. Compiled code raises JAX's exception
+            with the same text.
+        TypeError: wrong dtype or type of an argument, or a traced range.
+        ValueError: wrong rank, shape or value of an argument; a stride of 0; two ellipses; more
+            entries than dimensions.
+
+    Gradient: the cotangent, placed into zeros of shape `D` where its elements come from.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.strided_slice([1, 2, 3, 4, 5], [1], [4], [2])
+        Array([2, 4], dtype=int32)
+        >>> jaxops.strided_slice([1, 2, 3, 4], [-2], [0], [-1], end_mask=1)
+        Array([3, 2, 1], dtype=int32)
+        >>> jaxops.strided_slice([[1, 2], [3, 4]], [1, 0], [2, 0], shrink_axis_mask=1, end_mask=2)
+        Array([3, 4], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strided_slice
+    """
+    op = "strided_slice"
+    masks = {
+        arg: static_int(mask, op, arg)
+        for arg, mask in (
+            ("begin_mask", begin_mask),
+            ("end_mask", end_mask),
+            ("ellipsis_mask", ellipsis_mask),
+            ("new_axis_mask", new_axis_mask),
+            ("shrink_axis_mask", shrink_axis_mask),
+        )
+    }
+    entries = _parse_entries(op, begin, end, strides, **masks)
+    singles = [e.begin for e in entries if e.kind == "single"]
+    static_singles = None
+    if not _jax_internals.is_eager() and not any(isinstance(s, jax.Array) for s in singles):
+        static_singles = tuple(singles)
+    return run(
+        op,
+        _strided_slice,
+        {"input_": input_},
+        {"begin": _stack(op, singles, mode)},
+        name=name,
+        mode=mode,
+        fill_value=fill_value,
+        moves_elements=True,
+        entries=tuple(e._replace(begin=0) if e.kind == "single" else e for e in entries),
+        static_singles=static_singles,
+    )
+
+
+class _Entry(NamedTuple):
+    """One entry of the index. `place` is where it stands in `begin`."""
+
+    kind: str  # "ellipsis", "new_axis", "single" or "range"
+    place: int
+    begin: Any = None  # None in a range: from the first position there is
+    end: int | None = None
+    stride: int = 1
+
+
+def _parse_entries(
+    op,
+    begin,
+    end,
+    strides,
+    *,
+    begin_mask,
+    end_mask,
+    ellipsis_mask,
+    new_axis_mask,
+    shrink_axis_mask,
+) -> list[_Entry]:
+    begins = _components(op, "begin", begin)
+    ends = _components(op, "end", end)
+    steps = [1] * len(begins) if strides is None else _components(op, "strides", strides)
+    if not len(begins) == len(ends) == len(steps):
+        raise ValueError(
+            f"{op}: begin, end and strides must have the same length; "
+            f"received {len(begins)}, {len(ends)} and {len(steps)}"
+        )
+    in_use = (1 << len(begins)) - 1
+    if (ellipsis_mask & in_use).bit_count() > 1:
+        raise ValueError(
+            f"{op}: ellipsis_mask must have at most one bit; received {ellipsis_mask:#b}"
+        )
+    entries = []
+    for i, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            entries.append(_Entry("ellipsis", i))
+            continue
+        if new_axis_mask & bit:
+            entries.append(_Entry("new_axis", i))
+            continue
+        stride = static_int(step, op, f"strides[{i}]")
+        if stride == 0:
+            raise ValueError(f"{op}: strides[{i}] must be non-zero; received 0")
+        if shrink_axis_mask & bit:
+            if stride < 0:
+                raise ValueError(
+                    f"{op}: strides[{i}] must be positive for a single index; received {stride}"
+                )
+            single = first if isinstance(first, jax.Array) else static_int(first, op, f"begin[{i}]")
+            entries.append(_Entry("single", i, single))
+            continue
+        start = None if begin_mask & bit else _range_part(op, "begin", i, first)
+        stop = None if end_mask & bit else _range_part(op, "end", i, last)
+        entries.append(_Entry("range", i, start, stop, stride))
+    return entries
+
+
+def _components(op: str, arg: str, values: Any) -> list[Any]:
+    """Components of a vector: ints, or JAX scalars where traced."""
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    if isinstance(values, jax.Array) and not isinstance(values, jax.core.Tracer):
+        values = np.asarray(values)
+    if np.ndim(values) != 1:
+        raise ValueError(f"{op}: {arg} must be one-dimensional; received shape {np.shape(values)}")
+    if isinstance(values, jax.Array) and not jnp.issubdtype(values.dtype, jnp.integer):
+        raise TypeError(f"{op}: {arg} must have an integer dtype; received {values.dtype}")
+    return [values[i] for i in range(len(values))]
+
+
+def _range_part(op: str, arg: str, i: int, value: Any) -> int:
+    if isinstance(value, jax.core.Tracer):
+        raise TypeError(
+            f"{op}: {arg}[{i}] must be static, because a range decides the shape of the result; "
+            f"received a traced value (bit {i} of shrink_axis_mask makes it a single index)"
+        )
+    return static_int(value, op, f"{arg}[{i}]")
+
+
+def _stack(op: str, singles: list[Any], mode: str) -> Any:
+    """The single indices as one vector."""
+    if not any(isinstance(single, jax.Array) for single in singles):
+        return np.array(singles, dtype=np.int64)
+    arrays = [to_indices(single, op, "begin", mode) for single in singles]
+    dtype = jnp.result_type(*(array.dtype for array in arrays))
+    return jnp.stack([array.astype(dtype) for array in arrays])
+
+
+def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singles):
+    axes, entries = _one_per_dimension(op, entries, input_.shape)
+    singles = [e for e in entries if e.kind == "single"]
+    spec = ShrunkAxes(
+        op,
+        limits=tuple(input_.shape[axes[e.place]] for e in singles),
+        axes=tuple(axes[e.place] for e in singles),
+        places=tuple(e.place for e in singles),
+    )
+    if static_singles is not None:
+        vector = np.array(static_singles, dtype=np.int64)
+        vector = np.where(vector < 0, vector + np.array(spec.limits, dtype=np.int64), vector)
+        error = spec.find_error(vector)
+        if error is not None and mode in ("device", "error", "promise_in_bounds"):
+            raise error
+        if error is None:
+            return _static_slice(input_, entries, iter(vector.tolist()))
+    if singles:
+        # First the single indices: it leaves less for the ranges to copy.
+        windows = Windows(axes=spec.axes, batch_dims=0)
+        vector = _from_the_end(begin, spec.limits)
+        input_ = _core.gather(input_, vector, windows, spec, mode=mode, fill_value=fill_value)
+    return _static_slice(input_, [e for e in entries if e.kind != "single"], iter(()))
+
+
+def _one_per_dimension(op, entries, shape) -> tuple[dict[int, int], list[_Entry]]:
+    """Full ranges for the ellipsis, given or implied; and the axis of each entry by its place."""
+    consuming = sum(e.kind in ("single", "range") for e in entries)
+    if consuming > len(shape):
+        raise ValueError(
+            f"{op}: begin must have at most one entry per dimension of input_, {len(shape)}, "
+            f"new axes and the ellipsis not counted; received {consuming}"
+        )
+    if all(e.kind != "ellipsis" for e in entries):
+        entries = (*entries, _Entry("ellipsis", len(entries)))
+    full = [_Entry("range", -1)] * (len(shape) - consuming)
+    expanded = []
+    for entry in entries:
+        expanded += full if entry.kind == "ellipsis" else [entry]
+    over_dims = [e for e in expanded if e.kind != "new_axis"]
+    return {e.place: axis for axis, e in enumerate(over_dims)}, expanded
+
+
+def _from_the_end(begin: jax.Array, limits: tuple[int, ...]) -> jax.Array:
+    """Negative indices as positions, which stay negative where they count too far."""
+    if jnp.issubdtype(begin.dtype, jnp.unsignedinteger):
+        return begin
+    begin = _bounds.widen(begin)
+    return jnp.where(begin < 0, begin + np.array(limits, dtype=begin.dtype), begin)
+
+
+def _static_slice(input_: jax.Array, entries: list[_Entry], singles: Iterator[int]) -> jax.Array:
+    """Ranges, new axes and in-bounds single indices: `lax.slice`, `lax.rev`, reshape."""
+    starts, stops, strides, reversed_axes, shape = [], [], [], [], []
+    dims = iter(input_.shape)
+    for entry in entries:
+        if entry.kind == "new_axis":
+            shape.append(1)
+            continue
+        dim = next(dims)
+        if entry.kind == "single":
+            positions = range(next(singles), dim)[:1]
+        else:
+            # Python's own slices clamp as TensorFlow's ranges do.
+            positions = range(dim)[entry.begin : entry.end : entry.stride]
+            shape.append(len(positions))
+        if positions.step < 0:
+            reversed_axes.append(len(starts))
+            positions = positions[::-1]
+        starts.append(positions[0] if positions else 0)
+        stops.append(positions[-1] + 1 if positions else 0)
+        strides.append(positions.step if positions else 1)
+    result = lax.slice(input_, starts, stops, strides)
+    if reversed_axes:
+        result = lax.rev(result, reversed_axes)
+    return result.reshape(shape)

@@ -1,0 +1,83 @@
+"""Which part of an operand an index vector selects, in the words of `lax`'s dimension numbers.
+
+Index vectors `indices[..., K]` index `K` axes of the operand, after a number of leading batch
+dimensions that operand and indices share. The dimensions of the indices stand in the result of a
+gather, and in the updates of a scatter, at the place of the axes that they index.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+from jax import lax
+
+
+class Windows(NamedTuple):
+    """Which operand axes the index vectors select; static."""
+
+    axes: tuple[int, ...]
+    batch_dims: int
+
+    @property
+    def first(self) -> int:
+        return self.axes[0] if self.axes else self.batch_dims
+
+    def slice_sizes(self, operand_shape) -> tuple[int, ...]:
+        indexed = (*range(self.batch_dims), *self.axes)
+        return tuple(1 if d in indexed else size for d, size in enumerate(operand_shape))
+
+    def window_dims(self, operand_ndim: int, indices_ndim: int) -> tuple[int, ...]:
+        """The dimensions of result or updates that run over a window, not over indices."""
+        selected = indices_ndim - 1 - self.batch_dims
+        rank = operand_ndim - len(self.axes) + selected
+        place = range(self.first, self.first + selected)
+        return tuple(d for d in range(self.batch_dims, rank) if d not in place)
+
+    def result_shape(self, operand_shape, indices_shape) -> tuple[int, ...]:
+        kept = [size for d, size in enumerate(operand_shape) if d not in self.axes]
+        selected = indices_shape[self.batch_dims : -1]
+        return (*kept[: self.first], *selected, *kept[self.first :])
+
+    def over_result(self, mask: jax.Array, ndim: int) -> jax.Array:
+        """A mask over index vectors, with its dimensions moved to where they stand in the result."""
+        b = self.batch_dims
+        windows_before = (1,) * (self.first - b)
+        shape = mask.shape[:b] + windows_before + mask.shape[b:]
+        return mask.reshape(shape + (1,) * (ndim - len(shape)))
+
+
+def lax_gather(
+    operand: jax.Array,
+    indices: jax.Array,
+    windows: Windows,
+    mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+) -> jax.Array:
+    batch = tuple(range(windows.batch_dims))
+    dimension_numbers = lax.GatherDimensionNumbers(
+        offset_dims=windows.window_dims(operand.ndim, indices.ndim),
+        collapsed_slice_dims=windows.axes,
+        start_index_map=windows.axes,
+        operand_batching_dims=batch,
+        start_indices_batching_dims=batch,
+    )
+    return lax.gather(
+        operand,
+        indices,
+        dimension_numbers,
+        windows.slice_sizes(operand.shape),
+        mode=mode,
+    )
+
+
+def scatter_dimension_numbers(
+    windows: Windows, operand_ndim: int, indices_ndim: int
+) -> lax.ScatterDimensionNumbers:
+    batch = tuple(range(windows.batch_dims))
+    return lax.ScatterDimensionNumbers(
+        update_window_dims=windows.window_dims(operand_ndim, indices_ndim),
+        inserted_window_dims=windows.axes,
+        scatter_dims_to_operand_dims=windows.axes,
+        operand_batching_dims=batch,
+        scatter_indices_batching_dims=batch,
+    )
