@@ -7,6 +7,7 @@ import operator
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 _X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
@@ -105,9 +106,7 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
         return array
     with np.errstate(over="ignore"):
         narrow = array.astype(dtype)
-    changed = (
-        np.isinf(narrow) & ~np.isinf(array) if narrow.dtype.kind in "fc" else narrow != array
-    )
+    changed = np.isinf(narrow) & ~np.isinf(array) if narrow.dtype.kind in "fc" else narrow != array
     if changed.any():
         value = array[changed].flat[0]
         raise ValueError(
@@ -175,7 +174,7 @@ def static_int(x: object, op: str, arg: str) -> int:
 
 def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
-    if isinstance(x, jax.core.Tracer):
+    if isinstance(x, Tracer):
         raise TypeError(f"{op}: {arg} must be static; received {_brief(x)}")
     if np.ndim(x) == 1:  # type: ignore[arg-type]
         return tuple(static_int(i, op, arg) for i in x)  # type: ignore[union-attr]
@@ -190,7 +189,7 @@ def static_ints_or_none(
     With `concrete_arrays` those of a JAX array that is not traced too.
     """
     if isinstance(x, jax.Array):
-        if not concrete_arrays or isinstance(x, jax.core.Tracer):
+        if not concrete_arrays or isinstance(x, Tracer):
             return None
         x = np.asarray(x)
     elif isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in x):
@@ -199,7 +198,7 @@ def static_ints_or_none(
 
 
 def _brief(x: object) -> str:
-    if isinstance(x, jax.core.Tracer):
+    if isinstance(x, Tracer):
         return f"a traced array of shape {x.shape}"
     return repr(x)
 

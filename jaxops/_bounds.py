@@ -89,7 +89,8 @@ def _narrow(indices: jax.Array) -> jax.Array:
 
 def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray:
     largest = jnp.iinfo(indices.dtype).max
-    return np.array([min(limit, largest) for limit in spec.limits], dtype=indices.dtype)
+    limits = np.array([min(limit, largest) for limit in spec.limits], dtype=indices.dtype)
+    return limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks must not be promoted
 
 
 def _as_unsigned(indices: jax.Array) -> jax.Array:
@@ -101,7 +102,7 @@ def _as_unsigned(indices: jax.Array) -> jax.Array:
 def _in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """Mask `[...]` of the index vectors in `indices[..., K]` that are in bounds."""
     values = _as_unsigned(indices)
-    limits = np.array(spec.limits, dtype=np.uint64).astype(values.dtype)
+    limits = _limits_like(values, spec)
     return jnp.all(values < limits, axis=-1)
 
 
@@ -118,9 +119,8 @@ def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     # The largest value per component, then K comparisons: XLA makes one plain max reduction of
     # it, which costs next to nothing beside the gather. Comparing first costs a pass more.
     values = _as_unsigned(indices)
-    limits = np.array(spec.limits, dtype=np.uint64).astype(values.dtype)
     largest = jnp.max(values, axis=tuple(range(values.ndim - 1)))
-    return jnp.any(largest >= limits)
+    return jnp.any(largest >= _limits_like(largest, spec))
 
 
 # Eager calls run one compiled function that returns its flags instead of raising from inside.

@@ -152,9 +152,7 @@ ad.primitive_jvps[scatter_add_p] = _scatter_add_jvp
 
 def _scatter_add_transpose(cotangent, operand, indices, updates, *, windows):
     operand_bar = cotangent if ad.is_undefined_primal(operand) else None
-    updates_bar = (
-        gather(cotangent, indices, windows) if ad.is_undefined_primal(updates) else None
-    )
+    updates_bar = gather(cotangent, indices, windows) if ad.is_undefined_primal(updates) else None
     return operand_bar, None, updates_bar
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +25,7 @@ def run(
     moves_elements: bool = False,
     like: str | None = None,
     **static,
-):
+) -> Any:
     """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
 
     Args:
@@ -67,7 +68,7 @@ def run(
     return call(operands, fill_value)
 
 
-def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, mode, static):
+def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, mode, static) -> Any:
     scope = _scope(op, name)
     arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
     if not _jax_internals.is_eager():
@@ -84,7 +85,7 @@ def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, mode, stati
     return result
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _compiled(impl: Callable, scope: str, static_names: tuple[str, ...]) -> Callable:
     """`impl` as one compiled function, which also returns whether some index is out of bounds."""
 

@@ -232,9 +232,7 @@ def _gather(params, indices, fill_value, *, op, axis, batch_dims, **options):
     _check_batch_shape(op, params, indices, batch_dims)
     spec = ScalarIndex(op, limits=(params.shape[axis],))
     windows = Windows(axes=(axis,), batch_dims=batch_dims)
-    return _core.gather(
-        params, indices[..., None], windows, spec, fill_value=fill_value, **options
-    )
+    return _core.gather(params, indices[..., None], windows, spec, fill_value=fill_value, **options)
 
 
 def _batch_gather(params, indices, fill_value, *, op, **options):

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxops import _bounds, _core, _jax_internals
@@ -301,7 +302,7 @@ def _components(op: str, arg: str, values: Any) -> list[Any]:
     """Components of a vector: ints, or JAX scalars where traced."""
     if isinstance(values, (list, tuple)):
         return list(values)
-    if isinstance(values, jax.Array) and not isinstance(values, jax.core.Tracer):
+    if isinstance(values, jax.Array) and not isinstance(values, Tracer):
         values = np.asarray(values)
     if np.ndim(values) != 1:
         raise ValueError(f"{op}: {arg} must be one-dimensional; received shape {np.shape(values)}")
@@ -311,7 +312,7 @@ def _components(op: str, arg: str, values: Any) -> list[Any]:
 
 
 def _range_part(op: str, arg: str, i: int, value: Any) -> int:
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         raise TypeError(
             f"{op}: {arg}[{i}] must be static, because a range decides the shape of the result; "
             f"received a traced value (bit {i} of shrink_axis_mask makes it a single index)"

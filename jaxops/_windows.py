@@ -40,7 +40,7 @@ class Windows(NamedTuple):
         return (*kept[: self.first], *selected, *kept[self.first :])
 
     def over_result(self, mask: jax.Array, ndim: int) -> jax.Array:
-        """A mask over index vectors, with its dimensions moved to where they stand in the result."""
+        """A mask over index vectors, its dimensions moved to where they stand in the result."""
         b = self.batch_dims
         windows_before = (1,) * (self.first - b)
         shape = mask.shape[:b] + windows_before + mask.shape[b:]
