@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import ArrayLike
+
+# What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
+Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
 _X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 

@@ -81,7 +81,7 @@ def _narrow(indices: jax.Array) -> jax.Array:
     if not jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
         return indices
     signed = jnp.int32
-    if jax.config.jax_enable_x64:
+    if jax.config.read("jax_enable_x64"):
         signed = jnp.int64
     largest = np.array(min(jnp.iinfo(signed).max, jnp.iinfo(indices.dtype).max), indices.dtype)
     return jnp.minimum(indices, largest).astype(signed)

@@ -65,7 +65,7 @@ def _row_numbers(indices, batch_dims: int, dims: tuple[int, ...]):
     """Row-major number of the row that each index vector selects; `prod(dims)` if none."""
     dtype = jnp.int32
     if math.prod(dims) + math.prod(indices.shape[:-1]) > jnp.iinfo(dtype).max:
-        if not jax.config.jax_enable_x64:
+        if not jax.config.read("jax_enable_x64"):
             raise ValueError(
                 f"deterministic=True: {math.prod(dims)} rows take 64-bit row numbers; "
                 'jax.config.update("jax_enable_x64", True) switches them on'

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import jax
-from jax.typing import ArrayLike
 
 from jaxops import _core
-from jaxops._arguments import check_bool, static_int
+from jaxops._arguments import Arrayable, check_bool, static_int
 from jaxops._dispatch import run
 from jaxops._index_spec import ScalarIndex, VectorIndex
 from jaxops._windows import Windows
 
 
 def gather(
-    params: ArrayLike,
-    indices: ArrayLike,
+    params: Arrayable,
+    indices: Arrayable,
     axis: int | None = None,
     batch_dims: int = 0,
     name: str | None = None,
     *,
     mode: str = "device",
-    fill_value: ArrayLike | None = None,
+    fill_value: Arrayable | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """Gathers slices of `params` along `axis`.
@@ -91,12 +90,12 @@ def gather(
 
 
 def batch_gather(
-    params: ArrayLike,
-    indices: ArrayLike,
+    params: Arrayable,
+    indices: Arrayable,
     name: str | None = None,
     *,
     mode: str = "device",
-    fill_value: ArrayLike | None = None,
+    fill_value: Arrayable | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """Gathers along the last dimension of `indices`, all dimensions before it being batch.
@@ -145,13 +144,13 @@ def batch_gather(
 
 
 def gather_nd(
-    params: ArrayLike,
-    indices: ArrayLike,
+    params: Arrayable,
+    indices: Arrayable,
     batch_dims: int = 0,
     name: str | None = None,
     *,
     mode: str = "device",
-    fill_value: ArrayLike | None = None,
+    fill_value: Arrayable | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """Gathers the slices of `params` that index vectors select.

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxops import _core
-from jaxops._arguments import check_bool, static_ints
+from jaxops._arguments import Arrayable, check_bool, static_ints
 from jaxops._dispatch import run
 from jaxops._index_spec import VectorIndex
 from jaxops._windows import Windows
 
 
 def scatter_nd(
-    indices: ArrayLike,
-    updates: ArrayLike,
+    indices: Arrayable,
+    updates: Arrayable,
     shape: Sequence[int],
     name: str | None = None,
     *,
@@ -78,9 +77,9 @@ def scatter_nd(
 
 
 def tensor_scatter_nd_add(
-    tensor: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
     name: str | None = None,
     *,
     mode: str = "device",
@@ -124,9 +123,9 @@ def tensor_scatter_nd_add(
 
 
 def tensor_scatter_nd_sub(
-    tensor: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
     name: str | None = None,
     *,
     mode: str = "device",
@@ -170,9 +169,9 @@ def tensor_scatter_nd_sub(
 
 
 def tensor_scatter_nd_min(
-    tensor: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
     name: str | None = None,
     *,
     mode: str = "device",
@@ -213,9 +212,9 @@ def tensor_scatter_nd_min(
 
 
 def tensor_scatter_nd_max(
-    tensor: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
     name: str | None = None,
     *,
     mode: str = "device",
@@ -256,9 +255,9 @@ def tensor_scatter_nd_max(
 
 
 def tensor_scatter_nd_update(
-    tensor: ArrayLike,
-    indices: ArrayLike,
-    updates: ArrayLike,
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
     name: str | None = None,
     *,
     mode: str = "device",

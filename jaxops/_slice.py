@@ -9,23 +9,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.typing import ArrayLike
 
 from jaxops import _bounds, _core, _jax_internals
-from jaxops._arguments import static_ints, static_ints_or_none
+from jaxops._arguments import Arrayable, static_ints, static_ints_or_none
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec, ScalarIndex, SliceBegin
 from jaxops._windows import Windows
 
 
 def slice(
-    input_: ArrayLike,
-    begin: ArrayLike,
+    input_: Arrayable,
+    begin: Arrayable,
     size: Sequence[int],
     name: str | None = None,
     *,
     mode: str = "device",
-    fill_value: ArrayLike | None = None,
+    fill_value: Arrayable | None = None,
 ) -> jax.Array:
     """Extracts the window of shape `size` that starts at `begin`.
 

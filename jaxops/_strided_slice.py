@@ -11,10 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.typing import ArrayLike
 
 from jaxops import _bounds, _core, _jax_internals
-from jaxops._arguments import static_int, to_indices
+from jaxops._arguments import Arrayable, static_int, to_indices
 from jaxops._dispatch import run
 from jaxops._index_spec import ShrunkAxes
 from jaxops._windows import Windows
@@ -138,7 +137,7 @@ def _index_entry(op: str, i: int, entry: Any) -> Any:
 
 
 def strided_slice(
-    input_: ArrayLike,
+    input_: Arrayable,
     begin: Any,
     end: Any,
     strides: Sequence[int] | None = None,
@@ -150,7 +149,7 @@ def strided_slice(
     name: str | None = None,
     *,
     mode: str = "device",
-    fill_value: ArrayLike | None = None,
+    fill_value: Arrayable | None = None,
 ) -> jax.Array:
     """Extracts `input_[begin:end:strides, ...]`, with Python's indexing encoded in five masks.
 
