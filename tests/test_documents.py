@@ -41,7 +41,7 @@ def test_gather_nd_of_strings(case, kind):
 @pytest.mark.parametrize("case", GATHER_ND, ids=lambda name: f"000-{name}")
 def test_gather_nd_of_numbers(case):
     params, indices, expected = GATHER_ND[case]
-    names = np.unique(np.array(CUBE + [MATRIX]))
+    names = np.unique(np.array([*CUBE, MATRIX]))
     result = jaxops.gather_nd(np.searchsorted(names, params).astype(np.int32), indices)
     np.testing.assert_array_equal(names[np.asarray(result)], expected)
 

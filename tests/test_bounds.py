@@ -1,0 +1,183 @@
+"""The out-of-bounds contract: every op, every context, every mode."""
+
+import logging
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.experimental import checkify
+
+import jaxops
+
+TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
+ONE = np.ones(1, np.float32)
+
+# name, function of the index array, good indices, bad indices, text, position, index, bound
+CASES = {
+    "gather": (lambda i, **k: jaxops.gather(TABLE, i, axis=1, **k), [[0, 2]], [[0, 3]],
+               "indices[0,1] = 3 is not in [0, 3)", (0, 1), 3, 3),
+    "gather-negative": (lambda i, **k: jaxops.gather(TABLE, i, **k), [1], [-1],
+                        "indices[0] = -1 is not in [0, 4)", (0,), -1, 4),
+    "gather-scalar": (lambda i, **k: jaxops.gather(TABLE, i, **k), 1, 7,
+                      "indices = 7 is not in [0, 4)", (), 7, 4),
+    "batch_gather": (lambda i, **k: jaxops.batch_gather(TABLE, i, **k), [[0]] * 4,
+                     [[0], [0], [5], [9]], "indices[2,0] = 5 is not in [0, 3)", (2, 0), 5, 3),
+    "gather_nd": (lambda i, **k: jaxops.gather_nd(TABLE, i, **k), [[0, 0], [3, 2]],
+                  [[0, 0], [2, 9]], "indices[1] = [2, 9] does not index into param shape [4,3]",
+                  (1,), (2, 9), (4, 3)),
+    "gather_nd-batch": (lambda i, **k: jaxops.gather_nd(TABLE, i, batch_dims=1, **k),
+                        [[[0]]] * 4, [[[1]], [[9]], [[0]], [[0]]],
+                        "indices[1,0] = [1, 9] does not index into param shape [4,3]",
+                        (1, 0), (9,), (3,)),
+    "scatter_nd": (lambda i, **k: jaxops.scatter_nd(i, ONE, [8], **k), [[7]], [[8]],
+                   "indices[0] = [8] does not index into shape [8]", (0,), (8,), (8,)),
+    **{
+        f"tensor_scatter_nd_{kind}": (
+            lambda i, kind=kind, **k: getattr(jaxops, f"tensor_scatter_nd_{kind}")(
+                TABLE, i, ONE, **k
+            ),
+            [[3, 2]], [[3, -1]], "indices[0] = [3, -1] does not index into shape [4,3]",
+            (0,), (3, -1), (4, 3),
+        )
+        for kind in ("add", "sub", "min", "max", "update")
+    },
+    "slice-begin": (lambda i, **k: jaxops.slice(TABLE, i, [1, 2], **k), [3, 1], [5, 0],
+                    "Expected begin[0] in [0, 4], but got 5", (0,), 5, 4),
+    "slice-size": (lambda i, **k: jaxops.slice(TABLE, i, [1, 2], **k), [3, 1], [0, 2],
+                   "Expected size[1] in [0, 1], but got 2", (1,), 2, 2),
+    "strided_slice": (lambda i, **k: jaxops.strided_slice(TABLE, i, i + 1, shrink_axis_mask=3, **k),
+                      [-4, 2], [0, 3], "slice index 3 of dimension 1 out of bounds.", (1,), 3, 3),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """JAX logs a traceback for each error that a callback raises."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    function, good, bad, *rest = CASES[request.param]
+    return function, jnp.array(good), jnp.array(bad), *rest
+
+
+def assert_fails(text, function, *args):
+    with pytest.raises((jax.errors.JaxRuntimeError, ValueError, IndexError)) as info:
+        jax.block_until_ready(function(*args))
+    assert text in str(info.value)
+
+
+def test_eager(case):
+    function, good, bad, text, position, index, bound = case
+    function(good)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        function(bad)
+    error = info.value
+    assert isinstance(error, IndexError)
+    assert str(error).startswith(text)
+    assert error.operation in str(error)
+    assert (error.position, error.index, error.bound) == (position, index, bound)
+
+
+@pytest.mark.parametrize("mode", ["device", "error"])
+def test_jit(case, mode):
+    function, good, bad, text, *_ = case
+    compiled = jax.jit(lambda i: function(i, mode=mode))
+    expected = compiled(good)
+    assert_fails(text, compiled, bad)
+    np.testing.assert_array_equal(compiled(good), expected)  # and life goes on
+
+
+def test_vmap_leads_the_position(case):
+    function, good, bad, text, position, *_ = case
+    mapped = jax.vmap(function)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        mapped(jnp.stack([good, good, bad]))
+    assert info.value.position == (2, *position)
+    mapped_twice = jax.vmap(mapped)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        mapped_twice(jnp.stack([jnp.stack([good, good]), jnp.stack([good, bad])]))
+    assert info.value.position == (1, 1, *position)
+    assert_fails(text.split(" = ")[-1], jax.jit(mapped), jnp.stack([good, bad]))
+
+
+def test_control_flow(case):
+    function, good, bad, text, *_ = case
+
+    def scanned(stack):
+        return lax.scan(lambda carry, i: (carry + function(i).sum(), None), 0.0, stack)[0]
+
+    assert_fails(text, jax.jit(scanned), jnp.stack([good, bad]))
+    jax.jit(scanned)(jnp.stack([good, good]))
+
+    def looped(i):
+        return lax.while_loop(
+            lambda c: c[0] < 2, lambda c: (c[0] + 1, c[1] + function(i).sum()), (0, 0.0)
+        )
+
+    assert_fails(text, jax.jit(looped), bad)
+
+    def branched(taken, i):
+        return lax.cond(taken, lambda: function(i).sum(), lambda: jnp.float32(-1))
+
+    assert jax.jit(branched)(False, bad) == -1  # the branch not taken does not check
+    assert_fails(text, jax.jit(branched), True, bad)
+    assert_fails(text, jax.jit(jax.checkpoint(lambda i: function(i) * 2)), bad)
+
+
+def test_checkify(case):
+    function, good, bad, text, *_ = case
+    checked = jax.jit(checkify.checkify(function))
+    error, _ = checked(bad)
+    assert error.get().startswith(text)
+    error, result = checked(good)
+    assert error.get() is None
+    np.testing.assert_array_equal(result, function(good))
+
+
+def test_lowered_for_cuda_there_is_no_callback(case):
+    function, good, *_ = case
+    traced = jax.jit(function).trace(good)
+    assert "callback" not in traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert "callback" in traced.lower(lowering_platforms=("cpu",)).as_text()
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
+def test_modes_without_a_check_are_exported(case, mode):
+    function, good, *_ = case
+    exported = jax.export.export(jax.jit(lambda i: function(i, mode=mode)))(good)
+    reloaded = jax.export.deserialize(exported.serialize())
+    np.testing.assert_array_equal(reloaded.call(good), function(good))
+
+
+def test_a_second_eager_call_compiles_nothing(case):
+    function, good, *_ = case
+    function(good)
+    with jax.log_compiles(), jax.no_tracing():
+        function(good)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("fill", [20, 0, 0]), ("clip", [20, 10, 30]), ("wrap", [20, 30, 10])],
+)
+def test_modes_of_gather(mode, expected):
+    result = jaxops.gather(np.array([10, 20, 30], np.int32), [1, -1, 3], mode=mode)
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_grad_and_hessian():
+    def loss(table, indices):
+        return (jaxops.gather(table, indices) ** 3).sum()
+
+    table = jnp.arange(3.0)
+    for transform in (jax.grad, jax.hessian):
+        assert_fails("indices[1] = 7", jax.jit(transform(loss)), table, jnp.array([0, 7]))
+        with pytest.raises(jaxops.OutOfBoundsError):
+            transform(loss)(table, jnp.array([0, 7]))
+    np.testing.assert_array_equal(jax.grad(loss)(table, jnp.array([2, 2])), [0, 0, 24])
