@@ -9,7 +9,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

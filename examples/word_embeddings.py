@@ -13,6 +13,7 @@ draws a map of the frequent words. Takes about a minute on two CPU cores, where 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import math
 import re
@@ -20,10 +21,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from pydoc_data.topics import topics
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,23 +38,65 @@ NOISE_POWER = 0.75  # negatives are drawn in proportion to count ** NOISE_POWER,
 QUERIES = ("list", "exception", "string", "float", "import", "loop", "async", "key", "__add__")
 
 
+def number(kind: type, low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            noun = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(
+                f"received {text!r}, expected {noun} from {low} to {high}"
+            )
+        return value
+
+    return parse
+
+
+def picture_path(text: str) -> str:
+    """Finds out before training, not after, whether the picture can be written."""
+    path = Path(text)
+    try:
+        if path.suffix.lower() != ".png":
+            raise OSError("its name does not end in .png")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        exists = path.exists()
+        with path.open("ab"):  # keeps what is there
+            pass
+        if not exists:
+            path.unlink()
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        reason = getattr(error, "strerror", None) or error
+        raise argparse.ArgumentTypeError(
+            f"received {text!r}, expected the path of a .png file that can be written: {reason}"
+        ) from None
+    return text
+
+
+def option(default: object, parse: Callable[[str], object], meaning: str) -> Any:
+    return dataclasses.field(default=default, metadata={"type": parse, "help": meaning})
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """The options of the command line."""
+
+    dimension: int = option(128, number(int, 1, 4096), "numbers in a word's vector")
+    window: int = option(10, number(int, 1, 100), "how many words apart neighbours may stand")
+    negatives: int = option(5, number(int, 1, 1000), "noise words for every pair of neighbours")
+    epochs: int = option(40, number(int, 1, 100_000), "passes over the text")
+    batch_size: int = option(512, number(int, 1, 10**6), "pairs of neighbours in a training step")
+    learning_rate: float = option(0.2, number(float, 1e-6, 100), "at first; it falls linearly")
+    weight_decay: float = option(0.02, number(float, 0, 10), "pull of vectors in use to zero")
+    min_count: int = option(3, number(int, 1, 10**6), "leave out words that occur less often")
+    map_words: int = option(200, number(int, 20, 500), "words on the map")
+    seed: int = option(0, number(int, 0, 2**31 - 1), "of everything random")
+    output: str = option("build/word_map.png", picture_path, "the picture to write")
+
+
 class SettingError(ValueError):
     """A setting that does not fit the text."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    dimension: int = 128
-    window: int = 10
-    negatives: int = 5
-    epochs: int = 40
-    batch_size: int = 512
-    learning_rate: float = 0.2
-    weight_decay: float = 0.02
-    min_count: int = 3
-    map_words: int = 200
-    seed: int = 0
-    output: Path = Path("build/word_map.png")
 
 
 class Corpus(NamedTuple):
@@ -280,65 +322,15 @@ def nearest_words(words: Sequence[str], vectors: np.ndarray, query: str, k: int 
     return list(jaxops.gather(words, nearest[nearest != row][:k]))
 
 
-def number(kind: type, low: float, high: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high:
-            noun = "a whole number" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(
-                f"received {text!r}, expected {noun} from {low} to {high}"
-            )
-        return value
-
-    return parse
-
-
-def picture_path(text: str) -> Path:
-    """Finds out before training, not after, whether the picture can be written."""
-    path = Path(text)
-    try:
-        if path.suffix.lower() != ".png":
-            raise OSError("its name does not end in .png")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        exists = path.exists()
-        with path.open("ab"):  # keeps what is there
-            pass
-        if not exists:
-            path.unlink()
-    except (OSError, ValueError) as error:  # ValueError: a null character
-        reason = getattr(error, "strerror", None) or error
-        raise argparse.ArgumentTypeError(
-            f"received {text!r}, expected the path of a .png file that can be written: {reason}"
-        ) from None
-    return path
-
-
 def make_parser() -> argparse.ArgumentParser:
-    options = {
-        "dimension": (number(int, 1, 4096), "numbers in a word's vector"),
-        "window": (number(int, 1, 100), "how many words apart neighbours may stand"),
-        "negatives": (number(int, 1, 1000), "noise words for every pair of neighbours"),
-        "epochs": (number(int, 1, 100_000), "passes over the text"),
-        "batch_size": (number(int, 1, 10**6), "pairs of neighbours in a training step"),
-        "learning_rate": (number(float, 1e-6, 100), "of the first epoch; it falls linearly"),
-        "weight_decay": (number(float, 0, 10), "how hard the vectors in use are pulled to zero"),
-        "min_count": (number(int, 1, 10**6), "words that occur less often are left out"),
-        "map_words": (number(int, 20, 500), "words on the map"),
-        "seed": (number(int, 0, 2**31 - 1), "of everything random"),
-        "output": (picture_path, "the picture to write"),
-    }
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n")[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         allow_abbrev=False,
     )
-    for field in fields(Settings):
-        parse, meaning = options[field.name]
+    for field in dataclasses.fields(Settings):
         name = "--" + field.name.replace("_", "-")
-        parser.add_argument(name, type=parse, default=str(field.default), help=meaning)
+        parser.add_argument(name, default=str(field.default), **field.metadata)
     return parser
 
 
@@ -349,8 +341,8 @@ def run(settings: Settings) -> None:
     words, counts = corpus.words, corpus.counts
     if len(words) < 3 * settings.map_words:  # about half of the words are too dull for the map
         raise SettingError(
-            f"argument --min-count: received {settings.min_count}, which leaves {len(words)} words; "
-            f"expected one that leaves 3 for each of --map-words, {3 * settings.map_words}"
+            f"argument --min-count: received {settings.min_count}, expected one that leaves "
+            f"3 words for each of --map-words, {3 * settings.map_words}, and not {len(words)}"
         )
     pairs, held_out = hold_out(corpus, settings)
     text_length = int(counts.sum())
@@ -365,8 +357,8 @@ def run(settings: Settings) -> None:
     seconds = time.perf_counter() - start
     if not jnp.isfinite(embeddings.center).all():
         raise SettingError(
-            f"argument --learning-rate: received {settings.learning_rate}, expected a smaller one: "
-            "training diverged"
+            f"argument --learning-rate: received {settings.learning_rate}, with which training "
+            "diverges; expected a smaller one"
         )
 
     print("\nArea under the ROC curve for held-out pairs (0.5 is guessing, 1 is perfect):")
@@ -383,19 +375,11 @@ def run(settings: Settings) -> None:
 
     speed = text_length * settings.epochs / seconds
     print(f"\nTrained in {seconds:.1f} s, compilation included: {speed:,.0f} words per second")
-    print(
-        f"  (words of running text, {text_length:,} in each of {settings.epochs} epochs; "
-        f"{trained_pairs / seconds:,.0f} pairs per second)"
-    )
+    print(f"  (the {text_length:,} words of the text count once in each epoch; ", end="")
+    print(f"{trained_pairs / seconds:,.0f} pairs per second)")
     shown = telling_words(np.asarray(embeddings.center), settings.map_words)
-    caption = (
-        f"{len(shown)} frequent words, close together where the text uses them alike: t-SNE of "
-        f"{settings.dimension}-dimensional skip-gram embeddings,\ntrained on pydoc_data.topics "
-        "with jaxops. Colour: cluster of the embeddings, named below by its most frequent words. "
-        "Size: frequency. The axes have no unit."
-    )
     shown_words = [words[i] for i in shown]
-    draw_map(shown_words, counts[shown], vectors[shown], caption, settings.seed, settings.output)
+    draw_map(shown_words, counts[shown], vectors[shown], settings.seed, settings.output)
     print(f"\nMap of {len(shown)} words: {settings.output}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -52,12 +51,7 @@ def separate(centers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def draw_map(
-    words: Sequence[str],
-    counts: np.ndarray,
-    vectors: np.ndarray,
-    caption: str,
-    seed: int,
-    output: Path,
+    words: Sequence[str], counts: np.ndarray, vectors: np.ndarray, seed: int, output: str
 ) -> None:
     """Draws `words` so that those with similar `vectors` lie close together.
 
@@ -65,7 +59,6 @@ def draw_map(
         words: at least 10 words, by falling frequency.
         counts: how frequent they are, which becomes the size of the letters.
         vectors: one row per word.
-        caption: stands below the title.
         seed: of the layout.
         output: path of the picture.
     """
@@ -100,8 +93,8 @@ def draw_map(
     for label, point in zip(labels, points, strict=True):
         label.set_position(point)
     colors = [COLORS[cluster] for cluster in clusters]
-    for size in np.linspace(10, 75, 20) ** 2:  # discs that together look like a soft glow
-        axes.scatter(*points.T, s=size, c=colors, alpha=0.008, linewidths=0, clip_on=False)
+    for size in np.linspace(15, 75, 9) ** 2:  # discs that together look like a soft glow
+        axes.scatter(*points.T, s=size, c=colors, alpha=0.02, linewidths=0, clip_on=False)
 
     handles = []
     for cluster, color in enumerate(COLORS):
@@ -111,6 +104,12 @@ def draw_map(
             Line2D([], [], color=color, marker="o", markersize=9, linestyle="", label=name)
         )
     figure.legend(handles=handles, loc="lower center", ncols=5, frameon=False, handletextpad=0)
+    caption = (
+        f"{len(words)} frequent words, close together where the text uses them alike: t-SNE of "
+        f"{vectors.shape[1]}-dimensional skip-gram embeddings, trained on\npydoc_data.topics with "
+        "jaxops. Colour: cluster of embeddings (Ward's method), named below by its most frequent "
+        "words. Size: frequency. The axes have no unit."
+    )
     title = "How Python's documentation uses its words"
     figure.text(0.03, 0.955, title, fontsize=24, weight="bold", color="#222222", va="center")
     figure.text(0.03, 0.935, caption, fontsize=11, color="#555555", va="top", linespacing=1.5)

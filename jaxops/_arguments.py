@@ -172,6 +172,8 @@ def _summary(x: object, value: jax.Array) -> str:
 
 def static_int(x: object, op: str, arg: str) -> int:
     """A Python int, from anything that is a whole number at trace time."""
+    if isinstance(x, np.generic) and jnp.issubdtype(x.dtype, jnp.integer):
+        return int(x)  # int4 scalars do not support `operator.index`
     try:
         return operator.index(x)  # type: ignore[arg-type]
     except TypeError:

@@ -86,7 +86,7 @@ def scatter(
     shape = operand.shape
     operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
     indices, valid = _bounds.resolve(spec, indices, mode)
-    if mode == "fill":
+    if mode == "fill" and not deterministic:
         lax_mode = _DROP
     else:
         # On a GPU bad indices do come here. HLO defines that scatter skips them; the mask is

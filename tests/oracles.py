@@ -1,5 +1,6 @@
 """Plain NumPy loops that say what each op means; they share no code with jaxops."""
 
+import builtins
 import itertools
 
 import numpy as np
@@ -48,23 +49,23 @@ def gather_nd(params, indices, batch_dims=0, mode="fill", fill_value=0):
     return out
 
 
-def tensor_scatter(combine, tensor, indices, updates, mode="fill"):
-    out, indices, updates = np.array(tensor), np.asarray(indices), np.asarray(updates)
-    dims = out.shape[: indices.shape[-1]]
-    for at in np.ndindex(*indices.shape[:-1]):
-        place = _place(tuple(int(i) for i in indices[at]), dims, mode)
-        if place is not None:
-            out[place] = combine(out[place], updates[at])
-    return out
-
-
-COMBINE = {
+_COMBINE = {
     "add": lambda old, new: old + new,
     "sub": lambda old, new: old - new,
     "min": np.minimum,
     "max": np.maximum,
     "update": lambda old, new: new,
 }
+
+
+def tensor_scatter(kind, tensor, indices, updates, mode="fill"):
+    out, indices, updates = np.array(tensor), np.asarray(indices), np.asarray(updates)
+    dims = out.shape[: indices.shape[-1]]
+    for at in np.ndindex(*indices.shape[:-1]):
+        place = _place(tuple(int(i) for i in indices[at]), dims, mode)
+        if place is not None:
+            out[place] = _COMBINE[kind](out[place], updates[at])
+    return out
 
 
 def slice(input_, begin, size, mode="fill", fill_value=0):
@@ -74,3 +75,28 @@ def slice(input_, begin, size, mode="fill", fill_value=0):
         place = _place(tuple(b + i for b, i in zip(begin, at, strict=True)), input_.shape, mode)
         out[at] = fill_value if place is None else input_[place]
     return out
+
+
+def python_index(x, entries, singles, mode="fill", fill_value=0):
+    """`x[entries]`, where `singles` replace the ints in `entries`."""
+    x, singles = np.asarray(x), iter(singles)
+    consumed = sum(entry is not None and entry is not Ellipsis for entry in entries)
+    if Ellipsis not in entries:
+        entries = (*entries, ...)
+    full = [builtins.slice(None)] * (x.ndim - consumed)
+    places, shape = [], []  # per axis of x: the places to read, and whether the axis is kept
+    dims = iter(x.shape)
+    for entry in itertools.chain(*(full if e is Ellipsis else [e] for e in entries)):
+        if entry is None:
+            shape.append(1)
+            continue
+        dim = next(dims)
+        if isinstance(entry, builtins.slice):
+            places.append(list(range(*entry.indices(dim))))
+            shape.append(len(places[-1]))
+        else:
+            single = int(next(singles))
+            place = _place((single + dim if single < 0 else single,), (dim,), mode)
+            places.append([None if place is None else place[0]])
+    out = [fill_value if None in at else x[at] for at in itertools.product(*places)]
+    return np.array(out, x.dtype).reshape(shape)

@@ -1,0 +1,178 @@
+"""The harness: takes every case of the table through oracle, jit, vmap, both autodiff modes."""
+
+import functools
+from types import FunctionType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from cases import CASES, MODES
+from jax.test_util import check_grads
+
+import jaxops
+
+
+def select(predicate=lambda case: True, modes=MODES):
+    """Parameters `(case, options)`: each case that fits, under each of `modes` that it knows."""
+    params = []
+    for name, case in CASES.items():
+        if predicate(case) and not case.modes:
+            params.append(pytest.param(case, {}, id=name))
+        elif predicate(case):
+            known = [mode for mode in modes if mode in case.modes]
+            params += [pytest.param(case, {"mode": m}, id=f"{name}-{m}") for m in known]
+    return pytest.mark.parametrize(("case", "options"), params)
+
+
+def assert_same(actual, expected):
+    np.testing.assert_array_equal(np.asarray(actual), expected, strict=True)
+
+
+def shifted(case, by):
+    return tuple(indices + np.int32(by) for indices in case.indices)
+
+
+def test_every_public_function_is_in_the_table():
+    ops = {name.split("-")[0] for name in CASES}
+    public = {n for n, value in vars(jaxops).items() if isinstance(value, FunctionType)}
+    assert ops == public - {"_version", "strided_slice_spec"}
+
+
+@select()
+def test_values_eager_and_jit(case, options, x64):
+    indices = tuple(i.astype(np.int64 if x64 else np.int32) for i in case.indices)
+    expected = case.oracle(*case.data, *indices)
+    assert_same(case.op(*case.data, *indices, **options), expected)
+    compiled = jax.jit(functools.partial(case.op, **options))
+    assert_same(compiled(*case.data, *indices), expected)
+
+
+@select(modes=["fill", "clip", "wrap"])
+def test_values_out_of_bounds(case, options):
+    compiled = jax.jit(functools.partial(case.op, **options))
+    for by in (-2, 3):
+        indices = shifted(case, by)
+        expected = case.oracle(*case.data, *indices, **options)
+        assert_same(case.op(*case.data, *indices, **options), expected)
+        assert_same(compiled(*case.data, *indices), expected)
+
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+INTEGERS += [jnp.int4, jnp.uint4]
+FIRST_OF_EACH_OP = {name.split("-")[0]: name for name in reversed(CASES)}
+
+
+@pytest.mark.parametrize("name", [n for n in FIRST_OF_EACH_OP.values() if CASES[n].indices])
+def test_index_dtypes(name, x64):
+    case = CASES[name]
+    expected = case.oracle(*case.data, *case.indices)
+    for dtype in INTEGERS:
+        indices = [i.astype(dtype) for i in case.indices]
+        if x64:
+            indices = [jnp.asarray(i) for i in indices]
+        assert_same(case.op(*case.data, *indices), expected)
+
+
+@select(modes=["fill"])
+def test_vmap_over_any_arguments(case, options):
+    stacked = [np.stack([a, a[::-1] if a.ndim else a]) for a in case.args]
+    op = functools.partial(case.op, **options)
+    for subset in range(1, 2 ** len(case.args)):
+        in_axes = [0 if subset >> n & 1 else None for n in range(len(case.args))]
+        mapped = [
+            s if axis == 0 else a for s, a, axis in zip(stacked, case.args, in_axes, strict=True)
+        ]
+        rows = [
+            [m[n] if axis == 0 else m for m, axis in zip(mapped, in_axes, strict=True)]
+            for n in range(2)
+        ]
+        expected = np.stack([case.oracle(*row, **options) for row in rows])
+        assert_same(jax.vmap(op, in_axes)(*mapped), expected)
+        assert_same(jax.jit(jax.vmap(op, in_axes))(*mapped), expected)
+
+
+def distinct(data):
+    """Arrays like `data` whose values lie far apart, so that small steps change no extremum."""
+    total = sum(d.size for d in data)
+    values = iter(np.random.default_rng(1).permutation(total).astype(np.float32))
+    return [np.array([next(values) for _ in d.flat], d.dtype).reshape(d.shape) for d in data]
+
+
+@select(modes=["device", "fill", "clip", "wrap"])
+def test_gradients_to_second_order(case, options):
+    data = distinct(case.data)
+    indices = shifted(case, 0 if options.get("mode") == "device" else 1)
+
+    def op(*data):
+        return case.op(*data, *indices, **options)
+
+    if any(d.size == 0 for d in data) or op(*data).size == 0:
+        gradients = jax.grad(lambda *data: op(*data).sum(), tuple(range(len(data))))(*data)
+        for gradient, d in zip(gradients, data, strict=True):
+            assert gradient.shape == d.shape
+            assert np.isfinite(gradient).all()
+        return
+    check_grads(op, data, order=2, modes=("fwd", "rev"), eps=1 / 256, rtol=1e-2, atol=1e-2)
+
+
+def is_not_empty(case):
+    return all(d.size for d in case.data)
+
+
+@select(is_not_empty, modes=["fill", "clip", "wrap"])
+def test_jacobians_are_the_oracles(case, options):
+    """By differences of the oracle with step 1, exact as data are integers and ops linear there."""
+    indices = shifted(case, 1)
+    data = [4 * d for d in distinct(case.data)]
+    arguments = tuple(range(len(data)))
+
+    def op(*data):
+        return case.op(*data, *indices, **options)
+
+    forward = jax.jacfwd(op, arguments)(*data)
+    reverse = jax.jacrev(op, arguments)(*data)
+    base = case.oracle(*data, *indices, **options)
+    for n in arguments:
+        expected = np.empty((*base.shape, *data[n].shape), np.float32)
+        for at in np.ndindex(*data[n].shape):
+            moved = [d.copy() for d in data]
+            moved[n][at] += 1
+            expected[(..., *at)] = case.oracle(*moved, *indices, **options) - base
+        assert_same(forward[n], expected)
+        assert_same(reverse[n], expected)
+
+
+def assert_adjoint(op, data):
+    """<A x, y> = <x, A* y>, exactly, because all are integers."""
+    result, pullback = jax.vjp(op, *data)
+    cotangent = np.random.default_rng(2).integers(-9, 9, result.shape).astype(np.float32)
+    data_bar = pullback(cotangent)
+    backward = sum(np.vdot(x, x_bar) for x, x_bar in zip(data, data_bar, strict=True))
+    assert np.vdot(result, cotangent) == backward
+
+
+@select(lambda case: case.linear, modes=["device", "fill", "clip", "wrap"])
+def test_gradient_is_the_adjoint(case, options):
+    indices = shifted(case, 0 if options.get("mode") == "device" else 2)
+    assert_adjoint(jax.jit(lambda *data: case.op(*data, *indices, **options)), case.data)
+
+
+@select(lambda case: case.has_deterministic, modes=["device", "fill", "clip", "wrap"])
+def test_deterministic_values_and_adjoint(case, options):
+    indices = shifted(case, 0 if options["mode"] == "device" else 2)
+    op = jax.jit(lambda *data: case.op(*data, *indices, **options, deterministic=True))
+    assert_same(op(*case.data), case.oracle(*case.data, *indices, **options))
+    assert_adjoint(op, case.data)
+
+
+@select(lambda case: case.has_deterministic, modes=["fill"])
+def test_deterministic_under_vmap(case, options):
+    op = functools.partial(case.op, **options, deterministic=True)
+    stacked = [np.stack([a, a[::-1] if a.ndim else a]) for a in case.args]
+    expected = np.stack([case.oracle(*row, **options) for row in zip(*stacked, strict=True)])
+    assert_same(jax.jit(jax.vmap(op))(*stacked), expected)
+    first_only = (0, *[None] * (len(stacked) - 1))
+    rest = case.args[1:]
+    expected = np.stack([case.oracle(a, *rest, **options) for a in stacked[0]])
+    assert_same(jax.vmap(op, first_only)(stacked[0], *rest), expected)

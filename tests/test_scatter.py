@@ -1,0 +1,62 @@
+"""What only the scatters have: extrema and their ties, bools, overwriting."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+
+@pytest.mark.parametrize("kind", ["min", "max"])
+def test_extremum_shares_its_gradient_among_ties(kind):
+    op = getattr(jaxops, f"tensor_scatter_nd_{kind}")
+    sign = 1.0 if kind == "max" else -1.0
+
+    def total(tensor, updates):
+        return op(sign * tensor, [[1], [1], [0]], sign * updates).sum()
+
+    tensor, updates = jnp.array([1.0, 2, 3]), jnp.array([2.0, 2, 3])
+    tensor_bar, updates_bar = jax.grad(total, (0, 1))(tensor, updates)
+    # As tf.GradientTape of TensorFlow 2.21 has it.
+    np.testing.assert_allclose(sign * tensor_bar, [0, 1 / 3, 1], rtol=1e-6)
+    np.testing.assert_allclose(sign * updates_bar, [1 / 3, 1 / 3, 1], rtol=1e-6)
+
+
+def test_overwritten_elements_get_no_gradient():
+    def total(tensor, updates):
+        return (jaxops.tensor_scatter_nd_update(tensor, [[0], [2]], updates) ** 2).sum()
+
+    tensor_bar, updates_bar = jax.grad(total, (0, 1))(jnp.array([1.0, 2, 3]), jnp.array([4.0, 5]))
+    np.testing.assert_array_equal(tensor_bar, [0, 4, 0])
+    np.testing.assert_array_equal(updates_bar, [8, 10])
+
+
+def test_adding_bools_is_or():
+    result = jaxops.scatter_nd([[0], [0], [2]], np.array([True, True, False]), [4])
+    np.testing.assert_array_equal(result, [True, False, False, False])
+
+
+def test_host_values_take_the_dtype_of_the_tensor():
+    result = jaxops.tensor_scatter_nd_add(np.zeros(2, np.float16), [[1]], [1.5])
+    assert result.dtype == np.float16
+    np.testing.assert_array_equal(result, [0, 1.5])
+
+
+@pytest.mark.parametrize("n", [1, 1000])
+def test_deterministic_sums_repeat_bit_for_bit(n):
+    rng = np.random.default_rng(0)
+    updates = rng.normal(size=(n, 3)).astype(np.float32) * 10.0 ** rng.integers(-9, 9, (n, 1))
+    indices = rng.integers(0, 3, (n, 1))
+
+    def sums(indices, updates):
+        return np.asarray(
+            jaxops.scatter_nd(indices, updates.astype(np.float32), [3, 3], deterministic=True)
+        )
+
+    first = sums(indices, updates)
+    np.testing.assert_array_equal(sums(indices, updates), first)
+    # The order is fixed by the indices of a row alone: rows in between change nothing in it.
+    exact = np.zeros((3, 3))
+    np.add.at(exact, indices[:, 0], updates.astype(np.float32).astype(np.float64))
+    np.testing.assert_allclose(first, exact, rtol=1e-4, atol=1e-2 * np.abs(updates).max())
