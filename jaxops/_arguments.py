@@ -77,7 +77,7 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
     return jnp.asarray(_canonical(array, op, arg))
 
 
-def to_indices(x: object, op: str, arg: str, mode: str) -> jax.Array:
+def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds."""
     if not isinstance(x, jax.Array):
         array = _to_numpy(x, op, arg)
@@ -122,7 +122,7 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
     return narrow
 
 
-def _saturate(array: np.ndarray, op: str, arg: str, mode: str) -> np.ndarray:
+def _saturate(array: np.ndarray, op: str, arg: str, mode: str | None) -> np.ndarray:
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array

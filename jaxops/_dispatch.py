@@ -11,16 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxops import _arguments, _bounds, _jax_internals
+from jaxops._errors import OutOfBoundsError
 
 
 def run(
     op: str,
     impl: Callable,
     data: Mapping[str, object],
-    indices: Mapping[str, object],
+    indices: Mapping[str, object] | None = None,
     *,
     name: str | None,
-    mode: str,
+    mode: str | None = None,
     fill_value: object = None,
     moves_elements: bool = False,
     like: str | None = None,
@@ -28,10 +29,13 @@ def run(
 ) -> Any:
     """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
 
+    Without `mode`, for an op that has no bounds, `impl(*data, *indices, op=op, **static)`.
+
     Args:
         op: name of the public function, for messages and for the named scope.
-        impl: pure function of arrays. It validates shapes and static arguments, so that an eager
-            call like one before validates nothing.
+        impl: pure function of arrays; its result is an array or a list or tuple of arrays. It
+            validates shapes and static arguments, so that an eager call like one before validates
+            nothing.
         data: arrays of values by argument name, as the caller passed them.
         indices: arrays of integers by argument name, likewise.
         name: the caller's name for the scope; None for the op's.
@@ -42,19 +46,40 @@ def run(
         like: the data argument whose dtype all data must have.
         **static: hashable arguments of `impl`.
     """
-    _bounds.check_mode(op, mode)
+    indices = indices or {}
+    if mode is not None:
+        _bounds.check_mode(op, mode)
+        static["mode"] = mode
     if fill_value is not None and mode != "fill":
         raise ValueError(
             f'{op}: fill_value is used by mode="fill" only; '
             f"received fill_value={fill_value!r} with mode={mode!r}"
         )
-    call = functools.partial(
-        _run_on_arrays, op, impl, indices=indices, name=name, mode=mode, static=static
-    )
+    call = functools.partial(_run_on_arrays, op, impl, indices=indices, name=name, static=static)
     if any(_arguments.is_host_string(x) for x in data.values()):
         if not moves_elements:
             raise TypeError(f"{op}: computes on values and takes no strings; received them")
         return _run_on_strings(op, call, data, fill_value)
+    run_on_numbers = functools.partial(_run_on_numbers, op, call, data, fill_value, like)
+    if moves_elements and not _jax_internals.is_eager() and _holds_shapes(data, indices):
+        # What is known at trace time and may be a shape stays known, so that
+        # `reshape(x, concat([shape(x)[:1], [-1]], 0))` compiles.
+        try:
+            with jax.ensure_compile_time_eval():
+                return jax.tree.map(np.asarray, run_on_numbers())
+        except OutOfBoundsError:
+            pass  # the program raises it, should it come here
+    return run_on_numbers()
+
+
+def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object]) -> bool:
+    values = [*data.values(), *indices.values()]
+    if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(values)):
+        return False
+    return all(np.asarray(x).dtype.kind in "iu" for x in data.values())
+
+
+def _run_on_numbers(op, call, data, fill_value, like) -> Any:
     operands = [_arguments.to_operand(x, op, arg) for arg, x in data.items()]
     if like is not None:
         dtype = operands[list(data).index(like)].dtype
@@ -68,20 +93,22 @@ def run(
     return call(operands, fill_value)
 
 
-def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, mode, static) -> Any:
+def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, static) -> Any:
     scope = _scope(op, name)
+    mode = static.get("mode")
     arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
+    fill = () if mode is None else (fill_value,)
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):
-            return impl(*operands, *arrays, fill_value, op=op, mode=mode, **static)
-    compiled = _compiled(impl, scope, ("op", "mode", *static))
-    result, bad = compiled(*operands, *arrays, fill_value, op=op, mode=mode, **static)
+            return impl(*operands, *arrays, *fill, op=op, **static)
+    compiled = _compiled(impl, scope, ("op", *static))
+    result, bad = compiled(*operands, *arrays, *fill, op=op, **static)
     if bad is not None and (mode == "error" or _bounds.platform(bad) == "cpu") and bad:
         # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
         # as the caller gave them, of which 64-bit ones may have been saturated to 32 bits.
         with jax.enable_x64(True):
             arrays = [jnp.asarray(x) for x in indices.values()]
-            impl(*operands, *arrays, fill_value, op=op, mode=mode, **static)
+            impl(*operands, *arrays, *fill, op=op, **static)
     return result
 
 
@@ -119,10 +146,11 @@ def _run_on_strings(op: str, call: Callable, data: Mapping[str, object], fill_va
         jnp.arange(start, start + array.size, dtype=jnp.int32).reshape(array.shape)
         for start, array in zip(starts[:-1], arrays, strict=True)
     ]
-    picked = np.asarray(call(positions, jnp.int32(-1)))
+    picked = call(positions, jnp.int32(-1))
     if fill_value is None:
         fill_value = _arguments.empty_string_like(pool)
     elif not _arguments.is_host_string(fill_value):
         raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
     pool = np.append(pool, np.asarray(fill_value, _arguments.fill_dtype(pool)))
-    return pool[picked]  # position -1, the fill value, is the last one
+    # Position -1, the fill value, is the last one.
+    return jax.tree.map(lambda positions: pool[np.asarray(positions)], picked)

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases import CASES, MODES
+from case import MODES
+from cases import CASES
 from jax.test_util import check_grads
 
 import jaxops
