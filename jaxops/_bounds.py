@@ -153,16 +153,25 @@ def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
 
     If one shard alone raised, the others would wait for it in their next collective until XLA
     kills the process. So all shards learn that one of them has a bad index, and all raise. That
-    takes a collective, which every shard must reach: in the body of a `while_loop` or `cond` a
-    shard may never come by, and a correct program must not hang, so there each raises alone.
+    takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
+    some shards may not come by, it leaves out the axes along which they decide differently.
     """
     manual = jax.sharding.get_abstract_mesh().manual_axes
-    if not manual or _jax_internals.in_divergent_control_flow():
+    if not manual:
         return ()
-    varying = jax.typeof(indices).manual_axis_type.varying
     # With `check_vma=False` types do not tell along which axes values vary: assume all.
-    tracked = jax.typeof(lax.axis_index(manual[0])).manual_axis_type.varying
-    return tuple(a for a in manual if a in varying) if tracked else tuple(manual)
+    tracked = bool(_varying(lax.axis_index(manual[0])))
+    differing = set(_varying(indices)) if tracked else set(manual)
+    for decision in _jax_internals.decisions_of_enclosing_control_flow():
+        if decision is None or not tracked:
+            return ()
+        differing -= decision.manual_axis_type.varying
+    return tuple(a for a in manual if a in differing)
+
+
+def _varying(x: jax.Array) -> frozenset[str]:
+    """The `shard_map` axes along which `x` varies, as far as its type tells."""
+    return jax.typeof(x).manual_axis_type.varying
 
 
 check_p = Primitive("out_of_bounds_check")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import jax
 from jax._src import checkify as _checkify
@@ -55,23 +56,27 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
     _checkify.error_checks[primitive] = rule
 
 
-# Functions whose body may run a different number of times on different devices.
-_DIVERGENT = {
-    "jax._src.lax.control_flow.conditionals": ("cond", "_cond", "switch", "_switch_internal"),
-    "jax._src.lax.control_flow.loops": ("while_loop",),
-}
+_DECIDED_BY = {"cond": "pred", "_cond": "pred", "switch": "index", "_switch_internal": "index"}
 
 
-def in_divergent_control_flow() -> bool:
-    """Whether the code being traced stands in the body of a `cond`, `switch` or `while_loop`.
+def decisions_of_enclosing_control_flow() -> Iterator[Any]:
+    """What decides how often the code being traced runs, for each enclosing control-flow function.
 
-    JAX keeps no public record of that, so the Python stack is read: tracing a body is a call made
-    by the control-flow function. Only consulted while tracing inside `shard_map`.
+    The type (`jax.typeof`) of the predicate of a `cond`, the index of a `switch`, the predicate of
+    a `while_loop`; None where it could not be found out. JAX keeps no public record of any of it,
+    so the Python stack is read: tracing a body is a call made by the control-flow function. Only
+    consulted while tracing inside `shard_map`.
     """
     frame = sys._getframe(1)
+    while_predicate = None
     while frame is not None:
-        names = _DIVERGENT.get(frame.f_globals.get("__name__", ""), ())
-        if frame.f_code.co_name in names:
-            return True
+        module, function = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        if module == "jax._src.lax.control_flow.conditionals" and function in _DECIDED_BY:
+            decision = frame.f_locals.get(_DECIDED_BY[function])
+            yield None if decision is None else jax.typeof(decision)
+        elif module == "jax._src.lax.control_flow.loops" and function == "while_loop":
+            yield while_predicate
+        # Inside `while_loop`, a local function of it traces the condition and then the body.
+        cond_jaxpr = frame.f_locals.get("cond_jaxpr") if function == "_create_jaxpr" else None
+        while_predicate = None if cond_jaxpr is None else cond_jaxpr.out_avals[0]
         frame = frame.f_back
-    return False

@@ -1,0 +1,50 @@
+"""One bad index on one of 8 host devices: an error at once, and the process lives."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = {
+    "shard_map-collectives": "indices[1] = 99 is not in [0, 10)",  # position within the shard
+    "shard_map-untracked": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-partly-manual": "indices[3] = 99 is not in [0, 10)",
+    "shard_map-scan": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-cond": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-switch": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-while_loop": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-scatter_nd": "indices[1] = [99] does not index into shape [10]",
+    "shard_map-step": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-deterministic": "indices[1] = 99 is not in [0, 10)",
+    "shard_map-two-axes": "indices[1] = 99 is not in [0, 10)",
+    "sharded-jit-scan": "indices[7] = 99 is not in [0, 16)",
+    "sharded-jit-gradient": "indices[7] = 99 is not in [0, 16)",
+    "sharded-jit-deterministic": "indices[7] = 99 is not in [0, 16)",
+}
+
+
+def run(*names):
+    script = Path(__file__).with_name("device_programs.py")
+    done = subprocess.run(
+        [sys.executable, script, *names],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(zip(names, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize("third", range(3))
+def test_a_bad_shard_is_an_error_and_the_process_lives(third):
+    for name, outcome in run(*list(PROGRAMS)[third::3]).items():
+        assert PROGRAMS[name] in (outcome["error"] or ""), (name, outcome)
+        assert outcome["alive"], name
+
+
+def test_shards_may_go_different_ways():
+    outcomes = run("cond", "while_loop")
+    assert all(outcome["right"] for outcome in outcomes.values()), outcomes
