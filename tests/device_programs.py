@@ -1,12 +1,15 @@
 """Programs on 8 host devices, one shard of whose indices is bad; run by `test_devices.py`.
 
 A process of its own, because the question is whether it lives. Prints one JSON object a line.
+
+Usage: device_programs.py SECONDS_TO_WAIT_AT_THE_END PROGRAM...
 """
 
 import functools
 import json
 import logging
 import sys
+import time
 
 import jax
 import jax.numpy as jnp
@@ -52,13 +55,14 @@ def in_scan(i):
 
 
 def in_cond(i):
-    one = lax.psum(1, "d") > 0  # the same on all shards
-    return lax.psum(lax.cond(one, lambda: looked_up(i), lambda: varying(0)), "d")
+    same_on_all = lax.pmax(i.sum(), "d") > 0
+    return lax.psum(lax.cond(same_on_all, lambda: looked_up(i), lambda: varying(0)), "d")
 
 
 def in_switch(i):
     branches = [lambda: varying(0), lambda: looked_up(i)]
-    return lax.psum(lax.switch(lax.psum(1, "d"), branches), "d")
+    same_on_all = lax.pmax(i.sum(), "d")
+    return lax.psum(lax.switch(same_on_all, branches), "d")
 
 
 def in_while_loop(i):
@@ -182,9 +186,11 @@ def describe(name):
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
+    _, seconds, *names = sys.argv
+    for name in names:
         if name in DIVERGENT:
             function, expected = DIVERGENT[name]
             print(json.dumps({"right": float(function(GOOD)) == expected}))
         else:
             print(json.dumps(describe(name)), flush=True)
+    time.sleep(float(seconds))

@@ -26,13 +26,21 @@ PROGRAMS = {
 }
 
 
+# A shard left waiting in a collective kills the process, by default after 40 s.
+FLAGS = (
+    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 "
+    "--xla_cpu_collective_call_terminate_timeout_seconds=3"
+)
+SECONDS_TO_LIVE = "8"
+
+
 def run(*names):
     script = Path(__file__).with_name("device_programs.py")
     done = subprocess.run(
-        [sys.executable, script, *names],
+        [sys.executable, script, SECONDS_TO_LIVE, *names],
         capture_output=True,
         text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": FLAGS},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(zip(names, map(json.loads, done.stdout.splitlines()), strict=True))
