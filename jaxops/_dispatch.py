@@ -13,6 +13,8 @@ import numpy as np
 from jaxops import _arguments, _bounds, _jax_internals
 from jaxops._errors import OutOfBoundsError
 
+NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
+
 
 def run(
     op: str,
@@ -21,7 +23,7 @@ def run(
     indices: Mapping[str, object] | None = None,
     *,
     name: str | None,
-    mode: str | None = None,
+    mode: str | None = NO_BOUNDS,
     fill_value: object = None,
     moves_elements: bool = False,
     like: str | None = None,
@@ -29,7 +31,7 @@ def run(
 ) -> Any:
     """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
 
-    Without `mode`, for an op that has no bounds, `impl(*data, *indices, op=op, **static)`.
+    Without a mode, for an op that has no bounds, `impl(*data, *indices, op=op, **static)`.
 
     Args:
         op: name of the public function, for messages and for the named scope.
@@ -47,7 +49,7 @@ def run(
         **static: hashable arguments of `impl`.
     """
     indices = indices or {}
-    if mode is not None:
+    if mode is not NO_BOUNDS:
         _bounds.check_mode(op, mode)
         static["mode"] = mode
     if fill_value is not None and mode != "fill":

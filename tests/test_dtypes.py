@@ -1,0 +1,102 @@
+"""The functions that move elements move those of every dtype, and host strings."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from case import Case
+from cases import CASES
+
+import jaxops
+
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16"]
+DTYPES += ["float32", "complex64", "float8_e4m3fn", "float8_e5m2", "int4", "uint4"]
+DTYPES_X64 = ["int64", "uint64", "float64", "complex128"]
+MOVES = {name for name in CASES if "scatter" not in name} | {
+    name for name in CASES if "tensor_scatter_nd_update" in name
+}
+FIRST_OF_EACH_OP = {name.split("-")[0]: name for name in sorted(MOVES, reverse=True)}
+
+
+def positions(case: Case):
+    """Data of consecutive numbers from 1, which small types hold too."""
+    sizes = np.cumsum([1, *(d.size for d in case.data)])
+    return [
+        np.arange(start, start + d.size).reshape(d.shape)
+        for start, d in zip(sizes, case.data, strict=False)
+    ]
+
+
+def convert(numbers, dtype):
+    """Different elements for different numbers, as far as `dtype` has so many."""
+    if dtype == "bool":
+        return jnp.asarray(numbers % 2 == 1)
+    if dtype.startswith(("int4", "uint4")):
+        numbers = numbers % 8
+    array = jnp.asarray(numbers, jnp.dtype(dtype))
+    return array * jnp.asarray(1 - 2j, dtype) if dtype.startswith("complex") else array
+
+
+def check_moves(name, dtype):
+    case = CASES[name]
+    numbers = positions(case)
+    moved = case.oracle(*numbers, *case.indices)
+    result = case.op(*[convert(n, dtype) for n in numbers], *case.indices)
+    assert result.dtype == jnp.dtype(dtype)
+    assert (result == convert(moved, dtype)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
+def test_moves(name, dtype):
+    check_moves(name, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES_X64)
+@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
+def test_moves_64_bits(name, dtype):
+    with jax.enable_x64(True):
+        check_moves(name, dtype)
+
+
+STRINGS = [np.str_, np.bytes_, object, np.dtypes.StringDType()]
+
+
+@pytest.mark.parametrize("kind", STRINGS, ids=["str_", "bytes_", "object", "StringDType"])
+@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
+def test_moves_strings(name, kind):
+    case = CASES[name]
+    numbers = positions(case)
+    moved = case.oracle(*numbers, *case.indices)
+    result = case.op(*[n.astype(str).astype(kind) for n in numbers], *case.indices)
+    assert isinstance(result, np.ndarray)
+    np.testing.assert_array_equal(result, moved.astype(str).astype(kind))
+
+
+def test_strings_out_of_bounds():
+    words = [["a", "b"], ["c", "d"]]
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = \[2\] does not index"):
+        jaxops.gather_nd(words, [[2]])
+    filled = jaxops.gather_nd(words, [[2], [1]], mode="fill", fill_value="longer")
+    assert filled.tolist() == [["longer", "longer"], ["c", "d"]]
+    assert jaxops.gather_nd(words, [[2]], mode="fill").tolist() == [["", ""]]
+    as_bytes = np.array(words, np.bytes_)
+    assert jaxops.gather_nd(as_bytes, [[2]], mode="fill").tolist() == [[b"", b""]]
+
+
+@pytest.mark.parametrize("kind", ["add", "sub"])
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "bfloat16", "complex64", "float16"])
+def test_adds(kind, dtype):
+    tensor = convert(np.arange(1, 5), dtype)
+    updates = convert(np.arange(1, 4), dtype)
+    op = getattr(jaxops, f"tensor_scatter_nd_{kind}")
+    result = op(tensor, [[0], [2], [2]], updates)
+    sums = np.array([1, 0, 5, 0]) if kind == "add" else -np.array([1, 0, 5, 0])
+    assert result.dtype == tensor.dtype
+    assert (result == convert(np.arange(1, 5) + sums, dtype)).all()
+
+
+def test_64_bit_results_need_x64_on():
+    with pytest.raises(ValueError, match="jax_enable_x64"):
+        jaxops.gather(np.array([2**40, 1]), [0])
+    assert jaxops.gather(np.array([2.0**40, 1]), [0]).dtype == jnp.float32

@@ -1,0 +1,91 @@
+"""What users see: names, docstrings, the error class."""
+
+import copy
+import inspect
+import pickle
+from importlib.metadata import version
+from types import FunctionType
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxops
+
+FUNCTIONS = {
+    name: f
+    for name, f in vars(jaxops).items()
+    if isinstance(f, FunctionType) and not name.startswith("_")
+}
+SECTIONS = ["Args:", "Returns:", "Raises:", "Gradient:", "Example:", "Source: https://", ">>> "]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstring_is_complete(name):
+    doc = inspect.getdoc(FUNCTIONS[name]) or ""
+    missing = [section for section in SECTIONS if section not in doc]
+    assert not missing
+    arguments = doc.partition("Args:")[2].partition("Returns:")[0]
+    undescribed = [
+        p for p in inspect.signature(FUNCTIONS[name]).parameters if f"{p}:" not in arguments
+    ]
+    assert not undescribed
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_options_that_tensorflow_lacks_are_keywords(name):
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    for option in ("mode", "fill_value", "deterministic"):
+        if option in parameters:
+            assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
+    if "mode" in parameters:
+        assert parameters["mode"].default == "device"
+
+
+SIGNATURES = {  # TensorFlow 2's
+    "gather": ["params", "indices", "axis", "batch_dims", "name"],
+    "gather_nd": ["params", "indices", "batch_dims", "name"],
+    "batch_gather": ["params", "indices", "name"],
+    "scatter_nd": ["indices", "updates", "shape", "name"],
+    "tensor_scatter_nd_add": ["tensor", "indices", "updates", "name"],
+    "tensor_scatter_nd_sub": ["tensor", "indices", "updates", "name"],
+    "tensor_scatter_nd_min": ["tensor", "indices", "updates", "name"],
+    "tensor_scatter_nd_max": ["tensor", "indices", "updates", "name"],
+    "tensor_scatter_nd_update": ["tensor", "indices", "updates", "name"],
+    "slice": ["input_", "begin", "size", "name"],
+    "strided_slice": [
+        *["input_", "begin", "end", "strides", "begin_mask", "end_mask", "ellipsis_mask"],
+        *["new_axis_mask", "shrink_axis_mask", "name"],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signature_is_tensorflows(name):
+    positional = [
+        p.name
+        for p in inspect.signature(FUNCTIONS[name]).parameters.values()
+        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    assert positional == SIGNATURES[name]
+
+
+def test_version():
+    assert jaxops.__version__ == version("jaxops")
+
+
+def test_error_survives_pickling():
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jaxops.gather_nd([[1, 2]], [[0, 0], [0, 5]])
+    for error in (pickle.loads(pickle.dumps(info.value)), copy.copy(info.value)):
+        assert str(error) == str(info.value)
+        assert (error.operation, error.position) == ("gather_nd", (1,))
+        assert (error.index, error.bound) == ((0, 5), (1, 2))
+
+
+def test_name_is_the_scope():
+    def op(i):
+        return jaxops.gather(jnp.arange(3.0), i, name="lookup")
+
+    # In the locations of what is lowered, from where profilers take it.
+    assert "lookup" in jax.jit(op).lower(jnp.array([1])).as_text(debug_info=True)
