@@ -1,6 +1,8 @@
 """The out-of-bounds contract: every op, every context, every mode."""
 
 import logging
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -153,6 +155,39 @@ def test_modes_without_a_check_are_exported(case, mode):
     exported = jax.export.export(jax.jit(lambda i: function(i, mode=mode)))(good)
     reloaded = jax.export.deserialize(exported.serialize())
     np.testing.assert_array_equal(reloaded.call(good), function(good))
+
+
+CACHED = """
+import logging, os, sys
+import jax, jax.numpy as jnp
+import jaxops
+logging.disable(logging.CRITICAL)
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+checked = jax.jit(lambda i: jaxops.gather(jnp.arange(3), i))
+unchecked = jax.jit(lambda i: jaxops.gather(jnp.arange(3), i, mode="fill"))
+good, bad = jnp.array([2]), jnp.array([7])
+assert checked(good) == 2
+stored = set(os.listdir(sys.argv[1]))
+assert unchecked(good) == 2 and unchecked(bad) == 0
+print("new" if set(os.listdir(sys.argv[1])) - stored else "stored")
+try:
+    checked(bad).block_until_ready()
+except Exception as e:
+    assert "indices[0] = 7 is not in [0, 3)" in str(e)
+else:
+    sys.exit("no error")
+"""
+
+
+def test_persistent_compilation_cache(tmp_path):
+    for expected in ("new", "stored"):  # the second process finds what the first one compiled
+        done = subprocess.run(
+            [sys.executable, "-c", CACHED, str(tmp_path)], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip() == expected
 
 
 def test_a_second_eager_call_compiles_nothing(case):
