@@ -67,7 +67,7 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
         if jnp.issubdtype(x.dtype, jax.dtypes.extended):
             raise TypeError(f"{op}: {arg} must have a numeric or bool dtype; received {x.dtype}")
         return x
-    array = _to_numpy(x, op, arg)
+    array = to_numpy(x, op, arg)
     if isinstance(array, jax.Array):
         return array
     if array.dtype.kind in "USTO":
@@ -80,7 +80,7 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
 def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds."""
     if not isinstance(x, jax.Array):
-        array = _to_numpy(x, op, arg)
+        array = to_numpy(x, op, arg)
         if isinstance(array, np.ndarray):
             if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
                 array = array.astype(np.int32)  # NumPy makes `[]` a float array
@@ -91,11 +91,12 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     return x
 
 
-def _to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
+def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
+    """A NumPy array, or a JAX array where `x` is a list that holds tracers."""
     try:
         return np.asarray(x)
     except jax.errors.TracerArrayConversionError:
-        return jnp.asarray(x)  # a list that holds tracers
+        return jnp.asarray(x)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{op}: {arg} is not an array or nested list: {error}") from None
 
@@ -148,22 +149,21 @@ def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array
     """`value`, which came from `x`, as `dtype`: arrays must have it, host values must fit it."""
     if value.dtype == dtype:
         return value
-    if not isinstance(x, jax.Array) and _kind(value.dtype) <= _kind(dtype):
-        converted = value.astype(dtype)
-        if not jnp.issubdtype(dtype, jnp.integer) or _equal(value, converted):
-            return converted
+    if not isinstance(x, jax.Array) and kind(value.dtype) <= kind(dtype):
+        host = to_numpy(x, op, arg)
+        if isinstance(host, np.ndarray):  # on the host, where a trace does not get in the way
+            with np.errstate(over="ignore"):
+                converted = host.astype(dtype)
+            # Through Python integers: no dtype holds both uint64 and int64.
+            if not jnp.issubdtype(dtype, jnp.integer) or converted.tolist() == host.tolist():
+                return jnp.asarray(converted)
     raise TypeError(f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}")
 
 
-def _equal(a: jax.Array, b: jax.Array) -> bool:
-    # Through Python integers: no dtype holds both uint64 and int64.
-    return np.asarray(a).tolist() == np.asarray(b).tolist()
-
-
-def _kind(dtype) -> int:
+def kind(dtype) -> int:
+    """The family of a dtype: bool 0, integers 1, floats 2, complex 3."""
     families = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
-    (kind,) = (n for n, family in enumerate(families) if jnp.issubdtype(dtype, family))
-    return kind
+    return next(n for n, family in enumerate(families) if jnp.issubdtype(dtype, family))
 
 
 def _summary(x: object, value: jax.Array) -> str:
@@ -184,6 +184,10 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
     if isinstance(x, Tracer):
         raise TypeError(f"{op}: {arg} must be static; received {_brief(x)}")
+    if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
+        raise TypeError(f"{op}: {arg} must be static; received a list with a traced value in it")
+    if isinstance(x, jax.Array):
+        x = np.asarray(x)  # at once: components of a JAX array cost a transfer each
     if np.ndim(x) == 1:  # type: ignore[arg-type]
         return tuple(static_int(i, op, arg) for i in x)  # type: ignore[union-attr]
     raise ValueError(f"{op}: {arg} must be a one-dimensional sequence of ints; received {x!r}")
@@ -209,6 +213,13 @@ def _brief(x: object) -> str:
     if isinstance(x, Tracer):
         return f"a traced array of shape {x.shape}"
     return repr(x)
+
+
+def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
+    """`axis` counted from the front, for an array of that rank."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}); received {axis}")
+    return axis + rank if axis < 0 else axis
 
 
 def check_bool(x: object, op: str, arg: str) -> bool:

@@ -63,7 +63,11 @@ def run(
             raise TypeError(f"{op}: computes on values and takes no strings; received them")
         return _run_on_strings(op, call, data, fill_value)
     run_on_numbers = functools.partial(_run_on_numbers, op, call, data, fill_value, like)
-    if moves_elements and not _jax_internals.is_eager() and _holds_shapes(data, indices):
+    if (
+        moves_elements
+        and not _jax_internals.is_eager()
+        and _holds_shapes(data, indices, fill_value)
+    ):
         # What is known at trace time and may be a shape stays known, so that
         # `reshape(x, concat([shape(x)[:1], [-1]], 0))` compiles.
         try:
@@ -74,8 +78,8 @@ def run(
     return run_on_numbers()
 
 
-def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object]) -> bool:
-    values = [*data.values(), *indices.values()]
+def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object], fill_value) -> bool:
+    values = [*data.values(), *indices.values(), fill_value]
     if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(values)):
         return False
     return all(np.asarray(x).dtype.kind in "iu" for x in data.values())

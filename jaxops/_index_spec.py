@@ -117,3 +117,16 @@ class ShrunkAxes(IndexSpec):
         k = self.first_bad_component(index)
         message = f"slice index {index[k]} of dimension {self.axes[k]} out of bounds."
         return message, (*position, self.places[k]), index[k], self.limits[k]
+
+
+@dataclasses.dataclass(frozen=True)
+class SequenceLength(IndexSpec):
+    """`reverse_sequence`: a length is at most the dimension of `seq_axis`, so below the limit."""
+
+    seq_axis: int
+
+    def describe(self, position, index):
+        length, limit = index[0], self.limits[0]
+        place = f"seq_lens({_join(position)})"
+        fault = f"{place} < 0" if length < 0 else f"{place} > input.dims({self.seq_axis})"
+        return f"{fault}: {length} is not in [0, {limit})", position, length, limit
