@@ -1,5 +1,6 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
+from jaxops._boolean_mask import boolean_mask as boolean_mask
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._gather import batch_gather as batch_gather
 from jaxops._gather import gather as gather
@@ -9,7 +10,9 @@ from jaxops._joining import split as split
 from jaxops._joining import stack as stack
 from jaxops._joining import tile as tile
 from jaxops._joining import unstack as unstack
+from jaxops._one_hot import one_hot as one_hot
 from jaxops._padding import pad as pad
+from jaxops._partition import dynamic_partition as dynamic_partition
 from jaxops._reversing import reverse as reverse
 from jaxops._reversing import reverse_sequence as reverse_sequence
 from jaxops._scatter import scatter_nd as scatter_nd
@@ -27,9 +30,12 @@ from jaxops._shaping import size as size
 from jaxops._shaping import squeeze as squeeze
 from jaxops._shaping import transpose as transpose
 from jaxops._slice import slice as slice
+from jaxops._stitch import dynamic_stitch as dynamic_stitch
 from jaxops._strided_slice import StridedSliceSpec as StridedSliceSpec
 from jaxops._strided_slice import strided_slice as strided_slice
 from jaxops._strided_slice import strided_slice_spec as strided_slice_spec
+from jaxops._unique import unique as unique
+from jaxops._unique import unique_with_counts as unique_with_counts
 
 __version__ = "0.1.0"
 

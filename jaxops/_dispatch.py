@@ -26,12 +26,14 @@ def run(
     mode: str | None = NO_BOUNDS,
     fill_value: object = None,
     moves_elements: bool = False,
+    pads: bool = False,
     like: str | None = None,
     **static,
 ) -> Any:
     """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
 
-    Without a mode, for an op that has no bounds, `impl(*data, *indices, op=op, **static)`.
+    Without a mode, for an op that has no bounds, `impl(*data, *indices, op=op, **static)`; `pads`
+    brings `fill_value` back.
 
     Args:
         op: name of the public function, for messages and for the named scope.
@@ -45,6 +47,8 @@ def run(
         fill_value: scalar of the data's dtype, or None.
         moves_elements: whether every element of the result is an element of `data` or the fill
             value; only such an op takes host strings.
+        pads: whether the op fills places that no index fills, so that `fill_value` counts under
+            every `mode`, and without one.
         like: the data argument whose dtype all data must have.
         **static: hashable arguments of `impl`.
     """
@@ -52,12 +56,20 @@ def run(
     if mode is not NO_BOUNDS:
         _bounds.check_mode(op, mode)
         static["mode"] = mode
-    if fill_value is not None and mode != "fill":
+    if fill_value is not None and mode != "fill" and not pads:
         raise ValueError(
             f'{op}: fill_value is used by mode="fill" only; '
             f"received fill_value={fill_value!r} with mode={mode!r}"
         )
-    call = functools.partial(_run_on_arrays, op, impl, indices=indices, name=name, static=static)
+    call = functools.partial(
+        _run_on_arrays,
+        op,
+        impl,
+        indices=indices,
+        name=name,
+        takes_fill=mode is not NO_BOUNDS or pads,
+        static=static,
+    )
     if any(_arguments.is_host_string(x) for x in data.values()):
         if not moves_elements:
             raise TypeError(f"{op}: computes on values and takes no strings; received them")
@@ -99,11 +111,11 @@ def _run_on_numbers(op, call, data, fill_value, like) -> Any:
     return call(operands, fill_value)
 
 
-def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, static) -> Any:
+def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, takes_fill, static) -> Any:
     scope = _scope(op, name)
     mode = static.get("mode")
     arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
-    fill = () if mode is None else (fill_value,)
+    fill = (fill_value,) if takes_fill else ()
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):
             return impl(*operands, *arrays, *fill, op=op, **static)

@@ -1,0 +1,139 @@
+"""boolean_mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops import _arguments, _dynamic_shape
+from jaxops._arguments import Arrayable, check_bool, static_int
+from jaxops._dispatch import run
+
+
+def boolean_mask(
+    tensor: Arrayable,
+    mask: Arrayable,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+) -> Any:
+    """Keeps the elements, or slices, of `tensor` where `mask` is true, in row-major order.
+
+    Follows `tf.boolean_mask`. Differs from it in: a traced mask needs a static `size`; a negative
+    `axis` works for a mask of any rank.
+
+    Args:
+        tensor: array of shape `D` and any dtype, or host strings. Traced.
+        mask: bool array of rank `K`, 1 at least, and shape `D[axis:axis+K]`; numbers count as
+            true where they are not 0. Traced only with `size`.
+        axis: static int in `[-rank(tensor), rank(tensor) - K]`, where the mask starts; default 0.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of the masked dimension in the result, for code that is
+            compiled or batched over `mask`. Elements beyond it are dropped from the end; places
+            without an element get `fill_value`. Default: as many as `mask` has true values.
+        fill_value: scalar that fits the dtype of `tensor`, for use with `size`; default 0 (for
+            strings, the empty one). Traced.
+        return_size: static bool; whether to return also the number of true values, which `size`
+            does not limit.
+
+    Returns:
+        Array of shape `D[:axis] + [size] + D[axis+K:]` and dtype of `tensor`; for host strings a
+        NumPy array. With `return_size` a tuple of it and an int32 scalar.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; `mask` is traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent, placed into zeros of shape `D` where its elements come from; padding
+    sends nothing back. None for `mask`. Differentiated eagerly without `size`, each new size
+    compiles anew.
+
+    Example:
+        >>> import jax, jaxops
+        >>> jaxops.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True])
+        Array([[1, 2],
+               [5, 6]], dtype=int32)
+        >>> positives = jax.jit(lambda x: jaxops.boolean_mask(x, x > 0, size=3, return_size=True))
+        >>> positives(jax.numpy.array([4, -1, 5]))
+        (Array([4, 5, 0], dtype=int32), Array(2, dtype=int32))
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/boolean_mask
+    """
+    op = "boolean_mask"
+    _dynamic_shape.check_fill_needs_size(op, size, fill_value)
+    return_size = check_bool(return_size, op, "return_size")
+    axis = 0 if axis is None else static_int(axis, op, "axis")
+    if size is not None:
+        size = _dynamic_shape.check_size(size, op)
+    if size is None or _arguments.is_host_string(tensor):
+        with _dynamic_shape.named_scope(op, name):
+            return _exact(op, tensor, mask, axis, size, fill_value, return_size)
+    return run(
+        op,
+        _boolean_mask,
+        {"tensor": tensor, "mask": mask},
+        name=name,
+        fill_value=fill_value,
+        pads=True,
+        axis=axis,
+        size=size,
+        return_size=return_size,
+    )
+
+
+def _exact(op, tensor, mask, axis, size, fill_value, return_size):
+    """The result for a concrete mask; `size` for strings only."""
+    known = _dynamic_shape.concrete(mask, op, "mask")
+    if known is None:
+        _dynamic_shape.refuse_traced(op, "mask", tensor)
+    if known.dtype.kind in "USTO":
+        raise TypeError(
+            f"{op}: mask must be an array of bools or numbers; received dtype {known.dtype}"
+        )
+    tensor = _dynamic_shape.to_data(tensor, op, "tensor")
+    axis = _check_shapes(op, tensor, known, axis)
+    positions = np.flatnonzero(known)
+    result = _dynamic_shape.take(tensor, positions, axis, known.ndim)
+    if size is not None:
+        result = _dynamic_shape.fit_strings(result, axis, size, fill_value, op)
+    if not return_size:
+        return result
+    return result, _dynamic_shape.from_host(np.array(positions.size, np.int32), tensor)
+
+
+def _boolean_mask(tensor, mask, fill_value, *, op, axis, size, return_size):
+    axis = _check_shapes(op, tensor, mask, axis)
+    rows = tensor.reshape(_dynamic_shape.merge_axes(tensor.shape, axis, mask.ndim))
+    if mask.dtype != bool:
+        mask = mask != jnp.zeros((), mask.dtype)
+    positions, total = _dynamic_shape.true_positions(mask.reshape(-1), size)
+    valid = jnp.arange(size, dtype=jnp.int32) < total
+    result = _dynamic_shape.take_or_fill(rows, positions, valid, fill_value, axis)
+    return (result, total) if return_size else result
+
+
+def _check_shapes(op, tensor, mask, axis: int) -> int:
+    """The axis, not negative."""
+    if not 1 <= mask.ndim <= max(tensor.ndim, 1):
+        raise ValueError(
+            f"{op}: mask must have rank 1 at least and that of tensor, {tensor.ndim}, at most; "
+            f"received {'a scalar' if mask.ndim == 0 else f'shape {mask.shape}'}"
+        )
+    if not -tensor.ndim <= axis <= tensor.ndim - mask.ndim:
+        raise ValueError(
+            f"{op}: axis must be in [{-tensor.ndim}, {tensor.ndim - mask.ndim}] for tensor of "
+            f"shape {tensor.shape} and mask of shape {mask.shape}; received {axis}"
+        )
+    axis += tensor.ndim if axis < 0 else 0
+    masked = tensor.shape[axis : axis + mask.ndim]
+    if mask.shape != masked:
+        raise ValueError(
+            f"{op}: mask must have shape tensor.shape[{axis}:{axis + mask.ndim}] = {masked}; "
+            f"received {mask.shape}"
+        )
+    return axis

@@ -1,0 +1,234 @@
+"""Results whose shape depends on values: exact where the values are known, else a static `size`.
+
+Exact results of concrete arrays are made on the host where the arrays are in its memory: XLA would
+compile one program per shape, which takes longer than most of these calls.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops import _arguments, _bounds, _core, _dispatch, _jax_internals
+from jaxops._index_spec import IndexSpec, ScalarIndex
+from jaxops._windows import Windows
+
+
+def check_size(size: object, op: str, arg: str = "size") -> int:
+    size = _arguments.static_int(size, op, arg)
+    if size < 0:
+        raise ValueError(f"{op}: {arg} must be at least 0; received {size}")
+    return size
+
+
+def check_fill_needs_size(op: str, size: object, fill_value: object) -> None:
+    if size is None and fill_value is not None:
+        raise ValueError(
+            f"{op}: fill_value is used with size only; received fill_value={fill_value!r}"
+        )
+
+
+def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
+    """The values of `x`, or None where compiled code alone will know them."""
+    array = _arguments._to_numpy(x, op, arg)
+    return array if isinstance(array, np.ndarray) else None
+
+
+def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
+    if _arguments.is_host_string(data):
+        raise TypeError(
+            f"{op}: {arg} must be concrete where the data are strings, which exist on the host "
+            "only; received a traced array; call it outside jit, vmap and grad"
+        )
+    raise TypeError(
+        f"{op}: size must be given where {arg} is traced, as the shape of the result depends on "
+        f"the values; received a traced {arg} and size=None"
+    )
+
+
+def named_scope(op: str, name: str | None):
+    return jax.named_scope(_dispatch._scope(op, name))
+
+
+def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
+    """`x` for `take`; a NumPy array where it is strings, or a shape known at trace time."""
+    if _arguments.is_host_string(x):
+        return _arguments.to_host_strings(x, op, arg)
+    if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
+        return _arguments.to_operand(x, op, arg)
+    with jax.ensure_compile_time_eval():
+        array = _arguments.to_operand(x, op, arg)
+    return np.asarray(array) if jnp.issubdtype(array.dtype, jnp.integer) else array
+
+
+def is_on_host(x: jax.Array | np.ndarray) -> bool:
+    if not isinstance(x, jax.Array):
+        return True
+    return not isinstance(x, Tracer) and x.is_fully_addressable and _bounds.platform(x) == "cpu"
+
+
+def from_host(result: np.ndarray, like: jax.Array | np.ndarray) -> Any:
+    """`result` where `like` is: on its device, or on the host still."""
+    if not isinstance(like, jax.Array):
+        return result
+    device = None
+    if not isinstance(like, Tracer) and like.committed and len(like.devices()) == 1:
+        device = like.sharding
+    return jax.device_put(result, device)  # does not copy on a CPU
+
+
+def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
+    """`shape` with the `count` dimensions from `axis` on made one."""
+    merged = int(np.prod(shape[axis : axis + count], dtype=np.int64))
+    return (*shape[:axis], merged, *shape[axis + count :])
+
+
+def take(operand: jax.Array | np.ndarray, positions: np.ndarray, axis: int, count: int) -> Any:
+    """The slices of `operand` at known `positions` along the `count` dimensions from `axis` on."""
+    if not is_on_host(operand):
+        positions = positions.astype(np.int32)
+        return _take_on_device(operand, positions, axis=axis, count=count)
+    rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
+    return from_host(np.take(rows, positions, axis), operand)
+
+
+@functools.partial(jax.jit, static_argnames=("axis", "count"))
+def _take_on_device(operand, positions, *, axis: int, count: int):
+    return take_rows(operand.reshape(merge_axes(operand.shape, axis, count)), positions, axis)
+
+
+def take_rows(operand: jax.Array, positions: jax.Array, axis: int) -> jax.Array:
+    """Slices of `operand` along `axis` at `positions`, which are in bounds."""
+    spec = ScalarIndex("take_rows", limits=(operand.shape[axis],))
+    windows = Windows(axes=(axis,), batch_dims=0)
+    return _core.gather(operand, positions[:, None], windows, spec, mode="promise_in_bounds")
+
+
+def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
+    """`take_rows`, with `fill_value` (None: 0) where not `valid`."""
+    result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
+    fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
+    valid = valid.reshape((-1,) + (1,) * (result.ndim - 1 - axis))
+    return jnp.where(valid, result, fill)
+
+
+def known_indices(x: object, spec: IndexSpec, arg: str, mode: str, platform: str) -> np.ndarray:
+    """Concrete indices under `mode`; -1 where one is out of bounds and ignored."""
+    (limit,) = spec.limits
+    with jax.ensure_compile_time_eval():
+        indices = _arguments.to_indices(x, spec.operation, arg, mode)
+        indices = np.asarray(indices).astype(np.int64)
+    bad = (indices < 0) | (indices >= limit)
+    if not bad.any():
+        return indices
+    if mode == "error" or (mode == "device" and platform == "cpu"):
+        error = spec.find_error(np.asarray(x)[..., None])
+        assert error is not None
+        raise error
+    if limit > 0 and mode == "clip":
+        return np.clip(indices, 0, limit - 1)
+    if limit > 0 and mode == "wrap":
+        return indices % limit
+    return np.where(bad, -1, indices)
+
+
+def platform_of(*data: jax.Array | np.ndarray) -> str:
+    """Where an op on `data` runs, as far as that is known."""
+    for x in data:
+        if isinstance(x, Tracer):
+            return jax.default_backend()
+        if isinstance(x, jax.Array):
+            return _bounds.platform(x)
+    return "cpu"
+
+
+def fit_strings(strings: np.ndarray, axis: int, size: int, fill_value: object, op: str):
+    """Strings cut or filled up to `size` along `axis`."""
+    strings = np.take(strings, range(min(size, strings.shape[axis])), axis)
+    shape = list(strings.shape)
+    shape[axis] = size - shape[axis]
+    fill = fill_for_strings(strings, fill_value, op)
+    padding = np.full(shape, fill, dtype=_arguments.fill_dtype(strings))
+    return np.concatenate([strings, padding], axis)
+
+
+def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object:
+    if fill_value is None:
+        return _arguments.empty_string_like(strings.reshape(-1))
+    if not isinstance(fill_value, (str, bytes)):
+        raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
+    return fill_value
+
+
+def true_positions(mask: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
+    """The first `size` positions where `mask` holds, 0 beyond, and the number of all."""
+    order, (total,) = stable_order(jnp.where(mask, jnp.int32(0), jnp.int32(1)), 1)
+    return resize(order, size), total
+
+
+def resize(x: jax.Array, size: int) -> jax.Array:
+    """A vector cut, or filled up with 0, to `size`."""
+    return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])
+
+
+def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
+
+    Keys lie in `[0, num_keys]`; the last is that of elements to be left out: not counted.
+    """
+    if keys.shape[0] == 0:
+        return keys, jnp.zeros(num_keys, jnp.int32)
+    return lax.platform_dependent(
+        keys,
+        cpu=functools.partial(_counting_sort, num_keys=num_keys),
+        default=functools.partial(_sort, num_keys=num_keys),
+    )
+
+
+def _sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    positions = lax.iota(jnp.int32, keys.shape[0])
+    _, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
+    return order, _histogram(keys, num_keys + 1)[:num_keys]
+
+
+def _histogram(keys: jax.Array, num_keys: int) -> jax.Array:
+    return jnp.zeros(num_keys, jnp.int32).at[keys].add(1, mode="promise_in_bounds")
+
+
+def _counting_sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    """XLA's sort is slow on a CPU: 20 to 30 times slower than this.
+
+    The keys are cut into `lanes` runs of `steps` keys. Each step of the loop puts one position
+    per lane where the counter of its key and lane says.
+    """
+    n = keys.shape[0]
+    # More steps mean fewer counters. With twice as many steps as keys, they are n/2 at most.
+    steps = min(n, max(256, 2 * num_keys))
+    lanes = -(-n // steps)
+    keys = jnp.pad(keys, (0, lanes * steps - n), constant_values=num_keys)
+    lane = lax.iota(jnp.int32, lanes)[:, None]
+    counters = keys.reshape(lanes, steps) * lanes + lane
+    histogram = _histogram(counters.reshape(-1), (num_keys + 1) * lanes)
+    starts = jnp.cumsum(histogram) - histogram
+
+    def put(carry, inputs):
+        starts, order = carry
+        counters, positions = inputs
+        at = starts[counters]
+        options = {"unique_indices": True, "mode": "promise_in_bounds"}
+        starts = starts.at[counters].set(at + 1, **options)
+        return (starts, order.at[at].set(positions, **options)), None
+
+    positions = lane * steps + lax.iota(jnp.int32, steps)[None, :]
+    # `keys` serves as the buffer, of which every element is overwritten: unlike zeros, it varies
+    # along the same axes as the result under `shard_map`.
+    (_, order), _ = lax.scan(put, (starts, keys), (counters.T, positions.T))
+    counts = histogram.reshape(num_keys + 1, lanes).sum(axis=1, dtype=jnp.int32)
+    return order[:n], counts[:num_keys]

@@ -1,0 +1,183 @@
+"""dynamic_partition: the rows of an array, dealt out by number."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _arguments, _bounds, _dynamic_shape
+from jaxops._arguments import Arrayable, check_bool, static_int, static_ints
+from jaxops._dispatch import run
+from jaxops._index_spec import IndexSpec
+
+
+@dataclasses.dataclass(frozen=True)
+class PartitionNumber(IndexSpec):
+    """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
+
+    def describe(self, position, index):
+        place = f"partitions[{','.join(map(str, position))}]" if position else "partitions"
+        message = f"{place} = {index[0]} is not in [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]
+
+
+def dynamic_partition(
+    data: Arrayable,
+    partitions: Arrayable,
+    num_partitions: int,
+    name: str | None = None,
+    *,
+    size: int | Sequence[int] | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Deals the slices of `data` out to `num_partitions` arrays.
+
+    Follows `tf.dynamic_partition`. Differs from it in: traced `partitions` need a static `size`;
+    index dtypes (every integer type); off the CPU a number out of bounds is no error (see `mode`).
+
+    Args:
+        data: array of shape `D` and any dtype, or host strings. Traced.
+        partitions: integer array of shape `I`, with which `D` starts: to which partition each
+            slice goes. Traced only with `size`.
+        num_partitions: static int, 1 at least.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int, or a sequence of one per partition; the size of their first dimension,
+            for code that is compiled or batched over `partitions`. Slices beyond it are dropped
+            from the end; places without a slice get `fill_value`. Default: as many as there are.
+        fill_value: scalar that fits the dtype of `data`, for use with `size`; default 0 (for
+            strings, the empty one). Traced.
+        return_size: static bool; whether to return also how many slices belong to each partition,
+            which `size` does not limit.
+        mode: static; what a number outside `[0, num_partitions)` does. `"device"`: an error on
+            the CPU, its slice goes to no partition elsewhere. `"error"`: an error everywhere.
+            `"fill"`: its slice goes to no partition. `"clip"`: counts as the nearest number.
+            `"wrap"`: counts modulo `num_partitions`. `"promise_in_bounds"`: the caller promises
+            that there is none.
+
+    Returns:
+        List of `num_partitions` arrays of shape `[size] + D[rank(partitions):]` and dtype of
+        `data`, each with its slices in the order of `data`; for host strings NumPy arrays. With
+        `return_size` a tuple of the list and an int32 vector.
+
+    Raises:
+        OutOfBoundsError: an entry of `partitions` is out of bounds, where `mode` makes that an
+            error: in an eager call, and at trace time where `partitions` is concrete. Compiled
+            code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument; `partitions` is traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: each slice of `data` gets the cotangent of its place; 0 where it was dropped. None
+    for `partitions`. Differentiated eagerly without `size`, each new size compiles anew.
+
+    Example:
+        >>> import jax, jaxops
+        >>> jaxops.dynamic_partition([10, 20, 30, 40, 50], [0, 0, 1, 1, 0], 2)
+        [Array([10, 20, 50], dtype=int32), Array([30, 40], dtype=int32)]
+        >>> signs = jax.jit(lambda x: jaxops.dynamic_partition(x, (x > 0).astype(int), 2, size=2))
+        >>> signs(jax.numpy.array([4, -1, 5, 6]))
+        [Array([-1,  0], dtype=int32), Array([4, 5], dtype=int32)]
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition
+    """
+    op = "dynamic_partition"
+    num_partitions = static_int(num_partitions, op, "num_partitions")
+    if num_partitions < 1:
+        raise ValueError(f"{op}: num_partitions must be 1 at least; received {num_partitions}")
+    _dynamic_shape.check_fill_needs_size(op, size, fill_value)
+    return_size = check_bool(return_size, op, "return_size")
+    sizes = None if size is None else _sizes(op, size, num_partitions)
+    if sizes is None or _arguments.is_host_string(data):
+        _bounds.check_mode(op, mode)
+        with _dynamic_shape.named_scope(op, name):
+            return _partition_exactly(
+                op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
+            )
+    return run(
+        op,
+        _dynamic_partition,
+        {"data": data},
+        {"partitions": partitions},
+        name=name,
+        mode=mode,
+        fill_value=fill_value,
+        pads=True,
+        sizes=sizes,
+        return_size=return_size,
+    )
+
+
+def _sizes(op: str, size: int | Sequence[int], num_partitions: int) -> tuple[int, ...]:
+    if not isinstance(size, (tuple, list, np.ndarray)) or np.ndim(size) == 0:
+        return (_dynamic_shape.check_size(size, op),) * num_partitions
+    sizes = static_ints(size, op, "size")
+    if len(sizes) != num_partitions:
+        raise ValueError(
+            f"{op}: size must have one component per partition, {num_partitions}; "
+            f"received {len(sizes)}"
+        )
+    return tuple(_dynamic_shape.check_size(s, op, f"size[{n}]") for n, s in enumerate(sizes))
+
+
+def _partition_exactly(
+    op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
+) -> Any:
+    """The result for concrete partitions; `sizes` for strings only."""
+    if _dynamic_shape.concrete(partitions, op, "partitions") is None:
+        _dynamic_shape.refuse_traced(op, "partitions", data)
+    data = _dynamic_shape.to_data(data, op, "data")
+    spec = PartitionNumber(op, limits=(num_partitions,))
+    platform = _dynamic_shape.platform_of(data)
+    numbers = _dynamic_shape.known_indices(partitions, spec, "partitions", mode, platform)
+    _check_partitions_shape(op, data, numbers.shape)
+    keys = np.where(numbers < 0, num_partitions, numbers).reshape(-1)
+    # NumPy sorts integers of 8 and 16 bits by radix.
+    order = np.argsort(keys.astype(np.min_scalar_type(num_partitions)), kind="stable")
+    counts = np.bincount(keys, minlength=num_partitions + 1)[:num_partitions]
+    ends = np.cumsum(counts)
+    parts = [
+        _dynamic_shape.take(data, order[end - count : end], 0, numbers.ndim)
+        for end, count in zip(ends.tolist(), counts.tolist(), strict=True)
+    ]
+    if sizes is not None:
+        parts = [
+            _dynamic_shape.fit_strings(part, 0, size, fill_value, op)
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+    if not return_size:
+        return parts
+    return parts, _dynamic_shape.from_host(counts.astype(np.int32), data)
+
+
+def _dynamic_partition(data, partitions, fill_value, *, op, mode, sizes, return_size):
+    _check_partitions_shape(op, data, partitions.shape)
+    num_partitions = len(sizes)
+    rows = data.reshape(_dynamic_shape.merge_axes(data.shape, 0, partitions.ndim))
+    spec = PartitionNumber(op, limits=(num_partitions,))
+    numbers, valid = _bounds.resolve(spec, partitions[..., None], mode)
+    keys = numbers[..., 0].astype(jnp.int32)
+    if valid is not None:
+        keys = jnp.where(valid, keys, jnp.int32(num_partitions))
+    order, counts = _dynamic_shape.stable_order(keys.reshape(-1), num_partitions)
+    starts = jnp.cumsum(counts) - counts
+    # A slice near the end would otherwise be moved back until it fits.
+    order = _dynamic_shape.resize(order, order.shape[0] + max(sizes))
+    parts = []
+    for n, size in enumerate(sizes):
+        positions = lax.dynamic_slice(order, [starts[n]], [size], allow_negative_indices=False)
+        valid = jnp.arange(size, dtype=jnp.int32) < counts[n]
+        parts.append(_dynamic_shape.take_or_fill(rows, positions, valid, fill_value, 0))
+    return (parts, counts) if return_size else parts
+
+
+def _check_partitions_shape(op: str, data, shape: tuple[int, ...]) -> None:
+    if data.shape[: len(shape)] != shape:
+        raise ValueError(
+            f"{op}: data.shape must start with partitions.shape, {shape}; received {data.shape}"
+        )

@@ -1,0 +1,241 @@
+"""dynamic_stitch: the rows of several arrays, merged by place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops import _arguments, _bounds, _dynamic_shape
+from jaxops._arguments import Arrayable, check_bool
+from jaxops._dispatch import run
+from jaxops._index_spec import IndexSpec
+
+
+@dataclasses.dataclass(frozen=True)
+class StitchIndex(IndexSpec):
+    """`dynamic_stitch`: each entry of `indices[number]` is a place in the result."""
+
+    number: int
+    shape: tuple[int, ...]  # of `indices[number]`
+
+    def describe(self, position, index):
+        # TensorFlow's message tells the flat position in that tensor, and not in which.
+        mapped_axes = len(position) - len(self.shape)
+        batch, within = position[:mapped_axes], position[mapped_axes:]
+        flat = int(np.ravel_multi_index(within, self.shape)) if within else 0
+        place = f"indices[{self.number}]" + (f"[{','.join(map(str, within))}]" if within else "")
+        message = (
+            f"indices[{flat}] is out of range: {place} = {index[0]} is not in [0, {self.limits[0]})"
+        )
+        return message, (*batch, self.number, *within), index[0], self.limits[0]
+
+
+def dynamic_stitch(
+    indices: Sequence[Arrayable],
+    data: Sequence[Arrayable],
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Puts the slices of several arrays at the places that `indices` name.
+
+    `merged[indices[m][i, ..., j]] = data[m][i, ..., j]`; of several slices for one place the last
+    stays, in the order of the lists and then in row-major order, on every device.
+
+    Follows `tf.dynamic_stitch`. Differs from it in: traced indices need a static `size`; index
+    dtypes (every integer type); off the CPU an index out of bounds is no error (see `mode`); a
+    slice that did not stay gets no gradient (TensorFlow sends it that of its place).
+
+    Args:
+        indices: list of integer arrays. Traced only with `size`.
+        data: list of as many arrays, of one dtype, or host strings; `data[m]` has the shape
+            `indices[m].shape + C`, with the same `C` for all. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of the first dimension of the result, for code that is compiled
+            or batched over `indices`. Default: the largest index plus 1.
+        fill_value: scalar that fits the dtype of `data`, for places that no index names; default 0
+            (for strings, the empty one). Traced.
+        return_size: static bool; whether to return also the largest index plus 1, which `size`
+            does not limit.
+        mode: static; what an index outside `[0, size)` does. `"device"`: an error on the CPU, its
+            slice is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its slice is
+            ignored. `"clip"` and `"wrap"`: it counts as the nearest place, or modulo `size`, which
+            must be given. `"promise_in_bounds"`: the caller promises that there is none.
+
+    Returns:
+        Array of shape `[size] + C` and dtype of `data`; for host strings a NumPy array. With
+        `return_size` a tuple of it and an int32 scalar.
+
+    Raises:
+        OutOfBoundsError: an index is out of bounds, where `mode` makes that an error: in an eager
+            call, and at trace time where the indices are concrete. Compiled code raises JAX's
+            exception with the same text.
+        TypeError: wrong dtype or type of an argument; indices are traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent at its place for a slice that stayed, 0 for one that was overwritten or
+    ignored. None for `indices`. Differentiated eagerly without `size`, each new shape compiles
+    anew.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.dynamic_stitch([[3, 1], [0]], [[30, 10], [5]])
+        Array([ 5, 10,  0, 30], dtype=int32)
+        >>> jaxops.dynamic_stitch([[0, 1], [1]], [["a", "b"], ["c"]])
+        array(['a', 'c'], dtype='<U1')
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch
+    """
+    op = "dynamic_stitch"
+    indices_by_name = _by_name(op, "indices", indices)
+    data_by_name = _by_name(op, "data", data)
+    if len(indices) != len(data) or not data:
+        raise ValueError(
+            f"{op}: indices and data must be lists of the same length, 1 at least; "
+            f"received lengths {len(indices)} and {len(data)}"
+        )
+    _bounds.check_mode(op, mode)
+    if size is None and mode in ("clip", "wrap"):
+        raise ValueError(f"{op}: size must be given with mode={mode!r}; received size=None")
+    return_size = check_bool(return_size, op, "return_size")
+    if size is not None:
+        size = _dynamic_shape.check_size(size, op)
+    if size is None or any(_arguments.is_host_string(x) for x in data):
+        with _dynamic_shape.named_scope(op, name):
+            return _stitch_exactly(op, indices, data, size, fill_value, return_size, mode)
+    return run(
+        op,
+        _dynamic_stitch,
+        data_by_name,
+        indices_by_name,
+        name=name,
+        mode=mode,
+        fill_value=fill_value,
+        pads=True,
+        like="data[0]",
+        size=size,
+        return_size=return_size,
+    )
+
+
+def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(f"{op}: {arg} must be a list of arrays; received {arrays!r}")
+    return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
+
+
+def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
+    """The result for concrete indices; `size` for strings only."""
+    arrays = _to_data(op, data)
+    true_size = 0
+    for m, x in enumerate(indices):
+        known = _dynamic_shape.concrete(x, op, f"indices[{m}]")
+        if known is None:
+            _dynamic_shape.refuse_traced(op, f"indices[{m}]", data[0])
+        if known.size > 0:
+            true_size = max(true_size, int(known.max()) + 1)
+    limit = true_size if size is None else size
+    shapes = [np.shape(x) for x in indices]
+    platform = _dynamic_shape.platform_of(*arrays)
+    places = []
+    for m, (x, shape) in enumerate(zip(indices, shapes, strict=True)):
+        spec = StitchIndex(op, limits=(limit,), number=m, shape=shape)
+        places.append(_dynamic_shape.known_indices(x, spec, f"indices[{m}]", mode, platform))
+    shape = (limit, *_tail(op, shapes, [x.shape for x in arrays]))
+    if not isinstance(arrays[0], jax.Array) and _arguments.is_host_string(arrays[0]):
+        fill = _dynamic_shape.fill_for_strings(arrays[0], fill_value, op)
+    elif fill_value is None:
+        fill = None
+    else:
+        fill = _arguments.to_scalar_like(fill_value, arrays[0].dtype, op, "fill_value")
+    operands = arrays if fill is None or isinstance(fill, (str, bytes)) else [*arrays, fill]
+    if all(_dynamic_shape.is_on_host(x) for x in operands):
+        merged = _merge_on_host(places, [np.asarray(x) for x in arrays], shape, fill)
+        result = _dynamic_shape.from_host(merged, arrays[0])
+    else:
+        flat = np.concatenate([place.reshape(-1) for place in places])
+        source = np.full(limit, -1, np.int32)
+        source[flat[flat >= 0]] = np.flatnonzero(flat >= 0)
+        result = _merge_on_device(arrays, source, fill, tail=shape[1:])
+    if not return_size:
+        return result
+    return result, _dynamic_shape.from_host(np.array(true_size, np.int32), arrays[0])
+
+
+def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
+    arrays: list[Any] = [_dynamic_shape.to_data(x, op, f"data[{m}]") for m, x in enumerate(data)]
+    if any(_arguments.is_host_string(x) for x in data):
+        return [_arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(arrays)]
+    dtype = arrays[0].dtype
+    return [
+        _arguments.to_dtype(x, array, dtype, op, f"data[{m}]")
+        for m, (x, array) in enumerate(zip(data, arrays, strict=True))
+    ]
+
+
+def _merge_on_host(places, arrays, shape, fill) -> np.ndarray:
+    if fill is None:
+        merged = np.zeros(shape, arrays[0].dtype)
+    else:
+        dtype = np.result_type(*arrays, np.asarray(fill, _arguments.fill_dtype(arrays[0])))
+        merged = np.full(shape, fill, dtype)
+    for place, array in zip(places, arrays, strict=True):
+        at, rows = place.reshape(-1), array.reshape(place.size, *shape[1:])
+        stays = at >= 0
+        if not stays.all():
+            at, rows = at[stays], rows[stays]
+        merged[at] = rows  # of several rows for one place NumPy keeps the last
+    return merged
+
+
+def _merge(arrays, source, fill_value, tail):
+    """Rows of all `arrays` at the positions `source`; the fill value where that is -1."""
+    rows = [x.reshape(int(np.prod(x.shape[: x.ndim - len(tail)])), *tail) for x in arrays]
+    return _dynamic_shape.take_or_fill(jnp.concatenate(rows), source, source >= 0, fill_value, 0)
+
+
+_merge_on_device = jax.jit(_merge, static_argnames="tail")
+
+
+def _dynamic_stitch(*arrays, op, mode, size, return_size):
+    *arrays, fill_value = arrays
+    count = len(arrays) // 2
+    data, indices = arrays[:count], arrays[count:]
+    tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
+    places, true_size = [], jnp.int32(0)
+    for m, x in enumerate(indices):
+        spec = StitchIndex(op, limits=(size,), number=m, shape=x.shape)
+        place, valid = _bounds.resolve(spec, x[..., None], mode)
+        true_size = jnp.maximum(true_size, place.max(initial=-1).astype(jnp.int32) + 1)
+        place = place[..., 0]
+        if valid is not None:
+            place = jnp.where(valid, place, jnp.array(size, place.dtype))
+        places.append(place.reshape(-1).astype(jnp.int32))
+    flat = jnp.concatenate(places)
+    order = jnp.arange(flat.shape[0], dtype=jnp.int32)
+    # The maximum of the positions is the last one on every platform; which of several rows
+    # a scatter of the rows themselves would keep is unspecified.
+    source = jnp.full(size, -1, jnp.int32).at[flat].max(order, mode="drop")
+    merged = _merge(data, source, fill_value, tail)
+    return (merged, true_size) if return_size else merged
+
+
+def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:
+    """The shape of one row."""
+    tail = data_shapes[0][len(index_shapes[0]) :]
+    for m, (index_shape, shape) in enumerate(zip(index_shapes, data_shapes, strict=True)):
+        if shape != (*index_shape, *tail):
+            raise ValueError(
+                f"{op}: data[{m}] must have shape indices[{m}].shape + C, the same C for all; "
+                f"received {shape} with indices of shape {index_shape}"
+                + (f" and C = {tail}" if m else "")
+            )
+    return tail
