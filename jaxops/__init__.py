@@ -1,6 +1,12 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
+from jaxops._blocks import batch_to_space as batch_to_space
+from jaxops._blocks import batch_to_space_nd as batch_to_space_nd
+from jaxops._blocks import space_to_batch as space_to_batch
+from jaxops._blocks import space_to_batch_nd as space_to_batch_nd
 from jaxops._boolean_mask import boolean_mask as boolean_mask
+from jaxops._depth import depth_to_space as depth_to_space
+from jaxops._depth import space_to_depth as space_to_depth
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._gather import batch_gather as batch_gather
 from jaxops._gather import gather as gather
@@ -13,6 +19,8 @@ from jaxops._joining import unstack as unstack
 from jaxops._one_hot import one_hot as one_hot
 from jaxops._padding import pad as pad
 from jaxops._partition import dynamic_partition as dynamic_partition
+from jaxops._patches import extract_image_patches as extract_image_patches
+from jaxops._patches import extract_patches as extract_patches
 from jaxops._reversing import reverse as reverse
 from jaxops._reversing import reverse_sequence as reverse_sequence
 from jaxops._scatter import scatter_nd as scatter_nd
