@@ -37,7 +37,7 @@ def check_fill_needs_size(op: str, size: object, fill_value: object) -> None:
 
 def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
     """The values of `x`, or None where compiled code alone will know them."""
-    array = _arguments._to_numpy(x, op, arg)
+    array = _arguments.to_numpy(x, op, arg)
     return array if isinstance(array, np.ndarray) else None
 
 

@@ -1,0 +1,3 @@
+"""Other surfaces over the functions of `jaxops`: `jaxops.compat.v0`, as TensorFlow 0.x had them."""
+
+from jaxops.compat import v0 as v0

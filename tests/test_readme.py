@@ -1,0 +1,48 @@
+"""The README's table of functions says what the code says."""
+
+import inspect
+import re
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+import jaxops
+from jaxops.compat import v0
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+CELL = r"([^|]*?)"
+ROW = re.compile(rf"^\| `(\w+)` \| {CELL} \| {CELL} \| {CELL} \| {CELL} \| {CELL} \|$", re.M)
+TABLE = {name: [cell.strip("`") for cell in cells] for name, *cells in ROW.findall(README)}
+
+
+def public_functions(module):
+    return {
+        name: f
+        for name, f in vars(module).items()
+        if isinstance(f, FunctionType) and not name.startswith("_")
+    }
+
+
+FUNCTIONS = public_functions(jaxops)
+
+
+def test_table_holds_every_function():
+    assert set(TABLE) == set(FUNCTIONS)
+    in_v0 = {n for n, f in public_functions(v0).items() if f.__module__ == v0.__name__}
+    assert {v0_name for _, v0_name, *_ in TABLE.values()} - {"–"} == in_v0
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_row_says_what_the_code_says(name):
+    tensorflow, _, jit, gradient, bounds = TABLE[name]
+    doc = inspect.getdoc(FUNCTIONS[name]) or ""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    if tensorflow != "–":
+        assert f"Follows `{tensorflow}`" in doc
+    has_bounds = "mode" in parameters and parameters["mode"].default == "device"
+    assert (bounds != "–") == has_bounds
+    has_size = "size" in parameters and parameters["size"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert ("size=" in jit) == has_size
+    no_gradient = re.search(r"Gradient: none", doc) is not None
+    assert (gradient == "–") == no_gradient
