@@ -89,7 +89,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 PAGE = """# Function by dtype
 
-Made by `make docs`, which calls each function with an array of each dtype, on the CPU with 64-bit types switched on.
+Made by `make docs`, which calls each function with an array of each dtype, on the CPU with 64-bit
+types switched on.
 A dot is a call that is refused with a TypeError. Strings are NumPy arrays of them on the host.
 
 """
