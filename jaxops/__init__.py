@@ -1,10 +1,18 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
+from jaxops._bitcast import bitcast as bitcast
 from jaxops._blocks import batch_to_space as batch_to_space
 from jaxops._blocks import batch_to_space_nd as batch_to_space_nd
 from jaxops._blocks import space_to_batch as space_to_batch
 from jaxops._blocks import space_to_batch_nd as space_to_batch_nd
 from jaxops._boolean_mask import boolean_mask as boolean_mask
+from jaxops._casting import cast as cast
+from jaxops._casting import saturate_cast as saturate_cast
+from jaxops._casting import to_bfloat16 as to_bfloat16
+from jaxops._casting import to_double as to_double
+from jaxops._casting import to_float as to_float
+from jaxops._casting import to_int32 as to_int32
+from jaxops._casting import to_int64 as to_int64
 from jaxops._depth import depth_to_space as depth_to_space
 from jaxops._depth import space_to_depth as space_to_depth
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
@@ -42,6 +50,7 @@ from jaxops._stitch import dynamic_stitch as dynamic_stitch
 from jaxops._strided_slice import StridedSliceSpec as StridedSliceSpec
 from jaxops._strided_slice import strided_slice as strided_slice
 from jaxops._strided_slice import strided_slice_spec as strided_slice_spec
+from jaxops._string_to_number import string_to_number as string_to_number
 from jaxops._unique import unique as unique
 from jaxops._unique import unique_with_counts as unique_with_counts
 
