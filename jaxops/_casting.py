@@ -280,7 +280,7 @@ def check_numeric(dtype, op: str, arg: str) -> None:
 def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> jax.Array:
     """`run`, with 64-bit host values as they are, which JAX would round to 32 bits first."""
     if not isinstance(x, jax.Array):
-        x = _arguments._to_numpy(x, op, arg)
+        x = _arguments.to_numpy(x, op, arg)
     if isinstance(x, np.ndarray):
         if not _is_numeric_or_bool(x.dtype.newbyteorder("=")):
             raise TypeError(
