@@ -200,7 +200,48 @@ def test_example_004_space_to_batch_and_back():
     np.testing.assert_array_equal(v0.batch_to_space(blocks, paddings, 2), x)
 
 
-SIGNATURES = ["", "string_to_number(string_tensor, out_type=None, name=None)", "to_double(x, name='ToDouble')", "to_float(x, name='ToFloat')", "to_bfloat16(x, name='ToBFloat16')", "to_int32(x, name='ToInt32')", "to_int64(x, name='ToInt64')", "cast(x, dtype, name=None)", "saturate_cast(value, dtype, name=None)", "shape(input, name=None)", "size(input, name=None)", "rank(input, name=None)", "reshape(tensor, shape, name=None)", "squeeze(input, squeeze_dims=None, name=None)", "expand_dims(input, dim, name=None)", "slice(input_, begin, size, name=None)", "split(split_dim, num_split, value, name='split')", "tile(input, multiples, name=None)", "pad(tensor, paddings, mode='CONSTANT', name=None)", "concat(concat_dim, values, name='concat')", "pack(values, name='pack')", "unpack(value, num=None, name='unpack')", "reverse_sequence(input, seq_lengths, seq_dim, batch_dim=None, name=None)", "reverse(tensor, dims, name=None)", "transpose(a, perm=None, name='transpose')", "extract_image_patches(images, padding, ksizes=None, strides=None, rates=None, name=None)", "space_to_batch(input, paddings, block_size, name=None)", "batch_to_space(input, crops, block_size, name=None)", "space_to_depth(input, block_size, name=None)", "depth_to_space(input, block_size, name=None)", "gather(params, indices, validate_indices=None, name=None)", "gather_nd(params, indices, name=None)", "dynamic_partition(data, partitions, num_partitions, name=None)", "dynamic_stitch(indices, data, name=None)", "boolean_mask(tensor, mask, name='boolean_mask')", "one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None)", "bitcast(input, type, name=None)", "shape_n(input, name=None)", "unique_with_counts(x, name=None)", ""][1:-1]
+SIGNATURES = [
+    "",
+    "string_to_number(string_tensor, out_type=None, name=None)",
+    "to_double(x, name='ToDouble')",
+    "to_float(x, name='ToFloat')",
+    "to_bfloat16(x, name='ToBFloat16')",
+    "to_int32(x, name='ToInt32')",
+    "to_int64(x, name='ToInt64')",
+    "cast(x, dtype, name=None)",
+    "saturate_cast(value, dtype, name=None)",
+    "shape(input, name=None)",
+    "size(input, name=None)",
+    "rank(input, name=None)",
+    "reshape(tensor, shape, name=None)",
+    "squeeze(input, squeeze_dims=None, name=None)",
+    "expand_dims(input, dim, name=None)",
+    "slice(input_, begin, size, name=None)",
+    "split(split_dim, num_split, value, name='split')",
+    "tile(input, multiples, name=None)",
+    "pad(tensor, paddings, mode='CONSTANT', name=None)",
+    "concat(concat_dim, values, name='concat')",
+    "pack(values, name='pack')",
+    "unpack(value, num=None, name='unpack')",
+    "reverse_sequence(input, seq_lengths, seq_dim, batch_dim=None, name=None)",
+    "reverse(tensor, dims, name=None)",
+    "transpose(a, perm=None, name='transpose')",
+    "extract_image_patches(images, padding, ksizes=None, strides=None, rates=None, name=None)",
+    "space_to_batch(input, paddings, block_size, name=None)",
+    "batch_to_space(input, crops, block_size, name=None)",
+    "space_to_depth(input, block_size, name=None)",
+    "depth_to_space(input, block_size, name=None)",
+    "gather(params, indices, validate_indices=None, name=None)",
+    "gather_nd(params, indices, name=None)",
+    "dynamic_partition(data, partitions, num_partitions, name=None)",
+    "dynamic_stitch(indices, data, name=None)",
+    "boolean_mask(tensor, mask, name='boolean_mask')",
+    "one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None)",
+    "bitcast(input, type, name=None)",
+    "shape_n(input, name=None)",
+    "unique_with_counts(x, name=None)",
+    "",
+][1:-1]
 
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda s: s.partition("(")[0])

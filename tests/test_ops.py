@@ -41,12 +41,20 @@ def test_every_public_function_is_in_the_table():
 
 
 @select()
-def test_values_eager_and_jit(case, options, x64):
-    indices = tuple(i.astype(np.int64 if x64 else np.int32) for i in case.indices)
-    expected = case.oracle(*case.data, *indices)
-    assert_same(case.op(*case.data, *indices, **options), expected)
+def test_values_eager_and_jit(case, options):
+    expected = case.oracle(*case.args)
+    assert_same(case.op(*case.args, **options), expected)
     compiled = jax.jit(functools.partial(case.op, **options))
-    assert_same(compiled(*case.data, *indices), expected)
+    assert_same(compiled(*case.args), expected)
+
+
+@select(modes=["device"])
+def test_values_with_64_bit_types_on(case, options):
+    with jax.enable_x64(True):
+        data = tuple(d.astype(np.float64) for d in case.data)
+        indices = tuple(i.astype(np.int64) for i in case.indices)
+        expected = case.oracle(*data, *indices)
+        assert_same(case.op(*data, *indices, **options), expected)
 
 
 @select(modes=["fill", "clip", "wrap"])
@@ -61,12 +69,12 @@ def test_values_out_of_bounds(case, options):
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 INTEGERS += [jnp.int4, jnp.uint4]
-FIRST_OF_EACH_OP = {name.split("-")[0]: name for name in reversed(CASES)}
+FIRST_OF_EACH_OP = {name.split("-")[0]: CASES[name] for name in reversed(CASES)}
 
 
-@pytest.mark.parametrize("name", [n for n in FIRST_OF_EACH_OP.values() if CASES[n].indices])
-def test_index_dtypes(name, x64):
-    case = CASES[name]
+@pytest.mark.parametrize("op", [op for op, case in FIRST_OF_EACH_OP.items() if case.indices])
+def test_index_dtypes(op, x64):
+    case = FIRST_OF_EACH_OP[op]
     expected = case.oracle(*case.data, *case.indices)
     for dtype in INTEGERS:
         indices = [i.astype(dtype) for i in case.indices]
@@ -100,10 +108,20 @@ def distinct(data):
     return [np.array([next(values) for _ in d.flat], d.dtype).reshape(d.shape) for d in data]
 
 
-@select(modes=["device", "fill", "clip", "wrap"])
+@select(modes=["device"])
 def test_gradients_to_second_order(case, options):
+    check_gradients(case, options, case.indices)
+
+
+@select(
+    lambda case: any(case is c for c in FIRST_OF_EACH_OP.values()), modes=["fill", "clip", "wrap"]
+)
+def test_gradients_to_second_order_out_of_bounds(case, options):
+    check_gradients(case, options, shifted(case, 1))
+
+
+def check_gradients(case, options, indices):
     data = distinct(case.data)
-    indices = shifted(case, 0 if options.get("mode") == "device" else 1)
 
     def op(*data):
         return case.op(*data, *indices, **options)
