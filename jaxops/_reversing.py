@@ -190,7 +190,6 @@ def _gather_reversed(input, lengths, *, seq_axis, batch_axes):
         positions[..., None],
         dimension_numbers,
         tuple(1 if d in indexed else dim for d, dim in enumerate(input.shape)),
-        unique_indices=True,
         mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
     )
 

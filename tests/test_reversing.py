@@ -155,6 +155,20 @@ def test_shard_map():
     np.testing.assert_array_equal(total(jnp.array(Y)), [[2, 1, 3, 4], [3, 2, 1, 4]])
 
 
+def test_shard_map_of_one_input_for_all_shards():
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("i")
+    whole = jax.sharding.PartitionSpec()
+
+    def rows(x, lengths):
+        return jaxops.reverse_sequence(x, lengths, 1)
+
+    mapped = jax.jit(jax.shard_map(rows, mesh=mesh, in_specs=(whole, spec), out_specs=spec))
+    weights = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.float32)
+    gradient = jax.grad(lambda x: (mapped(x, jnp.array([2, 3])) * weights).sum())(Y)
+    np.testing.assert_array_equal(gradient, [[2, 1, 3, 4], [7, 6, 5, 8]])
+
+
 def _sequence(lengths=(2, 3), seq_axis=1, batch_axis=0, **options):
     return lambda: jaxops.reverse_sequence(Y, lengths, seq_axis, batch_axis, **options)
 

@@ -120,6 +120,11 @@ def test_shape_looks_at_no_value():
     assert jax.jit(lambda x: x + float(jaxops.shape([x, x])[0]))(1.0) == 3
 
 
+def test_host_ints_with_a_traced_fill_value_are_no_shape():
+    filled = jax.jit(lambda c: jaxops.gather([1, 2], [0, 5], mode="fill", fill_value=c))
+    np.testing.assert_array_equal(filled(jnp.int32(7)), [1, 7])
+
+
 @pytest.mark.parametrize(
     "shape",
     [(3, 2), [3, 2], np.array([3, 2], np.int8), jnp.array([3, 2]), [np.int64(3), -1]],
