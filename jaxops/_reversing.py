@@ -151,7 +151,18 @@ def _reverse_sequence(input, seq_lengths, fill_value, *, op, mode, seq_axis, bat
     lengths = _bounds.resolve(spec, seq_lengths[:, None], mode).indices[:, 0]
     if mode == "device":  # a check on the CPU alone: elsewhere what is out of bounds comes here
         lengths = jnp.clip(lengths, 0, dim)
+    input = _vary_as_well_as(lengths, input)
     return reverse_sequence_p.bind(input, lengths, seq_axis=seq_axis, batch_axes=(batch_axis,))
+
+
+def _vary_as_well_as(lengths, input):
+    """`input`, under `shard_map` varying along the axes along which `lengths` does.
+
+    JAX sees to that for its own primitives. The transpose sums over shards for it.
+    """
+    varying = jax.typeof(lengths).manual_axis_type.varying
+    axes = tuple(varying - jax.typeof(input).manual_axis_type.varying)
+    return lax.pcast(input, axes, to="varying") if axes else input
 
 
 # A permutation that is its own inverse, so its own transpose too. Left to itself JAX would
@@ -162,26 +173,23 @@ reverse_sequence_p = Primitive("reverse_sequence")
 def _gather_reversed(input, lengths, *, seq_axis, batch_axes):
     """`lengths` has the dimensions `batch_axes` of `input`, which ascend."""
     indexed = sorted((*batch_axes, seq_axis))
-    window_dims = tuple(d for d in range(input.ndim) if d not in indexed)
-    shape = tuple(input.shape[d] for d in indexed)
     lengths = lax.expand_dims(lengths, (indexed.index(seq_axis),))
-    indices = []
-    for n, axis in enumerate(indexed):
-        index = lax.broadcasted_iota(lengths.dtype, shape, n)
-        if axis == seq_axis:
-            index = jnp.where(index < lengths, lengths - 1 - index, index)
-        indices.append(index)
+    shape = tuple(input.shape[d] for d in indexed)
+    positions = lax.broadcasted_iota(lengths.dtype, shape, indexed.index(seq_axis))
+    positions = jnp.where(positions < lengths, lengths - 1 - positions, positions)
+    # Batching dimensions let XLA leave each shard of the batch where it is.
     dimension_numbers = lax.GatherDimensionNumbers(
-        offset_dims=window_dims,
-        collapsed_slice_dims=tuple(indexed),
-        start_index_map=tuple(indexed),
+        offset_dims=tuple(d for d in range(input.ndim) if d not in indexed),
+        collapsed_slice_dims=(seq_axis,),
+        start_index_map=(seq_axis,),
+        operand_batching_dims=batch_axes,
+        start_indices_batching_dims=tuple(indexed.index(axis) for axis in batch_axes),
     )
     return lax.gather(
         input,
-        jnp.stack(indices, axis=-1),
+        positions[..., None],
         dimension_numbers,
         tuple(1 if d in indexed else dim for d, dim in enumerate(input.shape)),
-        unique_indices=True,
         mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
     )
 
@@ -216,20 +224,15 @@ def _batching_rule(operands, dims, *, seq_axis, batch_axes):
 batching.primitive_batchers[reverse_sequence_p] = _batching_rule
 
 
-def _linear(input, lengths, **axes):
-    return reverse_sequence_p.bind(input, lengths, **axes)
-
-
-ad.defjvp(
-    reverse_sequence_p,
-    lambda input_dot, _, lengths, **axes: _linear(input_dot, lengths, **axes),
-    None,
-)
+def _jvp_rule(input_dot, input, lengths, **axes):
+    del input
+    return reverse_sequence_p.bind(input_dot, lengths, **axes)
 
 
 def _transpose_rule(cotangent, input, lengths, **axes):
     del input
-    return _linear(cotangent, lengths, **axes), None
+    return reverse_sequence_p.bind(cotangent, lengths, **axes), None
 
 
+ad.defjvp(reverse_sequence_p, _jvp_rule, None)
 ad.primitive_transposes[reverse_sequence_p] = _transpose_rule

@@ -15,11 +15,10 @@ from jaxops._arguments import (
     Arrayable,
     canonical_axis,
     check_bool,
-    is_host_string,
     static_int,
     static_ints,
+    to_host_strings,
     to_numpy,
-    to_operand,
 )
 from jaxops._dispatch import run
 
@@ -166,8 +165,8 @@ def _shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
         return x.shape
     array = to_numpy(x, op, arg)
-    if array.dtype.kind == "O" and not is_host_string(array):
-        to_operand(x, op, arg)  # refuses it
+    if array.dtype.kind == "O":
+        to_host_strings(array, op, arg)  # refuses everything else
     return array.shape
 
 

@@ -2,5 +2,6 @@
 
 import cases_blocks
 import cases_indexing
+import cases_shaping
 
-CASES = {**cases_indexing.CASES, **cases_blocks.CASES}
+CASES = {**cases_blocks.CASES, **cases_indexing.CASES, **cases_shaping.CASES}

@@ -1,0 +1,178 @@
+"""What the harness does not see of `pad`: the constant, the spelling of modes, refusals."""
+# Some calls are wrong on purpose.
+# pyright: reportArgumentType=false
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+T = [[1, 2, 3], [4, 5, 6]]
+X = np.array(T, np.float32)
+
+DOCUMENT = {
+    "004-CONSTANT": [[0] * 7, [0, 0, 1, 2, 3, 0, 0], [0, 0, 4, 5, 6, 0, 0], [0] * 7],
+    "004-REFLECT": [[6, 5, 4, 5, 6, 5, 4], [3, 2, 1, 2, 3, 2, 1]] * 2,
+    "004-SYMMETRIC": [[2, 1, 1, 2, 3, 3, 2]] * 2 + [[5, 4, 4, 5, 6, 6, 5]] * 2,
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENT)
+@pytest.mark.parametrize("spelling", [str.upper, str.lower, str.capitalize])
+def test_document(name, spelling):
+    mode = spelling(name.removeprefix("004-"))
+    np.testing.assert_array_equal(jaxops.pad(T, [[1, 1], [2, 2]], mode), DOCUMENT[name])
+
+
+@pytest.mark.parametrize(
+    "paddings", [[(1, 0), (0, 2)], np.array([[1, 0], [0, 2]], np.int8), jnp.array([[1, 0], [0, 2]])]
+)
+def test_what_paddings_may_be(paddings):
+    assert jaxops.pad(X, paddings).shape == (3, 5)
+
+
+def test_scalars_and_empty_axes():
+    none = np.zeros((0, 2), np.int32)
+    for mode in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        assert jaxops.pad(5, none, mode) == 5
+    np.testing.assert_array_equal(jaxops.pad(X[0, :0], [[1, 0]]), [0])
+    np.testing.assert_array_equal(jaxops.pad(X[0, :1], [[1, 1]], "symmetric"), [1, 1, 1])
+    assert jaxops.pad(X[:, :0], [[0, 0], [0, 0]], "symmetric").shape == (2, 0)
+
+
+# tensor, constant_values, what stands in the padding
+CONSTANTS = {
+    "int": (np.array([1], np.float16), 7, 7),
+    "float": (X[0], 7.5, 7.5),
+    "numpy": (X[0], np.int32(7), 7),
+    "jax": (X[0], jnp.float32(7), 7),
+    "zero-of-uint8": (np.array([1], np.uint8), 0.0, 0),
+    "negative-zero": (X[0], -0.0, 0.0),
+    "bool": (np.array([True]), True, True),
+    "false": (np.array([True]), 0, False),
+    "bytes": (np.array([b"a"]), b"zz", b"zz"),
+    "str": (["a"], "z", "z"),
+    "empty-str": (["a"], 0, ""),
+    "empty-bytes": (np.array([b"a"], object), 0, b""),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants(name):
+    tensor, constant, expected = CONSTANTS[name]
+    before, *middle, after = np.asarray(jaxops.pad(tensor, [[1, 1]], constant_values=constant))
+    assert middle == list(tensor)
+    assert before == after == expected
+    assert type(expected) is not float or not np.signbit(before)
+
+
+def test_a_traced_constant():
+    def padded(x, constant):
+        return jaxops.pad(x, [[1, 0], [1, 1]], constant_values=constant)
+
+    result = jax.jit(padded)(X, 2.0)
+    np.testing.assert_array_equal(result, np.pad(X, [[1, 0], [1, 1]], constant_values=2))
+    x_bar, constant_bar = jax.grad(lambda x, c: padded(x, c).sum(), (0, 1))(X, 2.0)
+    np.testing.assert_array_equal(x_bar, np.ones_like(X))
+    assert constant_bar == 9
+    mapped = jax.vmap(padded, (None, 0))(X, jnp.array([1.0, 2.0]))
+    np.testing.assert_array_equal(mapped[1], result)
+    # Where all but the constant is known at trace time.
+    np.testing.assert_array_equal(
+        jax.jit(lambda c: jaxops.pad([1], [[1, 1]], constant_values=c))(jnp.int32(3)), [3, 1, 3]
+    )
+
+
+def test_no_gather():
+    traced = jax.make_jaxpr(lambda x: jaxops.pad(x, [[1, 1], [2, 2]], "REFLECT"))(X)
+    assert {eqn.primitive.name for eqn in traced.eqns} == {"slice", "rev", "concatenate"}
+
+
+BAD = {
+    "mode": (lambda: jaxops.pad(X, [[0, 0]] * 2, "EDGE"), ValueError, "pad: mode CONSTANT 'EDGE'"),
+    "mode-None": (lambda: jaxops.pad(X, [[0, 0]] * 2, None), TypeError, "pad: mode str None"),
+    "reflect": (lambda: jaxops.pad(X, [[2, 0], [0, 0]], "REFLECT"), ValueError, "less ((2, 0)"),
+    "reflect-after": (lambda: jaxops.pad(X, [[0, 0], [0, 3]], "REFLECT"), ValueError, "REFLECT 3"),
+    "reflect-0": (lambda: jaxops.pad(X[:0], [[0, 0]] * 2, "REFLECT"), ValueError, "less (0, 3)"),
+    "symmetric": (lambda: jaxops.pad(X, [[3, 0], [0, 0]], "SYMMETRIC"), ValueError, "at most 3"),
+    **{
+        f"negative-{mode}": (
+            lambda mode=mode: jaxops.pad(X, [[-1, 0], [0, 0]], mode),
+            ValueError,
+            "pad: paddings at least 0 -1",
+        )
+        for mode in ("CONSTANT", "REFLECT", "SYMMETRIC")
+    },
+    "rank": (lambda: jaxops.pad(X, [[0, 0]]), ValueError, "pad: paddings [2, 2] (2, 3)"),
+    "vector": (lambda: jaxops.pad(X, [0, 0]), ValueError, "pad: paddings"),
+    "vector-array": (lambda: jaxops.pad(X, np.array([0, 0])), ValueError, "paddings [rank, 2]"),
+    "columns": (lambda: jaxops.pad(X, [[1, 1, 1], [0, 0, 0]]), ValueError, "paddings [2, 2]"),
+    "int": (lambda: jaxops.pad(X, 1), ValueError, "pad: paddings [rank, 2] 1"),
+    "float": (lambda: jaxops.pad(X, [[1.0, 1], [0, 0]]), TypeError, "pad: paddings int 1.0"),
+    "traced": (
+        lambda: jax.jit(lambda p: jaxops.pad(X, p))(np.zeros((2, 2), np.int32)),
+        TypeError,
+        "pad: paddings static traced",
+    ),
+    "traced-part": (
+        lambda: jax.jit(lambda p: jaxops.pad(X, [[p, 0], [0, 0]]))(1),
+        TypeError,
+        "pad: paddings static traced",
+    ),
+    "constant-float": (
+        lambda: jaxops.pad([1], [[1, 1]], constant_values=7.5),
+        TypeError,
+        "pad: constant_values int32 7.5",
+    ),
+    "constant-bool": (
+        lambda: jaxops.pad([True], [[1, 1]], constant_values=1),
+        TypeError,
+        "pad: constant_values bool 1",
+    ),
+    "constant-complex": (
+        lambda: jaxops.pad(X, [[1, 1]] * 2, constant_values=1j),
+        TypeError,
+        "pad: constant_values float32",
+    ),
+    "constant-range": (
+        lambda: jaxops.pad(np.array([1], np.uint8), [[1, 1]], constant_values=300),
+        TypeError,
+        "pad: constant_values uint8 300",
+    ),
+    "constant-string": (
+        lambda: jaxops.pad(X, [[1, 1]] * 2, constant_values="a"),
+        TypeError,
+        "pad: constant_values string 'a'",
+    ),
+    "constant-number": (
+        lambda: jaxops.pad(["a"], [[1, 1]], constant_values=5),
+        TypeError,
+        "pad: constant_values string 5",
+    ),
+    "constant-None": (
+        lambda: jaxops.pad(X, [[1, 1]] * 2, constant_values=None),
+        TypeError,
+        "pad: constant_values",
+    ),
+    "constant-vector": (
+        lambda: jaxops.pad(X, [[1, 1]] * 2, constant_values=[7]),
+        ValueError,
+        "pad: constant_values scalar (1,)",
+    ),
+    "constant-unused": (
+        lambda: jaxops.pad(X, [[1, 1]] * 2, "REFLECT", constant_values=5),
+        ValueError,
+        "pad: constant_values CONSTANT 5 REFLECT",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refuses(name):
+    call, error, words = BAD[name]
+    with pytest.raises(error) as info:
+        call()
+    for word in words.split(" "):
+        assert word in str(info.value)

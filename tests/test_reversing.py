@@ -1,0 +1,214 @@
+"""What the harness does not see of `_reversing.py`: lengths out of bounds, transforms, refusals."""
+# Some calls are wrong on purpose.
+# pyright: reportArgumentType=false
+
+import logging
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import checkify
+
+import jaxops
+
+T = np.arange(24, dtype=np.int32).reshape(1, 2, 3, 4)
+Y = np.arange(8, dtype=np.float32).reshape(2, 4)
+
+# The document names dimensions by a vector of bools; in TensorFlow 2 `axis` lists them.
+REVERSED = {"004-last": [3], "004-second": [1], "004-third": [2]}
+
+
+@pytest.mark.parametrize("name", REVERSED)
+def test_reverse_document(name):
+    (axis,) = REVERSED[name]
+    np.testing.assert_array_equal(jaxops.reverse(T, [axis]), np.flip(T, axis))
+    np.testing.assert_array_equal(jaxops.reverse(T, [axis - 4]), np.flip(T, axis))
+
+
+def test_004_reverse_sequence_rows():
+    input = np.arange(4 * 8 * 2).reshape(4, 8, 2)
+    output = np.asarray(jaxops.reverse_sequence(input, [7, 2, 3, 5], seq_axis=1))
+    for i, length in enumerate([7, 2, 3, 5]):
+        np.testing.assert_array_equal(output[i, :length], input[i, :length][::-1])
+        np.testing.assert_array_equal(output[i, length:], input[i, length:])
+
+
+def test_004_reverse_sequence_columns():
+    input = np.arange(8 * 2 * 4 * 3).reshape(8, 2, 4, 3)
+    output = np.asarray(jaxops.reverse_sequence(input, [7, 2, 3, 5], seq_axis=0, batch_axis=2))
+    for i, length in enumerate([7, 2, 3, 5]):
+        np.testing.assert_array_equal(output[:length, :, i], input[:length, :, i][::-1])
+        np.testing.assert_array_equal(output[length:, :, i], input[length:, :, i])
+
+
+def test_reverse_of_scalars():
+    # As TensorFlow 2.21, which does not look at the axis then.
+    assert jaxops.reverse(1.0, []) == jaxops.reverse(1.0, [0]) == 1
+
+
+def test_reverse_takes_arrays_of_axes():
+    for axis in (np.array([0, 1], np.int8), jnp.array([0, 1]), (0, -1)):
+        np.testing.assert_array_equal(jaxops.reverse(Y, axis), Y[::-1, ::-1])
+
+
+# lengths for Y with seq_axis=1, text, position, index
+OUT_OF_BOUNDS = {
+    "too-long": ([4, 5], "seq_lens(1) > input.dims(1): 5 is not in [0, 5)", (1,), 5),
+    "negative": ([-1, 7], "seq_lens(0) < 0: -1 is not in [0, 5)", (0,), -1),
+}
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """JAX logs a traceback for each error that a callback raises."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def reversed_rows(lengths, mode="device"):
+    return jaxops.reverse_sequence(Y, lengths, 1, mode=mode)
+
+
+@pytest.mark.parametrize("name", OUT_OF_BOUNDS)
+def test_lengths_out_of_bounds(name):
+    lengths, text, position, index = OUT_OF_BOUNDS[name]
+    for mode in ("device", "error"):
+        with pytest.raises(jaxops.OutOfBoundsError) as info:
+            reversed_rows(lengths, mode)
+        assert str(info.value) == f"{text} [Op:reverse_sequence]"
+        assert (info.value.position, info.value.index, info.value.bound) == (position, index, 5)
+        compiled = jax.jit(lambda i, mode=mode: reversed_rows(i, mode))
+        with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as failed:
+            jax.block_until_ready(compiled(jnp.array(lengths)))
+        assert text in str(failed.value)
+        np.testing.assert_array_equal(compiled(jnp.array([0, 4])), [Y[0], Y[1, ::-1]])
+    error, _ = jax.jit(checkify.checkify(reversed_rows))(jnp.array(lengths))
+    assert error.get().startswith(text)
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"seq_lens\(1,"):
+        jax.vmap(reversed_rows)(jnp.array([[0, 0], lengths]))
+
+
+def test_lengths_of_nothing_are_checked():
+    # As TensorFlow 2.21.
+    empty = np.zeros((2, 3, 0), np.float32)
+    for call in (jaxops.reverse_sequence, jax.jit(jaxops.reverse_sequence, static_argnums=(2,))):
+        with pytest.raises((jax.errors.JaxRuntimeError, ValueError, IndexError), match="seq_lens"):
+            jax.block_until_ready(call(empty, jnp.array([0, 9]), 1))
+
+
+def test_lowered_for_cuda_there_is_no_callback_and_lengths_are_clipped():
+    traced = jax.jit(reversed_rows).trace(jnp.array([0, 4]))
+    cuda = traced.lower(lowering_platforms=("cuda",)).as_text()
+    assert "callback" not in cuda
+    assert "stablehlo.clamp" in cuda or "stablehlo.minimum" in cuda
+    assert "callback" in traced.lower(lowering_platforms=("cpu",)).as_text()
+
+
+def test_every_argument_maps():
+    inputs = np.stack([Y, Y[::-1]])
+    lengths = np.array([[2, 3], [4, 0]], np.int32)
+    for in_axes in ((0, 0), (0, None), (None, 0)):
+        rows = [
+            (inputs[n] if in_axes[0] == 0 else Y, lengths[n] if in_axes[1] == 0 else lengths[0])
+            for n in range(2)
+        ]
+        mapped = jax.vmap(lambda x, i: jaxops.reverse_sequence(x, i, 1), in_axes)
+        arguments = (
+            inputs if in_axes[0] == 0 else Y,
+            lengths if in_axes[1] == 0 else lengths[0],
+        )
+        expected = [jaxops.reverse_sequence(x, i, 1) for x, i in rows]
+        np.testing.assert_array_equal(mapped(*arguments), expected)
+    # Both axes of the batch before or after the sequence, mapped twice.
+    twice = jax.vmap(jax.vmap(lambda x, i: jaxops.reverse_sequence(x, i, 0, 1), (2, 0), 2), 0)
+    cube = np.arange(2 * 4 * 3 * 2, dtype=np.float32).reshape(2, 4, 3, 2)
+    lengths = np.array([[[1, 2, 3], [4, 0, 2]], [[4, 4, 1], [3, 2, 1]]], np.int32)
+    result = twice(cube, lengths)
+    for a in range(2):
+        for b in range(2):
+            expected = jaxops.reverse_sequence(cube[a, :, :, b], lengths[a, b], 0, 1)
+            np.testing.assert_array_equal(result[a, :, :, b], expected)
+
+
+def test_its_gradient_is_itself():
+    def total(x):
+        return jaxops.reverse_sequence(x, jnp.array([2, 3]), 1).sum()
+
+    primitives = str(jax.make_jaxpr(jax.grad(total))(Y))
+    assert "scatter" not in primitives
+    assert "reverse_sequence[" in primitives
+
+
+def test_shard_map():
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("i")
+
+    def rows(x, lengths):
+        return jaxops.reverse_sequence(x, lengths, 1)
+
+    mapped = jax.jit(jax.shard_map(rows, mesh=mesh, in_specs=(spec, spec), out_specs=spec))
+    lengths = jnp.array([2, 3])
+    np.testing.assert_array_equal(mapped(Y, lengths), rows(Y, lengths))
+    total = jax.grad(lambda x: (mapped(x, lengths) * np.float32([[1, 2, 3, 4]])).sum())
+    np.testing.assert_array_equal(total(jnp.array(Y)), [[2, 1, 3, 4], [3, 2, 1, 4]])
+
+
+def test_shard_map_of_one_input_for_all_shards():
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("i")
+    whole = jax.sharding.PartitionSpec()
+
+    def rows(x, lengths):
+        return jaxops.reverse_sequence(x, lengths, 1)
+
+    mapped = jax.jit(jax.shard_map(rows, mesh=mesh, in_specs=(whole, spec), out_specs=spec))
+    weights = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.float32)
+    gradient = jax.grad(lambda x: (mapped(x, jnp.array([2, 3])) * weights).sum())(Y)
+    np.testing.assert_array_equal(gradient, [[2, 1, 3, 4], [7, 6, 5, 8]])
+
+
+def _sequence(lengths=(2, 3), seq_axis=1, batch_axis=0, **options):
+    return lambda: jaxops.reverse_sequence(Y, lengths, seq_axis, batch_axis, **options)
+
+
+BAD = {
+    "reverse-twice": (lambda: jaxops.reverse(Y, [0, -2]), ValueError, "reverse: axis once (0, -2)"),
+    "reverse-range": (lambda: jaxops.reverse(Y, [2]), ValueError, "reverse: axis [-2, 2) 2"),
+    "reverse-int": (lambda: jaxops.reverse(Y, 1), ValueError, "reverse: axis one-dimensional 1"),
+    "reverse-float": (lambda: jaxops.reverse(Y, [0.0]), TypeError, "reverse: axis int 0.0"),
+    "reverse-bool": (lambda: jaxops.reverse(Y, [True, False]), TypeError, "reverse: axis [True"),
+    "reverse-bools": (lambda: jaxops.reverse(Y, np.array([True])), TypeError, "reverse: axis int"),
+    "reverse-None": (lambda: jaxops.reverse(Y, None), ValueError, "reverse: axis None"),
+    "reverse-traced": (
+        lambda: jax.jit(lambda a: jaxops.reverse(Y, [a]))(1),
+        TypeError,
+        "reverse: axis static traced",
+    ),
+    "no-seq_axis": (_sequence(seq_axis=None), TypeError, "reverse_sequence: seq_axis int None"),
+    "seq_axis-range": (_sequence(seq_axis=2), ValueError, "reverse_sequence: seq_axis [0, 2) 2"),
+    "seq_axis-negative": (_sequence(seq_axis=-1), ValueError, "seq_axis [0, 2) -1"),
+    "seq_axis-float": (_sequence(seq_axis=1.0), TypeError, "reverse_sequence: seq_axis int 1.0"),
+    "batch_axis-range": (_sequence(batch_axis=2), ValueError, "batch_axis [0, 2) 2"),
+    "batch_axis-negative": (_sequence(batch_axis=-2), ValueError, "batch_axis [0, 2) -2"),
+    "same-axis": (_sequence(batch_axis=1), ValueError, "reverse_sequence: seq_axis batch_axis 1"),
+    "same-default": (_sequence(seq_axis=0, batch_axis=None), ValueError, "seq_axis batch_axis 0"),
+    "lengths-count": (_sequence([2]), ValueError, "reverse_sequence: seq_lengths (2,) (1,)"),
+    "lengths-rank": (_sequence([[2, 3]]), ValueError, "seq_lengths (2,) (1, 2)"),
+    "lengths-scalar": (_sequence(2), ValueError, "reverse_sequence: seq_lengths (2,) ()"),
+    "lengths-float": (_sequence([2.0, 3.0]), TypeError, "seq_lengths integer float"),
+    **{
+        f"mode-{mode}": (_sequence(mode=mode), ValueError, f"mode device, error, clip, {mode}")
+        for mode in ("fill", "wrap", "drop")
+    },
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refuses(name):
+    call, error, words = BAD[name]
+    with pytest.raises(error) as info:
+        call()
+    for word in words.split(" "):
+        assert word in str(info.value)
