@@ -110,11 +110,11 @@ def depth_to_space(
 
 
 def _check_format(op: str, data_format: object) -> str:
-    if data_format not in _LAYOUTS:
+    if not isinstance(data_format, str) or data_format not in _LAYOUTS:
         raise ValueError(
             f"{op}: data_format must be one of {', '.join(_LAYOUTS)}; received {data_format!r}"
         )
-    return str(data_format)
+    return data_format
 
 
 def _space_to_depth(input, *, op, block_size, data_format):

@@ -1,0 +1,262 @@
+"""space_to_batch, batch_to_space, space_to_depth, depth_to_space beyond the harness."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles_blocks
+import pytest
+from case import floats
+from cases_blocks import DTYPES
+
+import jaxops
+
+IMAGE = [[[[1], [2], [5], [6]], [[3], [4], [7], [8]], [[9], [10], [13], [14]]]]
+IMAGE = [[*IMAGE[0], [[11], [12], [15], [16]]]]
+BLOCKS = [[[[1, 2, 3, 4], [5, 6, 7, 8]], [[9, 10, 11, 12], [13, 14, 15, 16]]]]
+PIXELS = [[[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]]]
+WORKED = {
+    "one-block": ([[[[1], [2]], [[3], [4]]]], [[[[1, 2, 3, 4]]]]),
+    "three-channels": (PIXELS, [[[[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]]]]),
+    "four-blocks": (IMAGE, BLOCKS),
+}
+
+
+@pytest.mark.parametrize("case", WORKED, ids=lambda name: f"004-{name}")
+def test_space_to_depth_and_back(case):
+    space, depth = WORKED[case]
+    np.testing.assert_array_equal(jaxops.space_to_depth(space, 2), depth)
+    np.testing.assert_array_equal(jaxops.depth_to_space(depth, 2), space)
+
+
+@pytest.mark.parametrize("n", range(24))
+def test_against_loops(n):
+    """Zero to three block dimensions, up to two more, sizes from 0, paddings and crops."""
+    rng = np.random.default_rng(n)
+    block_shape = rng.integers(1, 4, n % 4).tolist()
+    rest = rng.integers(0 if n == 8 else 1, 3, n % 3).tolist()
+    shape = rng.integers(0, 3, n % 4).tolist()
+    edges = []
+    for dim, block in zip(shape, block_shape, strict=True):
+        low = int(rng.integers(0, 3))
+        edges.append([low, (-low - dim) % block])
+    x = floats(2, *shape, *rest)
+    np.testing.assert_array_equal(
+        jaxops.space_to_batch(x, block_shape, edges),
+        oracles_blocks.space_to_batch(x, block_shape, edges),
+        strict=True,
+    )
+    x = floats(2 * int(np.prod(block_shape, initial=1)), *[d + 1 for d in shape], *rest)
+    crops = [[min(low, 1), 0] for low, _ in edges]
+    np.testing.assert_array_equal(
+        jaxops.batch_to_space(x, block_shape, crops),
+        oracles_blocks.batch_to_space(x, block_shape, crops),
+        strict=True,
+    )
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 6, 2), (0, 3, 3, 1), (1, 0, 3, 2), (1, 3, 3, 0)], ids=str)
+def test_depth_against_loops(shape):
+    x = floats(*shape)
+    expected = oracles_blocks.space_to_depth(x, 3)
+    np.testing.assert_array_equal(jaxops.space_to_depth(x, 3), expected, strict=True)
+    np.testing.assert_array_equal(jaxops.depth_to_space(expected, 3), x, strict=True)
+
+
+def test_vectors_of_channels_are_groups_of_four():
+    """As in TensorFlow's GPU kernel, which moves four int8 as if they were one int32 of NCHW."""
+    x = np.random.default_rng(0).integers(-128, 128, (2, 3, 4, 2, 4)).astype(np.int8)
+    grouped = x.view(np.int32)[..., 0]
+    expected = np.asarray(jaxops.space_to_depth(grouped, 2, "NCHW"))[..., None].view(np.int8)
+    result = jaxops.space_to_depth(x, 2, data_format="NCHW_VECT_C")
+    assert result.shape == (2, 12, 2, 1, 4)
+    np.testing.assert_array_equal(result, expected, strict=True)
+    np.testing.assert_array_equal(jaxops.depth_to_space(result, 2, "NCHW_VECT_C"), x, strict=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_dtypes(dtype):
+    with jax.enable_x64(True):
+        x = np.array([[0, 1, 1], [1, 0, 1]]).astype(dtype)
+        batches = jaxops.space_to_batch(x, [2], [[0, 1]])
+        expected = np.array([[0, 1], [1, 1], [1, 0], [0, 0]]).astype(dtype)
+        np.testing.assert_array_equal(batches, expected, strict=True)
+        back = jaxops.batch_to_space(batches, [2], [[0, 1]])
+        np.testing.assert_array_equal(back, x, strict=True)
+        image = expected.reshape(1, 2, 2, 2)
+        depth = jaxops.space_to_depth(image, 2)
+        np.testing.assert_array_equal(depth, image.reshape(1, 1, 1, 8), strict=True)
+        np.testing.assert_array_equal(jaxops.depth_to_space(depth, 2), image, strict=True)
+
+
+def test_special_values_are_moved_bit_for_bit():
+    bits = np.array([[0x7FC00001, 0x80000000, 0xFFC01234, 0x7F800000, 0x00000001]], np.uint32)
+    batches = jaxops.space_to_batch(bits.view(np.float32), [2], [[1, 0]])
+    expected = np.array([[0, *bits[0, 1::2]], bits[0, 0::2]])
+    np.testing.assert_array_equal(np.asarray(batches).view(np.uint32), expected)
+
+
+@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
+def test_strings(kind):
+    x = np.array([["a", "bc", "d"]]).astype(kind)
+    batches = jaxops.space_to_batch(x, [2], [[1, 0]])
+    assert batches.dtype == x.dtype
+    empty = x[0, 0][:0]
+    assert batches.tolist() == [[empty, x[0, 1]], [x[0, 0], x[0, 2]]]
+    back = jaxops.batch_to_space(batches, [2], [[1, 0]])
+    np.testing.assert_array_equal(back, x)
+    image = np.array(["a", "b", "c", "d"]).astype(kind).reshape(1, 1, 1, 4)
+    space = jaxops.depth_to_space(image, 2)
+    np.testing.assert_array_equal(space, image.reshape(1, 2, 2, 1))
+    np.testing.assert_array_equal(jaxops.space_to_depth(space, 2), image)
+
+
+def test_an_int_is_a_square_block():
+    x = floats(8, 2, 3, 1)
+    expected = jaxops.batch_to_space(x, [2, 2], [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(jaxops.batch_to_space(x, 2, [[0, 1], [1, 0]]), expected)
+
+
+@pytest.mark.parametrize("kind", [np.array, jnp.asarray, tuple], ids=["numpy", "jax", "tuple"])
+def test_static_arguments_are_any_sequence(kind):
+    x = floats(1, 3, 4, 1)
+    batches = jaxops.space_to_batch(x, kind([2, 2]), kind([(0, 1), (0, 0)]))
+    np.testing.assert_array_equal(batches, jaxops.space_to_batch(x, [2, 2], [[0, 1], [0, 0]]))
+    back = jaxops.batch_to_space(batches, kind([2, 2]), kind([(0, 1), (0, 0)]))
+    np.testing.assert_array_equal(back, x)
+
+
+def test_no_block_dimensions():
+    x = floats(2, 3)
+    none = np.zeros((0, 2), np.int32)
+    np.testing.assert_array_equal(jaxops.space_to_batch(x, [], none), x)
+    np.testing.assert_array_equal(jaxops.batch_to_space(x, [], none), x)
+
+
+def test_shapes_stay_static_under_jit():
+    def f(x):
+        y = jaxops.space_to_batch(x, [2, 3], [[0, 0], [1, 0]])
+        assert y.shape == (6, 2, 2, 5)
+        z = jaxops.batch_to_space(y, [2, 3], [[0, 0], [1, 0]])
+        assert z.shape == x.shape
+        return jaxops.depth_to_space(jaxops.space_to_depth(x[:, :, :4], 2), 2)
+
+    x = floats(1, 4, 5, 5)
+    np.testing.assert_array_equal(jax.jit(f)(x), x[:, :, :4])
+
+
+def _primitives(f, *args):
+    return {eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).jaxpr.eqns}
+
+
+def test_nothing_but_moves():
+    x = floats(4, 4, 4, 4)
+    moves = {"reshape", "transpose", "pad", "slice"}
+    for op in (
+        lambda x: jaxops.space_to_batch(x, [3, 2], [[1, 1], [0, 0]]),
+        lambda x: jaxops.batch_to_space(x, [2, 2], [[1, 1], [0, 0]]),
+        lambda x: jaxops.space_to_depth(x, 2),
+        lambda x: jaxops.depth_to_space(x, 2),
+    ):
+        assert _primitives(op, x) <= moves
+
+
+X = floats(4, 4, 4, 4)
+PAIRS = [[0, 0], [0, 0]]
+s2b: Any = jaxops.space_to_batch
+b2s: Any = jaxops.batch_to_space
+BAD = {
+    "s2b-scalar-block": (lambda: s2b(X, 2, PAIRS), ValueError, "block_shape"),
+    "s2b-float-block": (lambda: s2b(X, [2.0, 2.0], PAIRS), TypeError, "block_shape 2.0"),
+    "s2b-zero-block": (lambda: s2b(X, [0, 2], PAIRS), ValueError, "block_shape 1 (0, 2)"),
+    "s2b-negative-block": (lambda: s2b(X, [2, -2], PAIRS), ValueError, "block_shape (2, -2)"),
+    "s2b-not-divisible": (lambda: s2b(X, [3, 2], PAIRS), ValueError, "input divisible (3, 2)"),
+    "s2b-padded-not-divisible": (
+        lambda: s2b(X, [2, 2], [[1, 0], [0, 0]]),
+        ValueError,
+        "padded divisible (4, 5, 4, 4)",
+    ),
+    "s2b-negative-padding": (
+        lambda: s2b(X, [2, 2], [[-2, 0], [0, 0]]),
+        ValueError,
+        "paddings at least 0 -2",
+    ),
+    "s2b-one-pair": (lambda: s2b(X, [2, 2], [[0, 0]]), ValueError, "paddings [2, 2]"),
+    "s2b-vector-paddings": (
+        lambda: s2b(X, [2, 2], np.array([0, 0])),
+        ValueError,
+        "paddings [M, 2]",
+    ),
+    "s2b-flat-paddings": (lambda: s2b(X, [2, 2], [0, 0]), ValueError, "paddings"),
+    "s2b-singles": (lambda: s2b(X, [2, 2], [[0], [0]]), ValueError, "paddings [M, 2]"),
+    "s2b-ragged": (lambda: s2b(X, [2, 2], [[0, 0], [0]]), ValueError, "paddings [M, 2]"),
+    "s2b-float-paddings": (lambda: s2b(X, [2, 2], [[0.0, 0], [0, 0]]), TypeError, "paddings 0.0"),
+    "s2b-low-rank": (lambda: s2b(X[0, 0], [2, 2], PAIRS), ValueError, "input rank 3 (4, 4)"),
+    "s2b-scalar": (lambda: s2b(1.0, [], np.zeros((0, 2))), ValueError, "input rank 1 ()"),
+    "s2b-name": (lambda: s2b(X, [2, 2], PAIRS, name=3), TypeError, "name 3"),
+    "s2b-traced-block": (
+        lambda: jax.jit(lambda b: s2b(X, b, PAIRS))(np.array([2, 2])),
+        TypeError,
+        "block_shape static traced",
+    ),
+    "s2b-traced-paddings": (
+        lambda: jax.jit(lambda p: s2b(X, [2, 2], p))(np.array(PAIRS)),
+        TypeError,
+        "paddings static traced (2, 2)",
+    ),
+    "b2s-not-divisible": (
+        lambda: b2s(X, [3, 2], PAIRS),
+        ValueError,
+        "input divisible 6 (4, 4, 4, 4)",
+    ),
+    "b2s-zero-block": (lambda: b2s(X, [0, 2], PAIRS), ValueError, "block_shape 1 (0, 2)"),
+    "b2s-negative-crop": (
+        lambda: b2s(X, [2, 2], [[0, 0], [0, -1]]),
+        ValueError,
+        "crops at least 0 -1",
+    ),
+    "b2s-crops-too-large": (
+        lambda: b2s(X, [2, 2], [[0, 0], [4, 5]]),
+        ValueError,
+        "crops 8 dimension 2 (4, 5)",
+    ),
+    "b2s-crops-shape": (lambda: b2s(X, [2, 2], [[0, 0]]), ValueError, "crops [2, 2]"),
+    "b2s-low-rank": (lambda: b2s(X[0, 0], [2, 2], PAIRS), ValueError, "input rank 3 (4, 4)"),
+    **{
+        f"{op}-{what}": (functools.partial(getattr(jaxops, op), x, *arguments), error, words)
+        for op in ("space_to_depth", "depth_to_space")
+        for what, x, arguments, error, words in (
+            ("size-1", X, (1,), ValueError, "block_size 2 received 1"),
+            ("size-negative", X, (-2,), ValueError, "block_size 2 received -2"),
+            ("size-bool", X, (True,), ValueError, "block_size 2 received 1"),
+            ("size-float", X, (2.0,), TypeError, "block_size 2.0"),
+            ("not-divisible", X, (3,), ValueError, "input divisible (4, 4, 4, 4)"),
+            ("rank-3", X[0], (2,), ValueError, "input [N, H, W, C] NHWC (4, 4, 4)"),
+            ("rank-5", X[None], (2,), ValueError, "input [N, H, W, C] NHWC (1, 4, 4, 4, 4)"),
+            ("format", X, (2, "NWHC"), ValueError, "data_format NHWC NCHW NCHW_VECT_C 'NWHC'"),
+            ("format-list", X, (2, ["NHWC"]), ValueError, "data_format NHWC ['NHWC']"),
+            (
+                "vectors-of-3",
+                X[None, ..., :3],
+                (2, "NCHW_VECT_C"),
+                ValueError,
+                "[N, C / 4, H, W, 4]",
+            ),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    call, error, words = BAD[case]
+    with pytest.raises(error) as raised:
+        call()
+    message = str(raised.value)
+    assert message.startswith(("space_to_", "batch_to_", "depth_to_"))
+    at = 0
+    for word in words.split():  # in this order
+        at = message.find(word, at)
+        assert at >= 0, f"{word!r} is not in {message!r}"

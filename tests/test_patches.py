@@ -1,0 +1,195 @@
+"""extract_image_patches beyond the harness. Expected values are TensorFlow 2.21's."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles_blocks
+import pytest
+from case import floats
+from cases_blocks import DTYPES
+
+import jaxops
+
+IMAGE = np.arange(1, 21, dtype=np.float32).reshape(1, 4, 5, 1)
+
+
+def patches(x, sizes, strides=(1, 1), rates=(1, 1), padding: Any = "SAME"):
+    return jaxops.extract_image_patches(
+        x, [1, *sizes, 1], [1, *strides, 1], [1, *rates, 1], padding
+    )
+
+
+@pytest.mark.parametrize("n", range(40))
+def test_against_loops(n):
+    """Windows smaller and larger than strides and images, with and without rates."""
+    rng = np.random.default_rng(n)
+    sizes, strides, rates = (rng.integers(1, high, 2).tolist() for high in (8, 5, 3))
+    if n % 4 == 0:
+        strides = [1, 1]
+    if n % 3:
+        rates = [1, 1]
+    x = floats(n % 5 and 2, *rng.integers(12 if n % 2 else 0, 15, 2), int(rng.integers(1, 3)))
+    padding = "VALID" if n % 2 else "SAME"
+    expected = oracles_blocks.extract_patches(x, sizes, strides, rates, padding)
+    result = patches(x, sizes, strides, rates, padding)
+    np.testing.assert_array_equal(result, expected, strict=True)
+
+
+def test_depth_is_in_row_major_order():
+    """004: `[ksize_rows, ksize_cols, depth]`."""
+    x = floats(2, 5, 6, 3)
+    result = patches(x, (2, 3), padding="VALID")
+    assert result.shape == (2, 4, 4, 2 * 3 * 3)
+    np.testing.assert_array_equal(result[1, 2, 3], x[1, 2:4, 3:6].ravel())
+
+
+def test_same_puts_the_odd_zeros_last():
+    result = patches(IMAGE, (2, 2), (3, 4))
+    expected = [[[1, 2, 6, 7], [5, 0, 10, 0]], [[16, 17, 0, 0], [20, 0, 0, 0]]]
+    np.testing.assert_array_equal(result, [expected])
+
+
+def test_rates_skip_pixels():
+    result = patches(IMAGE, (2, 2), rates=(2, 3), padding="VALID")
+    np.testing.assert_array_equal(
+        result, [[[[1, 4, 11, 14], [2, 5, 12, 15]], [[6, 9, 16, 19], [7, 10, 17, 20]]]]
+    )
+
+
+def test_window_larger_than_the_image():
+    result = patches(IMAGE[:, :1, :2], (3, 5))
+    zeros = [0] * 5
+    expected = [[[*zeros, 0, 0, 1, 2, 0, *zeros], [*zeros, 0, 1, 2, 0, 0, *zeros]]]
+    np.testing.assert_array_equal(result, [expected])
+
+
+EMPTY = {
+    "one-too-large": ((5, 2), (1, 1), (1, 0, 4, 10)),
+    "by-less-than-two-strides": ((9, 1), (3, 1), (1, 0, 5, 9)),
+    "both": ((5, 6), (1, 1), (1, 0, 0, 30)),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_valid_windows_that_do_not_fit(case):
+    sizes, strides, shape = EMPTY[case]
+    assert patches(IMAGE, sizes, strides, padding="VALID").shape == shape
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 5, 1), (1, 0, 5, 1), (1, 4, 0, 1), (1, 4, 5, 0)], ids=str)
+def test_empty_images(shape):
+    result = patches(np.zeros(shape, np.int8), (2, 3), (2, 1))
+    assert result.shape == (shape[0], -(-shape[1] // 2), shape[2], 6 * shape[3])
+    assert result.dtype == jnp.int8
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_dtypes(dtype):
+    with jax.enable_x64(True):
+        x = np.array([0, 1, 1, 1, 0, 1]).reshape(1, 2, 3, 1).astype(dtype)
+        for strides in ((1, 1), (2, 2)):
+            expected = oracles_blocks.extract_patches(x, (2, 2), strides, (1, 1), "SAME")
+            np.testing.assert_array_equal(patches(x, (2, 2), strides), expected, strict=True)
+
+
+@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
+def test_strings_are_padded_with_empty_ones(kind):
+    x = np.array(["a", "b", "c"]).astype(kind).reshape(1, 1, 3, 1)
+    result = patches(x, (1, 2))
+    assert result.dtype == x.dtype
+    (a, b, c), empty = x.ravel(), x.ravel()[0][:0]
+    assert result.tolist() == [[[[a, b], [b, c], [c, empty]]]]
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (6, 2)], ids=str)
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1)], ids=str)
+def test_gradient_counts_the_patches_of_a_pixel(sizes, strides):
+    gradient = jax.grad(lambda x: patches(x, sizes, strides).sum())(jnp.zeros((1, 7, 5, 1)))
+    places = np.arange(1, 36, dtype=np.int32).reshape(1, 7, 5, 1)
+    seen = oracles_blocks.extract_patches(places, sizes, strides, (1, 1), "SAME")
+    counts = np.bincount(seen.ravel(), minlength=36)[1:]
+    np.testing.assert_array_equal(gradient.ravel(), counts)
+
+
+def _count(name, *arguments):
+    jaxpr = jax.make_jaxpr(lambda x: patches(x, *arguments))(jnp.zeros((1, 32, 32, 3))).jaxpr
+    return sum(eqn.primitive.name == name for eqn in jaxpr.eqns)
+
+
+def test_windows_side_by_side_are_one_transpose():
+    """No piece per pixel of the window, which would take seconds to compile."""
+    assert _count("slice", (16, 16), (16, 16), (1, 1), "VALID") <= 4
+    assert _count("gather", (16, 16), (16, 16), (1, 1), "VALID") == 0
+    assert _count("slice", (16, 16), (8, 8), (1, 1), "VALID") <= 6
+
+
+X = floats(2, 4, 5, 1)
+ONES = [1, 1, 1, 1]
+extract: Any = jaxops.extract_image_patches
+BAD = {
+    "size-0": (lambda: patches(X, (0, 2)), ValueError, "sizes at least 1 (1, 0, 2, 1)"),
+    "size-negative": (lambda: patches(X, (2, -1)), ValueError, "sizes at least 1 (1, 2, -1, 1)"),
+    "stride-0": (lambda: patches(X, (2, 2), (1, 0)), ValueError, "strides at least 1"),
+    "rate-0": (lambda: patches(X, (2, 2), (1, 1), (0, 1)), ValueError, "rates at least 1"),
+    "size-over-batch": (lambda: extract(X, [2, 1, 1, 1], ONES, ONES, "SAME"), ValueError, "sizes"),
+    "size-over-depth": (lambda: extract(X, [1, 1, 1, 2], ONES, ONES, "SAME"), ValueError, "sizes"),
+    "stride-over-batch": (
+        lambda: extract(X, ONES, [2, 1, 1, 1], ONES, "SAME"),
+        ValueError,
+        "strides [1, rows, cols, 1] (2, 1, 1, 1)",
+    ),
+    "rate-over-depth": (lambda: extract(X, ONES, ONES, [1, 1, 1, 2], "SAME"), ValueError, "rates"),
+    "two-sizes": (lambda: extract(X, [2, 2], ONES, ONES, "SAME"), ValueError, "sizes (2, 2)"),
+    "five-sizes": (lambda: extract(X, [1, 2, 2, 1, 1], ONES, ONES, "SAME"), ValueError, "sizes"),
+    "no-sizes": (lambda: extract(X, [], ONES, ONES, "SAME"), ValueError, "sizes ()"),
+    "int-sizes": (lambda: extract(X, 2, ONES, ONES, "SAME"), ValueError, "sizes 2"),
+    "float-sizes": (lambda: extract(X, [1, 2.0, 2, 1], ONES, ONES, "SAME"), TypeError, "sizes 2.0"),
+    "traced-sizes": (
+        lambda: jax.jit(lambda s: extract(X, s, ONES, ONES, "SAME"))(np.array(ONES)),
+        TypeError,
+        "sizes static traced",
+    ),
+    "padding-lower": (
+        lambda: patches(X, (2, 2), padding="same"),
+        ValueError,
+        "padding VALID 'same'",
+    ),
+    "padding-none": (lambda: patches(X, (2, 2), padding=None), ValueError, "padding SAME None"),
+    "rank-3": (
+        lambda: patches(X[0], (2, 2)),
+        ValueError,
+        "images [batch, rows, cols, depth] (4, 5, 1)",
+    ),
+    "rank-5": (lambda: patches(X[None], (2, 2)), ValueError, "images (1, 2, 4, 5, 1)"),
+    "reach": (lambda: patches(X, (6, 2), padding="VALID"), ValueError, "sizes reach 6 1 4"),
+    "reach-strides": (
+        lambda: patches(X, (10, 1), (3, 1), padding="VALID"),
+        ValueError,
+        "sizes reach 10 3 4",
+    ),
+    "reach-rates": (
+        lambda: patches(X, (3, 1), (1, 1), (3, 1), padding="VALID"),
+        ValueError,
+        "sizes reach 7 1 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    call, error, words = BAD[case]
+    with pytest.raises(error) as raised:
+        call()
+    message = str(raised.value)
+    assert message.startswith("extract_image_patches: ")
+    at = 0
+    for word in words.split():  # in this order
+        at = message.find(word, at)
+        assert at >= 0, f"{word!r} is not in {message!r}"
+
+
+def test_errors_name_the_function_called():
+    with pytest.raises(ValueError, match=r"^extract_patches: padding"):
+        jaxops.extract_patches(X, ONES, ONES, ONES, "FULL")
