@@ -309,8 +309,7 @@ def expand_dims(input: Arrayable, axis: int, name: str | None = None) -> jax.Arr
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
-        Array of the shape of `input` with a 1 inserted, and its dtype; for host strings a NumPy
-        array.
+        Array of the shape of `input` with a 1 inserted; for host strings a NumPy array.
 
     Raises:
         TypeError: wrong type of an argument; a traced `axis`.
@@ -351,8 +350,7 @@ def transpose(
         a: array of shape `D` and any dtype, or host strings. Traced.
         perm: static ints in `[-rank(a), rank(a))`, each dimension once: dimension `i` of the result
             is dimension `perm[i]` of `a`. Default: the dimensions in reverse order.
-        conjugate: static bool; whether to take the complex conjugate too. No other dtype is changed
-            by it.
+        conjugate: static bool; whether to conjugate too, where `a` is complex.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
