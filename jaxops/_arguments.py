@@ -12,10 +12,12 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxops import _bounds
+
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
-_X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
+X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
 
 def is_host_string(x: object) -> bool:
@@ -80,13 +82,19 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
 def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds."""
     if not isinstance(x, jax.Array):
+        if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
+            # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
+            def to_signed(leaf):
+                return _bounds.to_signed(to_indices(leaf, op, arg, mode))
+
+            return jnp.asarray(jax.tree.map(to_signed, x))
         array = to_numpy(x, op, arg)
-        if isinstance(array, np.ndarray):
-            if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
-                array = array.astype(np.int32)  # NumPy makes `[]` a float array
-            _check_integer(array.dtype, op, arg)
-            array = _saturate(array, op, arg, mode)
-        x = jnp.asarray(array)
+        if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
+            array = array.astype(np.int32)  # NumPy makes `[]` a float array
+        if array.dtype == object and all(isinstance(i, int) for i in array.flat):
+            array = saturate_ints(array)
+        _check_integer(array.dtype, op, arg)
+        x = jnp.asarray(_saturate(array, op, arg, mode))
     _check_integer(x.dtype, op, arg)
     return x
 
@@ -99,6 +107,12 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
         return jnp.asarray(x)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{op}: {arg} is not an array or nested list: {error}") from None
+
+
+def saturate_ints(values: object) -> np.ndarray:
+    """Python ints as int64; those beyond it, which are out of any bounds, as its ends."""
+    info = np.iinfo(np.int64)
+    return np.clip(np.array(values, dtype=object), info.min, info.max).astype(np.int64)
 
 
 def _check_integer(dtype, op: str, arg: str) -> None:
@@ -118,7 +132,7 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
         value = array[changed].flat[0]
         raise ValueError(
             f"{op}: {arg} holds {value}, which does not fit {dtype} "
-            f"(from {array.dtype}); {_X64_HINT}"
+            f"(from {array.dtype}); {X64_HINT}"
         )
     return narrow
 
@@ -132,7 +146,7 @@ def _saturate(array: np.ndarray, op: str, arg: str, mode: str | None) -> np.ndar
     if mode == "wrap" and (narrow != array).any():
         raise ValueError(
             f"{op}: {arg} holds values that do not fit {dtype}, "
-            f'which mode="wrap" cannot wrap; {_X64_HINT}'
+            f'which mode="wrap" cannot wrap; {X64_HINT}'
         )
     return narrow
 
@@ -154,8 +168,12 @@ def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array
         if isinstance(host, np.ndarray):  # on the host, where a trace does not get in the way
             with np.errstate(over="ignore"):
                 converted = host.astype(dtype)
-            # Through Python integers: no dtype holds both uint64 and int64.
-            if not jnp.issubdtype(dtype, jnp.integer) or converted.tolist() == host.tolist():
+            if jnp.issubdtype(dtype, jnp.integer):
+                # Through Python integers: no dtype holds both uint64 and int64.
+                fits = converted.tolist() == host.tolist()
+            else:
+                fits = np.array_equal(np.isinf(converted), np.isinf(host))
+            if fits:
                 return jnp.asarray(converted)
     raise TypeError(f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}")
 

@@ -76,6 +76,11 @@ def widen(indices: jax.Array) -> jax.Array:
     return indices
 
 
+def to_signed(indices: jax.Array) -> jax.Array:
+    """To a type that index arrays share, so that joining them changes no value."""
+    return _narrow(widen(indices))
+
+
 def _narrow(indices: jax.Array) -> jax.Array:
     """To the signed type that `lax` gathers with; what would not fit stays out of bounds."""
     if not jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
@@ -180,6 +185,7 @@ check_p = Primitive("out_of_bounds_check")
 @check_p.def_impl
 def _check_eagerly(indices, *, spec, mode, axes):
     del axes
+    indices = jnp.asarray(indices)  # constants of a jaxpr come as NumPy arrays
     if mode == "error" or platform(indices) == "cpu":
         error = spec.find_error(np.asarray(indices))
         if error is not None:
@@ -199,7 +205,10 @@ def _check_abstract_eval(indices, *, spec, mode, axes):
 
 def _check_batching_rule(operands, dims, **params):
     (indices,), (dim,) = operands, dims
-    return check_p.bind(jnp.moveaxis(indices, dim, 0), **params), 0
+    indices = jnp.moveaxis(indices, dim, 0)
+    if indices.size == 0:  # a batch of none: there is nothing to look at
+        return indices, 0
+    return check_p.bind(indices, **params), 0
 
 
 batching.primitive_batchers[check_p] = _check_batching_rule

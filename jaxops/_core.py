@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops import _bounds, _deterministic
-from jaxops._index_spec import IndexSpec
+from jaxops._index_spec import IndexSpec, ScalarIndex
 from jaxops._windows import Windows, lax_gather, scatter_dimension_numbers
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -33,7 +33,12 @@ def gather(
     """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0."""
     shape = windows.result_shape(operand.shape, indices.shape)
     if 0 in shape:
-        return jnp.zeros(shape, operand.dtype)
+        # Like TensorFlow, whose gather does not look at indices that select nothing; its
+        # gather_nd does.
+        if mode == "device" and isinstance(spec, ScalarIndex):
+            mode = "promise_in_bounds"
+        return _checked(jnp.zeros(shape, operand.dtype), indices, spec, mode)
+    _refuse_empty_axes(operand, windows, spec, mode)
     indices, valid = _bounds.resolve(spec, indices, mode)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = _pad_empty_axes(operand, windows, fill)
@@ -44,6 +49,22 @@ def gather(
     if valid is not None:
         result = jnp.where(windows.over_result(valid, result.ndim), result, fill)
     return result
+
+
+def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:
+    """An empty `result` that depends on the check of indices which it does not need."""
+    if mode not in ("device", "error") or indices.size == 0:
+        return result
+    indices = _bounds.resolve(spec, indices, mode).indices
+    return jnp.where(indices.reshape(-1)[0] == 0, result, result)
+
+
+def _refuse_empty_axes(operand: jax.Array, windows: Windows, spec: IndexSpec, mode: str) -> None:
+    if mode in ("clip", "wrap") and any(operand.shape[axis] == 0 for axis in windows.axes):
+        raise ValueError(
+            f"{spec.operation}: mode={mode!r} must have an index to choose; "
+            f"received shape {operand.shape} with indexed axes {windows.axes}"
+        )
 
 
 def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> jax.Array:
@@ -82,7 +103,8 @@ def scatter(
 ) -> jax.Array:
     """Combines windows of `operand` with `updates`; what is out of bounds is dropped."""
     if updates.size == 0:
-        return operand
+        return _checked(operand, indices, spec, mode) if operand.size == 0 else operand
+    _refuse_empty_axes(operand, windows, spec, mode)
     shape = operand.shape
     operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
     indices, valid = _bounds.resolve(spec, indices, mode)
@@ -130,7 +152,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     operand, indices, valid, updates = primals
     operand_dot, _, _, updates_dot = tangents
     out = _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
-    attained = updates == lax_gather(out, indices, windows, lax_mode)
+    attained = updates == lax_gather(out, indices, windows)
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
     operand_share = (operand == out).astype(out.dtype)

@@ -48,6 +48,8 @@ def _varying_alike(*arrays: jax.Array) -> list[jax.Array]:
 
 
 def _scatter_add(operand, indices, updates, *, windows: Windows):
+    if updates.size == 0:
+        return operand
     batch = tuple(range(windows.batch_dims))
     indexed = (*batch, *windows.axes)
     kept = tuple(d for d in range(operand.ndim) if d not in indexed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from jaxops import _arguments, _bounds, _jax_internals
 from jaxops._errors import OutOfBoundsError
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
+_MANY = 256  # elements: more than any shape has
 
 
 def run(
@@ -74,7 +77,10 @@ def run(
         if not moves_elements:
             raise TypeError(f"{op}: computes on values and takes no strings; received them")
         return _run_on_strings(op, call, data, fill_value)
-    run_on_numbers = functools.partial(_run_on_numbers, op, call, data, fill_value, like)
+
+    def run_on_numbers(call):
+        return _run_on_numbers(op, call, data, fill_value, like)
+
     if (
         moves_elements
         and not _jax_internals.is_eager()
@@ -82,17 +88,21 @@ def run(
     ):
         # What is known at trace time and may be a shape stays known, so that
         # `reshape(x, concat([shape(x)[:1], [-1]], 0))` compiles.
+        known = {**static, "mode": "error"} if static.get("mode") == "device" else static
         try:
             with jax.ensure_compile_time_eval():
-                return jax.tree.map(np.asarray, run_on_numbers())
+                return run_on_numbers(functools.partial(call, static=known))
         except OutOfBoundsError:
-            pass  # the program raises it, should it come here
-    return run_on_numbers()
+            pass  # the program raises it, should it come here, and run on a CPU
+    return run_on_numbers(call)
 
 
 def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object], fill_value) -> bool:
-    values = [*data.values(), *indices.values(), fill_value]
-    if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(values)):
+    """Whether all is known, and integers, and no more of them than a shape may have."""
+    leaves = jax.tree.leaves([*data.values(), *indices.values(), fill_value])
+    if any(isinstance(leaf, Tracer) for leaf in leaves):
+        return False
+    if sum(np.size(leaf) for leaf in leaves) > _MANY:
         return False
     return all(np.asarray(x).dtype.kind in "iu" for x in data.values())
 
@@ -119,24 +129,26 @@ def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, takes_fill,
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):
             return impl(*operands, *arrays, *fill, op=op, **static)
-    compiled = _compiled(impl, scope, ("op", *static))
-    result, bad = compiled(*operands, *arrays, *fill, op=op, **static)
+    compiled = _compiled(impl, ("op", *static))
+    # The scope is for traces; here the caller's name goes to the profiler.
+    with contextlib.nullcontext() if name is None else jax.profiler.TraceAnnotation(scope):
+        result, bad = compiled(*operands, *arrays, *fill, op=op, **static)
     if bad is not None and (mode == "error" or _bounds.platform(bad) == "cpu") and bad:
         # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
         # as the caller gave them, of which 64-bit ones may have been saturated to 32 bits.
         with jax.enable_x64(True):
-            arrays = [jnp.asarray(x) for x in indices.values()]
+            arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
             impl(*operands, *arrays, *fill, op=op, **static)
     return result
 
 
 @functools.cache
-def _compiled(impl: Callable, scope: str, static_names: tuple[str, ...]) -> Callable:
+def _compiled(impl: Callable, static_names: tuple[str, ...]) -> Callable:
     """`impl` as one compiled function, which also returns whether some index is out of bounds."""
 
-    def flagged(*arrays, **static):
-        with jax.named_scope(scope), _bounds.collect_flags() as flags:
-            result = impl(*arrays, **static)
+    def flagged(*arrays, op, **static):
+        with jax.named_scope(op), _bounds.collect_flags() as flags:
+            result = impl(*arrays, op=op, **static)
         return result, functools.reduce(jnp.logical_or, flags) if flags else None
 
     return jax.jit(flagged, static_argnames=static_names)

@@ -33,7 +33,12 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
 
     def rule(*context_and_operands, **params):
         operand = context_and_operands[-1]
-        context = context_and_operands[:-1]
+        # Whatever errors the caller asked for: a kind of check that is not enabled would leave
+        # the index to `lax`, which clamps it.
+        context = [
+            c | checkify.user_checks if isinstance(c, frozenset) else c
+            for c in context_and_operands[:-1]
+        ]
 
         def check(operand):
             ok, fmt, values = out_of_bounds(operand, **params)

@@ -146,6 +146,6 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
     if jax.dtypes.canonicalize_dtype(result) != result:
         raise ValueError(
             f"{op}: {arg} must have 32 bits at most while x64 is off; received {result}; "
-            f"{_arguments._X64_HINT}"
+            f"{_arguments.X64_HINT}"
         )
     return result

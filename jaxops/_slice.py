@@ -11,7 +11,14 @@ import numpy as np
 from jax import lax
 
 from jaxops import _bounds, _core, _jax_internals
-from jaxops._arguments import Arrayable, static_ints, static_ints_or_none
+from jaxops._arguments import (
+    Arrayable,
+    is_host_string,
+    saturate_ints,
+    static_ints,
+    static_ints_or_none,
+    to_operand,
+)
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec, ScalarIndex, SliceBegin
 from jaxops._windows import Windows
@@ -91,7 +98,7 @@ def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, .
     """`size` with -1 replaced by what remains after `begin`, which has to be concrete then."""
     if -1 not in size:
         return size
-    shape = np.shape(input_)
+    shape = np.shape(input_) if is_host_string(input_) else to_operand(input_, op, "input_").shape
     begin = static_ints_or_none(begin, op, "begin", concrete_arrays=True)
     if begin is None:
         raise ValueError(
@@ -118,16 +125,17 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
     spec = SliceBegin(op, limits=limits, shape=shape)
     if mode in ("fill", "clip", "wrap"):
         return _positions(input_, begin, size, op=op, mode=mode, fill_value=fill_value)
-    if static_begin is not None:
-        error = spec.find_error(np.array(static_begin, dtype=np.int64))
-        if error is not None:
-            raise error
-        stop = tuple(b + s for b, s in zip(static_begin, size, strict=True))
-        return lax.slice(input_, static_begin, stop)
     if any(limit < 1 for limit in limits):
         raise ValueError(
             f"{op}: size must be at most the shape of input_, {shape}; received {size}"
         )
+    if static_begin is not None:
+        error = spec.find_error(saturate_ints(static_begin))
+        if error is None:
+            stop = tuple(b + s for b, s in zip(static_begin, size, strict=True))
+            return lax.slice(input_, static_begin, stop)
+        if mode == "error":
+            raise error
     begin = _bounds.resolve(spec, begin, mode).indices
     window = functools.partial(_window, size=size)
     if mode != "device":

@@ -13,7 +13,7 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops import _bounds, _core, _jax_internals
-from jaxops._arguments import Arrayable, static_int, to_indices
+from jaxops._arguments import Arrayable, saturate_ints, static_int, to_indices
 from jaxops._dispatch import run
 from jaxops._index_spec import ShrunkAxes
 from jaxops._windows import Windows
@@ -266,8 +266,7 @@ def _parse_entries(
             f"{op}: begin, end and strides must have the same length; "
             f"received {len(begins)}, {len(ends)} and {len(steps)}"
         )
-    in_use = (1 << len(begins)) - 1
-    if (ellipsis_mask & in_use).bit_count() > 1:
+    if ellipsis_mask.bit_count() > 1:
         raise ValueError(
             f"{op}: ellipsis_mask must have at most one bit; received {ellipsis_mask:#b}"
         )
@@ -322,8 +321,11 @@ def _range_part(op: str, arg: str, i: int, value: Any) -> int:
 def _stack(op: str, singles: list[Any], mode: str) -> Any:
     """The single indices as one vector."""
     if not any(isinstance(single, jax.Array) for single in singles):
-        return np.array(singles, dtype=np.int64)
-    arrays = [to_indices(single, op, "begin", mode) for single in singles]
+        return saturate_ints(singles)
+    arrays = [_bounds.to_signed(to_indices(single, op, "begin", mode)) for single in singles]
+    if any(array.shape != () for array in arrays):
+        shapes = [array.shape for array in arrays]
+        raise ValueError(f"{op}: begin must hold scalars; received single indices of {shapes=}")
     dtype = jnp.result_type(*(array.dtype for array in arrays))
     return jnp.stack([array.astype(dtype) for array in arrays])
 
@@ -341,7 +343,7 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
         vector = np.array(static_singles, dtype=np.int64)
         vector = np.where(vector < 0, vector + np.array(spec.limits, dtype=np.int64), vector)
         error = spec.find_error(vector)
-        if error is not None and mode in ("device", "error", "promise_in_bounds"):
+        if error is not None and mode == "error":
             raise error
         if error is None:
             return _static_slice(input_, entries, iter(vector.tolist()))
