@@ -56,7 +56,7 @@ def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) 
     if mode not in ("device", "error") or indices.size == 0:
         return result
     indices = _bounds.resolve(spec, indices, mode).indices
-    return jnp.where(indices.reshape(-1)[0] == 0, result, result)
+    return jnp.where(indices.reshape(-1)[0] == 0, result, jnp.zeros_like(result))
 
 
 def _refuse_empty_axes(operand: jax.Array, windows: Windows, spec: IndexSpec, mode: str) -> None:

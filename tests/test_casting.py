@@ -1,0 +1,294 @@
+"""What the table of `test_ops.py` cannot hold of the casting functions: values, dtypes, errors."""
+
+import casting_table
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+
+def parse(text, dtype):
+    """The values of a column; "?" as `None`."""
+    if dtype == np.bool_:
+        return [word in ("1", "True") for word in text]
+    kind = int if jnp.issubdtype(dtype, jnp.integer) else complex if dtype.kind == "c" else float
+    return [None if word == "?" else kind(word) for word in text]
+
+
+def columns(table):
+    """`(source, sources, target, answers)` of every column of the table."""
+    for block in table.strip().split("\n\n"):
+        (source, *targets), *rows = (line.split() for line in block.splitlines())
+        values, *answers = zip(*rows, strict=True)
+        source = np.dtype(source)
+        values = np.array([np.array(v, source) for v in parse(values, source)])
+        for target, answer in zip(map(np.dtype, targets), answers, strict=True):
+            yield pytest.param(
+                values, target, parse(answer, target), id=f"{source.name}-{target.name}"
+            )
+
+
+def check(op, values, target, answers):
+    result = np.asarray(op(values, target))
+    assert result.dtype == target
+    assert result.shape == values.shape
+    known = [n for n, answer in enumerate(answers) if answer is not None]
+    expected = np.array([np.array(answers[n], target) for n in known])
+    if not jnp.issubdtype(target, jnp.integer):  # NumPy finds NaN unequal to NaN in bfloat16
+        result, expected = result.astype(np.float64), expected.astype(np.float64)
+    np.testing.assert_array_equal(result[known], expected)
+    return result
+
+
+@pytest.mark.parametrize(("values", "target", "answers"), [*columns(casting_table.CAST)])
+def test_cast_has_the_values_of_tensorflow(values, target, answers):
+    with jax.enable_x64(True):
+        check(jaxops.cast, values, target, answers)
+
+
+@pytest.mark.parametrize(("values", "target", "answers"), [*columns(casting_table.SATURATE_CAST)])
+def test_saturate_cast_has_the_values_of_tensorflow(values, target, answers):
+    with jax.enable_x64(True):
+        result = check(jaxops.saturate_cast, values, target, answers)
+    # Where TensorFlow overflows: the largest number of both dtypes.
+    for value, saturated, answer in zip(values, result, answers, strict=True):
+        if answer is None:
+            beyond = value.dtype.type(2.0 ** (64 if target.kind == "u" else 63))
+            assert saturated == target.type(float(np.nextafter(beyond, 0)))
+
+
+@pytest.mark.parametrize("context", ["eager", "jit"])
+@pytest.mark.parametrize(
+    ("op", "values", "target", "expected"),
+    [
+        (jaxops.cast, np.array([2**40 + 5, -1]), "int32", [5, -1]),
+        (jaxops.cast, np.array([2**40, 2**24 + 1]), "float32", [2.0**40, 2.0**24]),
+        (jaxops.cast, np.float64(1e300), "float32", np.inf),
+        (jaxops.cast, np.array([1 - 1e-12]), "int32", [0]),
+        (jaxops.cast, [2**40 + 5, 3], "int32", [5, 3]),
+        (jaxops.cast, 2**63 + 1, "uint8", 1),
+        (jaxops.cast, np.array([2**53 + 1j]), "complex64", [2**53 + 1j]),
+        (jaxops.to_int32, np.array([2**40 + 5]), None, [5]),
+        (jaxops.saturate_cast, np.array([2**40, -(2**40)]), "int32", [2**31 - 1, -(2**31)]),
+        (jaxops.saturate_cast, np.uint64(2**64 - 1), "uint32", 2**32 - 1),
+        (jaxops.saturate_cast, np.array([1e300, -1e300]), "int32", [2**31 - 1, -(2**31)]),
+        (jaxops.bitcast, np.array([2**32 + 7]), "int32", [[7, 1]]),
+        (jaxops.bitcast, np.array([1.0]), "uint32", [[0, 0x3FF00000]]),
+    ],
+)
+def test_host_values_count_without_x64_too(context, op, values, target, expected):
+    def call():
+        return op(values) if target is None else op(values, target)
+
+    result = call() if context == "eager" else jax.jit(call)()
+    np.testing.assert_array_equal(result, expected)
+    assert result.dtype == np.dtype(target or np.int32)
+
+
+DTYPES = ["int4", "uint4", "int16", "uint16", "float16", "bfloat16", "float32"]
+DTYPES += ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e4m3b11fnuz"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_from_and_to(dtype):
+    x = np.array([0, 1, 3], np.float32)
+    for op in (jaxops.cast, jaxops.saturate_cast):
+        there = op(x, dtype)
+        assert there.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(np.asarray(there).astype(float), x)
+        np.testing.assert_array_equal(op(there, "float32"), x, strict=True)
+
+
+def test_four_bits_wrap_and_saturate():
+    x = np.array([-9, -8, 7, 8, 17])
+    np.testing.assert_array_equal(jaxops.cast(x, "int4").astype(int), [7, -8, 7, -8, 1])
+    np.testing.assert_array_equal(jaxops.cast(x, "uint4").astype(int), [7, 8, 7, 8, 1])
+    np.testing.assert_array_equal(jaxops.saturate_cast(x, "int4").astype(int), [-8, -8, 7, 7, 7])
+    np.testing.assert_array_equal(jaxops.saturate_cast(x, "uint4").astype(int), [0, 0, 7, 8, 15])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        (float, "float32"),
+        ("float", "float32"),
+        (bool, "bool"),
+        ("half", "float16"),
+        (jnp.bfloat16, "bfloat16"),
+        (np.int8, "int8"),
+        (np.dtype("complex64"), "complex64"),
+    ],
+)
+def test_what_names_a_dtype(dtype, expected):
+    assert jaxops.cast([1, 0], dtype).dtype == np.dtype(expected)
+
+
+def test_004_cast():
+    result = jaxops.cast(jnp.array([1.8, 2.2], jnp.float32), "int32")
+    np.testing.assert_array_equal(result, np.array([1, 2], np.int32), strict=True)
+
+
+def test_complex_saturates_by_parts():
+    huge = np.array([1e300 + 1j, 1 - 1e300j, complex(np.nan, np.inf)])
+    largest = np.finfo(np.float32).max
+    expected = np.array([largest + 1j, 1 - largest * 1j, complex(np.nan, largest)], np.complex64)
+    np.testing.assert_array_equal(jaxops.saturate_cast(huge, "complex64"), expected, strict=True)
+    kept = np.array([complex(np.inf, 2)], np.complex64)
+    np.testing.assert_array_equal(jaxops.saturate_cast(kept, "complex64"), kept, strict=True)
+
+
+GRADIENTS = {  # of `sum(op(x) * [1, 2, ..])`, as tf.GradientTape of TensorFlow 2.21 has it
+    "cast-overflow": (jaxops.cast, [1, 1e30, 3], "float32", "float16", [1, 2, 3]),
+    "cast-to-complex": (jaxops.cast, [1, 2, 3], "float32", "complex64", [1, 2, 3]),
+    "cast-to-real": (jaxops.cast, [1 + 1j, 2j, 3], "complex64", "float32", [1, 2, 3]),
+    "saturate_cast-bounds": (
+        jaxops.saturate_cast,
+        [1, 65504, 65520, 1e9, -65504, -65505, np.nan, np.inf, -np.inf],
+        "float32",
+        "float16",
+        [1, 2, 0, 0, 5, 0, 7, 0, 0],
+    ),
+    "saturate_cast-same": (
+        jaxops.saturate_cast,
+        [1, np.inf, 3.4028234663852886e38, np.nan],
+        "float32",
+        "float32",
+        [1, 0, 3, 4],
+    ),
+    "saturate_cast-to-real": (
+        jaxops.saturate_cast,
+        [1 + 1j, 1e30 + 1j, 1 + 1e30j],
+        "complex64",
+        "float16",
+        [1, 0, 3],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GRADIENTS)
+def test_gradient(case):
+    op, values, source, target, expected = GRADIENTS[case]
+    x = jnp.array(values, source)
+    result, pullback = jax.vjp(lambda x: op(x, target), x)
+    (gradient,) = pullback(jnp.arange(1, len(values) + 1).astype(result.dtype))
+    np.testing.assert_array_equal(gradient, np.array(expected, source), strict=True)
+
+
+@pytest.mark.parametrize("op", [jaxops.cast, jaxops.saturate_cast, jaxops.bitcast])
+def test_integers_have_no_gradient(op):
+    def total(x):
+        return jaxops.to_float(op(x, "int32")).sum() + (x * x).sum()
+
+    x = jnp.array([1.5, -2.0])
+    np.testing.assert_array_equal(jax.grad(total)(x), 2 * x)
+    np.testing.assert_array_equal(jax.hessian(total)(x), 2 * np.eye(2))
+    _, tangent = jax.jvp(lambda x: op(x, "int32"), (x,), (x,))
+    assert tangent.dtype == jax.dtypes.float0
+
+
+def test_bitcast_to_floats_has_gradient_zero():
+    x = jnp.array([1.5, -2.0])
+    for dtype in ("float32", "bfloat16", "complex64"):
+        gradient = jax.grad(lambda x, d=dtype: jaxops.to_float(jaxops.bitcast(x, d)).sum())(x)
+        np.testing.assert_array_equal(gradient, [0, 0])
+
+
+BITCAST_DTYPES = ["uint8", "bfloat16", "int32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("source", BITCAST_DTYPES)
+def test_bitcast_is_a_view_of_the_bytes(source):
+    """Also under `vmap` over any dimension, the last one included."""
+    source = np.dtype(source)
+    data = np.random.default_rng(0).integers(0, 256, (3, 2, 16), np.uint8)
+    for target in map(np.dtype, BITCAST_DTYPES):
+        ratio = target.itemsize // source.itemsize
+        x = data.view(source)
+        if ratio > 1:
+            x = x.reshape(3, -1, ratio)
+            expected = x.view(target)[..., 0]
+        elif target.itemsize < source.itemsize:
+            expected = x[..., None].view(target)
+        else:
+            expected = x.view(target)
+        with jax.enable_x64(True):
+            result = np.asarray(jaxops.bitcast(x, target))
+            over_last = jax.jit(jax.vmap(lambda x, t=target: jaxops.bitcast(x, t), in_axes=-1))
+            mapped = np.asarray(over_last(np.stack([x, x[::-1]], axis=-1)))
+        assert (result.dtype, result.shape) == (target, expected.shape)
+        assert result.tobytes() == expected.tobytes()
+        assert mapped.tobytes() == np.stack([expected, expected[::-1]]).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("shape", "source", "target", "expected"),
+    [
+        ((), "float32", "int32", ()),
+        ((), "float32", "uint8", (4,)),
+        ((4,), "uint8", "float32", ()),
+        ((0,), "float32", "uint8", (0, 4)),
+        ((0, 4), "uint8", "float32", (0,)),
+        ((3, 2), "float32", "complex64", (3,)),
+        ((2,), "complex64", "float32", (2, 2)),
+        ((2,), "complex64", "complex64", (2,)),
+        ((3,), "uint8", "int4", (3, 2)),
+        ((8,), "int4", "int32", ()),
+    ],
+)
+def test_bitcast_shapes(shape, source, target, expected):
+    x = jnp.ones(shape, source)
+    result = jaxops.bitcast(x, target)
+    assert (result.shape, result.dtype) == (expected, np.dtype(target))
+    np.testing.assert_array_equal(jaxops.bitcast(result, source), x)
+
+
+def test_bitcast_examples_of_tensorflow():
+    result = jaxops.bitcast(jnp.array(0xFFFFFFFF, jnp.uint32), "uint8")
+    np.testing.assert_array_equal(result, np.full(4, 255, np.uint8), strict=True)
+    result = jaxops.bitcast(jnp.array([0.0, 1, 1]), "uint8")
+    np.testing.assert_array_equal(result, [[0, 0, 0, 0], [0, 0, 128, 63], [0, 0, 128, 63]])
+    np.testing.assert_array_equal(jaxops.bitcast([1.0, 2.0], "int32"), [0x3F800000, 0x40000000])
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "error", "words"),
+    [
+        (jaxops.cast, ([1], None), TypeError, ["cast: dtype", "received None"]),
+        (jaxops.cast, ([1], int), TypeError, ["cast: dtype", "size", "int"]),
+        (jaxops.cast, ([1], complex), TypeError, ["cast: dtype", "complex"]),
+        (jaxops.cast, ([1], "qint8"), TypeError, ["cast: dtype", "quantised", "'qint8'"]),
+        (jaxops.cast, ([1], str), TypeError, ["cast: dtype", "strings", "str"]),
+        (jaxops.cast, ([1], "M8[s]"), TypeError, ["cast: dtype", "M8"]),
+        (jaxops.cast, ([1], np.longdouble), TypeError, ["cast: dtype", "longdouble"]),
+        (jaxops.cast, (["1"], "int32"), TypeError, ["cast: x", "<U1"]),
+        (jaxops.cast, (None, "int32"), TypeError, ["cast: x", "object"]),
+        (jaxops.cast, ([[1], [2, 3]], "int32"), ValueError, ["cast: x", "nested list"]),
+        (jaxops.cast, ([1], "int64"), ValueError, ["cast: dtype", "int64", "enable_x64"]),
+        (jaxops.cast, ([1], "int32", 5), TypeError, ["cast: name", "5"]),
+        (jaxops.to_double, ([1],), ValueError, ["to_double", "float64", "enable_x64"]),
+        (jaxops.to_int64, ([1],), ValueError, ["to_int64", "int64", "enable_x64"]),
+        (jaxops.to_int32, ("1",), TypeError, ["to_int32: x", "<U1"]),
+        (jaxops.saturate_cast, ([1], bool), TypeError, ["saturate_cast: dtype", "bool"]),
+        (jaxops.saturate_cast, ([True], "int8"), TypeError, ["saturate_cast: value", "bool"]),
+        (jaxops.saturate_cast, ([1], "uint64"), ValueError, ["uint64", "enable_x64"]),
+        (jaxops.bitcast, (np.array([True]), "int8"), TypeError, ["bitcast: input", "bool"]),
+        (jaxops.bitcast, (np.ones(2, "i1"), bool), TypeError, ["bitcast: type", "bool"]),
+        (jaxops.bitcast, (["a"], "int32"), TypeError, ["bitcast"]),
+        (jaxops.bitcast, ([1.0], "float64"), ValueError, ["bitcast: type", "enable_x64"]),
+        (
+            jaxops.bitcast,
+            (np.ones((2, 3), np.uint8), "float32"),
+            ValueError,
+            ["bitcast: input", "last dimension of 4", "(2, 3)"],
+        ),
+        (jaxops.bitcast, (np.uint8(1), "float32"), ValueError, ["last dimension of 4", "()"]),
+        (jaxops.bitcast, (np.ones((4, 0), "u1"), "float32"), ValueError, ["(4, 0)"]),
+    ],
+)
+def test_bad_input(op, args, error, words):
+    with pytest.raises(error) as raised:
+        op(*args)
+    for word in words:
+        assert word in str(raised.value)

@@ -1,0 +1,216 @@
+"""string_to_number. Expected values and refusals are TensorFlow 2.21's."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxops
+
+INF, NAN = float("inf"), float("nan")
+
+FLOATS = {  # text: (float32, float64)
+    "1.5": (1.5, 1.5),
+    "+1": (1, 1),
+    " \t\n\v\f\r-12 \t\n\v\f\r": (-12, -12),
+    "010": (10, 10),
+    "1.": (1, 1),
+    "-.5": (-0.5, -0.5),
+    "5.e3": (5000, 5000),
+    "1E+5": (1e5, 1e5),
+    "0.1": (0.10000000149011612, 0.1),
+    "-0": (-0.0, -0.0),
+    "1e0000000000000000000005": (1e5, 1e5),
+    "0e1000000000000000000000": (0, 0),
+    "1e1000000000000000000000": (INF, INF),
+    "1e-1000000000000000000000": (0, 0),
+    "-1e39": (-INF, -1e39),
+    "1e309": (INF, INF),
+    "1e-45": (1.401298464324817e-45, 1e-45),
+    "5e-324": (0, 5e-324),
+    "inf": (INF, INF),
+    "-Infinity": (-INF, -INF),
+    "+INF": (INF, INF),
+    "NaN": (NAN, NAN),
+    "-nan": (NAN, NAN),
+    "nan(a_1)": (NAN, NAN),
+    "nan()": (NAN, NAN),
+    "0x10": (16, 16),
+    "-0X1F.8": (-31.5, -31.5),
+    "0x.8p1": (1, 1),
+    "0x1.p-3": (0.125, 0.125),
+    "0x1e5": (485, 485),
+    "0x1p99999999999999999999": (INF, INF),
+    "-0x1p1024": (-INF, -INF),
+    "0x1p-99999999999999999999": (0, 0),
+    # Half-way between two float32, and next to that, closer than float64 can tell.
+    "1.00000005960464477539062500": (1, 1.0000000596046448),
+    "1.00000005960464477539062501": (1.0000001192092896, 1.0000000596046448),
+    "1.00000017881393432617187499": (1.0000001192092896, 1.0000001788139343),
+    "1.00000017881393432617187500": (1.000000238418579, 1.0000001788139343),
+    "-16777217.0000000000000000001": (-16777218, -16777217),
+    "16777216.9999999999999999999": (16777216, 16777217),
+    "340282356779733661637539395458142568447.9999": (3.4028234663852886e38, 3.4028235677973366e38),
+    "340282356779733661637539395458142568448": (INF, 3.4028235677973366e38),
+    "7.0064923216240853546186479164495806564013097093825788587853e-46": (0, 7.006492321624085e-46),
+    "7.0064923216240853546186479164495806564013097093825788587854e-46": (
+        1.401298464324817e-45,
+        7.006492321624085e-46,
+    ),
+    "0x1.00000100000001p0": (1.0000001192092896, 1.0000000596046448),
+    "-0x1000001.0": (-16777216, -16777217),
+    "0x1000001.00000000000001": (16777218, 16777217),
+    "0x1000000ffffffffffffffff": (3.094850098213451e26, 3.0948502826808914e26),
+}
+
+NO_NUMBERS = ["", "   ", "abc", "++1", "+-1", "- 1", "1 2", "1 e5", "1e", "1e+", "e5", ".", "1..5"]
+NO_NUMBERS += ["1_000", "1,000", "0b1", "0o7", "1f", "1a", "True", "None", "1\0", "\x1c1", "1\x1f"]
+NO_NUMBERS += ["\u00a01", "1\u2003", "\u0663", "\uff11", "\u00bd", "-", "+", "--1", "0x", "0x."]
+NO_FLOATS = ["0x1p", "0x+1", "0x 1", "0xg", "00x1", "0xp1", "1p3", "infi", "infinityx", "inf()"]
+NO_FLOATS += ["nanx", "nan(", "nan(-1)", "nan( )", "nan (1)", "nan(\u00e9)", "1e5.5", "1d5"]
+NO_INTEGERS = ["1.", "1.0", "1e5", ".5", "inf", "nan", "0x10", "0x0"]
+
+INTEGERS = {  # text: dtypes that hold it
+    "0": "int32 int64 uint32 uint64",
+    "-0": "int32 int64",
+    "+7": "int32 int64 uint32 uint64",
+    " -12 ": "int32 int64",
+    "010": "int32 int64 uint32 uint64",
+    "2147483647": "int32 int64 uint32 uint64",
+    "2147483648": "int64 uint32 uint64",
+    "-2147483648": "int32 int64",
+    "-2147483649": "int64",
+    "4294967295": "int64 uint32 uint64",
+    "4294967296": "int64 uint64",
+    "9223372036854775807": "int64 uint64",
+    "9223372036854775808": "uint64",
+    "-9223372036854775808": "int64",
+    "-9223372036854775809": "",
+    "18446744073709551615": "uint64",
+    "18446744073709551616": "",
+}
+
+
+def same_bits(actual, expected):
+    """Equal, zeros in sign too, or both NaN."""
+    actual = np.asarray(actual)
+    np.testing.assert_array_equal(actual, expected, strict=True)
+    number = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(actual)[number], np.signbit(expected)[number])
+
+
+@pytest.mark.parametrize("text", FLOATS)
+def test_floats(text):
+    single, double = FLOATS[text]
+    same_bits(jaxops.string_to_number(text), np.array(single, np.float32))
+    with jax.enable_x64(True):
+        same_bits(jaxops.string_to_number(text.encode(), "float64"), np.array(double, np.float64))
+
+
+def test_floats_together():
+    expected = [single for single, _ in FLOATS.values()]
+    same_bits(jaxops.string_to_number(list(FLOATS)), np.array(expected, np.float32))
+
+
+def test_plain_floats_together():
+    """No text among them needs more than Python's own conversion."""
+    plain = {text: values for text, values in FLOATS.items() if not set(text) & set("x()")}
+    expected = [single for single, _ in plain.values()]
+    same_bits(jaxops.string_to_number(list(plain)), np.array(expected, np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
+def test_integers(dtype):
+    with jax.enable_x64(True):
+        for text, dtypes in INTEGERS.items():
+            if dtype in dtypes.split():
+                result = np.asarray(jaxops.string_to_number([text], dtype))
+                np.testing.assert_array_equal(result, np.array([int(text)], dtype), strict=True)
+            else:
+                with pytest.raises(
+                    ValueError, match=f"integers that fit {dtype}; received '{text}"
+                ):
+                    jaxops.string_to_number(text, dtype)
+
+
+def test_thousands_of_digits():
+    assert jaxops.string_to_number("0" * 5000 + "1", "int32") == 1
+    with pytest.raises(ValueError, match="integers that fit int32"):
+        jaxops.string_to_number("1" * 5000, "int32")
+    assert jaxops.string_to_number("1" + "0" * 5000 + "e-5000") == 1
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS + NO_FLOATS)
+def test_no_float(text):
+    with pytest.raises(ValueError, match="string_to_number: input must hold numbers") as raised:
+        jaxops.string_to_number([["1", "2"], ["3", text]])
+    assert f"received {text!r} at [1, 1]" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS + NO_INTEGERS)
+def test_no_integer(text):
+    with pytest.raises(ValueError, match="string_to_number: input must hold integers") as raised:
+        jaxops.string_to_number(["1", text.encode("latin-1", "replace"), "x"], "int32")
+    assert str(raised.value).endswith(" at [1]")
+
+
+@pytest.mark.parametrize(
+    "strings",
+    [
+        [["1", "-2"], [" 3", "4 "]],
+        [[b"1", b"-2"], [b" 3", b"4 "]],
+        np.array([["1", "-2"], [" 3", "4 "]]),
+        np.array([[b"1", b"-2"], [b" 3", b"4 "]]),
+        np.array([["1", b"-2"], [" 3", np.str_("4 ")]], object),
+        np.array([["1", "-2"], [" 3", "4 "]], np.dtypes.StringDType()),
+    ],
+    ids=["list", "list-bytes", "str_", "bytes_", "object", "StringDType"],
+)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_kinds_of_strings(strings, dtype):
+    expected = np.array([[1, -2], [3, 4]], dtype)
+    np.testing.assert_array_equal(jaxops.string_to_number(strings, dtype), expected, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("strings", "shape"),
+    [("7", ()), ([], (0,)), ([[]], (1, 0)), (np.zeros((0, 3), "U1"), (0, 3)), ([["7"]], (1, 1))],
+)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_shapes(strings, shape, dtype):
+    result = jaxops.string_to_number(strings, dtype)
+    np.testing.assert_array_equal(result, np.full(shape, 7, dtype), strict=True)
+
+
+def test_constant_under_transformations():
+    def scaled(x):
+        return x * jaxops.string_to_number(["2", "0x1p-1"], name="factors")
+
+    x = np.array([3.0, 4.0], np.float32)
+    np.testing.assert_array_equal(jax.jit(scaled)(x), [6, 2])
+    np.testing.assert_array_equal(jax.vmap(scaled)(np.stack([x, x])), [[6, 2]] * 2)
+    np.testing.assert_array_equal(jax.grad(lambda x: scaled(x).sum())(x), [2, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "error", "words"),
+    [
+        (jaxops.string_to_number, (1.5,), TypeError, ["input", "strings", "1.5"]),
+        (jaxops.string_to_number, (["1", 2],), TypeError, ["input", "strings", "2"]),
+        (jaxops.string_to_number, (None,), TypeError, ["input", "strings", "None"]),
+        (jaxops.string_to_number, (np.ones(2),), TypeError, ["input", "float64"]),
+        (jaxops.string_to_number, (jax.numpy.ones(2),), TypeError, ["input", "float32"]),
+        (jax.jit(jaxops.string_to_number), (1.0,), TypeError, ["input", "host strings"]),
+        (jaxops.string_to_number, ([["1"], ["2", "3"]],), TypeError, ["input", "['1']"]),
+        (jaxops.string_to_number, ("1", "int8"), TypeError, ["out_type", "int8"]),
+        (jaxops.string_to_number, ("1", None), TypeError, ["out_type", "None"]),
+        (jaxops.string_to_number, ("1", "float64"), ValueError, ["out_type", "enable_x64"]),
+        (jaxops.string_to_number, ("1", "int64"), ValueError, ["out_type", "enable_x64"]),
+        (jaxops.string_to_number, ("1", "float32", 3), TypeError, ["name", "3"]),
+        (jaxops.string_to_number, ("1" * 3 + "x",), ValueError, ["input", "'111x'"]),
+    ],
+)
+def test_bad_input(op, args, error, words):
+    with pytest.raises(error) as raised:
+        op(*args)
+    for word in ["string_to_number: ", *words]:
+        assert word in str(raised.value)
