@@ -74,8 +74,8 @@ def is_on_host(x: jax.Array | np.ndarray) -> bool:
     return not isinstance(x, Tracer) and x.is_fully_addressable and _bounds.platform(x) == "cpu"
 
 
-def from_host(result: np.ndarray, like: jax.Array | np.ndarray) -> Any:
-    """`result` where `like` is: on its device, or on the host still."""
+def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
+    """NumPy `result`, an array or a list of them, where `like` is: on its device, or as it is."""
     if not isinstance(like, jax.Array):
         return result
     device = None
@@ -92,11 +92,17 @@ def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
 
 def take(operand: jax.Array | np.ndarray, positions: np.ndarray, axis: int, count: int) -> Any:
     """The slices of `operand` at known `positions` along the `count` dimensions from `axis` on."""
-    if not is_on_host(operand):
-        positions = positions.astype(np.int32)
-        return _take_on_device(operand, positions, axis=axis, count=count)
-    rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
-    return from_host(np.take(rows, positions, axis), operand)
+    return take_each(operand, [positions], axis, count)[0]
+
+
+def take_each(operand, positions: Sequence[np.ndarray], axis: int, count: int) -> list[Any]:
+    """`take` for each of `positions`."""
+    if is_on_host(operand):
+        rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
+        return from_host([np.take(rows, at, axis) for at in positions], operand)
+    return [
+        _take_on_device(operand, at.astype(np.int32), axis=axis, count=count) for at in positions
+    ]
 
 
 @functools.partial(jax.jit, static_argnames=("axis", "count"))

@@ -140,11 +140,9 @@ def _partition_exactly(
     # NumPy sorts integers of 8 and 16 bits by radix.
     order = np.argsort(keys.astype(np.min_scalar_type(num_partitions)), kind="stable")
     counts = np.bincount(keys, minlength=num_partitions + 1)[:num_partitions]
-    ends = np.cumsum(counts)
-    parts = [
-        _dynamic_shape.take(data, order[end - count : end], 0, numbers.ndim)
-        for end, count in zip(ends.tolist(), counts.tolist(), strict=True)
-    ]
+    parts = _dynamic_shape.take_each(
+        data, np.split(order[: counts.sum()], np.cumsum(counts)[:-1]), 0, numbers.ndim
+    )
     if sizes is not None:
         parts = [
             _dynamic_shape.fit_strings(part, 0, size, fill_value, op)

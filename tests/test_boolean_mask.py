@@ -1,0 +1,126 @@
+"""boolean_mask beyond the harness: exact shapes, traced masks, strings, bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+CUBE = np.arange(24).reshape(2, 3, 4)
+MIDDLE = np.array([True, False, True])
+CASES = {
+    "004-vector": ([0, 1, 2, 3], [True, False, True, False], None, [0, 2]),
+    "004-rows": ([[1, 2], [3, 4], [5, 6]], [True, False, True], None, [[1, 2], [5, 6]]),
+    "axis": (CUBE, MIDDLE, 1, CUBE[:, MIDDLE]),
+    "negative-axis": (CUBE, MIDDLE, -2, CUBE[:, MIDDLE]),
+    "last-axis": (CUBE, [True, False, False, True], -1, CUBE[..., [0, 3]]),
+    "two-axes": (CUBE, np.eye(3, 4) > 0, 1, [[0, 5, 10], [12, 17, 22]]),
+    "all-axes": ([[1, 2], [3, 4]], [[True, False], [False, True]], None, [1, 4]),
+    "none": ([1, 2], [False, False], None, np.zeros(0)),
+    "empty": (np.zeros((0, 3)), np.zeros(0, bool), None, np.zeros((0, 3))),
+    "numbers": ([1, 2, 3], [np.nan, -0.0, 2.0], None, [1, 3]),
+    "strings": ([["a", "b"], ["c", "d"]], [[True, False], [True, True]], 0, ["a", "c", "d"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exactly(case):
+    tensor, mask, axis, expected = CASES[case]
+    result, size = jaxops.boolean_mask(tensor, mask, axis, return_size=True)
+    np.testing.assert_array_equal(result, expected)
+    assert int(size) == np.count_nonzero(mask)
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name != "strings"])
+def test_padded_under_jit(case):
+    tensor, mask, axis, expected = CASES[case]
+    tensor, mask = jnp.asarray(tensor), jnp.asarray(mask)
+    total = int(np.count_nonzero(mask))
+
+    @jax.jit
+    def padded(tensor, mask):
+        return jaxops.boolean_mask(
+            tensor, mask, axis, size=total + 2, fill_value=-1, return_size=True
+        )
+
+    result, size = padded(tensor, mask)
+    place = (axis or 0) % tensor.ndim
+    rows = np.moveaxis(np.asarray(result), place, 0)
+    np.testing.assert_array_equal(rows[:total], np.moveaxis(np.asarray(expected), place, 0))
+    assert (rows[total:] == -1).all()
+    assert rows.shape[0] == total + 2
+    assert int(size) == total
+
+
+def test_mask_of_a_differentiated_value():
+    gradient = jax.grad(lambda x: (jaxops.boolean_mask(x, x > 1) ** 2).sum())(jnp.arange(4.0))
+    np.testing.assert_array_equal(gradient, [0, 0, 4, 6])
+
+
+def test_dropped_and_padding_get_no_gradient():
+    mask = jnp.array([True, False, True, True])
+
+    def total(x, fill_value, size):
+        return (jaxops.boolean_mask(x, mask, size=size, fill_value=fill_value) ** 2).sum()
+
+    for size, expected, expected_fill in ((2, [2, 0, 2, 0], 0), (5, [2, 0, 2, 2], 12)):
+        x_bar, fill_bar = jax.grad(total, (0, 1))(jnp.ones(4), 3.0, size)
+        np.testing.assert_array_equal(x_bar, expected)
+        assert fill_bar == expected_fill
+
+
+def test_vmap_over_the_mask():
+    masks = jnp.array([[True, False, True], [False, False, True]])
+    result, sizes = jax.vmap(
+        lambda mask: jaxops.boolean_mask(jnp.arange(1, 4), mask, size=2, return_size=True)
+    )(masks)
+    np.testing.assert_array_equal(result, [[1, 3], [3, 0]])
+    np.testing.assert_array_equal(sizes, [2, 1])
+
+
+def test_known_at_trace_time_stays_known():
+    f = jax.jit(lambda x: x.reshape(jaxops.boolean_mask([2, 5, 3], [True, False, True])))
+    assert f(jnp.zeros(6)).shape == (2, 3)
+
+
+def test_long_masks():
+    mask = np.random.default_rng(0).random(3001) < 0.4
+    padded = jaxops.boolean_mask(np.arange(3001), mask, size=3001)
+    expected = np.flatnonzero(mask)
+    np.testing.assert_array_equal(padded[: expected.size], expected)
+    assert not padded[expected.size :].any()
+
+
+def mask(*args, **options):
+    return lambda: jaxops.boolean_mask(*args, **options)
+
+
+BAD = {
+    "traced": (lambda: jax.jit(lambda m: jaxops.boolean_mask([1, 2, 3], m))(MIDDLE), TypeError,
+               "size must be given where mask is traced"),
+    "batched": (lambda: jax.vmap(lambda m: jaxops.boolean_mask(1.0, m))(MIDDLE), TypeError,
+                "size must be given where mask is traced"),
+    "scalar": (mask([1, 2], True), ValueError, "mask must have rank 1 at least"),
+    "scalar-tensor": (mask(1, True), ValueError, "mask must have rank 1 at least"),
+    "rank": (mask([1, 2], [[True, False]]), ValueError, "and that of tensor, 1, at most"),
+    "shape": (mask([1, 2, 3], [True, False]), ValueError, "tensor.shape[0:1] = (3,); received (2,"),
+    "shape-padded": (mask([1, 2, 3], [True], size=1), ValueError, "(3,); received (1,)"),
+    "axis": (mask(CUBE, MIDDLE, axis=3), ValueError, "axis must be in [-3, 2]"),
+    "axis-low": (mask(CUBE, MIDDLE, axis=-4), ValueError, "axis must be in [-3, 2]"),
+    "float-axis": (mask(CUBE, MIDDLE, axis=0.0), TypeError, "axis must be a static int"),
+    "strings": (mask([1, 2], ["a", "b"]), TypeError, "mask must be an array of bools or numbers"),
+    "fill-no-size": (mask([1], [True], fill_value=0), ValueError, "is used with size only"),
+    "size": (mask([1], [True], size=-1), ValueError, "size must be at least 0"),
+    "float-size": (mask([1], [True], size=1.0), TypeError, "size must be a static int"),
+    "bad-fill": (mask([1], [True], size=1, fill_value=1.5), TypeError, "fill_value must fit"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    function, error, words = BAD[case]
+    with pytest.raises(error) as info:
+        function()
+    assert words in str(info.value)
+    assert str(info.value).startswith("boolean_mask: ")

@@ -1,0 +1,104 @@
+"""one_hot beyond the harness: the examples of document 004, dtypes, strings, bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+EYE = np.eye(3, dtype=np.float32)
+CASES = {
+    "004-values": (([0, 2, -1, 1], 3, 5.0, 0.0, -1),
+                   5 * np.stack([EYE[0], EYE[2], 0 * EYE[0], EYE[1]])),
+    "004-matrix": (([[0, 2], [1, -1]], 3, 1.0, 0.0, -1),
+                   np.stack([EYE[[0, 2]], [EYE[1], 0 * EYE[0]]])),
+    "004-defaults": (([0, 1, 2], 3), EYE),
+    "first-axis": (([0, 2], 3, None, None, 0), EYE[[0, 2]].T),
+    "middle-axis": (([[0, 2]], 3, None, None, 1), EYE[[0, 2]].T[None]),
+    "scalar": ((1, 3), EYE[1]),
+    "too-large": (([3, 2**31 - 1], 3), np.zeros((2, 3), np.float32)),
+    "64-bit-index": ((np.array([0, 2**32 + 1]), 3), np.stack([EYE[0], 0 * EYE[0]])),
+    "int-values": (([0, 2], 3, 1), np.eye(3, dtype=np.int32)[[0, 2]]),
+    "off-alone": (([0], 3, None, 7), np.array([[1, 7, 7]], np.int32)),
+    "bools": (([0], 3, False, True), np.array([[False, True, True]])),
+    "float-of-int": (([1], 3, 2, None, None, np.float16), np.array([[0, 2, 0]], np.float16)),
+    "int-of-bool": (([1], 3, True, None, None, np.int32), np.array([[0, 1, 0]], np.int32)),
+    "no-depth": (([1], 0), np.zeros((1, 0), np.float32)),
+    "strings": (([0, -1], 2, "on", "-"), np.array([["on", "-"], ["-", "-"]])),
+    "bytes": (([0], 2, b"on", b"-"), np.array([[b"on", b"-"]])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_and_dtypes(case):
+    args, expected = CASES[case]
+    np.testing.assert_array_equal(np.asarray(jaxops.one_hot(*args)), expected, strict=True)
+
+
+DTYPES = [np.int8, np.uint32, np.float16, np.complex64, jnp.bfloat16, jnp.int4, jnp.float8_e5m2]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_dtype_argument(dtype):
+    result = jaxops.one_hot([1], 3, dtype=dtype)
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(result).astype(complex), [[0, 1, 0]])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, jnp.int4, jnp.uint4, np.uint32])
+def test_depth_beyond_the_index_dtype(dtype):
+    result = jaxops.one_hot(jnp.array([3]).astype(dtype), 300)
+    np.testing.assert_array_equal(np.flatnonzero(result), [3])
+
+
+def test_negative_index_of_any_width_is_out_of_range():
+    for dtype in (jnp.int4, np.int8, np.int16, np.int32):
+        assert not jaxops.one_hot(jnp.array([-1]).astype(dtype), 300).any()
+
+
+def test_gradients_of_both_values():
+    def weighted(on, off):
+        return (jaxops.one_hot([0, 5], 2, on, off) * jnp.array([[1.0, 2], [4, 8]])).sum()
+
+    assert jax.grad(weighted, (0, 1))(1.0, 0.0) == (1, 14)
+
+
+def one_hot(*args, **options):
+    return lambda: jaxops.one_hot(*args, **options)
+
+
+BAD = {
+    "values": (one_hot([0], 3, 1, 0.0), TypeError, "must have the same dtype; received int32 and"),
+    "dtype": (one_hot([0], 3, 1.5, dtype=np.int32), TypeError, "on_value must fit dtype int32"),
+    "array-dtype": (one_hot([0], 3, jnp.int32(1), dtype=np.float32), TypeError, "must fit dtype"),
+    "bool-on": (one_hot([0], 3, True), TypeError, "must both be given where the dtype is bool"),
+    "bool-dtype": (one_hot([0], 3, dtype=bool), TypeError, "received neither"),
+    "one-string": (one_hot([0], 3, "a"), TypeError, "must both be given, and no dtype"),
+    "mixed-strings": (one_hot([0], 3, "a", 1), TypeError, "off_value must hold strings only"),
+    "no-dtype": (one_hot([0], 3, dtype="nonsense"), TypeError, "dtype must be a numeric dtype"),
+    "float-depth": (one_hot([0], 3.0), TypeError, "depth must be a static int"),
+    "negative-depth": (one_hot([0], -1), ValueError, "depth must be at least 0"),
+    "vector": (one_hot([0], 3, [1.0]), ValueError, "on_value must be a scalar"),
+    "axis": (one_hot([0], 3, axis=2), ValueError, "axis must be in [-1, 1]"),
+    "negative-axis": (one_hot([0], 3, axis=-2), ValueError, "axis must be in [-1, 1]"),
+    "float-indices": (one_hot([0.0], 3), TypeError, "indices must have an integer dtype"),
+    "bool-indices": (one_hot([True], 3), TypeError, "indices must have an integer dtype"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    function, error, words = BAD[case]
+    with pytest.raises(error) as info:
+        function()
+    assert words in str(info.value)
+    assert str(info.value).startswith("one_hot: ")
+
+
+def test_64_bit_dtype_needs_x64(x64):
+    if x64:
+        assert jaxops.one_hot([0], 2, dtype=np.float64).dtype == np.float64
+    else:
+        with pytest.raises(ValueError, match="enable_x64"):
+            jaxops.one_hot([0], 2, dtype=np.float64)

@@ -1,0 +1,270 @@
+"""dynamic_partition and dynamic_stitch beyond the harness: exact shapes, strings, bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles_partition as oracles
+import pytest
+from case import floats
+
+import jaxops
+
+STITCHED = (
+    [6, [4, 1], [[5, 2], [0, 3]]],
+    [[61, 62], [[41, 42], [11, 12]], [[[51, 52], [21, 22]], [[1, 2], [31, 32]]]],
+    [[1, 2], [11, 12], [21, 22], [31, 32], [41, 42], [51, 52], [61, 62]],
+)
+PARTITIONS = {
+    "004-scalar": ([10, 20], 1, 2, [np.zeros((0, 2)), [[10, 20]]]),
+    "004-vector": ([10, 20, 30, 40, 50], [0, 0, 1, 1, 0], 2, [[10, 20, 50], [30, 40]]),
+    "none": (np.zeros((0, 3), np.int32), [], 2, [np.zeros((0, 3)), np.zeros((0, 3))]),
+    "empty-rows": (np.zeros((2, 0), np.int32), [0, 0], 2, [np.zeros((2, 0)), np.zeros((0, 0))]),
+    "scalars": (5, 1, 2, [[], [5]]),
+    "strings": (["a", "b", "c"], [1, 0, 1], 2, [["b"], ["a", "c"]]),
+}
+STITCHES = {
+    "004-merge": STITCHED,
+    "one-list": ([[1, 0]], [[5, 6]], [6, 5]),
+    "scalars": ([1, 0], [5, 6], [6, 5]),
+    "holes-are-0": ([[3], [0]], [[1], [2]], [2, 0, 0, 1]),
+    "last-list-wins": ([[0, 1, 0], [1]], [[1, 2, 3], [4]], [3, 4]),
+    "nothing": ([[]], [np.zeros((0, 3), np.int32)], np.zeros((0, 3))),
+    "strings": ([[3], [0]], [["a"], ["b"]], ["b", "", "", "a"]),
+}
+
+
+def assert_equal(actual, expected):
+    np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected))
+    assert np.shape(actual) == np.shape(expected)
+
+
+@pytest.mark.parametrize("case", PARTITIONS)
+def test_partition_exactly(case):
+    data, partitions, num_partitions, expected = PARTITIONS[case]
+    parts, sizes = jaxops.dynamic_partition(data, partitions, num_partitions, return_size=True)
+    assert isinstance(parts, list)
+    for part, rows in zip(parts, expected, strict=True):
+        assert_equal(part, rows)
+    assert_equal(sizes, [len(rows) for rows in expected])
+
+
+@pytest.mark.parametrize("case", STITCHES)
+def test_stitch_exactly(case):
+    indices, data, expected = STITCHES[case]
+    merged, size = jaxops.dynamic_stitch(indices, data, return_size=True)
+    assert_equal(merged, expected)
+    assert int(size) == len(expected)
+
+
+@pytest.mark.parametrize(("n", "num_partitions"), [(1000, 3), (700, 20), (20, 300)])
+def test_many_rows(n, num_partitions):
+    """More rows than one run of the counting sort takes, padding at its end, wide key types."""
+    numbers = np.random.default_rng(0).integers(0, min(num_partitions, 20), n)
+    order = np.argsort(numbers, kind="stable")
+    counts = np.bincount(numbers, minlength=num_partitions)
+    if num_partitions > 20:
+        parts = jaxops.dynamic_partition(np.arange(n), numbers, num_partitions)
+        assert_equal(np.concatenate(parts), order)
+        return
+    padded, sizes = jaxops.dynamic_partition(
+        np.arange(1, n + 1), numbers, num_partitions, size=max(counts), return_size=True
+    )
+    assert_equal(sizes, counts)
+    for part, rows in zip(padded, np.split(order, np.cumsum(counts)[:-1]), strict=True):
+        assert_equal(part[: len(rows)], rows + 1)
+        assert not part[len(rows) :].any()
+
+
+DTYPES = [bool, np.int8, np.uint32, np.float16, np.complex64]
+DTYPES += [jnp.bfloat16, jnp.int4, jnp.uint4, jnp.float8_e4m3fn]
+
+
+@pytest.mark.parametrize("size", [None, 3], ids=["exact", "padded"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_dtypes(dtype, size):
+    data = jnp.array([1, 0, 1]).astype(dtype)
+    parts = jaxops.dynamic_partition(data, [0, 1, 1], 2, size=size)
+    merged = jaxops.dynamic_stitch([[2], [0, 1]], [data[:1], data[1:]], size=size)
+    kept = jaxops.boolean_mask(data, [True, False, True], size=size)
+    for result, expected in ((parts[1], [0, 1]), (merged, [0, 1, 1]), (kept, [1, 1])):
+        assert result.dtype == dtype
+        assert_equal(np.asarray(result).astype(complex)[: len(expected)], expected)
+
+
+@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
+def test_strings_of_static_size(kind):
+    text = np.array(["a", "b", "c"]).astype(kind)
+    fill_value = b"--" if kind is np.bytes_ else "--"
+    parts, sizes = jaxops.dynamic_partition(
+        text, [1, 1, 1], 2, size=[1, 2], fill_value=fill_value, return_size=True
+    )
+    assert parts[0].tolist() == [fill_value]
+    assert parts[1].tolist() == text[:2].tolist()
+    assert_equal(sizes, [0, 3])
+    merged = jaxops.dynamic_stitch([[1, 1], [2]], [text[:2], text[2:]], size=4)
+    assert merged.tolist() == ["" if fill_value == "--" else b"", *text[1:].tolist(), merged[0]]
+
+
+def test_data_may_be_traced_while_the_rest_is_known():
+    partitions, data = np.array([0, 1, 0], np.int32), floats(3, 2)
+    expected = oracles.dynamic_partition(data, partitions, 2)
+    for part, rows in zip(
+        jax.jit(lambda x: jaxops.dynamic_partition(x, partitions, 2))(data), expected, strict=True
+    ):
+        assert_equal(part, rows)
+    merged = jax.jit(lambda x, y: jaxops.dynamic_stitch([[0, 3], [0]], [x, y]))(data[:2], data[2:])
+    assert_equal(merged, oracles.dynamic_stitch([[0, 3], [0]], [data[:2], data[2:]]))
+    batched = jax.vmap(lambda x: jaxops.dynamic_partition(x, partitions, 2)[0])(data[None])
+    assert_equal(batched[0], expected[0])
+
+
+def test_known_at_trace_time_stays_known():
+    def f(x):
+        first, _ = jaxops.dynamic_partition([2, 7, 3], [0, 1, 0], 2)
+        return x.reshape(first), x.reshape(jaxops.dynamic_stitch([[1], [0]], [[3], [2]]))
+
+    assert [x.shape for x in jax.jit(f)(jnp.zeros(6))] == [(2, 3), (2, 3)]
+
+
+def test_gradients_of_exact_results():
+    data = jnp.arange(3.0)
+    partitions = np.array([0, 1, 0])
+    gradient = jax.grad(lambda x: (jaxops.dynamic_partition(x, partitions, 2)[0] ** 2).sum())(data)
+    assert_equal(gradient, [0, 0, 4])
+    weights = jnp.array([10.0, 100])
+
+    def stitched(x, y, size):
+        merged = jaxops.dynamic_stitch([[0, 1, 0], [1]], [x, y], size=size)
+        return (merged * weights).sum()
+
+    # TensorFlow's tape sends 10, 100, 10 to x, though two of its elements were overwritten.
+    for size in (None, 2):
+        x_bar, y_bar = jax.grad(stitched, (0, 1))(data, jnp.ones(1), size)
+        assert_equal(x_bar, [0, 0, 10])
+        assert_equal(y_bar, [100])
+
+
+@pytest.mark.parametrize("size", [None, 3], ids=["exact", "padded"])
+@pytest.mark.parametrize("mode", ["device", "error"])
+def test_out_of_bounds(mode, size):
+    partitions = np.array([[0, 1], [0, -1]])
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jaxops.dynamic_partition(np.ones((2, 2)), partitions, 2, size=size, mode=mode)
+    assert "partitions[1,1] = -1 is not in [0, 2) [Op:dynamic_partition]" in str(info.value)
+    assert (info.value.position, info.value.index, info.value.bound) == ((1, 1), -1, 2)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jaxops.dynamic_stitch([[0], [[1, 2], [2, -3]]], [[1], [[1, 1], [1, 1]]], size=size)
+    message = "indices[3] is out of range: indices[1][1,1] = -3 is not in [0, 3)"
+    assert message in str(info.value)
+    assert (info.value.position, info.value.index, info.value.bound) == ((1, 1, 1), -3, 3)
+
+
+def test_out_of_bounds_of_64_bit_values():
+    for size in (None, 1):
+        with pytest.raises(jaxops.OutOfBoundsError, match=r"partitions = 8589934592 is not in"):
+            jaxops.dynamic_partition(1, np.int64(2**33), 2, size=size)
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
+def test_modes_of_exact_results(mode):
+    partitions, data = np.array([0, -1, 5, 1]), floats(4)
+    expected = oracles.dynamic_partition(data, partitions, 3, mode=mode)
+    for part, rows in zip(
+        jaxops.dynamic_partition(data, partitions, 3, mode=mode), expected, strict=True
+    ):
+        assert_equal(part, rows)
+
+
+def test_ignored_indices_of_exact_results():
+    merged = jaxops.dynamic_stitch([[0, -1], [2]], [[1, 2], [3]], mode="fill", fill_value=9)
+    assert_equal(merged, [1, 9, 3])
+    text = jaxops.dynamic_stitch([[0, 7]], [["a", "b"]], size=2, mode="fill", fill_value="?")
+    assert text.tolist() == ["a", "?"]
+
+
+def test_size_beyond_and_below():
+    merged, size = jaxops.dynamic_stitch([[4, 0]], [[1, 2]], size=3, mode="fill", return_size=True)
+    assert_equal(merged, [2, 0, 0])
+    assert int(size) == 5
+
+
+def partition(*args, **options):
+    return lambda: jaxops.dynamic_partition(*args, **options)
+
+
+def stitch(*args, **options):
+    return lambda: jaxops.dynamic_stitch(*args, **options)
+
+
+def traced(op):
+    return lambda: jax.jit(op)(jnp.array([0, 1]))
+
+
+BAD = {
+    "traced": (traced(lambda p: jaxops.dynamic_partition([1, 2], p, 2)), TypeError,
+               "size must be given where partitions is traced"),
+    "traced-strings": (traced(lambda p: jaxops.dynamic_partition(["a", "b"], p, 2)), TypeError,
+                       "partitions must be concrete where the data are strings"),
+    "no-partition": (partition([1], [0], 0), ValueError, "num_partitions must be 1 at least"),
+    "traced-number": (traced(lambda p: jaxops.dynamic_partition([1, 2], [0, 0], p[1])), TypeError,
+                      "num_partitions must be a static int"),
+    "shapes": (partition([1, 2, 3], [0, 0], 2), ValueError, "partitions.shape, (2,); received (3"),
+    "shapes-padded": (partition([1, 2], [[0, 0]], 2, size=1), ValueError, "(1, 2); received (2,)"),
+    "float-partitions": (partition([1, 2], [0.0, 1], 2), TypeError, "partitions must have an int"),
+    "sizes": (partition([1, 2], [0, 1], 2, size=[1]), ValueError, "one component per partition"),
+    "negative-size": (partition([1], [0], 1, size=-1), ValueError, "size must be at least 0"),
+    "negative-sizes": (partition([1], [0], 1, size=[-1]), ValueError, "size[0] must be at least"),
+    "fill-no-size": (partition([1], [0], 1, fill_value=1), ValueError, "is used with size only"),
+    "bad-fill": (partition([1], [0], 1, size=2, fill_value=0.5), TypeError, "fill_value must fit"),
+    "string-fill": (partition(["a"], [0], 1, size=2, fill_value=0), TypeError, "must be a string"),
+    "bad-mode": (partition([1], [0], 1, mode="drop"), ValueError, "mode must be one of"),
+    "bad-flag": (partition([1], [0], 1, return_size=1), TypeError, "return_size must be a static"),
+    "bad-name": (partition([1], [0], 1, name=3), TypeError, "name must be a str"),
+    "ragged": (partition([1, 2], [[0], [1, 0]], 2), ValueError, "partitions is not an array"),
+    "stitch-traced": (traced(lambda i: jaxops.dynamic_stitch([[0], i], [[1], [1, 2]])), TypeError,
+                      "size must be given where indices[1] is traced"),
+    "stitch-nothing": (stitch([], []), ValueError, "lists of the same length, 1 at least"),
+    "stitch-lengths": (stitch([[0], [1]], [[1]]), ValueError, "received lengths 2 and 1"),
+    "stitch-no-list": (stitch(np.array([[0]]), [[1]]), TypeError, "indices must be a list"),
+    "stitch-dtypes": (stitch([[0], [1]], [[1], [1.5]]), TypeError, "data[1] must fit dtype int32"),
+    "stitch-shape": (stitch([[0, 1]], [[1, 2, 3]]), ValueError, "data[0] must have shape"),
+    "stitch-rows": (stitch([[0], [1]], [[[1, 2]], [[1, 2, 3]]], size=2), ValueError,
+                    "received (1, 3) with indices of shape (1,) and C = (2,)"),
+    "stitch-floats": (stitch([[0.0]], [[1]]), TypeError, "indices[0] must have an integer dtype"),
+    "stitch-clip": (stitch([[0]], [[1]], mode="clip"), ValueError, "size must be given with mode"),
+    "stitch-mixed": (stitch([[0], [1]], [["a"], [1]]), TypeError, "data[1] must hold strings only"),
+    "stitch-fill": (stitch([[1]], [["a"]], fill_value=1), TypeError, "fill_value must be a string"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    function, error, words = BAD[case]
+    with pytest.raises(error) as info:
+        function()
+    assert words in str(info.value)
+    assert str(info.value).startswith(("dynamic_partition: ", "dynamic_stitch: "))
+
+
+def test_a_new_count_compiles_nothing(capfd):
+    data, rng = jnp.asarray(floats(64, 2)), np.random.default_rng(0)
+    masks = [jnp.asarray(rng.random(64) < p) for p in (0.2, 0.5, 0.8)]
+    numbers = [mask.astype(jnp.int32) for mask in masks]
+
+    def run_all(mask, numbers):
+        jaxops.boolean_mask(data, mask)
+        parts = jaxops.dynamic_partition(data, numbers, 2)
+        indices = jaxops.dynamic_partition(jnp.arange(64), numbers, 2)
+        return jaxops.dynamic_stitch(indices, parts)
+
+    assert_equal(run_all(masks[0], numbers[0]), data)
+    with jax.log_compiles():
+        for mask, number in zip(masks[1:], numbers[1:], strict=True):
+            assert_equal(run_all(mask, number), data)
+    assert "Compiling" not in capfd.readouterr().err
+
+
+def test_results_stay_on_the_device_of_the_data():
+    data = jax.device_put(jnp.arange(3.0), jax.devices()[0])
+    assert jaxops.boolean_mask(data, [True, False, True]).committed
+    assert not jaxops.boolean_mask(jnp.arange(3.0), [True, False, True]).committed

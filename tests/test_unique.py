@@ -1,0 +1,178 @@
+"""unique and unique_with_counts beyond the harness: special values, dtypes, strings, bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles_partition as oracles
+import pytest
+
+import jaxops
+
+NAN = float("nan")
+
+
+def assert_results(result, expected):
+    for part, wanted in zip(result, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(part), wanted, strict=True)
+
+
+def test_004_example():
+    result = jaxops.unique_with_counts([1, 1, 2, 4, 4, 4, 7, 8, 8])
+    assert result._fields == ("y", "idx", "count")
+    expected = [[1, 2, 4, 7, 8], [0, 0, 1, 2, 2, 2, 3, 4, 4], [2, 1, 3, 1, 2]]
+    assert_results(result, [np.array(part, np.int32) for part in expected])
+    assert jaxops.unique([1, 1])._fields == ("y", "idx")
+
+
+FLOATS = [np.float32, np.float16, jnp.bfloat16, jnp.float8_e4m3fn, jnp.float8_e5m2]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: np.dtype(dtype).name)
+def test_special_values(dtype):
+    """As TensorFlow has them for float32 and float64."""
+    x = jnp.array([NAN, 1, NAN, 0.0, -0.0, 0.0, -NAN, -1]).astype(dtype)
+    y, idx, count = jaxops.unique_with_counts(x)
+    np.testing.assert_array_equal(y.astype(np.float32), [NAN, 1, NAN, 0, NAN, -1])
+    np.testing.assert_array_equal(idx, [0, 1, 2, 3, 3, 3, 4, 5])
+    np.testing.assert_array_equal(count, [1, 1, 1, 3, 1, 1])
+
+
+def test_first_occurrence_keeps_the_sign_of_zero():
+    assert np.signbit(jaxops.unique(np.array([-0.0, 0.0], np.float32)).y).tolist() == [True]
+
+
+def test_subnormals_and_infinities():
+    x = np.array([1e-45, 0, 3e-45, np.inf, 1e-45, -np.inf, np.inf], np.float32)
+    np.testing.assert_array_equal(jaxops.unique(x).idx, [0, 1, 2, 3, 0, 4, 3])
+
+
+INTEGERS = [bool, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, jnp.int4, jnp.uint4]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: np.dtype(dtype).name)
+def test_integer_dtypes(dtype):
+    x = jnp.array([3, 0, 3, -1, 0, -1]).astype(dtype)
+    y, idx = jaxops.unique(x)
+    assert y.dtype == dtype
+    np.testing.assert_array_equal(idx, [0, 1, 0, 0, 1, 0] if dtype is bool else [0, 1, 0, 2, 1, 2])
+    np.testing.assert_array_equal(y, x[jnp.array([0, 1, 3])][: y.size])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64])
+def test_64_bits(dtype):
+    rng = np.random.default_rng(0)
+    x = (rng.integers(0, 9, 300) * 2**40 + rng.integers(0, 3, 300)).astype(dtype)
+    with jax.enable_x64(True):
+        result = jaxops.unique_with_counts(x, np.int64)
+        y, idx, count = oracles.unique_with_counts(x)
+        assert_results(result, (y, idx.astype(np.int64), count.astype(np.int64)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 700])
+@pytest.mark.parametrize("distinct", [1, 50, 10**6])
+def test_random(n, distinct):
+    x = np.random.default_rng(n).integers(-distinct, distinct, n).astype(np.int32)
+    values, first, inverse, count = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)
+    expected = values[order], np.argsort(order)[inverse], count[order]
+    expected = [part.astype(np.int32) for part in expected]
+    assert_results(jaxops.unique_with_counts(x), expected)
+
+
+def test_keys_that_meet_in_one_slot():
+    """Multiples of powers of 2 and bit patterns of floats, which a weak hash would pile up."""
+    for x in (np.arange(2000) << 20, np.arange(2000) * 65537, np.arange(2000.0)):
+        x = np.concatenate([x, x[::-1]]).astype(np.float32 if x.dtype.kind == "f" else np.int32)
+        n = x.size // 2
+        y, idx = jaxops.unique(x)
+        np.testing.assert_array_equal(y[np.asarray(idx)], x)
+        assert y.size == np.unique(x).size <= n
+
+
+@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
+def test_strings(kind):
+    x = np.array(["b", "a", "b", "c"]).astype(kind)
+    y, idx, count = jaxops.unique_with_counts(x)
+    assert y.tolist() == x[[0, 1, 3]].tolist()
+    assert_results((idx, count), np.split(np.array([0, 1, 0, 2, 2, 1, 1], np.int32), [4]))
+    fill_value = b"--" if kind is np.bytes_ else "--"
+    (y, _, count), size = jaxops.unique_with_counts(
+        x, size=4, fill_value=fill_value, return_size=True
+    )
+    assert y.tolist() == [*x[[0, 1, 3]].tolist(), fill_value]
+    assert count.tolist() == [2, 1, 1, 0]
+    assert int(size) == 3
+    assert jaxops.unique(x, size=1).y.tolist() == x[:1].tolist()
+
+
+@pytest.mark.parametrize("size", [0, 2, 3, 6])
+def test_size_under_jit(size):
+    x = jnp.array([5.0, 3, 5, 1])
+    padded = jax.jit(
+        lambda x: jaxops.unique_with_counts(x, size=size, fill_value=9, return_size=True)
+    )
+    result, total = padded(x)
+    assert_results(result, oracles.unique_with_counts(np.asarray(x), size, 9))
+    assert int(total) == 3
+
+
+def test_empty():
+    y, idx, count = jaxops.unique_with_counts(np.zeros(0, np.float32))
+    assert y.shape == idx.shape == count.shape == (0,)
+    assert jaxops.unique(np.zeros(0, np.float32), size=2, fill_value=1).y.tolist() == [1, 1]
+
+
+def test_gradient_goes_to_the_first_occurrence():
+    x = jnp.array([5.0, 3, 5, 1])
+    for size, expected in ((None, [10, 6, 0, 2]), (2, [10, 6, 0, 0]), (5, [10, 6, 0, 2])):
+        gradient = jax.grad(lambda x, size=size: (jaxops.unique(x, size=size).y ** 2).sum())(x)
+        np.testing.assert_array_equal(gradient, expected)
+
+
+def test_vmap():
+    x = np.array([[5, 3, 5, 1], [2, 2, 2, 2]], np.int32)
+    result = jax.vmap(lambda x: jaxops.unique_with_counts(x, size=3))(x)
+    rows = [oracles.unique_with_counts(row, 3) for row in x]
+    expected = [np.stack(part) for part in zip(*rows, strict=True)]
+    assert_results(result, expected)
+
+
+def test_known_at_trace_time_stays_known():
+    assert jax.jit(lambda x: x.reshape(jaxops.unique([2, 3, 2]).y))(jnp.zeros(6)).shape == (2, 3)
+    doubled = jax.jit(lambda x: x + jaxops.unique([2.0, 3.0, 2.0]).y)(jnp.zeros(2))
+    np.testing.assert_array_equal(doubled, [2, 3])
+
+
+def unique(*args, **options):
+    return lambda: jaxops.unique(*args, **options)
+
+
+BAD = {
+    "traced": (lambda: jax.jit(jaxops.unique)(jnp.ones(2)), TypeError,
+               "size must be given where x is traced"),
+    "batched": (lambda: jax.vmap(jaxops.unique)(jnp.ones((2, 2))), TypeError,
+                "size must be given where x is traced"),
+    "matrix": (unique([[1, 2]]), ValueError, "x must be a vector; received shape (1, 2)"),
+    "scalar": (unique(1, size=1), ValueError, "x must be a vector; received shape ()"),
+    "string-matrix": (unique([["a"]]), ValueError, "x must be a vector"),
+    "complex": (unique([1j]), TypeError, "x must not have a complex dtype"),
+    "out_idx": (unique([1], np.int16), TypeError, "out_idx must be int32 or int64"),
+    "out_idx-64": (unique([1], np.int64), ValueError, "enable_x64"),
+    "out_idx-name": (unique([1], "nonsense"), TypeError, "out_idx must be a numeric dtype"),
+    "fill-no-size": (unique([1], fill_value=1), ValueError, "is used with size only"),
+    "bad-fill": (unique([1], size=2, fill_value=1.5), TypeError, "fill_value must fit"),
+    "string-fill": (unique(["a"], size=2, fill_value=1), TypeError, "fill_value must be a string"),
+    "size": (unique([1], size=-1), ValueError, "size must be at least 0"),
+    "name": (unique([1], name=1), TypeError, "name must be a str"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    function, error, words = BAD[case]
+    with pytest.raises(error) as info:
+        function()
+    assert words in str(info.value)
+    assert str(info.value).startswith("unique: ")
