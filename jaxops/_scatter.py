@@ -179,7 +179,8 @@ def tensor_scatter_nd_min(
     """Takes the minimum of `updates` and the slices of `tensor` that index vectors select.
 
     Follows `tf.tensor_scatter_nd_min`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed.
+    single index vector with a scalar update and empty index vectors are allowed, NaN propagates
+    (TensorFlow keeps it or not, depending on the order).
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
@@ -222,7 +223,8 @@ def tensor_scatter_nd_max(
     """Takes the maximum of `updates` and the slices of `tensor` that index vectors select.
 
     Follows `tf.tensor_scatter_nd_max`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed.
+    single index vector with a scalar update and empty index vectors are allowed, NaN propagates
+    (TensorFlow keeps it or not, depending on the order).
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.

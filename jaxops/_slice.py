@@ -59,10 +59,11 @@ def slice(
 
     Raises:
         OutOfBoundsError: the window leaves `input_`, where `mode` makes that an error: in an eager
-            call, and at trace time where `begin` is static. Compiled code raises JAX's exception
-            with the same text.
+            call, and at trace time with a static `begin` in `mode="error"`. Compiled code raises
+            JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        ValueError: wrong rank, shape or value of an argument; a `size` larger than `input_`,
+            unless `mode` says what lies outside.
 
     Gradient: the cotangent, placed into zeros of shape `D` at the window; none for `begin`.
 

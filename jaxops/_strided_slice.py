@@ -187,8 +187,8 @@ def strided_slice(
 
     Raises:
         OutOfBoundsError: a single index is out of bounds, where `mode` makes that an error: in an
-            eager call, and at trace time where it is static. Compiled code raises JAX's exception
-            with the same text.
+            eager call, and at trace time where it is static and `mode="error"`. Compiled code
+            raises JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument, or a traced range.
         ValueError: wrong rank, shape or value of an argument; a stride of 0; two ellipses; more
             entries than dimensions.

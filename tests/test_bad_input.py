@@ -54,6 +54,10 @@ CALLS = {
         lambda: jaxops.gather(X.astype(np.int32), 0, mode="fill", fill_value=0.5), TypeError, "gather: fill_value must fit dtype int32; received 0.5"),
     "gather-fill_value-overflow": (
         lambda: jaxops.gather(X.astype(np.int8), 0, mode="fill", fill_value=300), TypeError, "gather: fill_value must fit dtype int8; received 300"),
+    "gather-fill_value-infinite": (
+        lambda: jaxops.gather(X.astype(np.float16), 0, mode="fill", fill_value=1e6), TypeError, "gather: fill_value must fit dtype float16; received 1000000.0"),
+    "gather-clip-empty-axis": (
+        lambda: jaxops.gather(X[:0], 0, mode="clip"), ValueError, "gather: mode='clip' must have an index to choose; received shape (0, 3)"),
     "gather-fill_value-shape": (
         lambda: jaxops.gather(X, 0, mode="fill", fill_value=[1.0]), ValueError, "gather: fill_value must be a scalar; received shape (1,)"),
     "gather-deterministic": (
@@ -118,6 +122,8 @@ CALLS = {
         lambda: jaxops.slice(X, [0, 0], [1, -2]), ValueError, "slice: size must have components of -1 at least; received (1, -2)"),
     "slice-size-large": (
         lambda: jax.jit(lambda b: jaxops.slice(X, b, [5, 1]))(jnp.array([0, 0])), ValueError, "slice: size must be at most the shape of input_, (4, 3); received (5, 1)"),
+    "slice-size-large-static": (
+        lambda: jaxops.slice(X, [0, 0], [5, 1]), ValueError, "slice: size must be at most the shape of input_, (4, 3); received (5, 1)"),
     "slice-size-rest-traced": (
         lambda: jax.jit(lambda b: jaxops.slice(X, b, [-1, 1]))(jnp.array([0, 0])), ValueError, "slice: size must be at least 0 where begin is traced; received size (-1, 1)"),
     "slice-size-traced": (
@@ -138,6 +144,12 @@ CALLS = {
         lambda: jax.jit(lambda b: jaxops.strided_slice(X, [b], [2]))(0), TypeError, "strided_slice: begin[0] must be static, because a range decides the shape of the result"),
     "strided_slice-mask-type": (
         lambda: jaxops.strided_slice(X, [0], [1], begin_mask=1.5), TypeError, "strided_slice: begin_mask must be a static int; received 1.5"),
+    "strided_slice-ellipses-beyond": (
+        lambda: jaxops.strided_slice(X, [0], [1], ellipsis_mask=6), ValueError, "strided_slice: ellipsis_mask must have at most one bit; received 0b110"),
+    "strided_slice-vector-single": (
+        lambda: jaxops.strided_slice(X, [jnp.array([0, 1])], [0], shrink_axis_mask=1), ValueError, "strided_slice: begin must hold scalars"),
+    "scatter_nd-traced-shape-in-list": (
+        lambda: jax.jit(lambda n: jaxops.scatter_nd(I, U, [n, 3]))(4), TypeError, "scatter_nd: shape must be static"),
     "strided_slice-matrix": (
         lambda: jaxops.strided_slice(X, [[0]], [[1]]), (ValueError, TypeError), "strided_slice: begin"),
     "strided_slice-float": (

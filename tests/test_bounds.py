@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from cases_indexing import CASES as HARNESS_CASES
 from jax import lax
 from jax.experimental import checkify
 
@@ -149,6 +150,35 @@ def test_lowered_for_cuda_there_is_no_callback(case):
     assert "callback" in traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
+CUDA = {"platforms": ["cuda"], "disabled_checks": [jax.export.DisabledSafetyCheck.platform()]}
+
+
+def as_on_cuda(function, *args):
+    """Runs on this machine what is lowered for CUDA, which has nothing of CUDA in it."""
+    exported = jax.export.export(jax.jit(function), **CUDA)(*args)
+    return exported.call(*args)
+
+
+@pytest.mark.parametrize("by", [-2, 3])
+@pytest.mark.parametrize("name", [n for n, case in HARNESS_CASES.items() if "fill" in case.modes])
+def test_on_cuda_what_is_out_of_bounds_reads_0_or_is_ignored(name, by):
+    case = HARNESS_CASES[name]
+    indices = tuple(i + np.int32(by) for i in case.indices)
+    expected = case.oracle(*case.data, *indices, mode="fill")
+    np.testing.assert_array_equal(as_on_cuda(case.op, *case.data, *indices), expected, strict=True)
+
+    def gradients(mode):
+        def total(*args):
+            return (case.op(*args, mode=mode) ** 2).sum()
+
+        return jax.grad(total, tuple(range(len(case.data))))
+
+    args = (*case.data, *indices)
+    filled = jax.jit(gradients("fill"))(*args)
+    for actual, expected in zip(as_on_cuda(gradients("device"), *args), filled, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
 @pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
 def test_modes_without_a_check_are_exported(case, mode):
     function, good, *_ = case
@@ -204,6 +234,77 @@ def test_a_second_eager_call_compiles_nothing(case):
 def test_modes_of_gather(mode, expected):
     result = jaxops.gather(np.array([10, 20, 30], np.int32), [1, -1, 3], mode=mode)
     np.testing.assert_array_equal(result, expected)
+
+
+def test_indices_that_are_constants():
+    """JAX hands them to the check as NumPy arrays when it evaluates a jaxpr."""
+    ones = jnp.ones(2)
+
+    def total(u):
+        return (jaxops.scatter_nd([[0], [2]], u, [3]) ** 2).sum()
+
+    np.testing.assert_array_equal(jax.grad(jax.checkpoint(total))(ones), [2, 2])
+    scanned = jax.grad(lambda u: lax.scan(lambda c, _: (c + total(u), None), 0.0, None, 2)[0])
+    np.testing.assert_array_equal(scanned(ones), [4, 4])
+    transpose = jax.linear_transpose(lambda u: jaxops.scatter_nd([[0], [2]], u, [3]), ones)
+    np.testing.assert_array_equal(*transpose(jnp.arange(3.0)), [0, 2])
+
+
+def test_batches_of_none(case):
+    function, good, *_ = case
+    none = jnp.zeros((0, *good.shape), good.dtype)
+    assert jax.jit(jax.vmap(function))(none).shape == (0, *function(good).shape)
+
+
+@pytest.mark.parametrize("errors", ["nan_checks", "float_checks", "all_checks", "user_checks"])
+def test_checkify_of_other_errors_checks_bounds_too(errors):
+    checked = checkify.checkify(
+        lambda i: jaxops.gather(jnp.arange(3.0), i), errors=getattr(checkify, errors)
+    )
+    error, _ = jax.jit(checked)(jnp.array([0, 9]))
+    assert error.get().startswith("indices[1] = 9 is not in [0, 3)")
+
+
+def test_components_are_joined_without_change():
+    """Unsigned and signed ones promote to a type that does not hold both."""
+    huge, zero = jnp.uint32(2**32 - 1), jnp.int32(0)
+    clipped = jax.jit(lambda a, b: jaxops.gather(jnp.arange(3.0), [a, b], mode="clip"))
+    np.testing.assert_array_equal(clipped(huge, zero), [2, 0])
+    corner = jax.jit(lambda a, b: jaxops.strided_slice(TABLE, [a, b], [0, 0], shrink_axis_mask=3))
+    assert_fails("slice index", corner, huge, zero)
+
+
+def test_discarded_work_under_vmap_is_checked_all_the_same():
+    def branch(taken, i):
+        return lax.cond(taken, lambda: jaxops.gather(jnp.arange(3.0), i), lambda: -1.0)
+
+    assert branch(False, 9) == -1
+    assert_fails("= 9 is not in", jax.jit(jax.vmap(branch)), jnp.array([False]), jnp.array([9]))
+
+
+def test_results_known_while_tracing_stay_known():
+    def op(x):
+        known = jaxops.gather([2, 3, 4], [1])
+        assert not isinstance(known, jax.core.Tracer)
+        assert isinstance(
+            jaxops.gather([2, 3, 4], [7]), jax.core.Tracer
+        )  # for the program to raise
+        return x.reshape(tuple(np.asarray(known)))
+
+    assert_fails("indices[0] = 7", jax.jit(lambda: jaxops.gather([2, 3, 4], [7])))
+    assert jax.jit(op)(jnp.ones(3)).shape == (3,)
+
+
+def test_empty_results():
+    empty = jnp.zeros((4, 0))
+    assert jaxops.gather(empty, [7]).shape == (1, 0)  # as TensorFlow's gather
+    for call in (
+        lambda: jaxops.gather(empty, [7], mode="error"),
+        lambda: jaxops.gather_nd(empty, [[7]]),
+        lambda: jaxops.scatter_nd([[7]], jnp.zeros((1, 0)), [4, 0]),
+    ):
+        with pytest.raises(jaxops.OutOfBoundsError):
+            call()
 
 
 def test_grad_and_hessian():

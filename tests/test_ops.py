@@ -133,7 +133,7 @@ def check_gradients(case, options, indices):
             assert gradient.shape == d.shape
             assert np.isfinite(gradient).all()
         return
-    check_grads(op, data, order=2, modes=("fwd", "rev"), eps=1 / 256, rtol=1e-2, atol=1e-2)
+    check_grads(jax.jit(op), data, order=2, modes=("fwd", "rev"), eps=1 / 256, rtol=1e-2, atol=1e-2)
 
 
 def is_not_empty(case):
@@ -150,8 +150,8 @@ def test_jacobians_are_the_oracles(case, options):
     def op(*data):
         return case.op(*data, *indices, **options)
 
-    forward = jax.jacfwd(op, arguments)(*data)
-    reverse = jax.jacrev(op, arguments)(*data)
+    forward = jax.jit(jax.jacfwd(op, arguments))(*data)
+    reverse = jax.jit(jax.jacrev(op, arguments))(*data)
     base = case.oracle(*data, *indices, **options)
     for n in arguments:
         expected = np.empty((*base.shape, *data[n].shape), np.float32)

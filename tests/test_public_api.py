@@ -34,7 +34,9 @@ def test_docstring_is_complete(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_options_that_tensorflow_lacks_are_keywords(name):
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    parameters = dict(inspect.signature(FUNCTIONS[name]).parameters)
+    if name == "pad":
+        del parameters["mode"]  # TensorFlow's own, of another meaning
     for option in ("mode", "fill_value", "deterministic"):
         if option in parameters:
             assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
