@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.typing import DTypeLike
 
-from jaxops import _arguments
+from jaxops import _arguments, _jax_internals
 from jaxops._arguments import Arrayable
 from jaxops._dispatch import run
 
@@ -28,7 +30,7 @@ def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     Args:
         x: array of shape `S` and any dtype but strings. The real part of complex numbers is taken
             for a `dtype` that is not complex. Host values of a 64-bit dtype are taken as they are
-            without x64 too. Traced.
+            without x64 too; host integers cast to integers under `jit` stay static. Traced.
         dtype: static; what NumPy or JAX takes for a dtype. `float` is float32, as in TensorFlow.
         name: static; name of the `jax.named_scope` of the operation.
 
@@ -277,19 +279,23 @@ def check_numeric(dtype, op: str, arg: str) -> None:
         raise TypeError(f"{op}: {arg} must have a numeric dtype; received {dtype}")
 
 
-def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> jax.Array:
+def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
     """`run`, with 64-bit host values as they are, which JAX would round to 32 bits first."""
     if not isinstance(x, jax.Array):
         x = _arguments.to_numpy(x, op, arg)
     if isinstance(x, np.ndarray):
-        if not _is_numeric_or_bool(x.dtype.newbyteorder("=")):
+        if not _is_numeric_or_bool(x.dtype):
             raise TypeError(
                 f"{op}: {arg} must be an array of numbers or bools; received dtype {x.dtype}"
             )
-        if jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
+        is_eager = _jax_internals.is_eager()
+        if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
             # Host values depend on nothing that is traced, so this can run at once.
             with jax.ensure_compile_time_eval(), jax.enable_x64(True):
-                return run(op, impl, {arg: x}, name=name, dtype=dtype)
+                result = run(op, impl, {arg: x}, name=name, dtype=dtype)
+            # At trace time integers may be shapes, as for the ops that move elements.
+            holds_shapes = not is_eager and {x.dtype.kind, dtype.kind} <= {"i", "u"}
+            return np.asarray(result) if holds_shapes else result
     return run(op, impl, {arg: x}, name=name, dtype=dtype)
 
 

@@ -87,6 +87,21 @@ def test_host_values_count_without_x64_too(context, op, values, target, expected
     assert result.dtype == np.dtype(target or np.int32)
 
 
+@pytest.mark.parametrize(
+    ("op", "values"),
+    [
+        (jaxops.cast, [3, 2]),
+        (jaxops.cast, np.array([3, 2], np.uint8)),
+        (jaxops.saturate_cast, np.array([3, 2], np.uint64)),
+        (jaxops.bitcast, np.array([3, 2], np.uint32)),
+        (jaxops.bitcast, np.int64(3 | 2 << 32)),
+    ],
+)
+def test_host_integers_stay_static_in_a_trace(op, values):
+    reshaped = jax.jit(lambda x: x.reshape(*op(values, "int32")))(jnp.arange(6))
+    assert reshaped.shape == (3, 2)
+
+
 DTYPES = ["int4", "uint4", "int16", "uint16", "float16", "bfloat16", "float32"]
 DTYPES += ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e4m3b11fnuz"]
 
@@ -264,6 +279,8 @@ def test_bitcast_examples_of_tensorflow():
         (jaxops.cast, ([1], np.longdouble), TypeError, ["cast: dtype", "longdouble"]),
         (jaxops.cast, (["1"], "int32"), TypeError, ["cast: x", "<U1"]),
         (jaxops.cast, (None, "int32"), TypeError, ["cast: x", "object"]),
+        (jaxops.cast, (np.ones(2, ">f4"), "int32"), TypeError, ["cast: x", ">f4"]),
+        (jaxops.cast, ([1], ">f4"), TypeError, ["cast: dtype", ">f4"]),
         (jaxops.cast, ([[1], [2, 3]], "int32"), ValueError, ["cast: x", "nested list"]),
         (jaxops.cast, ([1], "int64"), ValueError, ["cast: dtype", "int64", "enable_x64"]),
         (jaxops.cast, ([1], "int32", 5), TypeError, ["cast: name", "5"]),

@@ -149,7 +149,7 @@ def test_no_float(text):
 @pytest.mark.parametrize("text", NO_NUMBERS + NO_INTEGERS)
 def test_no_integer(text):
     with pytest.raises(ValueError, match="string_to_number: input must hold integers") as raised:
-        jaxops.string_to_number(["1", text.encode("latin-1", "replace"), "x"], "int32")
+        jaxops.string_to_number(["1", text, "2"], "int32")
     assert str(raised.value).endswith(" at [1]")
 
 
