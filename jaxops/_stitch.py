@@ -135,18 +135,19 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
 def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     """The result for concrete indices; `size` for strings only."""
     arrays = _to_data(op, data)
-    true_size = 0
+    true_size, all_known = 0, []
     for m, x in enumerate(indices):
         known = _dynamic_shape.concrete(x, op, f"indices[{m}]")
         if known is None:
             _dynamic_shape.refuse_traced(op, f"indices[{m}]", data[0])
         if known.size > 0:
             true_size = max(true_size, int(known.max()) + 1)
+        all_known.append(known)
     limit = true_size if size is None else size
-    shapes = [np.shape(x) for x in indices]
+    shapes = [x.shape for x in all_known]
     platform = _dynamic_shape.platform_of(*arrays)
     places = []
-    for m, (x, shape) in enumerate(zip(indices, shapes, strict=True)):
+    for m, (x, shape) in enumerate(zip(all_known, shapes, strict=True)):
         spec = StitchIndex(op, limits=(limit,), number=m, shape=shape)
         places.append(_dynamic_shape.known_indices(x, spec, f"indices[{m}]", mode, platform))
     shape = (limit, *_tail(op, shapes, [x.shape for x in arrays]))
