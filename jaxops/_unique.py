@@ -205,13 +205,14 @@ def _unique(x, fill_value, *, op, size, out_idx):
     _check_vector(op, x)
     n = x.shape[0]
     first = _first_occurrences(lax.stop_gradient(x))
-    positions = lax.iota(jnp.int32, n)
-    order, total = _dynamic_shape.true_positions(first == positions, n)
-    rank = positions.at[order].set(positions, unique_indices=True, mode="promise_in_bounds")
-    idx = rank.at[first].get(mode="promise_in_bounds")
-    count = jnp.zeros(n, jnp.int32).at[idx].add(1, mode="promise_in_bounds")
+    ordinal = jnp.cumsum((first == lax.iota(jnp.int32, n)).astype(jnp.int32))
+    idx = ordinal.at[first].get(mode="promise_in_bounds") - 1
+    nothing = jnp.zeros(n, jnp.int32)
+    count = nothing.at[idx].add(1, mode="promise_in_bounds")
+    firsts = nothing.at[idx].max(first, mode="promise_in_bounds")  # one value per place
+    total = idx.max(initial=-1) + 1
     valid = jnp.arange(size, dtype=jnp.int32) < total
-    firsts, count = _dynamic_shape.resize(order, size), _dynamic_shape.resize(count, size)
+    firsts, count = _dynamic_shape.resize(firsts, size), _dynamic_shape.resize(count, size)
     y = _dynamic_shape.take_or_fill(x, firsts, valid, fill_value, 0)
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
