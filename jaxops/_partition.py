@@ -129,20 +129,21 @@ def _partition_exactly(
     op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
 ) -> Any:
     """The result for concrete partitions; `sizes` for strings only."""
-    if _dynamic_shape.concrete(partitions, op, "partitions") is None:
+    known = _dynamic_shape.concrete(partitions, op, "partitions")
+    if known is None:
         _dynamic_shape.refuse_traced(op, "partitions", data)
     data = _dynamic_shape.to_data(data, op, "data")
     spec = PartitionNumber(op, limits=(num_partitions,))
     platform = _dynamic_shape.platform_of(data)
-    numbers = _dynamic_shape.known_indices(partitions, spec, "partitions", mode, platform)
+    numbers = _dynamic_shape.known_indices(known, spec, "partitions", mode, platform)
     _check_partitions_shape(op, data, numbers.shape)
     keys = np.where(numbers < 0, num_partitions, numbers).reshape(-1)
     # NumPy sorts integers of 8 and 16 bits by radix.
     order = np.argsort(keys.astype(np.min_scalar_type(num_partitions)), kind="stable")
     counts = np.bincount(keys, minlength=num_partitions + 1)[:num_partitions]
-    parts = _dynamic_shape.take_each(
-        data, np.split(order[: counts.sum()], np.cumsum(counts)[:-1]), 0, numbers.ndim
-    )
+    ends = np.cumsum(counts).tolist()
+    positions = [order[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    parts = _dynamic_shape.take_each(data, positions, 0, numbers.ndim)
     if sizes is not None:
         parts = [
             _dynamic_shape.fit_strings(part, 0, size, fill_value, op)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -135,21 +136,23 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
 def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     """The result for concrete indices; `size` for strings only."""
     arrays = _to_data(op, data)
-    true_size = 0
+    true_size, all_known = 0, []
     for m, x in enumerate(indices):
         known = _dynamic_shape.concrete(x, op, f"indices[{m}]")
         if known is None:
             _dynamic_shape.refuse_traced(op, f"indices[{m}]", data[0])
         if known.size > 0:
+            _arguments._check_integer(known.dtype, op, f"indices[{m}]")
             true_size = max(true_size, int(known.max()) + 1)
+        all_known.append(known)
     limit = true_size if size is None else size
-    shapes = [np.shape(x) for x in indices]
+    shapes = [x.shape for x in all_known]
     platform = _dynamic_shape.platform_of(*arrays)
     places = []
-    for m, (x, shape) in enumerate(zip(indices, shapes, strict=True)):
+    for m, (x, shape) in enumerate(zip(all_known, shapes, strict=True)):
         spec = StitchIndex(op, limits=(limit,), number=m, shape=shape)
         places.append(_dynamic_shape.known_indices(x, spec, f"indices[{m}]", mode, platform))
-    shape = (limit, *_tail(op, shapes, [x.shape for x in arrays]))
+    tail = _tail(op, shapes, [x.shape for x in arrays])
     if not isinstance(arrays[0], jax.Array) and _arguments.is_host_string(arrays[0]):
         fill = _dynamic_shape.fill_for_strings(arrays[0], fill_value, op)
     elif fill_value is None:
@@ -157,14 +160,14 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     else:
         fill = _arguments.to_scalar_like(fill_value, arrays[0].dtype, op, "fill_value")
     operands = arrays if fill is None or isinstance(fill, (str, bytes)) else [*arrays, fill]
+    flat = np.concatenate([place.reshape(-1) for place in places])
+    source = np.full(limit, -1)
+    source[flat[flat >= 0]] = np.flatnonzero(flat >= 0)  # NumPy keeps the last of several
     if all(_dynamic_shape.is_on_host(x) for x in operands):
-        merged = _merge_on_host(places, [np.asarray(x) for x in arrays], shape, fill)
+        merged = _merge_on_host([np.asarray(x) for x in arrays], source, fill, tail)
         result = _dynamic_shape.from_host(merged, arrays[0])
     else:
-        flat = np.concatenate([place.reshape(-1) for place in places])
-        source = np.full(limit, -1, np.int32)
-        source[flat[flat >= 0]] = np.flatnonzero(flat >= 0)
-        result = _merge_on_device(arrays, source, fill, tail=shape[1:])
+        result = _merge_on_device(arrays, source.astype(np.int32), fill, tail=tail)
     if not return_size:
         return result
     return result, _dynamic_shape.from_host(np.array(true_size, np.int32), arrays[0])
@@ -181,28 +184,30 @@ def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
     ]
 
 
-def _merge_on_host(places, arrays, shape, fill) -> np.ndarray:
-    if fill is None:
-        merged = np.zeros(shape, arrays[0].dtype)
-    else:
-        dtype = np.result_type(*arrays, np.asarray(fill, _arguments.fill_dtype(arrays[0])))
-        merged = np.full(shape, fill, dtype)
-    for place, array in zip(places, arrays, strict=True):
-        at, rows = place.reshape(-1), array.reshape(place.size, *shape[1:])
-        stays = at >= 0
-        if not stays.all():
-            at, rows = at[stays], rows[stays]
-        merged[at] = rows  # of several rows for one place NumPy keeps the last
-    return merged
-
-
 def _merge(arrays, source, fill_value, tail):
     """Rows of all `arrays` at the positions `source`; the fill value where that is -1."""
-    rows = [x.reshape(int(np.prod(x.shape[: x.ndim - len(tail)])), *tail) for x in arrays]
-    return _dynamic_shape.take_or_fill(jnp.concatenate(rows), source, source >= 0, fill_value, 0)
+    rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
+    return _dynamic_shape.take_or_fill(rows, source, source >= 0, fill_value, 0)
 
 
 _merge_on_device = jax.jit(_merge, static_argnames="tail")
+
+
+def _merge_on_host(arrays, source, fill_value, tail) -> np.ndarray:
+    rows = np.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
+    empty = source < 0
+    if not empty.any():
+        return np.take(rows, source, axis=0)
+    if fill_value is None:
+        fill_value = np.zeros((), rows.dtype)
+    fill = np.asarray(fill_value, _arguments.fill_dtype(rows))
+    merged = np.full((source.size, *tail), fill, np.result_type(rows, fill))
+    merged[~empty] = rows[source[~empty]]
+    return merged
+
+
+def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, ...]:
+    return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
 
 
 def _dynamic_stitch(*arrays, op, mode, size, return_size):

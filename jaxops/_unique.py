@@ -188,21 +188,33 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype):
         _dynamic_shape.refuse_traced(op, "x", x)
     _check_vector(op, data)
     with jax.ensure_compile_time_eval():
-        firsts, idx, count, total = _compiled_search(values, out_idx)
-        firsts, count = np.asarray(firsts)[: int(total)], np.asarray(count)[: int(total)]
+        first = np.asarray(_compiled_search(values))
+    firsts = np.flatnonzero(first == np.arange(first.size))
+    rank = np.empty(first.size, out_idx)
+    rank[firsts] = np.arange(firsts.size)
+    idx = np.take(rank, first)
+    count = np.bincount(idx, minlength=firsts.size).astype(out_idx)
     y = _dynamic_shape.take(data, firsts, 0, 1)
-    if not isinstance(data, jax.Array):
-        return (y, np.asarray(idx), count), total
-    return (y, idx, _dynamic_shape.from_host(count.copy(), data)), total
+    idx, count, total = _dynamic_shape.from_host(
+        [idx, count, np.array(firsts.size, np.int32)], data
+    )
+    return (y, idx, count), total
 
 
 def _unique(x, fill_value, *, op, size, out_idx):
     _check_vector(op, x)
-    firsts, idx, count, total = _search(lax.stop_gradient(x), out_idx)
+    n = x.shape[0]
+    first = _first_occurrences(lax.stop_gradient(x))
+    ordinal = jnp.cumsum((first == lax.iota(jnp.int32, n)).astype(jnp.int32))
+    idx = ordinal.at[first].get(mode="promise_in_bounds") - 1
+    nothing = jnp.zeros(n, jnp.int32)
+    count = nothing.at[idx].add(1, mode="promise_in_bounds")
+    firsts = nothing.at[idx].max(first, mode="promise_in_bounds")  # one value per place
+    total = idx.max(initial=-1) + 1
     valid = jnp.arange(size, dtype=jnp.int32) < total
     firsts, count = _dynamic_shape.resize(firsts, size), _dynamic_shape.resize(count, size)
     y = _dynamic_shape.take_or_fill(x, firsts, valid, fill_value, 0)
-    return (y, idx, count), total
+    return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
 
 def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
@@ -210,29 +222,6 @@ def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
         raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")
-
-
-def _search(x: jax.Array, out_idx: np.dtype):
-    """Positions of the first occurrences, then anything; `idx`; `count`, then 0; their number."""
-    n = x.shape[0]
-    if n == 0:
-        nothing = jnp.zeros(0, out_idx)
-        return jnp.zeros(0, jnp.int32), nothing, nothing, jnp.int32(0)
-    first = _first_occurrences(x)
-    positions = lax.iota(jnp.int32, n)
-    is_first = first == positions
-    order, total = _dynamic_shape.true_positions(is_first, n)
-    rank = (
-        jnp.zeros(n, jnp.int32)
-        .at[order]
-        .set(positions, unique_indices=True, mode="promise_in_bounds")
-    )
-    idx = rank.at[first].get(mode="promise_in_bounds")
-    count = jnp.zeros(n, jnp.int32).at[idx].add(1, mode="promise_in_bounds")
-    return order, idx.astype(out_idx), count.astype(out_idx), total
-
-
-_compiled_search = jax.jit(_search, static_argnames="out_idx")
 
 
 def _first_occurrences(x: jax.Array) -> jax.Array:
@@ -244,8 +233,10 @@ def _first_occurrences(x: jax.Array) -> jax.Array:
     the first of them, or that of another value, and then they try another slot. Slots need not be
     cleared or kept: results of former rounds are no longer read, and can only be in the way.
     """
+    n = x.shape[0]
+    if n == 0:
+        return lax.iota(jnp.int32, 0)
     keys, is_nan = _keys(x)
-    n = keys.shape[0]
     bits = max(n - 1, 1).bit_length() + 1  # at most half of the slots are ever used
     hashes = _hash(keys)
     # Odd, hence each element comes by all slots.
@@ -268,6 +259,9 @@ def _first_occurrences(x: jax.Array) -> jax.Array:
         return table, jnp.where(found, winners, first), hashes + steps
 
     return lax.while_loop(lambda state: jnp.any(state[1] < 0), body, (table, first, hashes))[1]
+
+
+_compiled_search = jax.jit(_first_occurrences)
 
 
 def _keys(x: jax.Array) -> tuple[jax.Array, jax.Array]:

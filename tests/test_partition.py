@@ -1,5 +1,7 @@
 """dynamic_partition and dynamic_stitch beyond the harness: exact shapes, strings, bad input."""
 
+import logging
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -157,6 +159,30 @@ def test_out_of_bounds(mode, size):
     message = "indices[3] is out of range: indices[1][1,1] = -3 is not in [0, 3)"
     assert message in str(info.value)
     assert (info.value.position, info.value.index, info.value.bound) == ((1, 1, 1), -3, 3)
+
+
+COMPILED = {
+    "partition": (lambda i: jaxops.dynamic_partition(jnp.ones(2), i, 2, size=2), [0, 2],
+                  "partitions[1] = 2 is not in [0, 2)"),
+    "partition-vmap": (jax.vmap(lambda i: jaxops.dynamic_partition(jnp.ones(1), i, 2, size=2)),
+                       [[0], [-1]], "partitions[1,0] = -1 is not in [0, 2)"),
+    "stitch": (lambda i: jaxops.dynamic_stitch([0, i], [1, jnp.ones(2, int)], size=2), [0, 2],
+               "indices[1] is out of range: indices[1][1] = 2 is not in [0, 2)"),
+    "stitch-vmap": (jax.vmap(lambda i: jaxops.dynamic_stitch([0, i], [1, 2], size=2)), [1, -1],
+                    "indices[0] is out of range: indices[1] = -1 is not in [0, 2)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMPILED)
+def test_out_of_bounds_compiled(case):
+    function, indices, words = COMPILED[case]
+    logging.disable(logging.CRITICAL)  # JAX logs a traceback for each error of a callback
+    try:
+        with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as info:
+            jax.block_until_ready(jax.jit(function)(jnp.array(indices)))
+    finally:
+        logging.disable(logging.NOTSET)
+    assert words in str(info.value)
 
 
 def test_out_of_bounds_of_64_bit_values():
