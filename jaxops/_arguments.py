@@ -93,9 +93,9 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
             array = array.astype(np.int32)  # NumPy makes `[]` a float array
         if array.dtype == object and all(isinstance(i, int) for i in array.flat):
             array = saturate_ints(array)
-        _check_integer(array.dtype, op, arg)
+        check_integer(array.dtype, op, arg)
         x = jnp.asarray(_saturate(array, op, arg, mode))
-    _check_integer(x.dtype, op, arg)
+    check_integer(x.dtype, op, arg)
     return x
 
 
@@ -115,7 +115,7 @@ def saturate_ints(values: object) -> np.ndarray:
     return np.clip(np.array(values, dtype=object), info.min, info.max).astype(np.int64)
 
 
-def _check_integer(dtype, op: str, arg: str) -> None:
+def check_integer(dtype, op: str, arg: str) -> None:
     if not jnp.issubdtype(dtype, jnp.integer):
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}")
 

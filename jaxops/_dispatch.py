@@ -122,7 +122,7 @@ def _run_on_numbers(op, call, data, fill_value, like) -> Any:
 
 
 def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, takes_fill, static) -> Any:
-    scope = _scope(op, name)
+    scope = scope_name(op, name)
     mode = static.get("mode")
     arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
     fill = (fill_value,) if takes_fill else ()
@@ -154,7 +154,7 @@ def _compiled(impl: Callable, static_names: tuple[str, ...]) -> Callable:
     return jax.jit(flagged, static_argnames=static_names)
 
 
-def _scope(op: str, name: str | None) -> str:
+def scope_name(op: str, name: str | None) -> str:
     if name is None:
         return op
     if not isinstance(name, str):

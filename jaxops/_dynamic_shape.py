@@ -54,7 +54,7 @@ def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
 
 
 def named_scope(op: str, name: str | None):
-    return jax.named_scope(_dispatch._scope(op, name))
+    return jax.named_scope(_dispatch.scope_name(op, name))
 
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
@@ -129,7 +129,7 @@ def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform:
     """Concrete indices under `mode`; -1 where one is out of bounds and ignored."""
     (limit,) = spec.limits
     if x.size > 0:  # NumPy makes `[]` a float array
-        _arguments._check_integer(x.dtype, spec.operation, arg)
+        _arguments.check_integer(x.dtype, spec.operation, arg)
     indices = x.astype(np.int64)
     if x.size == 0 or (indices.min() >= 0 and indices.max() < limit):
         return indices

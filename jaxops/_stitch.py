@@ -142,7 +142,7 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
         if known is None:
             _dynamic_shape.refuse_traced(op, f"indices[{m}]", data[0])
         if known.size > 0:
-            _arguments._check_integer(known.dtype, op, f"indices[{m}]")
+            _arguments.check_integer(known.dtype, op, f"indices[{m}]")
             true_size = max(true_size, int(known.max()) + 1)
         all_known.append(known)
     limit = true_size if size is None else size

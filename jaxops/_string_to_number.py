@@ -79,7 +79,7 @@ def string_to_number(
             f"{op}: out_type must be float32, float64, int32, int64, uint32 or uint64; "
             f"received {dtype}"
         )
-    scope = _dispatch._scope(op, name)
+    scope = _dispatch.scope_name(op, name)
     if isinstance(input, jax.Array):
         raise TypeError(f"{op}: input must hold host strings; received a {input.dtype} array")
     strings = input if isinstance(input, np.ndarray) else _to_object_array(input)
