@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench-core clean
+.PHONY: demo test check docs bench-core clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -15,6 +15,11 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+
+# The pages that are made by running the functions: docs/dtypes.md, docs/gallery.md.
+docs: $(STAMP)
+	$(BIN)/python docs/dtype_table.py
+	$(BIN)/python examples/gallery.py
 
 # What the default bounds cost.
 bench-core: $(STAMP)

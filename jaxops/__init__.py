@@ -1,5 +1,6 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
+from jaxops import compat as compat
 from jaxops._bitcast import bitcast as bitcast
 from jaxops._blocks import batch_to_space as batch_to_space
 from jaxops._blocks import batch_to_space_nd as batch_to_space_nd

@@ -12,9 +12,11 @@ import jaxops
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16"]
 DTYPES += ["float32", "complex64", "float8_e4m3fn", "float8_e5m2", "int4", "uint4"]
 DTYPES_X64 = ["int64", "uint64", "float64", "complex128"]
-MOVES = {name for name in CASES if "scatter" not in name} | {
-    name for name in CASES if "tensor_scatter_nd_update" in name
-}
+COMPUTES = ("cast", "saturate_cast", "bitcast", "to_", "string_to_number", "one_hot", "unique")
+COMPUTES += ("scatter_nd",)
+COMPUTES += tuple(f"tensor_scatter_nd_{kind}" for kind in ("add", "sub", "min", "max"))
+MOVES = {name for name in CASES if not name.startswith(COMPUTES)}
+MOVES -= {"dynamic_partition-cut"}  # its fill value fits numbers only
 FIRST_OF_EACH_OP = {name.split("-")[0]: name for name in sorted(MOVES, reverse=True)}
 
 
@@ -43,6 +45,7 @@ def check_moves(name, dtype):
     moved = case.oracle(*numbers, *case.indices)
     result = case.op(*[convert(n, dtype) for n in numbers], *case.indices)
     assert result.dtype == jnp.dtype(dtype)
+    assert result.shape == moved.shape
     assert (result == convert(moved, dtype)).all()
 
 
@@ -65,12 +68,15 @@ STRINGS = [np.str_, np.bytes_, object, np.dtypes.StringDType()]
 @pytest.mark.parametrize("kind", STRINGS, ids=["str_", "bytes_", "object", "StringDType"])
 @pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
 def test_moves_strings(name, kind):
+    if name.startswith(("split", "unstack")):
+        pytest.skip("the case joins their lists with jax.numpy; see test_joining")
     case = CASES[name]
     numbers = positions(case)
     moved = case.oracle(*numbers, *case.indices)
+    texts = np.where(moved == 0, "", moved.astype(str))  # 0 is what padding is
     result = case.op(*[n.astype(str).astype(kind) for n in numbers], *case.indices)
     assert isinstance(result, np.ndarray)
-    np.testing.assert_array_equal(result, moved.astype(str).astype(kind))
+    np.testing.assert_array_equal(result, texts.astype(kind))
 
 
 def test_strings_out_of_bounds():

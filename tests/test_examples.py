@@ -30,6 +30,16 @@ def test_word_embeddings(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_gallery(tmp_path):
+    script = SCRIPT.with_name("gallery.py")
+    options = ["--output", str(tmp_path), "--only", "reverse_sequence"]
+    done = subprocess.run([sys.executable, script, *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    pictures = list(tmp_path.rglob("*.jpg"))
+    assert [p.stem for p in pictures] == ["reverse_sequence"]
+    assert pictures[0].stat().st_size < 60_000
+
+
 BAD_OPTIONS = {
     "text": (["--epochs", "many"], "argument --epochs: received 'many', expected a whole number"),
     "zero": (["--batch-size", "0"], "argument --batch-size: received '0', expected a whole number"),

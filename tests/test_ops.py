@@ -49,7 +49,7 @@ def test_values_eager_and_jit(case, options):
     assert_same(compiled(*case.args), expected)
 
 
-@select(modes=["device"])
+@select(lambda case: case.indices, modes=["device"])
 def test_values_with_64_bit_types_on(case, options):
     with jax.enable_x64(True):
         data = tuple(d.astype(np.float64) for d in case.data)
