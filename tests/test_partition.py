@@ -69,7 +69,7 @@ def test_many_rows(n, num_partitions):
         assert_equal(np.concatenate(parts), order)
         return
     padded, sizes = jaxops.dynamic_partition(
-        np.arange(1, n + 1), numbers, num_partitions, size=max(counts), return_size=True
+        np.arange(1, n + 1), numbers, num_partitions, size=max(counts) + 2, return_size=True
     )
     assert_equal(sizes, counts)
     for part, rows in zip(padded, np.split(order, np.cumsum(counts)[:-1]), strict=True):
@@ -272,7 +272,7 @@ def test_bad_input(case):
     assert str(info.value).startswith(("dynamic_partition: ", "dynamic_stitch: "))
 
 
-def test_a_new_count_compiles_nothing(capfd):
+def test_a_new_count_compiles_nothing():
     data, rng = jnp.asarray(floats(64, 2)), np.random.default_rng(0)
     masks = [jnp.asarray(rng.random(64) < p) for p in (0.2, 0.5, 0.8)]
     numbers = [mask.astype(jnp.int32) for mask in masks]
@@ -284,10 +284,9 @@ def test_a_new_count_compiles_nothing(capfd):
         return jaxops.dynamic_stitch(indices, parts)
 
     assert_equal(run_all(masks[0], numbers[0]), data)
-    with jax.log_compiles():
+    with jax.no_tracing():
         for mask, number in zip(masks[1:], numbers[1:], strict=True):
             assert_equal(run_all(mask, number), data)
-    assert "Compiling" not in capfd.readouterr().err
 
 
 def test_results_stay_on_the_device_of_the_data():
