@@ -88,7 +88,7 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
                 return _bounds.to_signed(to_indices(leaf, op, arg, mode))
 
             return jnp.asarray(jax.tree.map(to_signed, x))
-        array = to_numpy(x, op, arg)
+        array = np.asarray(to_numpy(x, op, arg))
         if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
             array = array.astype(np.int32)  # NumPy makes `[]` a float array
         if array.dtype == object and all(isinstance(i, int) for i in array.flat):

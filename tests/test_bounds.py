@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases_indexing import CASES as HARNESS_CASES
 from jax import lax
+from jax.core import Tracer
 from jax.experimental import checkify
 
 import jaxops
@@ -244,10 +245,10 @@ def test_indices_that_are_constants():
         return (jaxops.scatter_nd([[0], [2]], u, [3]) ** 2).sum()
 
     np.testing.assert_array_equal(jax.grad(jax.checkpoint(total))(ones), [2, 2])
-    scanned = jax.grad(lambda u: lax.scan(lambda c, _: (c + total(u), None), 0.0, None, 2)[0])
+    scanned = jax.grad(lambda u: lax.scan(lambda c, _: (c + total(u), None), 0.0, length=2)[0])
     np.testing.assert_array_equal(scanned(ones), [4, 4])
     transpose = jax.linear_transpose(lambda u: jaxops.scatter_nd([[0], [2]], u, [3]), ones)
-    np.testing.assert_array_equal(*transpose(jnp.arange(3.0)), [0, 2])
+    np.testing.assert_array_equal(transpose(jnp.arange(3.0))[0], [0, 2])
 
 
 def test_batches_of_none(case):
@@ -285,10 +286,8 @@ def test_discarded_work_under_vmap_is_checked_all_the_same():
 def test_results_known_while_tracing_stay_known():
     def op(x):
         known = jaxops.gather([2, 3, 4], [1])
-        assert not isinstance(known, jax.core.Tracer)
-        assert isinstance(
-            jaxops.gather([2, 3, 4], [7]), jax.core.Tracer
-        )  # for the program to raise
+        assert not isinstance(known, Tracer)
+        assert isinstance(jaxops.gather([2, 3, 4], [7]), Tracer)  # for the program to raise
         return x.reshape(tuple(np.asarray(known)))
 
     assert_fails("indices[0] = 7", jax.jit(lambda: jaxops.gather([2, 3, 4], [7])))

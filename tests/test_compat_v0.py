@@ -1,5 +1,7 @@
 """The worked examples of document 004, on the surface whose signatures it uses; the adapters."""
 
+# pyright: reportCallIssue=false, reportArgumentType=false
+
 import inspect
 
 import jax

@@ -95,7 +95,7 @@ def _flatten(x):
     first, _ = jaxops.split(jaxops.shape(x), [1, -1])
     shape = jaxops.concat([first, jaxops.stack([-1])], 0)
     if isinstance(x, Tracer):
-        assert not isinstance(shape, jax.core.Tracer)
+        assert not isinstance(shape, Tracer)
         assert shape.dtype == np.int32
     return jaxops.reshape(x, shape)
 

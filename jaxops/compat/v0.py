@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from jax.typing import DTypeLike
 
 import jaxops
@@ -21,7 +22,9 @@ from jaxops._arguments import Arrayable, static_int
 
 
 def string_to_number(
-    string_tensor: Arrayable, out_type: DTypeLike | None = None, name: str | None = None
+    string_tensor: str | bytes | np.ndarray | Sequence[Any],
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
 ) -> jax.Array:
     """`jaxops.string_to_number(input, out_type)`; `out_type` defaults to float32.
 
@@ -185,7 +188,7 @@ def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) ->
         Array([[2, 1],
                [4, 3]], dtype=int32)
     """
-    if isinstance(dims, jax.core.Tracer):
+    if isinstance(dims, Tracer):
         raise TypeError("reverse: dims must be static; received a traced array")
     flags = np.asarray(dims)
     rank = len(np.shape(tensor))  # type: ignore[arg-type]
@@ -193,7 +196,7 @@ def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) ->
         raise ValueError(
             f"reverse: dims must be one bool per dimension of tensor, {rank}; received {dims!r}"
         )
-    return jaxops.reverse(tensor, np.flatnonzero(flags), name)
+    return jaxops.reverse(tensor, np.flatnonzero(flags).tolist(), name)
 
 
 def transpose(a: Arrayable, perm: Any = None, name: str = "transpose") -> jax.Array:
