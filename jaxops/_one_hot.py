@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxops import _arguments, _bounds
 from jaxops._arguments import Arrayable, static_int
+from jaxops._casting import static_dtype
 from jaxops._dispatch import run
 
 
@@ -133,19 +134,3 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     places = lax.broadcasted_iota(indices.dtype, shape, axis)
     return jnp.where(lax.expand_dims(indices, [axis]) == places, on, off)
-
-
-def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
-    """A dtype of JAX arrays, refused where JAX would use a 32-bit one in its place."""
-    try:
-        result = np.dtype(dtype)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
-        result = None
-    if result is None or not (result == np.bool_ or jnp.issubdtype(result, jnp.number)):
-        raise TypeError(f"{op}: {arg} must be a numeric dtype or bool; received {dtype!r}")
-    if jax.dtypes.canonicalize_dtype(result) != result:
-        raise ValueError(
-            f"{op}: {arg} must have 32 bits at most while x64 is off; received {result}; "
-            f"{_arguments.X64_HINT}"
-        )
-    return result
