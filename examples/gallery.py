@@ -6,7 +6,7 @@ scikit-learn brings along.
 
     pip install "jaxops[examples]"
     python examples/gallery.py
-    python examples/gallery.py --output /tmp/gallery --only pad-reflect --only gather_nd
+    python examples/gallery.py --output build/gallery --only pad-reflect --only gather_nd
 """
 
 from __future__ import annotations
