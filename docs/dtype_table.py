@@ -46,6 +46,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "extract_image_patches": lambda x: jaxops.extract_image_patches(
         image(x, 1, 2, 2), [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"
     ),
+    "extract_patches": lambda x: jaxops.extract_patches(
+        image(x, 1, 2, 2), [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"
+    ),
     "gather": lambda x: jaxops.gather(x, [1, 0]),
     "gather_nd": lambda x: jaxops.gather_nd(x, [[1, 0]]),
     "one_hot": lambda x: jaxops.one_hot([1], 2, x[0, 0], x[1, 1]),
@@ -130,7 +133,7 @@ def main() -> None:
     rows = []
     with jax.enable_x64(True):
         for n, function in enumerate(CALLS, 1):
-            print(f"\r{n} of {len(CALLS)} functions", end="", file=sys.stderr, flush=True)
+            print(f"{n} of {len(CALLS)} functions", end="\r", file=sys.stderr, flush=True)
             rows.append(row(function))
     print(file=sys.stderr)
     page = Path(__file__).with_name("dtypes.md")

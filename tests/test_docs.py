@@ -1,0 +1,43 @@
+"""The pages in `docs` that are made by running the functions."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import FunctionType
+
+import jax
+import pytest
+
+import jaxops
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def dtype_table():
+    spec = importlib.util.spec_from_file_location("dtype_table", DOCS / "dtype_table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_table_of_dtypes_holds_every_function(dtype_table):
+    functions = {n for n, f in vars(jaxops).items() if isinstance(f, FunctionType)}
+    assert set(dtype_table.CALLS) == functions - {"strided_slice_spec"}
+    rows = re.findall(r"^\| `(\w+)` \|", (DOCS / "dtypes.md").read_text(), re.M)
+    assert rows == list(dtype_table.CALLS)
+
+
+@pytest.mark.parametrize("function", ["bitcast", "tensor_scatter_nd_max", "string_to_number"])
+def test_table_of_dtypes_is_true(dtype_table, function):
+    with jax.enable_x64(True):
+        row = dtype_table.row(function)
+    assert row in (DOCS / "dtypes.md").read_text().splitlines()
+
+
+def test_pictures_are_there():
+    named = re.findall(r"\]\((pictures/[^)]+)\)", (DOCS / "gallery.md").read_text())
+    assert len(named) > 20
+    assert sorted(named) == sorted(f"pictures/{p.name}" for p in (DOCS / "pictures").iterdir())
