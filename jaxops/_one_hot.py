@@ -94,6 +94,8 @@ def one_hot(
 
 def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.Array], np.dtype]:
     """`given` as arrays of the dtype of the result, and that."""
+    if dtype is None:
+        given = {arg: _as_tensorflow_takes(x) for arg, x in given.items()}
     arrays = {arg: _arguments.to_operand(x, op, arg) for arg, x in given.items()}
     if dtype is not None:
         dtype = static_dtype(dtype, op, "dtype")
@@ -114,6 +116,18 @@ def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.
             f"received {', '.join(given) or 'neither'}"
         )
     return arrays, dtype
+
+
+def _as_tensorflow_takes(x: Any) -> Any:
+    """Python numbers as int32 and float32, where JAX with 64-bit types on would double that."""
+    kinds = {int: np.int32, float: np.float32}
+    if type(x) not in kinds:
+        return x
+    try:
+        with np.errstate(over="raise"):
+            return np.asarray(x, kinds[type(x)])
+    except (OverflowError, FloatingPointError):
+        return x
 
 
 def _one_hot(*arrays, op, given, depth, axis, dtype):

@@ -102,3 +102,12 @@ def test_64_bit_dtype_needs_x64(x64):
     else:
         with pytest.raises(ValueError, match="enable_x64"):
             jaxops.one_hot([0], 2, dtype=np.float64)
+
+
+@pytest.mark.parametrize(
+    ("on_value", "off_value", "dtype"),
+    [(None, None, "float32"), (2.5, None, "float32"), (None, -1, "int32"), (2**40, None, "int64")],
+)
+def test_python_numbers_have_32_bits_where_they_fit(on_value, off_value, dtype):
+    with jax.enable_x64(True):
+        assert jaxops.one_hot([1], 2, on_value, off_value).dtype == dtype
