@@ -52,11 +52,15 @@ def gather(
 
 
 def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:
-    """An empty `result` that depends on the check of indices which it does not need."""
+    """An empty `result` that depends on the check of indices which it does not need.
+
+    Not by `jnp.where`, which makes nothing of empty arrays, so that the check would be dropped.
+    """
     if mode not in ("device", "error") or indices.size == 0:
         return result
     indices = _bounds.resolve(spec, indices, mode).indices
-    return jnp.where(indices.reshape(-1)[0] == 0, result, jnp.zeros_like(result))
+    which = jnp.broadcast_to(indices.reshape(-1)[0] == 0, result.shape)
+    return lax.select(which, result, jnp.zeros_like(result))
 
 
 def _refuse_empty_axes(operand: jax.Array, windows: Windows, spec: IndexSpec, mode: str) -> None:

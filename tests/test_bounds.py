@@ -223,9 +223,11 @@ def test_persistent_compilation_cache(tmp_path):
 
 def test_a_second_eager_call_compiles_nothing(case):
     function, good, *_ = case
-    function(good)
-    with jax.log_compiles(), jax.no_tracing():
-        function(good)
+    first = function(good)
+    with jax.no_tracing():  # what is not traced is not compiled
+        np.testing.assert_array_equal(function(good), first)
+        with pytest.raises(RuntimeError, match="no_tracing"):
+            jax.jit(lambda x: function(x))(good)
 
 
 @pytest.mark.parametrize(
@@ -297,13 +299,15 @@ def test_results_known_while_tracing_stay_known():
 def test_empty_results():
     empty = jnp.zeros((4, 0))
     assert jaxops.gather(empty, [7]).shape == (1, 0)  # as TensorFlow's gather
-    for call in (
-        lambda: jaxops.gather(empty, [7], mode="error"),
-        lambda: jaxops.gather_nd(empty, [[7]]),
-        lambda: jaxops.scatter_nd([[7]], jnp.zeros((1, 0)), [4, 0]),
+    for function in (
+        lambda i: jaxops.gather(empty, i[0], mode="error"),
+        lambda i: jaxops.gather_nd(empty, i),
+        lambda i: jaxops.scatter_nd(i, jnp.zeros((1, 0)), [4, 0]),
     ):
+        assert function(jnp.array([[3]])).size == 0
         with pytest.raises(jaxops.OutOfBoundsError):
-            call()
+            function(jnp.array([[7]]))
+        assert_fails("indices[0] = ", jax.jit(function), jnp.array([[7]]))
 
 
 def test_grad_and_hessian():
