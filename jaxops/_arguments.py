@@ -211,6 +211,19 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     raise ValueError(f"{op}: {arg} must be a one-dimensional sequence of ints; received {x!r}")
 
 
+def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...], ...]:
+    """Rows of Python ints known at trace time; `shape` is for the message, such as `[rank, 2]`."""
+    if isinstance(x, Tracer):
+        raise TypeError(f"{op}: {arg} must be static; received {_brief(x)}")
+    if not isinstance(x, (list, tuple)):
+        x = np.asarray(x)
+        if x.ndim != 2:
+            raise ValueError(
+                f"{op}: {arg} must have shape {shape}; received shape {x.shape}: {x.tolist()}"
+            )
+    return tuple(static_ints(row, op, arg) for row in x)
+
+
 def static_ints_or_none(
     x: object, op: str, arg: str, concrete_arrays: bool = False
 ) -> tuple[int, ...] | None:

@@ -13,9 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 
-from jaxops._arguments import Arrayable, is_host_string, static_int, static_ints
+from jaxops._arguments import Arrayable, is_host_string, static_int, static_ints, static_matrix
 from jaxops._dispatch import run
 
 
@@ -180,7 +179,7 @@ def _run_space_to_batch(op, input, block_shape, paddings, name):
         name=name,
         moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
-        paddings=_static_pairs(paddings, op, "paddings"),
+        paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
         # Strings are moved as positions, among which -1 stands for the empty string.
         zero=-1 if is_host_string(input) else 0,
     )
@@ -196,21 +195,8 @@ def _run_batch_to_space(op, input, block_shape, crops, name):
         name=name,
         moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
-        crops=_static_pairs(crops, op, "crops"),
+        crops=static_matrix(crops, op, "crops", "[M, 2]"),
     )
-
-
-def _static_pairs(x: Any, op: str, arg: str) -> tuple[tuple[int, ...], ...]:
-    if isinstance(x, Tracer):
-        raise TypeError(f"{op}: {arg} must be static; received a traced array of shape {x.shape}")
-    if not isinstance(x, (list, tuple)):
-        x = np.asarray(x)
-        if x.ndim != 2:
-            raise ValueError(f"{op}: {arg} must have shape [M, 2]; received shape {x.shape}")
-    pairs = tuple(static_ints(pair, op, arg) for pair in x)
-    if any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"{op}: {arg} must have shape [M, 2]; received {pairs}")
-    return pairs
 
 
 def _space_to_batch(input, *, op, block_shape, paddings, zero):
@@ -283,6 +269,8 @@ def _check_blocks(op, input, block_shape, arg, pairs):
             f"{op}: input must have rank {1 + len(block_shape)} at least, for the batch and "
             f"block_shape {block_shape}; received shape {input.shape}"
         )
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{op}: {arg} must have shape [M, 2]; received {pairs}")
     if len(pairs) != len(block_shape):
         raise ValueError(f"{op}: {arg} must have shape [{len(block_shape)}, 2]; received {pairs}")
     if any(min(pair) < 0 for pair in pairs):

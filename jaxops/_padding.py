@@ -8,9 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 
-from jaxops._arguments import Arrayable, empty_string_like, is_host_string, static_ints
+from jaxops._arguments import Arrayable, empty_string_like, is_host_string, static_matrix
 from jaxops._dispatch import run
 from jaxops._joining import concatenate
 
@@ -91,21 +90,9 @@ def pad(
         name=name,
         moves_elements=True,
         like="tensor",
-        paddings=_static_pairs(op, paddings),
+        paddings=static_matrix(paddings, op, "paddings", "[rank, 2]"),
         filling=mode,
     )
-
-
-def _static_pairs(op: str, paddings: Any) -> tuple[tuple[int, ...], ...]:
-    if isinstance(paddings, Tracer):
-        raise TypeError(
-            f"{op}: paddings must be static; received a traced array of shape {paddings.shape}"
-        )
-    if isinstance(paddings, jax.Array):
-        paddings = np.asarray(paddings)
-    if not isinstance(paddings, (list, tuple)) and np.ndim(paddings) != 2:
-        raise ValueError(f"{op}: paddings must have shape [rank, 2]; received {paddings!r}")
-    return tuple(static_ints(pair, op, "paddings") for pair in paddings)
 
 
 def _pad(tensor, constant=None, *, op, paddings, filling):

@@ -12,8 +12,8 @@ from jax.core import Tracer
 
 from jaxops import _arguments, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool
+from jaxops._casting import static_dtype
 from jaxops._dispatch import run
-from jaxops._one_hot import static_dtype
 
 
 class Unique(NamedTuple):
