@@ -33,6 +33,13 @@ def test_table_holds_every_function():
     assert {v0_name for _, v0_name, *_ in TABLE.values()} - {"-"} == in_v0
 
 
+def test_number_of_functions():
+    first_sentence = README.partition("with TensorFlow 2's exact meaning")[0]
+    more = re.search(r"and (\d+) more", first_sentence)
+    assert more is not None
+    assert int(more[1]) + first_sentence.count("`") // 2 == len(FUNCTIONS)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_row_says_what_the_code_says(name):
     tensorflow, _, jit, gradient, bounds = TABLE[name]

@@ -90,7 +90,7 @@ INTEGERS = {  # text: dtypes that hold it
 }
 
 
-def same_bits(actual, expected):
+def assert_same_bits(actual, expected):
     """Equal, zeros in sign too, or both NaN."""
     actual = np.asarray(actual)
     np.testing.assert_array_equal(actual, expected, strict=True)
@@ -101,21 +101,23 @@ def same_bits(actual, expected):
 @pytest.mark.parametrize("text", FLOATS)
 def test_floats(text):
     single, double = FLOATS[text]
-    same_bits(jaxops.string_to_number(text), np.array(single, np.float32))
+    assert_same_bits(jaxops.string_to_number(text), np.array(single, np.float32))
     with jax.enable_x64(True):
-        same_bits(jaxops.string_to_number(text.encode(), "float64"), np.array(double, np.float64))
+        assert_same_bits(
+            jaxops.string_to_number(text.encode(), "float64"), np.array(double, np.float64)
+        )
 
 
 def test_floats_together():
     expected = [single for single, _ in FLOATS.values()]
-    same_bits(jaxops.string_to_number(list(FLOATS)), np.array(expected, np.float32))
+    assert_same_bits(jaxops.string_to_number(list(FLOATS)), np.array(expected, np.float32))
 
 
 def test_plain_floats_together():
     """No text among them needs more than Python's own conversion."""
     plain = {text: values for text, values in FLOATS.items() if not set(text) & set("x()")}
     expected = [single for single, _ in plain.values()]
-    same_bits(jaxops.string_to_number(list(plain)), np.array(expected, np.float32))
+    assert_same_bits(jaxops.string_to_number(list(plain)), np.array(expected, np.float32))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
