@@ -20,11 +20,15 @@ from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._gather import batch_gather as batch_gather
 from jaxops._gather import gather as gather
 from jaxops._gather import gather_nd as gather_nd
+from jaxops._indexed_slices import IndexedSlices as IndexedSlices
+from jaxops._indexed_slices import TiedGradient as TiedGradient
 from jaxops._joining import concat as concat
 from jaxops._joining import split as split
 from jaxops._joining import stack as stack
 from jaxops._joining import tile as tile
 from jaxops._joining import unstack as unstack
+from jaxops._lazy import LazyOptimizer as LazyOptimizer
+from jaxops._lazy import lazy as lazy
 from jaxops._one_hot import one_hot as one_hot
 from jaxops._padding import pad as pad
 from jaxops._partition import dynamic_partition as dynamic_partition
@@ -47,6 +51,7 @@ from jaxops._shaping import size as size
 from jaxops._shaping import squeeze as squeeze
 from jaxops._shaping import transpose as transpose
 from jaxops._slice import slice as slice
+from jaxops._sparse_grad import sparse_value_and_grad as sparse_value_and_grad
 from jaxops._stitch import dynamic_stitch as dynamic_stitch
 from jaxops._strided_slice import StridedSliceSpec as StridedSliceSpec
 from jaxops._strided_slice import strided_slice as strided_slice

@@ -42,8 +42,8 @@ def gather(
     indices, valid = _bounds.resolve(spec, indices, mode)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = _pad_empty_axes(operand, windows, fill)
-    if valid is not None:
-        indices = jnp.where(valid[..., None], indices, jnp.zeros_like(indices))
+    # What is not valid keeps its index: HLO's gather reads something for it, which is masked
+    # below, and the scatter that is its transpose skips it. So it stays known as no row at all.
     gather_fn = _deterministic.gather if deterministic else lax_gather
     result = gather_fn(operand, indices, windows)
     if valid is not None:

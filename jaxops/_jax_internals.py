@@ -8,8 +8,10 @@ from typing import Any
 
 import jax
 from jax._src import checkify as _checkify
+from jax._src import source_info_util as _source_info_util
 from jax.experimental import checkify
 from jax.extend import core as jex_core
+from jax.interpreters import partial_eval
 
 # The trace state of plain eager execution. `ensure_compile_time_eval` makes it right even when
 # this module is first imported inside a function that is being traced.
@@ -85,3 +87,35 @@ def decisions_of_enclosing_control_flow() -> Iterator[Any]:
         cond_jaxpr = frame.f_locals.get("cond_jaxpr") if function == "_create_jaxpr" else None
         while_predicate = None if cond_jaxpr is None else cond_jaxpr.out_avals[0]
         frame = frame.f_back
+
+
+def drop_unused(program: jex_core.ClosedJaxpr) -> jex_core.ClosedJaxpr:
+    """`program` without the equations that its results do not depend on; all inputs stay.
+
+    In `jax.interpreters`, which is not as settled as `jax.extend`.
+    """
+    keep = [True] * len(program.jaxpr.outvars)
+    jaxpr, _ = partial_eval.dce_jaxpr(program.jaxpr, keep, instantiate=True)
+    return jex_core.ClosedJaxpr(jaxpr, program.consts)
+
+
+def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
+    """How many of the inputs of a `scan` are constants, and how many are carried.
+
+    The parameters of the primitive are JAX's own affair; they changed in jax 0.12.
+    """
+    if "ft_in" in eqn.params:
+        consts, carry, _ = eqn.params["ft_in"].unpack()
+        return len(consts), len(carry)
+    return eqn.params["num_consts"], eqn.params["num_carry"]
+
+
+def where(eqn: jex_core.JaxprEqn) -> str:
+    """` at FILE:LINE (FUNCTION)` of the user's code that made `eqn`, or nothing if not known.
+
+    JAX prints it in its own errors, and has no public way to it.
+    """
+    frame = _source_info_util.user_frame(eqn.source_info.traceback)
+    if frame is None:
+        return ""
+    return f" at {frame.file_name}:{frame.start_line} ({frame.function_name})"

@@ -204,7 +204,7 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype):
 def _unique(x, fill_value, *, op, size, out_idx):
     _check_vector(op, x)
     n = x.shape[0]
-    first = _first_occurrences(lax.stop_gradient(x))
+    first = first_occurrences(lax.stop_gradient(x))
     ordinal = jnp.cumsum((first == lax.iota(jnp.int32, n)).astype(jnp.int32))
     idx = ordinal.at[first].get(mode="promise_in_bounds") - 1
     nothing = jnp.zeros(n, jnp.int32)
@@ -224,7 +224,7 @@ def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
         raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")
 
 
-def _first_occurrences(x: jax.Array) -> jax.Array:
+def first_occurrences(x: jax.Array) -> jax.Array:
     """For each element the position of the first one equal to it.
 
     By a hash table that is filled in rounds, as XLA's sort is slow on a CPU. In each round every
@@ -261,7 +261,7 @@ def _first_occurrences(x: jax.Array) -> jax.Array:
     return lax.while_loop(lambda state: jnp.any(state[1] < 0), body, (table, first, hashes))[1]
 
 
-_compiled_search = jax.jit(_first_occurrences)
+_compiled_search = jax.jit(first_occurrences)
 
 
 def _keys(x: jax.Array) -> tuple[jax.Array, jax.Array]:

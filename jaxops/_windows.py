@@ -53,20 +53,25 @@ def lax_gather(
     windows: Windows,
     mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
 ) -> jax.Array:
+    return lax.gather(
+        operand,
+        indices,
+        gather_dimension_numbers(windows, operand.ndim, indices.ndim),
+        windows.slice_sizes(operand.shape),
+        mode=mode,
+    )
+
+
+def gather_dimension_numbers(
+    windows: Windows, operand_ndim: int, indices_ndim: int
+) -> lax.GatherDimensionNumbers:
     batch = tuple(range(windows.batch_dims))
-    dimension_numbers = lax.GatherDimensionNumbers(
-        offset_dims=windows.window_dims(operand.ndim, indices.ndim),
+    return lax.GatherDimensionNumbers(
+        offset_dims=windows.window_dims(operand_ndim, indices_ndim),
         collapsed_slice_dims=windows.axes,
         start_index_map=windows.axes,
         operand_batching_dims=batch,
         start_indices_batching_dims=batch,
-    )
-    return lax.gather(
-        operand,
-        indices,
-        dimension_numbers,
-        windows.slice_sizes(operand.shape),
-        mode=mode,
     )
 
 

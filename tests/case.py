@@ -8,6 +8,10 @@ import numpy as np
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
 
 
+# Public functions that are no array operations.
+TRANSFORMATIONS = {"lazy", "sparse_value_and_grad"}
+
+
 class Case(NamedTuple):
     """A call `op(*data, *indices, **options)` and a plain-loop oracle that takes the same.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+from case import TRANSFORMATIONS
 
 import jaxops
 from jaxops.compat import v0
@@ -24,11 +25,11 @@ def public_functions(module):
     }
 
 
-FUNCTIONS = public_functions(jaxops)
+OPERATIONS = {n: f for n, f in public_functions(jaxops).items() if n not in TRANSFORMATIONS}
 
 
 def test_table_holds_every_function():
-    assert set(TABLE) == set(FUNCTIONS)
+    assert set(TABLE) == set(OPERATIONS)
     in_v0 = {n for n, f in public_functions(v0).items() if f.__module__ == v0.__name__}
     assert {v0_name for _, v0_name, *_ in TABLE.values()} - {"-"} == in_v0
 
@@ -37,14 +38,19 @@ def test_number_of_functions():
     first_sentence = README.partition("with TensorFlow 2's exact meaning")[0]
     more = re.search(r"and (\d+) more", first_sentence)
     assert more is not None
-    assert int(more[1]) + first_sentence.count("`") // 2 == len(FUNCTIONS)
+    assert int(more[1]) + first_sentence.count("`") // 2 == len(OPERATIONS)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_transformations_are_explained(name):
+    assert f"`jaxops.{name}" in README.partition("## Sparse gradients")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_row_says_what_the_code_says(name):
     tensorflow, _, jit, gradient, bounds = TABLE[name]
-    doc = inspect.getdoc(FUNCTIONS[name]) or ""
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    doc = inspect.getdoc(OPERATIONS[name]) or ""
+    parameters = inspect.signature(OPERATIONS[name]).parameters
     if tensorflow != "-":
         assert f"Follows `{tensorflow}`" in doc
     has_bounds = "mode" in parameters and parameters["mode"].default == "device"

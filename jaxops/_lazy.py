@@ -1,0 +1,206 @@
+"""lazy: optimizers that update only the rows of a table that have a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops import _arguments
+from jaxops._indexed_slices import IndexedSlices, TiedGradient, sum_at_first
+
+_OP = "lazy"
+
+
+class LazyOptimizer(NamedTuple):
+    """What `lazy` returns: two functions, see there."""
+
+    init: Callable[..., Any]
+    apply: Callable[..., Any]
+
+
+def lazy(optimizer: Any) -> LazyOptimizer:
+    """Runs an element-wise optimizer on those rows of the tables that have a gradient.
+
+    For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
+    and of the optimizer's state are gathered at the distinct indices, updated, and put back: time
+    and memory do not depend on the size of the table. Where the caller donates them, under
+    `jax.jit(..., donate_argnums=...)`, tables and state are updated in place.
+
+    Laziness changes what optimizers do to rows without a gradient: nothing. With plain SGD and
+    Adagrad that is what they do anyway, and the result is that of the dense optimizer. With
+    momentum, RMSProp and Adam a dense optimizer goes on moving such rows and lets their averages
+    decay; lazily their averages wait for their next gradient. Weight decay reaches rows with a
+    gradient only. Step counts are shared by all rows, so Adam corrects the bias of a row by the
+    steps taken, not by those in which the row had a gradient. This is TensorFlow Addons' LazyAdam.
+
+    Args:
+        optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
+            updates to add and a new state, as optax's gradient transformations have. Its state
+            for a table is arrays of the table's shape, each row of which depends on that row
+            alone, and anything that does not depend on the number of rows, such as counts. What
+            reduces over gradients, as clipping by their global norm does, gets each row once.
+
+    Returns:
+        A named tuple of two functions. `init(params) -> state` is the optimizer's own.
+        `apply(grads, state, params, **extra) -> (params, state)` makes one step; `grads` has the
+        structure of `params`, with `IndexedSlices` for some of the leaves. Other leaves, and
+        `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
+
+    Raises:
+        TypeError: `optimizer` lacks one of the methods; a gradient of another dtype.
+        ValueError: gradients that do not have the structure or shapes of the parameters; an
+            optimizer that is not element-wise, which is told by the shapes of its state.
+
+    Gradient: as the optimizer's.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops, optax
+        >>> optimizer = jaxops.lazy(optax.sgd(0.5))
+        >>> params = {"embed": jnp.zeros((4, 2))}
+        >>> state = optimizer.init(params)
+        >>> grads = {"embed": jaxops.IndexedSlices([[1.0, 2.0], [1.0, 0.0]], [3, 3], (4, 2))}
+        >>> params, state = optimizer.apply(grads, state, params)
+        >>> params["embed"][3]
+        Array([-1., -1.], dtype=float32)
+
+    Source: https://www.tensorflow.org/addons/api_docs/python/tfa/optimizers/LazyAdam
+    """
+    for method in ("init", "update"):
+        if not callable(getattr(optimizer, method, None)):
+            raise TypeError(
+                f"{_OP}: optimizer must have methods init and update, as optax's have; "
+                f"received {optimizer!r}"
+            )
+
+    def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
+        paths, leaves, structure = _flatten_params(params)
+        gradients = _flatten_grads(grads, paths, leaves, structure)
+        rows_of = {
+            n: sum_at_first(gradient)
+            for n, gradient in enumerate(gradients)
+            if isinstance(gradient, IndexedSlices)
+        }
+        owners = _owners(optimizer, paths, leaves, structure, rows_of, state)
+        state_leaves, state_structure = jax.tree.flatten(state)
+
+        def gather_rows(x, owner: int | None):
+            return x if owner is None else _gather_rows(x, rows_of[owner])
+
+        def put_rows(x, new, owner: int | None):
+            return new if owner is None else _put_rows(x, new, rows_of[owner])
+
+        numbers = [n if n in rows_of else None for n in range(len(leaves))]
+        old = list(map(gather_rows, leaves, numbers))
+        new_gradients = [rows_of[n].values if n in rows_of else g for n, g in enumerate(gradients)]
+        updates, new_state = optimizer.update(
+            structure.unflatten(new_gradients),
+            state_structure.unflatten(map(gather_rows, state_leaves, owners)),
+            structure.unflatten(old),
+            **extra,
+        )
+        new = map(_add_update, old, _leaves_like(updates, structure, "updates"))
+        new_params = structure.unflatten(map(put_rows, leaves, new, numbers))
+        new_leaves = _leaves_like(new_state, state_structure, "state")
+        return new_params, state_structure.unflatten(
+            map(put_rows, state_leaves, new_leaves, owners)
+        )
+
+    return LazyOptimizer(optimizer.init, apply)
+
+
+def _flatten_params(params: Any):
+    with_paths, structure = jax.tree_util.tree_flatten_with_path(params)
+    paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
+    leaves = [
+        _arguments.to_operand(leaf, _OP, f"parameter {path!r}")
+        for path, (_, leaf) in zip(paths, with_paths, strict=True)
+    ]
+    return paths, leaves, structure
+
+
+def _is_gradient(x: object) -> bool:
+    return isinstance(x, (IndexedSlices, TiedGradient))
+
+
+def _flatten_grads(grads: Any, paths, leaves, structure) -> list:
+    """Gradients in the order of the parameters; dense ones as arrays."""
+    flat, received = jax.tree.flatten(grads, is_leaf=_is_gradient)
+    if received != structure:
+        raise ValueError(
+            f"{_OP}: grads must have the structure of params, {structure}; received {received}"
+        )
+    for n, (path, gradient, leaf) in enumerate(zip(paths, flat, leaves, strict=True)):
+        if isinstance(gradient, TiedGradient):
+            gradient = flat[n] = gradient.to_dense()
+        elif not isinstance(gradient, IndexedSlices):
+            gradient = flat[n] = _arguments.to_operand(gradient, _OP, f"gradient {path!r}")
+        if gradient.shape != leaf.shape:
+            raise ValueError(
+                f"{_OP}: gradient {path!r} must have the parameter's shape {leaf.shape}; "
+                f"received {gradient.shape}"
+            )
+    return flat
+
+
+def _owners(optimizer, paths, leaves, structure, rows_of, state) -> list[int | None]:
+    """For each leaf of the optimizer's state: which of the tables in `rows_of` it has rows of.
+
+    The leaves that change shape when the table gets a row more.
+    """
+    types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+
+    def state_shapes(types):
+        state = jax.eval_shape(optimizer.init, structure.unflatten(types))
+        return [leaf.shape for leaf in jax.tree.leaves(state)]
+
+    shapes = state_shapes(types)
+    received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
+    if received != shapes:
+        raise ValueError(
+            f"{_OP}: state must come from init for these params, with leaves of shapes {shapes}; "
+            f"received {received}"
+        )
+    owners: list[int | None] = [None] * len(shapes)
+    for n in rows_of:
+        longer = list(types)
+        rows, *rest = leaves[n].shape
+        longer[n] = jax.ShapeDtypeStruct((rows + 1, *rest), leaves[n].dtype)
+        for place, (shape, new_shape) in enumerate(zip(shapes, state_shapes(longer), strict=True)):
+            if shape == new_shape:
+                continue
+            if shape != (rows, *rest) or new_shape != (rows + 1, *rest):
+                raise ValueError(
+                    f"{_OP}: the optimizer must be element-wise, with states of the shape of table "
+                    f"{paths[n]!r}, {leaves[n].shape}; received one that keeps {shape} for it"
+                )
+            owners[place] = n
+    return owners
+
+
+def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
+    """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
+    rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
+    return rows.at[slices.indices].get(mode="fill", fill_value=0)
+
+
+def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
+    rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
+    return rows.at[slices.indices].set(new.astype(rows.dtype), mode="drop").reshape(x.shape)
+
+
+def _add_update(x: jax.Array, update: Any) -> jax.Array:
+    return (x + update).astype(x.dtype)
+
+
+def _leaves_like(tree: Any, structure, what: str) -> list:
+    leaves, received = jax.tree.flatten(tree)
+    if received != structure:
+        raise ValueError(
+            f"{_OP}: the optimizer's {what} must have the structure {structure}; "
+            f"received {received}"
+        )
+    return leaves
