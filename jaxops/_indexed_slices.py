@@ -110,6 +110,10 @@ class IndexedSlices:
         self._set(values, indices, dense_shape)
         return self
 
+    def __reduce__(self):
+        # As `copy` and `pickle` would set the attributes otherwise.
+        return self.tree_unflatten, (self.dense_shape, (self.values, self.indices))
+
     def __repr__(self) -> str:
         return (
             f"IndexedSlices(values={_describe(self.values)}, indices={_describe(self.indices)}, "
@@ -337,7 +341,8 @@ def _compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Ar
     n = first.size
     is_first = first == lax.iota(first.dtype, n)
     ordinal = jnp.cumsum(is_first, dtype=first.dtype) - 1
-    slots = ordinal.at[first].get(mode="fill", fill_value=n)
+    nowhere = jnp.iinfo(first.dtype).max  # beyond every size
+    slots = ordinal.at[first].get(mode="fill", fill_value=nowhere)
     return slots, jnp.sum(is_first, dtype=first.dtype)
 
 

@@ -1,0 +1,243 @@
+"""IndexedSlices and TiedGradient."""
+
+import copy
+import pickle
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+from jaxops import IndexedSlices, TiedGradient
+
+
+def slices(indices=(2, 0, 2, 5), dense_shape=(4, 2), depth=1, dtype=np.float32):
+    shape = (len(indices), *dense_shape[depth:])
+    values = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype)
+    return IndexedSlices(values, jnp.array(indices, jnp.int32), dense_shape)
+
+
+def dense_oracle(slices):
+    depth = len(slices.dense_shape) - slices.values.ndim + 1
+    rows = np.zeros((int(np.prod(slices.dense_shape[:depth])), *slices.values.shape[1:]))
+    rows = rows.astype(slices.dtype)
+    for value, index in zip(np.asarray(slices.values), np.asarray(slices.indices), strict=True):
+        if 0 <= index < len(rows):
+            rows[index] += value
+    return rows.reshape(slices.dense_shape)
+
+
+CASES = {
+    "duplicates-and-ignored": slices(),
+    "negative-is-ignored": slices((-1, 3, -4, 3)),
+    "rank-1": slices((1, 1, 0), (3,)),
+    "rank-3": slices((1, 1, 0), (3, 2, 2)),
+    "depth-2": slices((5, 0, 5, 7, 8), (4, 2), depth=2),
+    "depth-2-of-3": slices((5, 0, 5, 8), (4, 2, 3), depth=2),
+    "no-rows": slices((), (4, 2)),
+    "empty-table": slices((0, 1), (0, 2)),
+    "empty-rows": slices((0, 1), (4, 0)),
+    "bfloat16": slices(dtype=jnp.bfloat16),
+    "int32": slices(dtype=np.int32),
+    "int8-indices": IndexedSlices(np.ones((3, 1)), np.array([1, -128, 127], np.int8), (200, 1)),
+    "uint8-indices": IndexedSlices(np.ones((2, 1)), np.array([200, 255], np.uint8), (256, 1)),
+    "uint32-indices": IndexedSlices(np.ones((2, 1)), np.array([2, 2**32 - 1], np.uint32), (3, 1)),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return CASES[request.param]
+
+
+def test_to_dense(case):
+    expected = dense_oracle(case)
+    for dense in (case.to_dense(), jax.jit(IndexedSlices.to_dense)(case)):
+        np.testing.assert_array_equal(dense, expected, strict=True)
+
+
+def test_add_to(case):
+    ones = jnp.ones(case.dense_shape, case.dtype)
+    expected = dense_oracle(case) + np.ones_like(dense_oracle(case))
+    np.testing.assert_array_equal(case.add_to(ones), expected, strict=True)
+
+
+def first_occurrences(case):
+    inside = [i for i in np.asarray(case.indices).tolist() if 0 <= i < case.num_rows]
+    return list(dict.fromkeys(inside))
+
+
+def test_sum_duplicates(case):
+    summed = case.sum_duplicates()
+    assert summed.indices.tolist() == first_occurrences(case)
+    np.testing.assert_array_equal(summed.to_dense(), dense_oracle(case), strict=True)
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_sum_duplicates_with_size(case, more):
+    distinct = first_occurrences(case)
+    size = len(distinct) + more
+    for call in (
+        IndexedSlices.sum_duplicates,
+        jax.jit(IndexedSlices.sum_duplicates, static_argnums=1),
+    ):
+        summed = call(case, size)
+        assert summed.indices.tolist() == distinct + [case.num_rows] * more
+        assert not np.any(np.asarray(summed.values[len(distinct) :], np.float32))
+        np.testing.assert_array_equal(summed.to_dense(), dense_oracle(case), strict=True)
+
+
+def test_sum_duplicates_needs_room():
+    with pytest.raises(jaxops.OutOfBoundsError, match="2 distinct rows do not fit size=1"):
+        slices().sum_duplicates(size=1)
+    with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="2 distinct rows"):
+        jax.block_until_ready(jax.jit(lambda s: s.sum_duplicates(size=1))(slices()))
+    with pytest.raises(jaxops.OutOfBoundsError, match="2 distinct rows do not fit size=0"):
+        slices().sum_duplicates(size=0)
+
+
+def test_sum_duplicates_under_jit_needs_a_size():
+    with pytest.raises(
+        TypeError, match=r"size must be given .* The number of indices, 4, is always"
+    ):
+        jax.jit(lambda s: s.sum_duplicates())(slices())
+
+
+def test_addition_concatenates():
+    one, two = slices(), slices((1, 1))
+    total = one + two
+    assert total.indices.tolist() == [2, 0, 2, 5, 1, 1]
+    np.testing.assert_array_equal(total.to_dense(), dense_oracle(one) + dense_oracle(two))
+    difference = one - two
+    np.testing.assert_array_equal(difference.to_dense(), dense_oracle(one) - dense_oracle(two))
+
+
+def test_sum_of_rows_and_parts_of_rows():
+    rows, parts = slices((3, 0, 9)), slices((1, 7, 8, -1), depth=2)
+    for total in (rows + parts, parts + rows):
+        assert total.depth == 2
+        expected = dense_oracle(rows) + dense_oracle(parts)
+        np.testing.assert_array_equal(total.to_dense(), expected, strict=True)
+
+
+SCALINGS = {
+    "python": (lambda s: 2 * s, 2.0),
+    "right": (lambda s: s * 2.0, 2.0),
+    "numpy": (lambda s: np.float32(2) * s, 2.0),
+    "jax": (lambda s: jnp.float32(2) * s, 2.0),
+    "quotient": (lambda s: s / 2, 0.5),
+    "negative": (lambda s: -s, -1.0),
+}
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_scaling(scaling):
+    scale, factor = SCALINGS[scaling]
+    for call in (scale, jax.jit(scale)):
+        scaled = call(slices())
+        assert isinstance(scaled, IndexedSlices)
+        np.testing.assert_array_equal(scaled.to_dense(), factor * dense_oracle(slices()))
+        np.testing.assert_array_equal(scaled.indices, slices().indices)
+
+
+def test_gradient_passes_to_the_values():
+    weights = jnp.arange(8.0).reshape(4, 2)
+
+    def weighted(values):
+        rows = IndexedSlices(values, [2, 0, 2, 5], (4, 2))
+        return jnp.sum(weights * (2 * rows).sum_duplicates(size=3).to_dense())
+
+    gradient = jax.grad(weighted)(jnp.ones((4, 2)))
+    expected = 2 * np.concatenate([np.asarray(weights)[[2, 0, 2]], np.zeros((1, 2))])
+    np.testing.assert_array_equal(gradient, expected)
+
+
+def test_under_vmap():
+    indices = jnp.array([[0, 3, 3], [1, 1, 7]])
+    values = jnp.arange(12.0).reshape(2, 3, 2)
+    batched = jax.vmap(lambda v, i: IndexedSlices(v, i, (4, 2)))(values, indices)
+    expected = [
+        dense_oracle(IndexedSlices(v, i, (4, 2))) for v, i in zip(values, indices, strict=True)
+    ]
+    np.testing.assert_array_equal(jax.vmap(IndexedSlices.to_dense)(batched), expected)
+    summed = jax.vmap(lambda s: s.sum_duplicates(size=2).to_dense())(batched)
+    np.testing.assert_array_equal(summed, expected)
+    with pytest.raises(ValueError, match=r"looks batched: call this under jax.vmap"):
+        batched.to_dense()
+
+
+def test_is_a_pytree():
+    original = slices()
+    leaves, structure = jax.tree.flatten(original)
+    assert [leaf.shape for leaf in leaves] == [(4, 2), (4,)]
+    assert structure.unflatten(leaves).dense_shape == (4, 2)
+    paths = [
+        jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(original)
+    ]
+    assert paths == [".values", ".indices"]
+    for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
+        np.testing.assert_array_equal(copied.to_dense(), original.to_dense())
+
+
+def test_repr():
+    assert (
+        repr(slices()) == "IndexedSlices(values=float32[4,2], indices=int32[4], dense_shape=(4, 2))"
+    )
+    assert repr(jax.tree.map(lambda _: None, slices())) == (
+        "IndexedSlices(values=None, indices=None, dense_shape=(4, 2))"
+    )
+
+
+def test_mapped_over_with_the_indices():
+    """What `jax.tree.map` does to the indices is found out where it leaves them no integers."""
+    halved = jax.tree.map(lambda x: x / 2, slices())
+    with pytest.raises(TypeError, match="indices must have an integer dtype; received float32"):
+        halved.to_dense()
+
+
+def test_tied_gradient():
+    tied = TiedGradient(jnp.ones((4, 2)), slices())
+    np.testing.assert_array_equal(tied.to_dense(), 1 + dense_oracle(slices()))
+
+
+REFUSED = {
+    "float-indices": (lambda: IndexedSlices(np.ones((1, 2)), [0.5], (4, 2)), TypeError, "integer dtype; received float"),
+    "rank-of-indices": (lambda: IndexedSlices(np.ones((1, 2)), [[0]], (4, 2)), ValueError, r"indices must have rank 1; received shape \(1, 1\)"),
+    "number-of-rows": (lambda: IndexedSlices(np.ones((2, 2)), [0], (4, 2)), ValueError, r"one row for each of 1 indices.*\(4, 2\).*received shape \(2, 2\)"),
+    "row-shape": (lambda: IndexedSlices(np.ones((1, 3)), [0], (4, 2)), ValueError, r"received shape \(1, 3\)"),
+    "rank-of-values": (lambda: IndexedSlices(np.ones((1, 4, 2)), [0], (4, 2)), ValueError, r"received shape \(1, 4, 2\)"),
+    "scalar-values": (lambda: IndexedSlices(1.0, [0], (4, 2)), ValueError, r"received shape \(\)"),
+    "negative-shape": (lambda: IndexedSlices(np.ones((1, 2)), [0], (-4, 2)), ValueError, r"must not be negative; received \(-4, 2\)"),
+    "text": (lambda: IndexedSlices(["a"], [0], (4,)), TypeError, "values must be an array of numbers"),
+    "set": (lambda: setattr(slices(), "values", 0), AttributeError, "values cannot be set"),
+    "add-array": (lambda: slices() + jnp.ones((4, 2)), TypeError, r"only IndexedSlices .* received float32\[4,2\]; for an array use slices.add_to"),
+    "add-to-array": (lambda: jnp.ones((4, 2)) + slices(), TypeError, "only IndexedSlices"),
+    "subtract-array": (lambda: slices() - 1.0, TypeError, "only IndexedSlices .* received 1.0"),
+    "other-shape": (lambda: slices() + slices(dense_shape=(6, 2)), ValueError, r"one dense_shape; received \[\(4, 2\), \(6, 2\)\]"),
+    "other-dtype": (lambda: slices() + slices(dtype=np.int32), TypeError, r"one dtype; received \['float32', 'int32'\]"),
+    "scaled-by-array": (lambda: slices() * jnp.ones(4), ValueError, r"by a scalar; received float32\[4\]"),
+    "added-to-shape": (lambda: slices().add_to(jnp.ones((2, 4))), ValueError, r"shape \(4, 2\); received \(2, 4\)"),
+    "added-to-dtype": (lambda: slices().add_to(jnp.ones((4, 2), int)), TypeError, "dtype float32; received int"),
+    "negative-size": (lambda: slices().sum_duplicates(size=-1), ValueError, "size must be at least 0; received -1"),
+    "too-many-rows": (lambda: slices(dense_shape=(2**17, 2**17), indices=(1,)) + slices(dense_shape=(2**17, 2**17), depth=2), ValueError, "rows take 64-bit indices; .*jax_enable_x64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    call, error, words = REFUSED[name]
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_more_rows_than_32_bits_count(x64):
+    shape = (2**17, 2**17)
+    rows, parts = slices((1, 2**17 - 1), shape), slices((5,), shape, depth=2)
+    if not x64:
+        with pytest.raises(ValueError, match="64-bit"):
+            parts.sum_duplicates()
+        return
+    indices = np.asarray((rows + parts).indices)
+    assert indices.dtype == np.int64
+    assert indices[-2:].tolist() == [2**34 - 1, 5]

@@ -1,0 +1,362 @@
+"""lazy optimizers against the dense ones."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from jax.extend.core import subjaxprs
+
+import jaxops
+from jaxops import IndexedSlices, TiedGradient
+
+ROWS, WIDTH = 6, 3
+
+
+@pytest.fixture(autouse=True)
+def standard_promotion():
+    """As optax relies on it."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
+
+
+OPTIMIZERS = {
+    "sgd": lambda: optax.sgd(0.5),
+    "momentum": lambda: optax.sgd(0.5, momentum=0.5),
+    "nesterov": lambda: optax.sgd(0.5, momentum=0.5, nesterov=True),
+    "adagrad": lambda: optax.adagrad(0.5),
+    "adam": lambda: optax.adam(0.1),
+    "amsgrad": lambda: optax.amsgrad(0.1),
+    "adamw": lambda: optax.adamw(0.1),
+    "rmsprop": lambda: optax.rmsprop(0.1),
+    "rmsprop-momentum": lambda: optax.rmsprop(0.1, momentum=0.5),
+    "scheduled": lambda: optax.sgd(optax.linear_schedule(1.0, 0.0, 4)),
+    "clipped": lambda: optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(1.0)),
+    "masked": lambda: optax.masked(optax.adam(0.1), {"embed": True, "other": False}),
+    "injected": lambda: optax.inject_hyperparams(optax.adagrad)(learning_rate=0.5),
+    "by-label": lambda: optax.multi_transform(
+        {"a": optax.adam(0.1), "b": optax.sgd(0.1)}, {"embed": "a", "other": "b"}
+    ),
+}
+# Without a gradient a row stays as it is, dense or lazy.
+STATELESS = ["sgd", "adagrad", "scheduled", "clipped", "injected"]
+
+
+def params():
+    table = jnp.arange(ROWS * WIDTH, dtype=jnp.float32).reshape(ROWS, WIDTH) / 8
+    return {"embed": table, "other": jnp.ones(2)}
+
+
+def grads(step, indices):
+    rng = np.random.default_rng(step)
+    values = rng.integers(-3, 4, (len(indices), WIDTH)).astype(np.float32)
+    slices = IndexedSlices(values, jnp.array(indices, jnp.int32), (ROWS, WIDTH))
+    return {"embed": slices, "other": jnp.array([1.0, -1.0]) * (step + 1)}
+
+
+def densify(grads):
+    return {"embed": grads["embed"].to_dense(), "other": grads["other"]}
+
+
+def run_dense(optimizer, batches):
+    current = params()
+    state = optimizer.init(current)
+    for step, indices in enumerate(batches):
+        updates, state = optimizer.update(densify(grads(step, indices)), state, current)
+        current = optax.apply_updates(current, updates)
+    return current, state
+
+
+def run_lazy(optimizer, batches, transform=lambda f: f):
+    optimizer = jaxops.lazy(optimizer)
+    current = params()
+    state = optimizer.init(current)
+    apply = transform(optimizer.apply)
+    for step, indices in enumerate(batches):
+        current, state = apply(grads(step, indices), state, current)
+    return current, state
+
+
+def assert_close(actual, expected):
+    """Equal up to how XLA rounds when it fuses."""
+    jax.tree.map(
+        lambda a, e: np.testing.assert_allclose(a, e, rtol=2e-6, atol=1e-7), actual, expected
+    )
+    assert jax.tree.structure(actual) == jax.tree.structure(expected)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_all_rows_in_each_step_is_dense(name, transform):
+    every_row = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0, 0, 3, 9], [1, 0, 3, 2, 5, 4, 4, -1]]
+    lazy = run_lazy(OPTIMIZERS[name](), every_row, transform)
+    assert_close(lazy, run_dense(OPTIMIZERS[name](), every_row))
+
+
+@pytest.mark.parametrize("name", STATELESS)
+def test_some_rows_in_each_step_is_dense(name):
+    some_rows = [[0, 0, 2], [2, 5, 2, 7], [1], [5, 0]]
+    lazy = run_lazy(OPTIMIZERS[name](), some_rows, jax.jit)
+    assert_close(lazy, run_dense(OPTIMIZERS[name](), some_rows))
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_rows_without_gradient_stay(name):
+    """And their states: as if the steps in which they had none were not theirs."""
+    (after, state), (before, old_state) = (
+        run_lazy(OPTIMIZERS[name](), batches)
+        for batches in ([[0, 1, 2, 3, 4, 5], [1, 4, 1]], [[0, 1, 2, 3, 4, 5]])
+    )
+    others = [0, 2, 3, 5]
+    np.testing.assert_array_equal(after["embed"][others, :], before["embed"][others, :])
+    assert np.all(np.any(np.asarray(after["embed"] != before["embed"])[[1, 4]], axis=1))
+    tables = [
+        (new, old)
+        for new, old in zip(jax.tree.leaves(state), jax.tree.leaves(old_state), strict=True)
+        if np.shape(new) == (ROWS, WIDTH)
+    ]
+    assert bool(tables) == (name not in ("sgd", "scheduled", "clipped"))
+    for new, old in tables:
+        np.testing.assert_array_equal(new[others, :], old[others, :])
+
+
+def test_adam_counts_the_steps_of_all_rows():
+    """A row's first gradient in the third step, by the formula of Adam."""
+    current, state = run_lazy(optax.adam(0.1, b1=0.9, b2=0.99), [[0], [0], [3]])
+    gradient = np.asarray(grads(2, [3])["embed"].values)[0]
+    mean, square = 0.1 * gradient, 0.01 * gradient**2
+    step = 0.1 * (mean / (1 - 0.9**3)) / (np.sqrt(square / (1 - 0.99**3)) + 1e-8)
+    np.testing.assert_allclose(current["embed"][3], params()["embed"][3] - step, rtol=1e-5)
+    assert int(state[0].count) == 3
+
+
+def test_ignored_indices_touch_no_row():
+    current, _ = run_lazy(optax.adam(0.1), [[ROWS, -1, 100]])
+    np.testing.assert_array_equal(current["embed"], params()["embed"])
+
+
+def test_no_indices():
+    current, _ = run_lazy(optax.adam(0.1), [[]])
+    np.testing.assert_array_equal(current["embed"], params()["embed"])
+
+
+def test_dense_and_tied_gradients_update_every_row():
+    gradients = grads(0, [1, 1, 3])
+    dense = jnp.ones((ROWS, WIDTH))
+    optimizer = optax.adam(0.1)
+    lazy = jaxops.lazy(optimizer)
+    for gradient in (TiedGradient(dense, gradients["embed"]), gradients["embed"].add_to(dense)):
+        state = lazy.init(params())
+        actual = lazy.apply({**gradients, "embed": gradient}, state, params())
+        total = {**gradients, "embed": gradients["embed"].add_to(dense)}
+        updates, new_state = optimizer.update(total, state, params())
+        assert_close(actual, (optax.apply_updates(params(), updates), new_state))
+
+
+def test_several_tables_of_one_shape():
+    tables = {"a": params()["embed"], "b": params()["embed"] + 1}
+    gradients = {"a": grads(0, [1, 4, 1])["embed"], "b": grads(1, [2])["embed"]}
+    optimizer = optax.adagrad(0.5)
+    lazy = jaxops.lazy(optimizer)
+    state = lazy.init(tables)
+    dense = jax.tree.map(
+        IndexedSlices.to_dense, gradients, is_leaf=lambda x: isinstance(x, IndexedSlices)
+    )
+    updates, expected_state = optimizer.update(dense, state, tables)
+    actual = lazy.apply(gradients, state, tables)
+    assert_close(actual, (optax.apply_updates(tables, updates), expected_state))
+
+
+def test_parts_of_rows():
+    slices = IndexedSlices([1.0, 2.0, 4.0], [7, 0, 7], (ROWS, WIDTH))
+    current = {"embed": params()["embed"]}
+    optimizer = jaxops.lazy(optax.adagrad(0.5))
+    state = optimizer.init(current)
+    actual, new_state = optimizer.apply({"embed": slices}, state, current)
+    changed = np.argwhere(np.asarray(actual["embed"] != current["embed"])).tolist()
+    assert changed == [[0, 0], [2, 1]]
+    expected = optax.adagrad(0.5)
+    updates, expected_state = expected.update({"embed": slices.to_dense()}, state, current)
+    assert_close((actual, new_state), (optax.apply_updates(current, updates), expected_state))
+
+
+def test_bfloat16_table_keeps_its_dtype():
+    current = {"embed": params()["embed"].astype(jnp.bfloat16)}
+    slices = IndexedSlices(jnp.ones((2, WIDTH), jnp.bfloat16), [1, 2], (ROWS, WIDTH))
+    optimizer = jaxops.lazy(optax.adam(0.1, mu_dtype=jnp.float32))
+    state = optimizer.init(current)
+    actual, new_state = optimizer.apply({"embed": slices}, state, current)
+    assert actual["embed"].dtype == jnp.bfloat16
+    assert jax.tree.map(jnp.result_type, new_state) == jax.tree.map(jnp.result_type, state)
+
+
+def test_extra_arguments_reach_the_optimizer():
+    def init(params):
+        return ()
+
+    def update(grads, state, params=None, *, rate):
+        return jax.tree.map(lambda g: -rate * g, grads), state
+
+    optimizer = jaxops.lazy(optax.GradientTransformationExtraArgs(init, update))
+    slices = IndexedSlices(jnp.ones((1, WIDTH)), [1], (ROWS, WIDTH))
+    current = {"embed": params()["embed"]}
+    actual, _ = optimizer.apply({"embed": slices}, (), current, rate=2.0)
+    np.testing.assert_array_equal(actual["embed"][1], current["embed"][1] - 2)
+
+
+def test_under_vmap():
+    """Tables of several models, each with indices of its own."""
+    optimizer = jaxops.lazy(optax.adam(0.1))
+    tables = jnp.stack([params()["embed"], params()["embed"] + 1])
+    values = jnp.arange(2 * 3 * WIDTH, dtype=jnp.float32).reshape(2, 3, WIDTH)
+    indices = jnp.array([[0, 0, 4], [5, 1, 9]])
+
+    def step(table, values, indices):
+        gradient = IndexedSlices(values, indices, (ROWS, WIDTH))
+        return optimizer.apply(gradient, optimizer.init(table), table)[0]
+
+    expected = [step(*each) for each in zip(tables, values, indices, strict=True)]
+    assert_close(jax.vmap(step)(tables, values, indices), jnp.stack(expected))
+
+
+# --- in place ---
+
+MANY_ROWS = 100_003
+
+
+def training_step(optimizer):
+    optimizer = jaxops.lazy(optimizer)
+
+    def loss(params, indices):
+        return jnp.sum(jaxops.gather(params["embed"], indices) ** 2)
+
+    def step(params, state, indices):
+        value_and_grad = jaxops.sparse_value_and_grad(loss, tables="embed")
+        value, grads = value_and_grad(params, indices)
+        return *optimizer.apply(grads, state, params), value
+
+    current = {"embed": jnp.ones((MANY_ROWS, 8))}
+    return step, (current, optimizer.init(current), jnp.array([5, 3, 5, 100_000]))
+
+
+def shapes_made(jaxpr):
+    for eqn in jaxpr.eqns:
+        yield from ((eqn.primitive.name, v.aval.shape) for v in eqn.outvars)
+    for inner in subjaxprs(jaxpr):
+        yield from shapes_made(inner)
+
+
+@pytest.mark.parametrize("name", ["sgd", "momentum", "adagrad", "adam", "rmsprop"])
+def test_tables_are_updated_in_place(name):
+    step, args = training_step(OPTIMIZERS[name]())
+    compiled = jax.jit(step, donate_argnums=(0, 1)).lower(*args).compile()
+    table_bytes = MANY_ROWS * 8 * 4
+    tables = [x for x in jax.tree.leaves(args) if x.shape == (MANY_ROWS, 8)]
+    memory = compiled.memory_analysis()
+    assert memory is not None
+    assert memory.alias_size_in_bytes >= len(tables) * table_bytes
+    assert memory.temp_size_in_bytes < table_bytes / 10
+    made = re.findall(rf"= \S*\[{MANY_ROWS},8\]\S* (\S+?)\(", compiled.as_text())
+    assert made, "the pattern finds what has the table's size"
+    assert not [op for op in made if op.startswith("copy")]
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam"])
+def test_only_tables_and_states_have_their_size(name):
+    step, args = training_step(OPTIMIZERS[name]())
+    made = [
+        op for op, shape in shapes_made(jax.make_jaxpr(step)(*args).jaxpr) if MANY_ROWS in shape
+    ]
+    tables = [x for x in jax.tree.leaves(args) if x.shape == (MANY_ROWS, 8)]
+    assert sorted(op for op in made if op not in ("reshape", "jit")) == ["scatter"] * len(tables)
+
+
+def test_second_step_compiles_nothing():
+    step, (current, state, indices) = training_step(optax.adam(0.1))
+    compiled = jax.jit(step, donate_argnums=(0, 1))
+    for n in range(3):
+        current, state, _ = compiled(current, state, indices + n)
+    assert compiled._cache_size() == 1
+
+
+# --- refused ---
+
+
+class NotElementWise:
+    """Keeps one number per row."""
+
+    def init(self, params):
+        return jax.tree.map(lambda p: jnp.zeros(p.shape[:1]), params)
+
+    def update(self, grads, state, params):
+        return grads, state
+
+
+def apply(grads, optimizer=None, state=None, current=None):
+    optimizer = jaxops.lazy(optimizer or optax.adam(0.1))
+    current = params() if current is None else current
+    return optimizer.apply(grads, optimizer.init(current) if state is None else state, current)
+
+
+def update_of_other_structure(grads, state, params):
+    return [grads], state
+
+
+REFUSED = {
+    "no-optimizer": (lambda: jaxops.lazy(0.1), TypeError, "methods init and update.*received 0.1"),
+    "structure": (
+        lambda: apply({"embed": grads(0, [1])["embed"]}),
+        ValueError,
+        "grads must have the structure of params, .*'other'.*; received",
+    ),
+    "shape": (
+        lambda: apply({**grads(0, [1]), "other": jnp.ones(3)}),
+        ValueError,
+        r"gradient 'other' must have the parameter's shape \(2,\); received \(3,\)",
+    ),
+    "dense-shape": (
+        lambda: apply({**grads(0, [1]), "embed": IndexedSlices(jnp.ones((1, 2)), [0], (5, 2))}),
+        ValueError,
+        r"gradient 'embed' must have the parameter's shape \(6, 3\); received \(5, 2\)",
+    ),
+    "not-element-wise": (
+        lambda: apply(grads(0, [1]), NotElementWise()),
+        ValueError,
+        r"must be element-wise.*table 'embed', \(6, 3\); received one that keeps \(6,\)",
+    ),
+    "factored": (
+        lambda: apply(
+            {"embed": IndexedSlices(jnp.ones((1, 128)), [0], (256, 128))},
+            optax.adafactor(0.1),
+            current={"embed": jnp.ones((256, 128))},
+        ),
+        ValueError,
+        r"must be element-wise.*table 'embed', \(256, 128\); received one that keeps \(",
+    ),
+    "state": (
+        lambda: apply(grads(0, [1]), state=optax.sgd(0.1, momentum=0.5).init(params())),
+        ValueError,
+        "state must come from init for these params",
+    ),
+    "updates": (
+        lambda: apply(
+            grads(0, [1]), optax.GradientTransformation(lambda _: (), update_of_other_structure)
+        ),
+        ValueError,
+        "the optimizer's updates must have the structure",
+    ),
+    "text": (
+        lambda: apply({**grads(0, [1]), "other": "ab"}),
+        TypeError,
+        "gradient 'other' must be an array of numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    call, error, words = REFUSED[name]
+    with pytest.raises(error, match=re.compile(words, re.S)):
+        call()
