@@ -188,7 +188,8 @@ class IndexedSlices:
             size = _dynamic_shape.check_size(size, "IndexedSlices.sum_duplicates")
             if size < self.indices.size:
                 slots += _check_fits(distinct, size) - distinct
-        return _sum_in_slots(self, slots, size)
+        indices = _indices_of_slots(self, slots, size)
+        return IndexedSlices(_sum_in_slots(self, slots, size), indices, self.dense_shape)
 
     def _counted(self) -> jax.Array:
         """The indices, those that count for nothing made `num_rows`."""
@@ -220,12 +221,6 @@ class IndexedSlices:
 
     def _with_values(self, values: jax.Array) -> IndexedSlices:
         return IndexedSlices.tree_unflatten(self.dense_shape, (values, self.indices))
-
-
-def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
-    """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
-    slots = _first_slots(slices.indices, slices.num_rows)
-    return _sum_in_slots(slices, slots, slices.indices.size)
 
 
 def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
@@ -347,14 +342,27 @@ def _compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Ar
 
 
 @functools.partial(jax.jit, static_argnames="size")
-def _sum_in_slots(slices: IndexedSlices, slots: jax.Array, size: int) -> IndexedSlices:
-    """`size` rows, each the sum of those in its slot."""
+def _indices_of_slots(slices: IndexedSlices, slots: jax.Array, size: int) -> jax.Array:
     indices = slices._counted()
-    values = jnp.zeros((size, *slices.values.shape[1:]), slices.dtype)
     nowhere = jnp.full(size, slices.num_rows, indices.dtype)
-    values = values.at[slots].add(slices.values, mode="drop")
-    indices = nowhere.at[slots].min(indices, mode="drop")  # all in a slot are the same
-    return IndexedSlices(values, indices, slices.dense_shape)
+    return nowhere.at[slots].min(indices, mode="drop")  # all in a slot are the same
+
+
+@functools.partial(jax.jit, static_argnames="size")
+def _sum_in_slots(slices: IndexedSlices, slots: jax.Array, size: int) -> jax.Array:
+    values = jnp.zeros((size, *slices.values.shape[1:]), slices.dtype)
+    return values.at[slots].add(slices.values, mode="drop")
+
+
+@jax.jit
+def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
+    """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
+    slots = _first_slots(slices.indices, slices.num_rows)
+    n = slots.size
+    indices = slices._counted()
+    is_first = slots == lax.iota(slots.dtype, n)
+    indices = jnp.where(is_first, indices, jnp.asarray(slices.num_rows, indices.dtype))
+    return IndexedSlices(_sum_in_slots(slices, slots, n), indices, slices.dense_shape)
 
 
 def _check_scalar(x: Any) -> Any:

@@ -237,7 +237,9 @@ def first_occurrences(x: jax.Array) -> jax.Array:
     if n == 0:
         return lax.iota(jnp.int32, 0)
     keys, is_nan = _keys(x)
-    bits = max(n - 1, 1).bit_length() + 1  # at most half of the slots are ever used
+    # At most a quarter of the slots are ever used: with half of them, many distinct values take
+    # twice the rounds.
+    bits = min(max(n - 1, 1).bit_length() + 2, 31)
     hashes = _hash(keys)
     # Odd, hence each element comes by all slots.
     steps = _hash(keys ^ np.array(0x9E3779B9, keys.dtype)) | np.uint32(1)
