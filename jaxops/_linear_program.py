@@ -134,22 +134,38 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
         if (passed := _passed_on(eqn, table)) is not None:
             return [passed]
         if (access := _access(eqn, inputs)) is not None:
-            starts = starts_of(eqn, [_value(x) for x in inputs[1:]])
-            lookup = Lookup(
-                positions=access.positions(starts),
-                table=table.number,
-                table_shape=access.shape,
-                depth=access.depth,
-                masked=access.mode == lax.GatherScatterMode.FILL_OR_DROP,
-            )
-            found.append(lookup)
-        else:
-            for x in inputs:
-                if isinstance(x, Table):
-                    refuse(eqn, x)
+            found.append(_lookup(eqn, access, inputs))
+            return nothing
+        _refuse_all(eqn, inputs, refuse)
+        if eqn.primitive in _RULES:
+            # Lost sight of, as of now the table is a tangent like others.
+            inputs = [_TANGENT if isinstance(x, Table) else x for x in inputs]
+            return _RULES[eqn.primitive].find(eqn, inputs, refuse)[1]
         return nothing
 
     return found, _walk(program, inputs, step)
+
+
+def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
+    table, *indices = inputs
+    if not all(map(_is_known, indices)):
+        raise NotImplementedError(
+            "sparse_value_and_grad: the indices of a lookup must not come out of a while_loop that "
+            f"also computes what is differentiated; received such{_jax_internals.where(eqn)}"
+        )
+    return Lookup(
+        positions=access.positions(starts_of(eqn, list(map(_value, indices)))),
+        table=table.number,
+        table_shape=access.shape,
+        depth=access.depth,
+        masked=access.mode == lax.GatherScatterMode.FILL_OR_DROP,
+    )
+
+
+def _refuse_all(eqn: JaxprEqn, values: Iterable, refuse: Refuse) -> None:
+    for x in values:
+        if isinstance(x, Table):
+            refuse(eqn, x)
 
 
 def _find_inside(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
@@ -177,6 +193,8 @@ def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
             else:
                 args.append(inputs[n] if isinstance(inputs[n], Table) else _TANGENT)
         found, results = _find(body, args, refuse)
+        unchanged = {n - num_consts for n in carried if isinstance(inputs[n], Table)}
+        _refuse_all(eqn, (x for n, x in enumerate(results) if n not in unchanged), refuse)
         results = [_value(x) for x, known in zip(results, known_out, strict=True) if known]
         split = sum(known_out[:num_carry])
         return results[:split], (found, results[split:])
@@ -208,6 +226,7 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
         values = iter(values)
         args = [next(values) if _is_known(x) else x for x in operands]
         found, results = _find(branch, args, refuse)
+        _refuse_all(eqn, results, refuse)
         return found, [_value(x) for x, known in zip(results, known_out, strict=True) if known]
 
     # What is found in a branch counts where that branch is taken.
@@ -311,8 +330,12 @@ def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
         xs, rows = xs_and_rows
         args = [*consts, *_with_tables(init, carry), *xs]
         results = _evaluate(_body(eqn), args, rows, tables)
-        new_carry, ys = results[:num_carry], results[num_carry:]
-        return _without_tables(new_carry), [_dense(y, tables) for y in ys]
+        new_carry = [
+            _dense(x, tables)
+            for x, old in zip(results, init, strict=False)
+            if not isinstance(old, Table)
+        ]
+        return new_carry, [_dense(y, tables) for y in results[num_carry:]]
 
     carry, ys = lax.scan(
         step,
@@ -335,19 +358,6 @@ def _evaluate_cond(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
 
     cases = [lambda *args, n=n: take(n, *args) for n in range(len(eqn.params["branches"]))]
     return _switch(eqn, index, cases, _without_tables(operands), rows)
-
-
-def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
-    """What `eqn` is, a switch or a `lax.platform_dependent`, between other `cases`."""
-    platforms = eqn.params.get("branches_platforms")
-    if not platforms:
-        return lax.switch(_value(index), cases, *operands)
-    by_platform = {
-        platform: case
-        for names, case in zip(platforms, cases, strict=True)
-        for platform in names or ["default"]
-    }
-    return lax.platform_dependent(*operands, **by_platform)
 
 
 def _without_tables(values: Iterable) -> list:
@@ -403,6 +413,19 @@ def _body(eqn: JaxprEqn) -> ClosedJaxpr:
     return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
 
 
+def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
+    """What `eqn` is, a switch or a `lax.platform_dependent`, between other `cases`."""
+    platforms = eqn.params.get("branches_platforms")
+    if not platforms:
+        return lax.switch(_value(index), cases, *operands)
+    by_platform = {
+        platform: case
+        for names, case in zip(platforms, cases, strict=True)
+        for platform in names or ["default"]
+    }
+    return lax.platform_dependent(*operands, **by_platform)
+
+
 def _walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
     """The results of a program whose equations `step(eqn, inputs)` evaluates."""
     jaxpr: Jaxpr = program.jaxpr
@@ -432,10 +455,7 @@ def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
 
 def _access(eqn: JaxprEqn, inputs: list) -> Access | None:
     """How `eqn` looks up the table that it is given, if it does."""
-    table, *indices = inputs
-    if not isinstance(table, Table) or any(isinstance(x, (_Tangent, Table)) for x in indices):
-        return None
-    return access_of(eqn)
+    return access_of(eqn) if isinstance(inputs[0], Table) else None
 
 
 def _bind(eqn: JaxprEqn, inputs: list) -> list:

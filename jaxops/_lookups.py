@@ -148,6 +148,12 @@ def access_of(eqn: JaxprEqn) -> Access | None:
     return access if access.chooses_rows else None
 
 
+def describe(eqn: JaxprEqn) -> str:
+    """What `eqn` does to a table that it does not look up."""
+    name = eqn.primitive.name
+    return f"{name}, with all of its first axis" if eqn.primitive in _READERS else name
+
+
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
     """Per axis of the table: where the windows begin. `operands` are those after the table."""
     return _READERS[eqn.primitive][1](eqn, *operands)

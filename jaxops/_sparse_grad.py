@@ -11,7 +11,7 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _arguments, _jax_internals, _linear_program
 from jaxops._indexed_slices import IndexedSlices, TiedGradient, concatenate
-from jaxops._lookups import Lookup
+from jaxops._lookups import Lookup, describe
 
 _OP = "sparse_value_and_grad"
 
@@ -123,7 +123,7 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
         if not tied:
             raise ValueError(
                 f"{_OP}: table {paths[table.number]!r} must be used by lookups of rows only; "
-                f"received a use by {eqn.primitive.name}{_jax_internals.where(eqn)}. With "
+                f"received a use by {describe(eqn)}{_jax_internals.where(eqn)}. With "
                 "tied=True its gradient has a dense part beside the rows; or leave it out of tables"
             )
 
