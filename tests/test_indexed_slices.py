@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ import jaxops
 from jaxops import IndexedSlices, TiedGradient
 
 
-def slices(indices=(2, 0, 2, 5), dense_shape=(4, 2), depth=1, dtype=np.float32):
+def slices(indices=(2, 0, 2, 5), dense_shape=(4, 2), depth=1, dtype: Any = np.float32):
     shape = (len(indices), *dense_shape[depth:])
     values = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype)
     return IndexedSlices(values, jnp.array(indices, jnp.int32), dense_shape)
