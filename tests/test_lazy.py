@@ -208,6 +208,28 @@ def test_extra_arguments_reach_the_optimizer():
     np.testing.assert_array_equal(actual["embed"][1], current["embed"][1] - 2)
 
 
+class SgdByNorm:
+    """Steps in proportion to the norms of gradient and parameter."""
+
+    def init(self, params):
+        return ()
+
+    def update(self, grads, state, params):
+        def step(gradient, param):
+            return -gradient * jnp.sum(gradient**2) * jnp.sum(param**2)
+
+        return jax.tree.map(step, grads, params), state
+
+
+def test_what_reduces_over_rows_gets_each_once():
+    slices = grads(0, [1, 4, 1, 9])["embed"]
+    current = {"embed": params()["embed"]}
+    actual, _ = jaxops.lazy(SgdByNorm()).apply({"embed": slices}, (), current)
+    table, dense = np.asarray(current["embed"]), np.asarray(slices.to_dense())
+    norms = np.sum(dense**2) * np.sum(table[[1, 4]] ** 2)
+    np.testing.assert_allclose(actual["embed"], table - dense * norms, rtol=1e-5)
+
+
 def test_under_vmap():
     """Tables of several models, each with indices of its own."""
     optimizer = jaxops.lazy(optax.adam(0.1))
