@@ -8,6 +8,13 @@ draws a map of the frequent words. Takes about a minute on two CPU cores, where 
     pip install "jaxops[examples]"
     python examples/word_embeddings.py
     python examples/word_embeddings.py --help
+
+A step looks up a few thousand vectors. `jaxops.sparse_value_and_grad` makes gradients of these rows
+only, and `jaxops.lazy` updates only them, so that a step does not depend on the size of the tables.
+What the size costs otherwise shows in tables of a million rows:
+
+    python examples/word_embeddings.py --vocab 1000000 --window 1 --epochs 1
+    python examples/word_embeddings.py --vocab 1000000 --window 1 --epochs 1 --gradients dense
 """
 
 from __future__ import annotations
@@ -35,6 +42,7 @@ import jaxops
 HELD_OUT_FRACTION = 0.05
 FREQUENT = 1e-3  # words above this share of the text are thinned out, as in word2vec
 NOISE_POWER = 0.75  # negatives are drawn in proportion to count ** NOISE_POWER, as in word2vec
+TABLES_LIMIT = 2**33  # bytes, of what training keeps of the tables' size
 QUERIES = ("list", "exception", "string", "float", "import", "loop", "async", "key", "__add__")
 
 
@@ -50,6 +58,15 @@ def number(kind: type, low: float, high: float) -> Callable[[str], float]:
                 f"received {text!r}, expected {noun} from {low} to {high}"
             )
         return value
+
+    return parse
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise argparse.ArgumentTypeError(f"received {text!r}, expected {' or '.join(words)}")
+        return text
 
     return parse
 
@@ -85,11 +102,15 @@ class Settings:
     dimension: int = option(128, number(int, 1, 4096), "numbers in a word's vector")
     window: int = option(10, number(int, 1, 100), "how many words apart neighbours may stand")
     negatives: int = option(5, number(int, 1, 1000), "noise words for every pair of neighbours")
-    epochs: int = option(40, number(int, 1, 100_000), "passes over the text")
+    epochs: int = option(30, number(int, 1, 100_000), "passes over the text")
     batch_size: int = option(512, number(int, 1, 10**6), "pairs of neighbours in a training step")
-    learning_rate: float = option(0.2, number(float, 1e-6, 100), "at first; it falls linearly")
+    learning_rate: float = option(0.3, number(float, 1e-6, 100), "at first; it falls linearly")
     weight_decay: float = option(0.02, number(float, 0, 10), "pull of vectors in use to zero")
     min_count: int = option(3, number(int, 1, 10**6), "leave out words that occur less often")
+    gradients: str = option("sparse", one_of("sparse", "dense"), "of the tables: sparse or dense")
+    vocab: int = option(
+        0, number(int, 0, 10**9), "rows of each table, most for words that never occur; 0: no such"
+    )
     map_words: int = option(200, number(int, 20, 500), "words on the map")
     seed: int = option(0, number(int, 0, 2**31 - 1), "of everything random")
     output: str = option("build/word_map.png", picture_path, "the picture to write")
@@ -123,7 +144,13 @@ class Embeddings(NamedTuple):
 
 class TrainingState(NamedTuple):
     embeddings: Embeddings
-    squares: Embeddings  # Adagrad's sums of squared gradients, one number per row
+    optimizer: Any
+
+
+class Speed(NamedTuple):
+    compilation: float  # seconds
+    training: float  # seconds, without compilation
+    steps: int
 
 
 def read_paragraphs() -> list[list[str]]:
@@ -185,72 +212,82 @@ def hold_out(corpus: Corpus, settings: Settings) -> tuple[np.ndarray, HeldOut]:
     return training_pairs, HeldOut(np.concatenate(true_pairs), np.concatenate(false_pairs))
 
 
-def initialize(words: int, settings: Settings) -> TrainingState:
+def initialize(words: int, settings: Settings) -> Embeddings:
     shape = words, settings.dimension
     tables = [
         jax.random.uniform(key, shape, minval=-0.5, maxval=0.5) / settings.dimension
         for key in jax.random.split(jax.random.key(settings.seed))
     ]
-    squares = [jnp.full(words, 1e-6) for _ in tables]
-    return TrainingState(Embeddings(*tables), Embeddings(*squares))
+    return Embeddings(*tables)
 
 
-def loss_of_vectors(
-    center: jax.Array, context: jax.Array, noise: jax.Array, weight_decay: float
+def table_rows(words: int, settings: Settings) -> int:
+    """Rows of each table: one per word, and those that `--vocab` adds."""
+    rows = settings.vocab or words
+    if rows < words:
+        raise SettingError(
+            f"argument --vocab: received {settings.vocab}, expected at least {words}, the words of "
+            "the text, or 0"
+        )
+    arrays = 4 if settings.gradients == "sparse" else 8  # dense: the gradients, and new arrays
+    fitting = TABLES_LIMIT // (4 * settings.dimension * arrays)
+    if rows > fitting:
+        raise SettingError(
+            f"argument --vocab: received {settings.vocab}, expected at most {fitting}, what fits "
+            f"into {TABLES_LIMIT // 2**30} GiB with --dimension {settings.dimension} and "
+            f"--gradients {settings.gradients}"
+        )
+    return rows
+
+
+def make_optimizer(settings: Settings, steps: int) -> jaxops.LazyOptimizer:
+    import optax
+
+    rate = optax.linear_schedule(settings.learning_rate, 0, steps * settings.epochs)
+    return jaxops.lazy(optax.adagrad(rate, initial_accumulator_value=1e-6))
+
+
+def loss_of_batch(
+    embeddings: Embeddings,
+    centers: jax.Array,
+    contexts: jax.Array,
+    noise: jax.Array,
+    weight_decay: float,
 ) -> jax.Array:
     """Negative sampling: a pair's product shall be large, the products with noise words small."""
+    center = jaxops.gather(embeddings.center, centers)
+    context = jaxops.gather(embeddings.context, contexts)
+    others = jaxops.gather(embeddings.context, noise)
     true_scores = jnp.einsum("bd,bd->b", center, context)
-    noise_scores = jnp.einsum("bd,bnd->bn", center, noise)
+    noise_scores = jnp.einsum("bd,bnd->bn", center, others)
     likelihood = jax.nn.log_sigmoid(true_scores).sum() + jax.nn.log_sigmoid(-noise_scores).sum()
-    squared_norms = sum(jnp.sum(vectors**2) for vectors in (center, context, noise))
+    squared_norms = sum(jnp.sum(vectors**2) for vectors in (center, context, others))
     return 0.5 * weight_decay * squared_norms - likelihood
-
-
-def adagrad(
-    table: jax.Array, squares: jax.Array, rows: jax.Array, gradients: jax.Array, rate: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Row-wise Adagrad: touches only the fetched rows; a row fetched twice gets both updates."""
-    index_vectors = rows[:, None]
-    mean_squares = jnp.mean(gradients**2, axis=-1)
-    squares = jaxops.tensor_scatter_nd_add(squares, index_vectors, mean_squares)
-    rates = rate / jnp.sqrt(jaxops.gather(squares, rows))
-    table = jaxops.tensor_scatter_nd_sub(table, index_vectors, rates[:, None] * gradients)
-    return table, squares
 
 
 @functools.partial(jax.jit, static_argnames="settings", donate_argnames="state")
 def train_epoch(
-    state: TrainingState,
-    pairs: jax.Array,
-    noise: jax.Array,
-    key: jax.Array,
-    rate: jax.Array,
-    settings: Settings,
+    state: TrainingState, pairs: jax.Array, noise: jax.Array, key: jax.Array, settings: Settings
 ) -> tuple[TrainingState, jax.Array]:
     """One step per batch of `pairs`; returns the mean loss of a pair too."""
     batch_size = settings.batch_size
     steps = len(pairs) // batch_size
+    optimizer = make_optimizer(settings, steps)
+    if settings.gradients == "sparse":
+        value_and_grad = jaxops.sparse_value_and_grad(loss_of_batch, tables=Embeddings._fields)
+    else:
+        value_and_grad = jax.value_and_grad(loss_of_batch)
 
     def step(i, carry):
-        (vectors, squares), total = carry
+        (embeddings, optimizer_state), total = carry
         batch = jaxops.slice(pairs, [i * batch_size, 0], [batch_size, 2])
-        centers, contexts = batch[:, 0], batch[:, 1]
         drawn = jax.random.choice(
             jax.random.fold_in(key, i), len(noise), (batch_size, settings.negatives), p=noise
         )
-        loss, (d_center, d_context, d_noise) = jax.value_and_grad(loss_of_vectors, (0, 1, 2))(
-            jaxops.gather(vectors.center, centers),
-            jaxops.gather(vectors.context, contexts),
-            jaxops.gather(vectors.context, drawn),
-            settings.weight_decay,
+        loss, gradients = value_and_grad(
+            embeddings, batch[:, 0], batch[:, 1], drawn, settings.weight_decay
         )
-        rows = jnp.concatenate([contexts, drawn.reshape(-1)])
-        d_rows = jnp.concatenate([d_context, d_noise.reshape(-1, d_noise.shape[-1])])
-        center, center_squares = adagrad(vectors.center, squares.center, centers, d_center, rate)
-        context, context_squares = adagrad(vectors.context, squares.context, rows, d_rows, rate)
-        state = TrainingState(
-            Embeddings(center, context), Embeddings(center_squares, context_squares)
-        )
+        state = TrainingState(*optimizer.apply(gradients, optimizer_state, embeddings))
         return state, total + loss
 
     state, total = jax.lax.fori_loop(0, steps, step, (state, jnp.zeros(())))
@@ -264,8 +301,8 @@ def pair_weights(counts: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return keep[pairs[:, 0]] * keep[pairs[:, 1]]
 
 
-def train(counts: np.ndarray, pairs: np.ndarray, settings: Settings) -> tuple[Embeddings, int]:
-    """Trains on `pairs`, each in both directions; returns also how many pairs it trained on."""
+def train(counts: np.ndarray, pairs: np.ndarray, settings: Settings) -> tuple[Embeddings, Speed]:
+    """Trains on `pairs`, each in both directions; returns the vectors of the words in `counts`."""
     from tqdm import tqdm
 
     rng = np.random.default_rng(settings.seed)
@@ -281,22 +318,34 @@ def train(counts: np.ndarray, pairs: np.ndarray, settings: Settings) -> tuple[Em
             f"{int(weights.sum())}, the pairs of an epoch, and {fitting}, what fits into memory "
             "with these --negatives and --dimension"
         )
-    state = initialize(len(counts), settings)
+    more = table_rows(len(counts), settings) - len(counts)  # their vectors stay 0
+    tables = [jaxops.pad(x, [[0, more], [0, 0]]) for x in initialize(len(counts), settings)]
+    embeddings = Embeddings(*tables)
+    state = TrainingState(embeddings, make_optimizer(settings, steps).init(embeddings))
+    del tables, embeddings  # donated
+    print(
+        f"Training: {steps:,} steps an epoch, {settings.gradients} gradients, two tables of "
+        f"{len(counts) + more:,} rows",
+        flush=True,
+    )
+
+    start = time.perf_counter()
+    drawn_type = jax.ShapeDtypeStruct((steps * settings.batch_size, 2), pairs.dtype)
+    run_epoch = train_epoch.lower(state, drawn_type, noise, key, settings=settings).compile()
+    compiled = time.perf_counter()
     bar = tqdm(range(settings.epochs), desc="Training", unit="epoch", disable=None)
     for epoch in bar:
         drawn = rng.choice(len(pairs), steps * settings.batch_size, p=weights / weights.sum())
-        state, loss = train_epoch(
-            state,
-            jnp.asarray(pairs[drawn]),
-            noise,
-            jax.random.fold_in(key, epoch),
-            jnp.asarray(settings.learning_rate * (1 - epoch / settings.epochs)),
-            settings,
+        state, loss = run_epoch(
+            state, jnp.asarray(pairs[drawn]), noise, jax.random.fold_in(key, epoch)
         )
         bar.set_postfix(loss=f"{loss:.3f}")
         if bar.disable and (epoch + 1) % math.ceil(settings.epochs / 5) == 0:
             print(f"Epoch {epoch + 1} of {settings.epochs}: loss {loss:.3f}", flush=True)
-    return state.embeddings, settings.epochs * steps * settings.batch_size
+    jax.block_until_ready(state)
+    seconds = time.perf_counter() - compiled
+    of_words = [jaxops.slice(x, [0, 0], [len(counts), -1]) for x in state.embeddings]
+    return Embeddings(*of_words), Speed(compiled - start, seconds, settings.epochs * steps)
 
 
 def pair_scores(embeddings: Embeddings) -> jax.Array:
@@ -347,14 +396,11 @@ def run(settings: Settings) -> None:
     pairs, held_out = hold_out(corpus, settings)
     text_length = int(counts.sum())
     print(f"Text: {text_length:,} words, {len(words):,} different ones")
-    print(f"Training: {len(pairs):,} pairs of neighbours")
+    print(f"To train on: {len(pairs):,} pairs of neighbours")
     print(f"Held out: {len(held_out.true_pairs):,} different pairs, never trained on")
 
-    untrained = initialize(len(words), settings).embeddings
-    start = time.perf_counter()
-    embeddings, trained_pairs = train(counts, pairs, settings)
-    jax.block_until_ready(embeddings)
-    seconds = time.perf_counter() - start
+    untrained = initialize(len(words), settings)
+    embeddings, speed = train(counts, pairs, settings)
     if not jnp.isfinite(embeddings.center).all():
         raise SettingError(
             f"argument --learning-rate: received {settings.learning_rate}, with which training "
@@ -373,10 +419,12 @@ def run(settings: Settings) -> None:
         if query in words:
             print(f"  {query:<10} {', '.join(nearest_words(words, vectors, query))}")
 
-    speed = text_length * settings.epochs / seconds
-    print(f"\nTrained in {seconds:.1f} s, compilation included: {speed:,.0f} words per second")
-    print(f"  (the {text_length:,} words of the text count once in each epoch; ", end="")
-    print(f"{trained_pairs / seconds:,.0f} pairs per second)")
+    seconds = speed.training
+    print(f"\nTrained in {seconds:.1f} s, after {speed.compilation:.1f} s of compilation:")
+    print(f"  {text_length * settings.epochs / seconds:,.0f} words per second ", end="")
+    print(f"(the {text_length:,} words of the text count once in each epoch)")
+    print(f"  {speed.steps * settings.batch_size / seconds:,.0f} pairs per second")
+    print(f"  {1000 * seconds / speed.steps:.2f} ms per step, with {settings.gradients} gradients")
     shown = telling_words(np.asarray(embeddings.center), settings.map_words)
     shown_words = [words[i] for i in shown]
     draw_map(shown_words, counts[shown], vectors[shown], settings.seed, settings.output)

@@ -1,10 +1,13 @@
 """The main job, made small, and its settings."""
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import jax
+import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "word_embeddings.py"
@@ -27,7 +30,52 @@ def test_word_embeddings(tmp_path):
     assert score["trained"] > 0.6
     assert "exception" in done.stdout
     assert "words per second" in done.stdout
+    assert "ms per step, with sparse gradients" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.fixture
+def example(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    with jax.numpy_dtype_promotion("standard"):  # optax mixes dtypes
+        yield importlib.import_module("word_embeddings")
+
+
+def train_small(example, **options):
+    settings = example.Settings(
+        dimension=8, negatives=3, epochs=3, batch_size=32, learning_rate=0.1, **options
+    )
+    rng = np.random.default_rng(1)
+    pairs = rng.integers(0, 30, (500, 2), np.int32)
+    embeddings, _ = example.train(np.bincount(pairs.reshape(-1)), pairs, settings)
+    return embeddings
+
+
+def test_sparse_and_dense_gradients_train_alike(example):
+    sparse, dense = (train_small(example, gradients=g) for g in ("sparse", "dense"))
+    for ours, expected in zip(sparse, dense, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
+        assert np.abs(ours).max() > 0.2  # it has moved, from at most 1/16
+
+
+@pytest.mark.parametrize("gradients", ["sparse", "dense"])
+def test_words_that_never_occur_change_nothing(example, gradients):
+    padded, unpadded = (train_small(example, gradients=gradients, vocab=v) for v in (100, 0))
+    for ours, expected in zip(padded, unpadded, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("gradients", ["sparse", "dense"])
+def test_only_dense_steps_make_more_tables(example, gradients):
+    settings = example.Settings(dimension=8, negatives=3, batch_size=32, gradients=gradients)
+    embeddings = example.initialize(100_000, settings)
+    state = example.TrainingState(
+        embeddings, example.make_optimizer(settings, steps=3).init(embeddings)
+    )
+    pairs, noise = np.zeros((96, 2), np.int32), np.full(30, 1 / 30, np.float32)
+    compiled = example.train_epoch.lower(state, pairs, noise, jax.random.key(0), settings).compile()
+    makes_tables = compiled.memory_analysis().temp_size_in_bytes > embeddings.center.nbytes
+    assert makes_tables == (gradients == "dense")
 
 
 def test_gallery(tmp_path):
@@ -46,6 +94,12 @@ BAD_OPTIONS = {
     "nan": (["--learning-rate", "nan"], "argument --learning-rate: received 'nan'"),
     "path": (["--output", "map.gif"], "argument --output: received 'map.gif'"),
     "unknown": (["--epoch", "3"], "unrecognized arguments: --epoch 3"),
+    "gradients": (
+        ["--gradients", "both"],
+        "argument --gradients: received 'both', expected sparse",
+    ),
+    "few-rows": (["--vocab", "20"], "argument --vocab: received 20, expected at least"),
+    "many-rows": (["--vocab", "90000000"], "argument --vocab: received 90000000, expected at most"),
     "no-words": (["--min-count", "100000"], "argument --min-count: received 100000"),
 }
 
