@@ -182,13 +182,17 @@ def test_parts_of_rows():
     assert_close((actual, new_state), (optax.apply_updates(current, updates), expected_state))
 
 
-def test_bfloat16_table_keeps_its_dtype():
-    current = {"embed": params()["embed"].astype(jnp.bfloat16)}
+def test_bfloat16_parameters_keep_their_dtype():
+    current = {
+        "embed": params()["embed"].astype(jnp.bfloat16),
+        "other": jnp.ones(2, jnp.bfloat16),
+    }
     slices = IndexedSlices(jnp.ones((2, WIDTH), jnp.bfloat16), [1, 2], (ROWS, WIDTH))
-    optimizer = jaxops.lazy(optax.adam(0.1, mu_dtype=jnp.float32))
+    optimizer = jaxops.lazy(optax.adam(jnp.float32(0.1), mu_dtype=jnp.float32))
     state = optimizer.init(current)
-    actual, new_state = optimizer.apply({"embed": slices}, state, current)
-    assert actual["embed"].dtype == jnp.bfloat16
+    gradients = {"embed": slices, "other": current["other"]}
+    actual, new_state = optimizer.apply(gradients, state, current)
+    assert {x.dtype for x in actual.values()} == {jnp.dtype("bfloat16")}
     assert jax.tree.map(jnp.result_type, new_state) == jax.tree.map(jnp.result_type, state)
 
 
