@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check docs bench-core clean
+.PHONY: demo test check docs bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -24,6 +24,12 @@ docs: $(STAMP)
 # What the default bounds cost.
 bench-core: $(STAMP)
 	$(BIN)/python benchmarks/bounds_cost.py
+
+# One training step of a table lookup, against a dense gradient and against TensorFlow.
+bench-sparse: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[benchmarks]'
+	$(BIN)/python benchmarks/sparse_gradients.py --json benchmarks/results/sparse_gradients.json \
+		--plot docs/pictures/sparse_gradients.png
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -7,28 +7,17 @@ The ratio of a round says more than times do, as machines are shared. Run it wit
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from setting import tf, write_figures
 
 import jaxops
-
-try:
-    tf: Any = importlib.import_module("tensorflow")
-except ImportError:
-    tf = None
 
 
 def seconds_per_call(call: Callable[[], object], calls: int) -> float:
@@ -111,17 +100,7 @@ def main() -> None:
     for row, figures in results.items():
         print(f"{row}\n  {figures}")
     if arguments.json:
-        machine = {
-            "device": jax.devices()[0].device_kind,
-            "cpus": os.cpu_count(),
-            "python": platform.python_version(),
-            "jax": jax.__version__,
-            "tensorflow": None if tf is None else tf.__version__,
-        }
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(
-            json.dumps({"machine": machine, "rows": results}, indent=1) + "\n"
-        )
+        write_figures(arguments.json, {"rows": results})
 
 
 if __name__ == "__main__":
