@@ -1,0 +1,47 @@
+"""Rows of the state of a lazy optimizer: each one once, and none of the others."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+import jaxops
+
+ROWS = 9
+INDICES = {
+    "distinct": [3, 1, 7],
+    "repeated": [3, 3, 1, 3, 1],
+    "some-ignored": [3, ROWS, 1, -1, 1],
+    "all-ignored": [ROWS, -1],
+    "none": [],
+}
+# The norm is over the updates of all rows: one more row, or one twice, changes the others.
+OPTIMIZER = optax.chain(optax.scale_by_adam(), optax.clip_by_global_norm(0.1))
+
+
+@pytest.mark.parametrize("case", INDICES)
+def test_update_is_that_of_the_distinct_rows(case):
+    indices = np.array(INDICES[case], np.int32)
+    rng = np.random.default_rng(0)
+    params = jnp.asarray(rng.normal(size=(ROWS, 4)), jnp.float32)
+    values = jnp.asarray(rng.integers(1, 5, (len(indices), 4)), jnp.float32)
+    grads = jaxops.IndexedSlices(values, indices, params.shape)
+    lazy = jaxops.lazy(OPTIMIZER)
+    with jax.numpy_dtype_promotion("standard"):
+        # A step of all rows, so that no row of the state is 0; then one that is not finite.
+        _, state = OPTIMIZER.update(jnp.ones_like(params), OPTIMIZER.init(params), params)
+        state = jax.tree.map(lambda x: x.at[5].set(jnp.nan) if x.ndim else x, state)
+        received, received_state = jax.jit(lazy.apply)(grads, state, params)
+
+        rows = np.unique(indices[(indices >= 0) & (indices < ROWS)])
+        dense = grads.to_dense()[rows]
+        of_rows = jax.tree.map(lambda x: x[rows] if x.ndim else x, state)
+        updates, of_rows = OPTIMIZER.update(dense, of_rows, params[rows])
+    wanted_state = [
+        old.at[rows].set(new) if old.ndim else new
+        for old, new in zip(*map(jax.tree.leaves, (state, of_rows)), strict=True)
+    ]
+    wanted = [params.at[rows].add(updates), *wanted_state]
+    for array, expected in zip([received, *jax.tree.leaves(received_state)], wanted, strict=True):
+        np.testing.assert_allclose(array, expected, rtol=1e-6, atol=1e-6)
