@@ -90,6 +90,7 @@ def jax_contender(kind: str, optimizer: str, table: np.ndarray) -> Contender:
     params, state = _write_pages((params, dense.init(params)), jnp.float32(0))
     step = jax.jit(dense_step if kind == "dense" else sparse_step, donate_argnums=(0, 1))
     compiled = step.lower(params, state, jnp.zeros(BATCH, jnp.int32)).compile()
+    memory = compiled.memory_analysis()
     variables = [params, state]
     del params, state
 
@@ -102,7 +103,7 @@ def jax_contender(kind: str, optimizer: str, table: np.ndarray) -> Contender:
         jnp.asarray,
         run,
         lambda indices: np.asarray(variables[0][indices]),
-        compiled.memory_analysis().temp_size_in_bytes,
+        None if memory is None else memory.temp_size_in_bytes,
     )
 
 
@@ -127,7 +128,7 @@ def tensorflow_contender(
         goal = tf.constant(targets())
         apply = apply_gradient(variable)
 
-        @tf.function(jit_compile=jit)
+        @tf.function(jit_compile=jit, autograph=False)
         def step(indices):
             with tf.GradientTape() as tape:
                 vectors = tf.gather(variable, indices)
