@@ -91,9 +91,6 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         def gather_rows(x, owner: int | None):
             return x if owner is None else _gather_rows(x, rows_of[owner])
 
-        def gather_state(x, owner: int | None):
-            return x if owner is None else _gather_state(x, rows_of[owner])
-
         def put_rows(x, new, owner: int | None):
             return new if owner is None else _put_rows(x, new, rows_of[owner])
 
@@ -102,7 +99,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         new_gradients = [rows_of[n].values if n in rows_of else g for n, g in enumerate(gradients)]
         updates, new_state = optimizer.update(
             structure.unflatten(new_gradients),
-            state_structure.unflatten(map(gather_state, state_leaves, owners)),
+            state_structure.unflatten(map(gather_rows, state_leaves, owners)),
             structure.unflatten(old),
             **extra,
         )
@@ -187,32 +184,29 @@ def _owners(optimizer, paths, leaves, structure, rows_of, state) -> list[int | N
 
 def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
     """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
-    rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
-    return rows.at[slices.indices].get(mode="fill", fill_value=0)
 
+    def gather(x, indices):
+        rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
+        return rows.at[indices].get(mode="fill", fill_value=0)
 
-def _gather_state(x: jax.Array, slices: IndexedSlices) -> jax.Array:
-    """`_gather_rows` for what the optimizer uses several times, as Adam its averages.
+    def gather_times_ones(x, indices):
+        rows = gather(x, indices)
+        ones = (indices < slices.num_rows).astype(rows.dtype)
+        return rows * ones.reshape(-1, *[1] * (rows.ndim - 1))
 
-    XLA makes such a gather a loop of its own on the CPU, and LLVM does not vectorize a loop that
-    only copies rows of 64 numbers: with an Adam step of 4,096 rows that is half of the time. A
-    product with ones is vectorized; the conditional keeps it with the gather.
-    """
-    if not jnp.issubdtype(x.dtype, jnp.floating):
-        return _gather_rows(x, slices)
+    def gather_on_cpu(x, indices):
+        # Where rows are used several times, as Adam uses its averages, XLA makes the gather a loop
+        # of its own, and LLVM does not vectorize a loop that only copies rows of 64 numbers: with
+        # Adam that was half of the step. A loop that multiplies is vectorized. The conditional
+        # keeps the product in the loop of the gather.
+        nothing = jnp.zeros(slices.values.shape, x.dtype)
+        return lax.cond(
+            jnp.any(indices < slices.num_rows), gather_times_ones, lambda *_: nothing, x, indices
+        )
 
-    def gather(x, slices):
-        rows = _gather_rows(x, slices)
-        valid = (slices.indices < slices.num_rows).astype(rows.dtype)
-        return rows * valid.reshape(-1, *[1] * (rows.ndim - 1))
-
-    def nothing(x, slices):
-        return jnp.zeros(slices.values.shape, x.dtype)
-
-    def gather_on_cpu(x, slices):
-        return lax.cond(jnp.any(slices.indices < slices.num_rows), gather, nothing, x, slices)
-
-    return lax.platform_dependent(x, slices, cpu=gather_on_cpu, default=_gather_rows)
+    if not jnp.issubdtype(jnp.result_type(x), jnp.floating):
+        return gather(x, slices.indices)
+    return lax.platform_dependent(x, slices.indices, cpu=gather_on_cpu, default=gather)
 
 
 def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
