@@ -285,6 +285,9 @@ WRAPPED = {
     "jit": jax.jit(lambda t, i: cube(t[i])),
     "checkpoint": jax.checkpoint(lambda t, i: cube(t[i])),
     "vmap": lambda t, i: jax.vmap(lambda j: cube(t[j]))(i).sum(),
+    "vmap-deterministic": lambda t, i: jax.vmap(
+        lambda j: cube(jaxops.gather(t, j, deterministic=True))
+    )(i).sum(),
     "scan": scanned,
     "scan-carry": carried,
     "scan-in-checkpoint": jax.checkpoint(scanned),
