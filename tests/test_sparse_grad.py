@@ -166,6 +166,9 @@ def test_python_numbers_are_weakly_typed():
 I = jnp.array([3, 0, 3])  # noqa: E741
 PASSED = {
     "cast": lambda t: square(t.astype(jnp.bfloat16)[I].astype(jnp.float32)),
+    "cast-arithmetic": lambda t: square(t.astype(jnp.bfloat16)[I]).astype(jnp.float32),
+    "reverse-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=True)),
+    "forward-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=False)),
     "cast-twice": lambda t: square(t.astype(jnp.bfloat16).astype(jnp.float32)[I]),
     "copy": lambda t: square(jnp.array(t, copy=True)[I]),
     "checkpoint_name": lambda t: square(checkpoint_name(t, "table")[I]),
@@ -195,6 +198,16 @@ PASSED = {
         }.items()
     },
 }  # fmt: skip
+
+
+def index_in_the_carry(t, reverse):
+    def step(carry, j):
+        index, so_far = carry
+        return ((2 * index + j) % 7, so_far + square((j + 1).astype(jnp.float32) * t[index])), None
+
+    return lax.scan(step, (jnp.int32(1), jnp.float32(0)), jnp.array([0, 5, 1, 4]), reverse=reverse)[
+        0
+    ][1]
 
 
 def carry(t, wrap):

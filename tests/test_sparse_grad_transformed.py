@@ -71,6 +71,18 @@ def test_out_of_bounds(name):
         assert row != ROWS or not slices.values[1].any()
 
 
+def test_an_element_out_of_bounds_is_no_other_element():
+    """Counted row-major, column 3 of row 0 would be column 0 of row 1."""
+
+    def loss(t):
+        columns = jnp.array([3, 2, -4])
+        return cube(t.at[jnp.array([0, 1, 2]), columns].get(mode="fill", fill_value=0))
+
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(TABLE)
+    np.testing.assert_array_equal(slices.indices, [TABLE.size, 5, TABLE.size])
+    np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(TABLE))
+
+
 def test_out_of_bounds_indexing():
     """JAX promises itself that `t[i]` is in bounds; it reads the last row and gives it nothing."""
 
