@@ -87,7 +87,10 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
             def to_signed(leaf):
                 return _bounds.to_signed(to_indices(leaf, op, arg, mode))
 
-            return jnp.asarray(jax.tree.map(to_signed, x))
+            x = jax.tree.map(to_signed, x)
+            dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
+            widest = max(dtypes, key=lambda dtype: dtype.itemsize)
+            return jnp.asarray(jax.tree.map(lambda leaf: leaf.astype(widest), x))
         array = np.asarray(to_numpy(x, op, arg))
         if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
             array = array.astype(np.int32)  # NumPy makes `[]` a float array

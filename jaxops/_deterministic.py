@@ -122,6 +122,11 @@ def _define(primitive, implementation):
         return result
 
     def batching_rule(operands, dims, *, windows):
+        if primitive is gather_p and dims[0] is None:
+            # A table that all share is not copied: the indices get one more dimension.
+            operand, indices = operands
+            indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)
+            return primitive.bind(operand, indices, windows=windows), windows.first
         # The new dimension becomes one more batch dimension of the windows.
         (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
         batched = (

@@ -228,7 +228,9 @@ def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
     shape = slices.dense_shape
     dtype = position_dtype(shape[:depth], "IndexedSlices")
     count = math.prod(shape[slices.depth : depth])
-    indices = slices._counted().astype(dtype)[:, None] * count + lax.iota(dtype, count)[None]
+    rows = slices._counted().astype(dtype)[:, None]
+    indices = rows * count + lax.iota(dtype, count)[None]
+    indices = jnp.where(rows < slices.num_rows, indices, math.prod(shape[:depth]))
     return IndexedSlices(slices.values.reshape(-1, *shape[depth:]), indices.reshape(-1), shape)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -113,9 +114,12 @@ def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
 def where(eqn: jex_core.JaxprEqn) -> str:
     """` at FILE:LINE (FUNCTION)` of the user's code that made `eqn`, or nothing if not known.
 
-    JAX prints it in its own errors, and has no public way to it.
+    The innermost frame that is neither JAX's nor of this package. JAX prints the like in its own
+    errors, and has no public way to it.
     """
-    frame = _source_info_util.user_frame(eqn.source_info.traceback)
-    if frame is None:
-        return ""
-    return f" at {frame.file_name}:{frame.start_line} ({frame.function_name})"
+    frames = list(_source_info_util.user_frames(eqn.source_info.traceback))
+    here = os.path.dirname(__file__)
+    outside = [frame for frame in frames if os.path.dirname(frame.file_name) != here]
+    for frame in outside or frames:
+        return f" at {frame.file_name}:{frame.start_line} ({frame.function_name})"
+    return ""

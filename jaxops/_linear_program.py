@@ -18,10 +18,10 @@ from typing import Any
 
 import jax
 from jax import lax
-from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
-from jaxops import _jax_internals
+from jaxops import _jax_internals, _programs
 from jaxops._lookups import Access, Lookup, access_of, starts_of
 
 
@@ -43,13 +43,6 @@ class _Tangent:
 
 
 _TANGENT = _Tangent()
-
-# A table that passes through one of these unchanged is still a table.
-_IDENTITIES = {
-    jax_primitives.copy_p,
-    jax_primitives.name_p,
-    jax_primitives.sharding_constraint_p,
-}
 
 Refuse = Callable[[JaxprEqn, Table], None]
 
@@ -93,7 +86,7 @@ class _Known:
             waiting.extend(before)
             if not before:
                 if known.results is None:
-                    known.results = _bind(known.eqn, [_value(x) for x in known.inputs])
+                    known.results = _programs.bind(known.eqn, [_value(x) for x in known.inputs])
                 waiting.pop()
         return self.results
 
@@ -123,7 +116,7 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
         if all(map(_is_known, inputs)):
             known = _Known(eqn, inputs)
             return [_Result(known, n) for n in range(len(eqn.outvars))]
-        rule = _rule(eqn, inputs)
+        rule = _RULES.get(eqn.primitive)
         if rule is not None:
             found_inside, results = rule.find(eqn, inputs, refuse)
             if table is not None:
@@ -135,15 +128,13 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
             return [passed]
         if (access := _access(eqn, inputs)) is not None:
             found.append(_lookup(eqn, access, inputs))
-            return nothing
-        _refuse_all(eqn, inputs, refuse)
-        if eqn.primitive in _RULES:
-            # Lost sight of, as of now the table is a tangent like others.
-            inputs = [_TANGENT if isinstance(x, Table) else x for x in inputs]
-            return _RULES[eqn.primitive].find(eqn, inputs, refuse)[1]
+        else:
+            for x in inputs:
+                if isinstance(x, Table):
+                    refuse(eqn, x)
         return nothing
 
-    return found, _walk(program, inputs, step)
+    return found, _programs.walk(program, inputs, step)
 
 
 def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
@@ -162,20 +153,18 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
     )
 
 
-def _refuse_all(eqn: JaxprEqn, values: Iterable, refuse: Refuse) -> None:
-    for x in values:
-        if isinstance(x, Table):
-            refuse(eqn, x)
-
-
 def _find_inside(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
-    return _find(_body(eqn), inputs, refuse)
+    return _find(_programs.body(eqn), inputs, refuse)
 
 
 def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
-    body = _body(eqn)
+    body = _programs.body(eqn)
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     nothing = [_TANGENT] * len(eqn.outvars)
+    passed = _passed_by_scan(eqn, inputs)
+    for n in _lost_by_scan(eqn, inputs):
+        refuse(eqn, inputs[n])
+        inputs = [*inputs[:n], _TANGENT, *inputs[n + 1 :]]
     known = [_is_known(x) for x in inputs]
     known_out = _scan_known(eqn, known)
     if _first_table(inputs) is None and not any(known_out):
@@ -193,8 +182,7 @@ def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
             else:
                 args.append(inputs[n] if isinstance(inputs[n], Table) else _TANGENT)
         found, results = _find(body, args, refuse)
-        unchanged = {n - num_consts for n in carried if isinstance(inputs[n], Table)}
-        _refuse_all(eqn, (x for n, x in enumerate(results) if n not in unchanged), refuse)
+        _refuse_results(eqn, results, passed, refuse)
         results = [_value(x) for x, known in zip(results, known_out, strict=True) if known]
         split = sum(known_out[:num_carry])
         return results[:split], (found, results[split:])
@@ -208,16 +196,14 @@ def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
     )
     results = iter([*carry, *ys])
     outs = [next(results) if known else _TANGENT for known in known_out]
-    for n in carried:
-        if isinstance(inputs[n], Table):  # carried without change, see _rule
-            outs[n - num_consts] = inputs[n]
-    return found, outs
+    return found, _with_passed(passed, outs)
 
 
 def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
     index, *operands = inputs
     branches = eqn.params["branches"]
     known_out = _cond_known(eqn, list(map(_is_known, inputs)))
+    passed = _passed_by_cond(eqn, inputs)
     if _first_table(inputs) is None and not any(known_out):
         return [], [_TANGENT] * len(eqn.outvars)
     values = [_value(x) for x in operands if _is_known(x)]
@@ -226,7 +212,7 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
         values = iter(values)
         args = [next(values) if _is_known(x) else x for x in operands]
         found, results = _find(branch, args, refuse)
-        _refuse_all(eqn, results, refuse)
+        _refuse_results(eqn, results, passed, refuse)
         return found, [_value(x) for x, known in zip(results, known_out, strict=True) if known]
 
     # What is found in a branch counts where that branch is taken.
@@ -242,7 +228,15 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
     cases = [lambda *values, n=n: take(n, *values) for n in range(len(branches))]
     found, results = _switch(eqn, index, cases, *values)
     results = iter(results)
-    return found, [next(results) if known else _TANGENT for known in known_out]
+    outs = [next(results) if known else _TANGENT for known in known_out]
+    return found, _with_passed(passed, outs)
+
+
+def _refuse_results(eqn: JaxprEqn, results: list, passed: list, refuse: Refuse) -> None:
+    """Refuses tables that a loop or branch returns otherwise than it passes them on."""
+    for x, on in zip(results, passed, strict=True):
+        if isinstance(x, Table) and on is None:
+            refuse(eqn, x)
 
 
 def _known_results(program: ClosedJaxpr, known: Sequence[bool]) -> list[bool]:
@@ -254,18 +248,18 @@ def _known_results(program: ClosedJaxpr, known: Sequence[bool]) -> list[bool]:
         rule = _RULES.get(eqn.primitive)
         return rule.known(eqn, known) if rule else [False] * len(eqn.outvars)
 
-    return _walk(program, known, step, literal=lambda _: True)
+    return _programs.walk(program, known, step, literal=lambda _: True)
 
 
 def _inside_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
-    return _known_results(_body(eqn), known)
+    return _known_results(_programs.body(eqn), known)
 
 
 def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     known = list(known)
     while True:
-        results = _known_results(_body(eqn), known)
+        results = _known_results(_programs.body(eqn), known)
         carry = slice(num_consts, num_consts + num_carry)
         still = [a and b for a, b in zip(known[carry], results[:num_carry], strict=True)]
         results[:num_carry] = still
@@ -288,28 +282,28 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, rows: list, tables: dict) 
     def step(eqn: JaxprEqn, inputs: list) -> list:
         table = _first_table(inputs)
         if table is None:
-            return _bind(eqn, inputs)
-        rule = _rule(eqn, inputs)
+            return _programs.bind(eqn, inputs)
+        rule = _RULES.get(eqn.primitive)
         if rule is not None:
             return rule.evaluate(eqn, inputs, next(next_rows), tables)
         if (passed := _passed_on(eqn, table)) is not None:
             return [passed]
         if (access := _access(eqn, inputs)) is not None:
             return [access.to_result(table.cast(next(next_rows)))]
-        return _bind(eqn, [_dense(x, tables) for x in inputs])
+        return _programs.bind(eqn, [_dense(x, tables) for x in inputs])
 
-    return _walk(program, inputs, step)
+    return _programs.walk(program, inputs, step)
 
 
 def _evaluate_inside(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
-    return _evaluate(_body(eqn), inputs, rows, tables)
+    return _evaluate(_programs.body(eqn), inputs, rows, tables)
 
 
 def _evaluate_checkpoint(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
     passed: list = []
 
     def body(values, rows):
-        results = _evaluate(_body(eqn), _with_tables(inputs, values), rows, tables)
+        results = _evaluate(_programs.body(eqn), _with_tables(inputs, values), rows, tables)
         passed[:] = [x if isinstance(x, Table) else None for x in results]
         return _without_tables(results)
 
@@ -322,6 +316,9 @@ def _evaluate_checkpoint(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) 
 
 def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
+    passed = _passed_by_scan(eqn, inputs)
+    lost = _lost_by_scan(eqn, inputs)
+    inputs = [_dense(x, tables) if n in lost else x for n, x in enumerate(inputs)]
     consts = inputs[:num_consts]
     init = inputs[num_consts : num_consts + num_carry]
     xs = inputs[num_consts + num_carry :]
@@ -329,13 +326,10 @@ def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
     def step(carry, xs_and_rows):
         xs, rows = xs_and_rows
         args = [*consts, *_with_tables(init, carry), *xs]
-        results = _evaluate(_body(eqn), args, rows, tables)
-        new_carry = [
-            _dense(x, tables)
-            for x, old in zip(results, init, strict=False)
-            if not isinstance(old, Table)
-        ]
-        return new_carry, [_dense(y, tables) for y in results[num_carry:]]
+        results = _evaluate(_programs.body(eqn), args, rows, tables)
+        results = _without_passed(passed, results, tables)
+        split = len(_without_tables(init))
+        return results[:split], results[split:]
 
     carry, ys = lax.scan(
         step,
@@ -345,19 +339,21 @@ def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
         reverse=eqn.params["reverse"],
         unroll=eqn.params["unroll"],
     )
-    return [*_with_tables(init, carry), *ys]
+    return _with_passed(passed, [*_with_tables(init, carry), *ys])
 
 
 def _evaluate_cond(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
     index, *operands = inputs
+    passed = _passed_by_cond(eqn, inputs)
 
     def take(number: int, values, rows):
         branch = eqn.params["branches"][number]
         results = _evaluate(branch, _with_tables(operands, values), rows[number], tables)
-        return [_dense(x, tables) for x in results]
+        return _without_passed(passed, results, tables)
 
     cases = [lambda *args, n=n: take(n, *args) for n in range(len(eqn.params["branches"]))]
-    return _switch(eqn, index, cases, _without_tables(operands), rows)
+    results = iter(_switch(eqn, index, cases, _without_tables(operands), rows))
+    return [next(results) if table is None else table for table in passed]
 
 
 def _without_tables(values: Iterable) -> list:
@@ -368,6 +364,16 @@ def _with_tables(like: Iterable, values: Iterable) -> list:
     """`values`, with the tables of `like` put in their places again."""
     values = iter(values)
     return [x if isinstance(x, Table) else next(values) for x in like]
+
+
+def _with_passed(passed: list, results: list) -> list:
+    """`results`, with the tables that are passed on in their places."""
+    return [x if table is None else table for x, table in zip(results, passed, strict=True)]
+
+
+def _without_passed(passed: list, results: list, tables: dict) -> list:
+    """`results` but those; all others dense."""
+    return [_dense(x, tables) for x, on in zip(results, passed, strict=True) if on is None]
 
 
 def _dense(x, tables: dict[int, jax.Array]):
@@ -395,22 +401,26 @@ _RULES = {
 }
 
 
-def _rule(eqn: JaxprEqn, inputs: list) -> _Rule | None:
-    """The rule by which to go into `eqn`; None where that would lose sight of a table."""
-    rule = _RULES.get(eqn.primitive)
-    if eqn.primitive is jax_primitives.scan_p:
-        num_consts, num_carry = _jax_internals.scan_counts(eqn)
-        body = _body(eqn).jaxpr
-        for n, x in enumerate(inputs[num_consts:]):
-            unchanged = n < num_carry and body.outvars[n] is body.invars[num_consts + n]
-            if isinstance(x, Table) and not unchanged:
-                return None
-    return rule
+def _passed_by_scan(eqn: JaxprEqn, inputs: list) -> list[Table | None]:
+    """The tables among the results of a loop: those that it carries without a change."""
+    return _tables_of(_programs.unchanged_by_scan(eqn, inputs))
 
 
-def _body(eqn: JaxprEqn) -> ClosedJaxpr:
-    jaxpr = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "jaxpr"]
-    return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
+def _passed_by_cond(eqn: JaxprEqn, inputs: list) -> list[Table | None]:
+    """The tables among the results of a branching: those that all branches return."""
+    return _tables_of(_programs.unchanged_by_cond(eqn, inputs))
+
+
+def _tables_of(values: Iterable) -> list[Table | None]:
+    return [x if isinstance(x, Table) else None for x in values]
+
+
+def _lost_by_scan(eqn: JaxprEqn, inputs: list) -> list[int]:
+    """Which inputs are tables that a loop changes or goes through row by row."""
+    num_consts, num_carry = _jax_internals.scan_counts(eqn)
+    passed = _passed_by_scan(eqn, inputs)[:num_carry]
+    tables = [n for n in range(num_consts, len(inputs)) if isinstance(inputs[n], Table)]
+    return [n for n in tables if n >= num_consts + num_carry or passed[n - num_consts] is None]
 
 
 def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
@@ -426,27 +436,13 @@ def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
     return lax.platform_dependent(*operands, **by_platform)
 
 
-def _walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
-    """The results of a program whose equations `step(eqn, inputs)` evaluates."""
-    jaxpr: Jaxpr = program.jaxpr
-    values = dict(zip(jaxpr.constvars, map(literal, program.consts), strict=True))
-    values.update(zip(jaxpr.invars, inputs, strict=True))
-
-    def read(atom):
-        return literal(atom.val) if isinstance(atom, Literal) else values[atom]
-
-    for eqn in jaxpr.eqns:
-        values.update(zip(eqn.outvars, step(eqn, list(map(read, eqn.invars))), strict=True))
-    return list(map(read, jaxpr.outvars))
-
-
 def _first_table(values: Iterable) -> Table | None:
     return next((x for x in values if isinstance(x, Table)), None)
 
 
 def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
     """What `eqn` makes of a table, where that is the table, or the table cast."""
-    if eqn.primitive in _IDENTITIES:
+    if eqn.primitive in _programs.IDENTITIES:
         return table
     if eqn.primitive is jax_primitives.convert_element_type_p:
         return dataclasses.replace(table, dtypes=(*table.dtypes, eqn.params["new_dtype"]))
@@ -456,16 +452,6 @@ def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
 def _access(eqn: JaxprEqn, inputs: list) -> Access | None:
     """How `eqn` looks up the table that it is given, if it does."""
     return access_of(eqn) if isinstance(inputs[0], Table) else None
-
-
-def _bind(eqn: JaxprEqn, inputs: list) -> list:
-    """Evaluates one equation, by way of a program that has no other."""
-    invars = [v for v in eqn.invars if not isinstance(v, Literal)]
-    inputs = [x for x, v in zip(inputs, eqn.invars, strict=True) if not isinstance(v, Literal)]
-    distinct = dict(zip(invars, inputs, strict=True))
-    debug_info = DebugInfo("sparse_value_and_grad", eqn.primitive.name, None, None)
-    jaxpr = Jaxpr((), list(distinct), eqn.outvars, [eqn], eqn.effects, debug_info)
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, []))(*distinct.values())
 
 
 def _is_lookup(x) -> bool:

@@ -57,10 +57,13 @@ class Lookup:
     def rows(self) -> int:
         return math.prod(self.table_shape[: self.depth])
 
-    def rows_like(self, leaves: list[jax.Array]) -> jax.ShapeDtypeStruct:
+    def rows_like(self, leaves: list[jax.Array]) -> Any:
         """The type of what is read."""
         shape = (*self.positions.shape, *self.row_shape)
-        return jax.ShapeDtypeStruct(shape, leaves[self.table].dtype)
+        table = jax.typeof(leaves[self.table])
+        if varying := table.manual_axis_type.varying:  # under `shard_map`
+            return lax.pcast(jnp.zeros(shape, table.dtype), tuple(varying), to="varying")
+        return jax.ShapeDtypeStruct(shape, table.dtype)
 
     def slices(self, values: jax.Array) -> IndexedSlices:
         """The gradient of the table, from the cotangent of what is read."""

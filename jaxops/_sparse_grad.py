@@ -205,7 +205,8 @@ def _flatten(params: Any) -> tuple[list[str], list[jax.Array], Any]:
     paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
     leaves = []
     for path, (_, leaf) in zip(paths, with_paths, strict=True):
-        leaf = _arguments.to_operand(leaf, _OP, f"parameter {path!r}")
+        array = _arguments.to_operand(leaf, _OP, f"parameter {path!r}")
+        leaf = jnp.asarray(leaf) if isinstance(leaf, float) else array  # weakly typed, as in JAX
         if not jnp.issubdtype(leaf.dtype, jnp.floating):
             raise TypeError(
                 f"{_OP}: parameter {path!r} must have a real floating-point dtype; received "

@@ -1,37 +1,18 @@
 """sparse_value_and_grad against jax.grad."""
 
+import dataclasses
+import functools
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
+from jax.ad_checkpoint import checkpoint_name
+from sparse_checks import assert_sparse, is_sparse, square, table, to_dense
 
 import jaxops
-
-
-def table(rows=7, *rest):
-    size = rows * int(np.prod(rest, dtype=int))
-    return jnp.arange(size, dtype=jnp.float32).reshape(rows, *rest) % 5 - 2
-
-
-def is_sparse(x):
-    return isinstance(x, (jaxops.IndexedSlices, jaxops.TiedGradient))
-
-
-def to_dense(gradient):
-    return gradient.to_dense() if is_sparse(gradient) else gradient
-
-
-def assert_sparse(fun, params, *args, tables="embed", **options):
-    """Values and gradients are those of jax.value_and_grad, exactly."""
-    expected_value, expected = jax.value_and_grad(fun)(params, *args)
-    transformed = jaxops.sparse_value_and_grad(fun, tables=tables, **options)
-    for call in (transformed, jax.jit(transformed)):
-        value, grads = call(params, *args)
-        np.testing.assert_array_equal(value, expected_value)
-        dense = jax.tree.map(to_dense, grads, is_leaf=is_sparse)
-        jax.tree.map(np.testing.assert_array_equal, dense, expected)
-    return grads
-
 
 LOOKUPS = {
     "gather": lambda t, i: jaxops.gather(t, i),
@@ -65,14 +46,215 @@ def test_lookups(lookup):
     assert grads["embed"].values.size < 7 * 3 * 2
 
 
-def test_tied_table_is_refused_by_name_and_operation():
+# --- parameter trees ---
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["embed"], meta_fields=["name"])
+@dataclasses.dataclass
+class Layer:
+    embed: Any
+    name: str = "layer"
+
+
+TREES = {  # parameters, how to come by the table in them, `tables`
+    "argument": (table(7, 3), lambda p: p, ""),
+    "dict": ({"embed": table(7, 3), "w": jnp.ones(2)}, lambda p: p["embed"], "embed"),
+    "nested": ({"a": {"b": [jnp.ones(2), table(7, 3)]}}, lambda p: p["a"]["b"][1], "a/b/1"),
+    "tuple": ((jnp.ones(2), table(7, 3)), lambda p: p[1], ["1"]),
+    "dataclass": ({"l": Layer(table(7, 3))}, lambda p: p["l"].embed, "l/embed"),
+    "predicate": ([table(7, 3), jnp.ones(2)], lambda p: p[0], lambda path, leaf: leaf.ndim == 2),
+    "predicate-path": ([table(7, 3)], lambda p: p[0], lambda path, leaf: path == "0"),
+    "numpy": ({"embed": np.asarray(table(7, 3))}, lambda p: jnp.asarray(p["embed"]), {"embed"}),
+    "vector": ({"embed": table(7)}, lambda p: p["embed"], "embed"),
+    "one-row": ({"embed": table(1, 3)}, lambda p: p["embed"], "embed"),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees(name):
+    params, table_of, tables = TREES[name]
+
     def loss(params, indices):
-        return jnp.sum(params["embed"][indices] @ params["embed"].T)
+        return square(jaxops.gather(table_of(params), indices, mode="clip"))
+
+    grads = assert_sparse(loss, params, INDICES, tables=tables)
+    (slices,) = filter(is_sparse, jax.tree.leaves(grads, is_leaf=is_sparse))
+    rows = table_of(params).shape[0]
+    np.testing.assert_array_equal(slices.indices, np.minimum(INDICES.ravel(), rows - 1))
+
+
+SEVERAL = {  # argnums, tables, which of the three gradients are sparse
+    "first": (0, "embed", [True]),
+    "last": (-1, "", [True]),
+    "pair": ((0, 2), ["0/embed", "1"], [True, True]),
+    "reversed": ((2, 0), "0", [True, False]),
+    "list": ([0], "0/embed", [True]),
+    "none-sparse": ((0, 2), [], [False, False]),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_argnums(name):
+    argnums, tables, sparse = SEVERAL[name]
+    args = {"embed": table(7, 3)}, INDICES, table(9)
+
+    def loss(params, indices, vector, *, scale):
+        return scale * square(params["embed"][indices]) + square(vector[indices])
+
+    expected = jax.value_and_grad(loss, argnums)(*args, scale=2)
+    transformed = jaxops.sparse_value_and_grad(loss, tables=tables, argnums=argnums)
+    for call in (transformed, jax.jit(transformed)):
+        result = call(*args, scale=2)
+        dense = jax.tree.map(to_dense, result, is_leaf=is_sparse)
+        jax.tree.map(np.testing.assert_array_equal, dense, expected)
+        leaves = jax.tree.leaves(result[1], is_leaf=is_sparse)
+        assert list(map(is_sparse, leaves)) == sparse
+
+
+def test_aux():
+    def loss(params, indices):
+        rows = params["embed"][indices]
+        # What is only in aux may use the table as it likes.
+        return square(rows), {"rows": rows, "norm": jnp.sum(params["embed"] ** 2), "text": "x"}
 
     params = {"embed": table(7, 3)}
-    with pytest.raises(
-        ValueError, match=r"'embed'.*transpose at .*test_sparse_grad.py:\d+ \(.*loss"
+    transformed = jaxops.sparse_value_and_grad(loss, tables="embed", has_aux=True)
+    (value, aux), grads = transformed(params, INDICES)
+    (expected_value, expected_aux), expected = jax.value_and_grad(loss, has_aux=True)(
+        params, INDICES
+    )
+    assert value == expected_value
+    assert aux.pop("text") == expected_aux.pop("text") == "x"
+    jax.tree.map(np.testing.assert_array_equal, aux, expected_aux)
+    np.testing.assert_array_equal(grads["embed"].to_dense(), expected["embed"])
+
+
+NO_ROWS = {  # uses that have no gradient
+    "constant": lambda t, i: jnp.float32(1),
+    "number": lambda t, i: 1.0,
+    "shape": lambda t, i: jnp.float32(t.shape[0]),
+    "stop_gradient": lambda t, i: square(lax.stop_gradient(t)[i]),
+    "stop_gradient-rows": lambda t, i: square(lax.stop_gradient(t[i])),
+    "stop_gradient-dense": lambda t, i: jnp.sum(lax.stop_gradient(t @ t.T)),
+    "argmax": lambda t, i: jnp.argmax(t).astype(jnp.float32),
+    "comparison": lambda t, i: jnp.sum(jnp.where(t > 0, 1.0, 2.0)),
+    "no-indices": lambda t, i: square(t[i[:0]]),
+    "no-steps": lambda t, i: lax.scan(lambda c, j: (c + square(t[j]), None), 0.0, i[:0])[0],
+}
+
+
+@pytest.mark.parametrize("name", NO_ROWS)
+def test_uses_without_a_gradient(name):
+    use = NO_ROWS[name]
+    grads = assert_sparse(lambda p, i: use(p["embed"], i), {"embed": table(7, 3)}, INDICES)
+    assert grads["embed"].values.shape == (0, 3)
+    assert grads["embed"].indices.shape == (0,)
+
+
+def test_no_parameters():
+    transformed = jaxops.sparse_value_and_grad(lambda p: 2.0, tables=[])
+    assert transformed({}) == (2, {})
+
+
+def test_python_numbers_are_weakly_typed():
+    params = {"embed": table(7, 3).astype(jnp.bfloat16), "scale": 0.5}
+    assert_sparse(lambda p, i: square(p["scale"] * p["embed"][i]), params, INDICES)
+
+
+# --- tables that stay tables ---
+
+I = jnp.array([3, 0, 3])  # noqa: E741
+PASSED = {
+    "cast": lambda t: square(t.astype(jnp.bfloat16)[I].astype(jnp.float32)),
+    "cast-arithmetic": lambda t: square(t.astype(jnp.bfloat16)[I]).astype(jnp.float32),
+    "reverse-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=True)),
+    "forward-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=False)),
+    "cast-twice": lambda t: square(t.astype(jnp.bfloat16).astype(jnp.float32)[I]),
+    "copy": lambda t: square(jnp.array(t, copy=True)[I]),
+    "checkpoint_name": lambda t: square(checkpoint_name(t, "table")[I]),
+    "sharding_constraint": lambda t: square(
+        lax.with_sharding_constraint(t, jax.sharding.SingleDeviceSharding(jax.devices()[0]))[I]
+    ),
+    "jit": lambda t: square(jax.jit(lambda t: t)(t)[I]),
+    "checkpoint": lambda t: square(jax.checkpoint(lambda t: (t, 2 * t[I]))(t)[0][I]),
+    "cond": lambda t: square(lax.cond(t[0, 0] > 0, lambda t: t, lambda t: t, t)[I]),
+    "cond-checkpoint": lambda t: square(
+        lax.cond(t[0, 0] > 0, jax.checkpoint(lambda t: t), jax.jit(lambda t: t), t)[I]
+    ),
+    "platform_dependent": lambda t: square(
+        lax.platform_dependent(t, cpu=lambda t: t[I], default=lambda t: t[I + 1])
+    ),
+    **{
+        f"carry-{name}": lambda t, wrap=wrap: carry(t, wrap)
+        for name, wrap in {
+            "plain": lambda step: step,
+            "jit": jax.jit,
+            "checkpoint": jax.checkpoint,
+            "checkpoint-in-jit": lambda step: jax.jit(jax.checkpoint(step)),
+            "cond": lambda step: lambda c, j: (
+                lax.cond(j > 1, lambda c: step(c, j)[0], lambda c: c, c), None
+            ),
+            "scan": lambda step: lambda c, j: lax.scan(jax.jit(step), c, jnp.arange(2) + j),
+        }.items()
+    },
+}  # fmt: skip
+
+
+def index_in_the_carry(t, reverse):
+    def step(carry, j):
+        index, so_far = carry
+        return ((2 * index + j) % 7, so_far + square((j + 1).astype(jnp.float32) * t[index])), None
+
+    return lax.scan(step, (jnp.int32(1), jnp.float32(0)), jnp.array([0, 5, 1, 4]), reverse=reverse)[
+        0
+    ][1]
+
+
+def carry(t, wrap):
+    """Through a loop whose carry holds the table, that is looked up in it and behind it."""
+
+    def step(carry, j):
+        t, so_far = carry
+        return (t, so_far + square(t[j])), None
+
+    (t, so_far), _ = lax.scan(wrap(step), (t, jnp.float32(0)), I)
+    return so_far + square(t[I])
+
+
+@pytest.mark.parametrize("name", PASSED)
+def test_table_that_is_passed_on(name):
+    use = PASSED[name]
+    grads = assert_sparse(lambda p: use(p["embed"]), {"embed": table(7, 3)})
+    assert isinstance(grads["embed"], jaxops.IndexedSlices)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+def test_dtypes(dtype):
+    with jax.enable_x64(dtype == "float64"):
+        params = {"embed": table(7, 3).astype(dtype)}
+        grads = assert_sparse(lambda p, i: square(p["embed"][i]), params, INDICES)
+        assert grads["embed"].dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+@pytest.mark.parametrize("name", ["gather", "take", "dynamic-row", "dynamic_slice"])
+def test_narrow_indices_of_a_long_table(name, dtype):
+    """By NumPy, as the gradient that jax 0.10 has for `dynamic_slice` is wrong here."""
+    reads = {
+        **LOOKUPS,
+        "dynamic_slice": lambda t, i: lax.dynamic_slice(t, (i[0, 0], i[0, 0]), (2, 2)),
+    }
+    indices = jnp.array([[100, 3], [127, 100]], dtype)
+
+    def loss(t):
+        return square(reads[name](t, indices))
+
+    t = table(300, 2)
+    for call in (
+        jaxops.sparse_value_and_grad,
+        lambda *a, **k: jax.jit(jaxops.sparse_value_and_grad(*a, **k)),
     ):
-        jaxops.sparse_value_and_grad(loss, tables="embed")(params, INDICES)
-    grads = assert_sparse(loss, params, INDICES, tied=True)
-    assert isinstance(grads["embed"], jaxops.TiedGradient)
+        _, slices = call(loss, tables="")(t)
+        rows = {"dynamic-row": [100], "dynamic_slice": [100, 101]}.get(name, [100, 3, 127, 100])
+        np.testing.assert_array_equal(slices.indices, rows)
+        np.testing.assert_array_equal(slices.values, 2 * t[np.array(rows)] - 1)

@@ -1,0 +1,86 @@
+"""Walking through traced programs, equation by equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+from jax.extend.core import primitives as jax_primitives
+
+from jaxops import _jax_internals
+
+# Primitives whose result is their operand.
+IDENTITIES = {
+    jax_primitives.copy_p,
+    jax_primitives.name_p,
+    jax_primitives.sharding_constraint_p,
+}
+
+_CALLS = {jax_primitives.jit_p, jax_primitives.closed_call_p, jax_primitives.remat_p}
+
+
+def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
+    """The results of a program whose equations `step(eqn, inputs)` evaluates."""
+    jaxpr: Jaxpr = program.jaxpr
+    values = dict(zip(jaxpr.constvars, map(literal, program.consts), strict=True))
+    values.update(zip(jaxpr.invars, inputs, strict=True))
+
+    def read(atom):
+        return literal(atom.val) if isinstance(atom, Literal) else values[atom]
+
+    for eqn in jaxpr.eqns:
+        values.update(zip(eqn.outvars, step(eqn, list(map(read, eqn.invars))), strict=True))
+    return list(map(read, jaxpr.outvars))
+
+
+def body(eqn: JaxprEqn) -> ClosedJaxpr:
+    jaxpr = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "jaxpr"]
+    return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
+
+
+def bind(eqn: JaxprEqn, inputs: list) -> list:
+    """Evaluates one equation, by way of a program that has no other."""
+    invars = [v for v in eqn.invars if not isinstance(v, Literal)]
+    inputs = [x for x, v in zip(inputs, eqn.invars, strict=True) if not isinstance(v, Literal)]
+    distinct = dict(zip(invars, inputs, strict=True))
+    debug_info = DebugInfo("sparse_value_and_grad", eqn.primitive.name, None, None)
+    jaxpr = Jaxpr((), list(distinct), eqn.outvars, [eqn], eqn.effects, debug_info)
+    return jaxpr_as_fun(ClosedJaxpr(jaxpr, []))(*distinct.values())
+
+
+def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
+    """Which of the inputs each result is; None where it is none of them, or a changed one.
+
+    JAX makes this out for most programs, and not for a `checkpoint` or `jit` in the body of a loop.
+    """
+
+    def step(eqn: JaxprEqn, inputs: list) -> list:
+        if eqn.primitive in IDENTITIES:
+            return inputs
+        if eqn.primitive is jax_primitives.scan_p:
+            return unchanged_by_scan(eqn, inputs)
+        if eqn.primitive is jax_primitives.cond_p:
+            return unchanged_by_cond(eqn, inputs)
+        if eqn.primitive in _CALLS:
+            return unchanged(body(eqn), inputs)
+        return [None] * len(eqn.outvars)
+
+    return walk(program, inputs, step, literal=lambda _: None)
+
+
+def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
+    num_consts, num_carry = _jax_internals.scan_counts(eqn)
+    results: list = [None] * len(eqn.outvars)
+    numbers = unchanged(body(eqn), range(len(inputs)))
+    for n in range(num_carry):
+        if numbers[n] == num_consts + n:
+            results[n] = inputs[num_consts + n]
+    return results
+
+
+def unchanged_by_cond(eqn: JaxprEqn, inputs: list) -> list:
+    branches = [unchanged(b, range(1, len(inputs))) for b in eqn.params["branches"]]
+    same = [
+        numbers[0] if len(set(numbers)) == 1 else None for numbers in zip(*branches, strict=True)
+    ]
+    return [None if number is None else inputs[number] for number in same]

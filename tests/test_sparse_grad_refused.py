@@ -1,0 +1,184 @@
+"""sparse_value_and_grad: uses of a table other than lookups, with and without `tied`; bad input."""
+
+# pyright: reportArgumentType=false, reportCallIssue=false
+
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import lax
+from sparse_checks import assert_sparse, square, table
+
+import jaxops
+
+I = jnp.array([3, 0, 3])  # noqa: E741
+
+
+def test_tied_table_is_refused_by_name_and_operation():
+    def loss(params, indices):
+        return jnp.sum(params["embed"][indices] @ params["embed"].T)
+
+    params = {"embed": table(7, 3)}
+    with pytest.raises(
+        ValueError, match=r"'embed'.*transpose at .*test_sparse_grad_refused.py:\d+ \(.*loss"
+    ):
+        jaxops.sparse_value_and_grad(loss, tables="embed")(params, I)
+    grads = assert_sparse(loss, params, I, tied=True)
+    assert isinstance(grads["embed"], jaxops.TiedGradient)
+
+
+# --- other uses of a table ---
+
+
+@jax.custom_vjp
+def rows_of(t, i):
+    return t[i]
+
+
+rows_of.defvjp(lambda t, i: (t[i], i), lambda i, rows: (jnp.zeros((7, 3)).at[i].add(rows), None))
+
+
+def rows_in_turn(t):
+    return lax.scan(lambda c, row: (c + square(row), None), 0.0, t)[0]
+
+
+def changed_in_a_loop(t):
+    return square(lax.scan(lambda t, j: (2 * t, t[j]), t, I)[1])
+
+
+def returned_by_a_loop(t):
+    return square(lax.scan(lambda c, j: (c, t), 0.0, I)[1][0][I])
+
+
+def put_into_a_carry(t):
+    return square(lax.scan(lambda c, j: (t, None), jnp.zeros_like(t), I)[0][I])
+
+
+def in_a_scan(t):
+    return lax.scan(lambda c, j: (c + jnp.sum(t[j] @ t.T), None), 0.0, I)[0]
+
+
+OTHER_USES = {  # name of the operation in the message
+    "transpose": (lambda t: jnp.sum(t[I] @ t.T), "transpose"),
+    "sum": (lambda t: jnp.sum(t), "reduce_sum"),
+    "add": (lambda t: square((t + t)[I]), "add"),
+    "scaled": (lambda t: square((2 * t)[I]), "mul"),
+    "reshape": (lambda t: square(t.reshape(-1)[I]), "reshape"),
+    "columns": (lambda t: square(t[:, I % 3]), "gather, with all of its first axis"),
+    "reversed": (lambda t: square(t[::-1][I]), "rev"),
+    "update": (lambda t: square(t.at[0].set(1.0)[I]), "scatter"),
+    "jit": (lambda t: jax.jit(lambda t: jnp.sum(t[I] @ t.T))(t), "transpose"),
+    "checkpoint": (jax.checkpoint(lambda t: jnp.sum(t[I] @ t.T)), "transpose"),
+    "scan": (in_a_scan, "transpose"),
+    "scan-checkpoint": (jax.checkpoint(in_a_scan), "transpose"),
+    "scan-xs": (rows_in_turn, "scan"),
+    "scan-changed": (changed_in_a_loop, "scan"),
+    "scan-ys": (returned_by_a_loop, "scan"),
+    "scan-carry": (put_into_a_carry, "scan"),
+    "cond": (lambda t: square(lax.cond(t[0, 0] > 0, lambda: t, lambda: 2 * t)[I]), "mul"),
+    "cond-zeros": (
+        lambda t: square(lax.cond(t[0, 0] > 9, lambda: t, lambda: jnp.zeros_like(t))[I]), "cond"),
+    "custom_vjp": (lambda t: square(rows_of(t, I)), "custom_lin"),
+    "vmap-of-cond": (
+        lambda t: jax.vmap(lambda j: lax.cond(j > 1, lambda: square(t[j]), lambda: 0.0))(I).sum(),
+        "broadcast_in_dim"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_USES)
+def test_other_uses(name):
+    use, operation = OTHER_USES[name]
+
+    def loss(p):
+        return use(p["a"]["embed"]) + square(p["a"]["embed"][I]) + square(p["other"][I])
+
+    params = {"a": {"embed": table(7, 3)}, "other": table(5)}
+    tables = ["a/embed", "other"]
+    message = rf"'a/embed' must be used by lookups.*a use by {operation} at .*{Path(__file__).name}"
+    for call in (lambda f: f, jax.jit):
+        with pytest.raises(ValueError, match=message):
+            call(jaxops.sparse_value_and_grad(loss, tables=tables))(params)
+    grads = assert_sparse(loss, params, tables=tables, tied=True)
+    assert isinstance(grads["a"]["embed"], jaxops.TiedGradient)
+    assert isinstance(grads["a"]["embed"].dense, jax.Array)
+    assert isinstance(grads["other"], jaxops.IndexedSlices)
+
+
+def test_the_table_that_is_lost_is_named():
+    """Not another one that is only looked up in the same loop."""
+
+    def loss(a, b):
+        return lax.scan(lambda c, row: (c + jnp.sum(row * a[0]), None), 0.0, b)[0]
+
+    with pytest.raises(ValueError, match="table '1' must"):
+        jaxops.sparse_value_and_grad(loss, tables=["0", "1"], argnums=(0, 1))(table(4), table(5))
+    transformed = jaxops.sparse_value_and_grad(loss, tables=["0", "1"], argnums=(0, 1), tied=True)
+    _, (a, b) = transformed(table(4), table(5))
+    assert isinstance(a, jaxops.IndexedSlices)
+    assert isinstance(b, jaxops.TiedGradient)
+
+
+def test_one_of_two_tables_that_a_branch_chooses():
+    def loss(p):
+        return square(lax.cond(p["a"][0, 0] > 9, lambda: p["a"], lambda: p["b"])[I])
+
+    params = {"a": table(7, 3), "b": 2 * table(7, 3)}
+    with pytest.raises(ValueError, match="a use by cond"):
+        jaxops.sparse_value_and_grad(loss, tables=["a", "b"])(params)
+    assert_sparse(loss, params, tables=["a", "b"], tied=True)
+
+
+def test_while_loop_is_refused_as_by_jax():
+    def loss(t):
+        return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + t[c[0]]), (0, 0.0))[1]
+
+    with pytest.raises(ValueError, match=r"table '' must be used by lookups.*while"):
+        jaxops.sparse_value_and_grad(loss, tables="")(table(5))
+    with pytest.raises(ValueError, match="Reverse-mode differentiation does not work"):
+        jaxops.sparse_value_and_grad(loss, tables="", tied=True)(table(5))
+
+
+# --- bad input ---
+
+ONE = {"embed": table(7, 3)}
+BAD = {  # fun, params, options, exception, words
+    "fun": (3, ONE, {}, TypeError, "fun must be callable; received 3"),
+    "tables-type": (square, ONE, {"tables": 3}, TypeError, "tables must be a key path such as"),
+    "tables-items": (square, ONE, {"tables": [3]}, TypeError, "tables must be.*received \\[3\\]"),
+    "tables-missing": (
+        square, ONE, {"tables": ["embed", "w"]}, ValueError, "are 'embed'; received 'w'"),
+    "tables-empty": (square, ONE, {"tables": ""}, ValueError, "received ''"),
+    "argnums-high": (
+        square, ONE, {"argnums": 1}, ValueError, "argnums.*received 1 with 1 positional"),
+    "argnums-low": (square, ONE, {"argnums": -2}, ValueError, "argnums.*received -2 with"),
+    "argnums-type": (square, ONE, {"argnums": 1.0}, ValueError, "argnums must be.*received 1.0"),
+    "argnums-items": (square, ONE, {"argnums": ["a"]}, TypeError, "argnums must be.*received 'a'"),
+    "argnums-none": (square, ONE, {"argnums": ()}, ValueError, "argnums must name"),
+    "argnums-twice": (
+        square, ONE, {"argnums": (0, -1)}, ValueError, "argnums must be different"),
+    "has_aux": (square, ONE, {"has_aux": 1}, TypeError, "has_aux must be.*received 1"),
+    "tied": (square, ONE, {"tied": None}, TypeError, "tied must be a static bool; received None"),
+    "vector": (lambda p: p["embed"][0], ONE, {}, TypeError, "fun must.*shape \\(3,\\)"),
+    "int": (lambda p: 1, ONE, {}, TypeError, "fun must return a scalar.*int32"),
+    "complex": (lambda p: lax.complex(*p["embed"][0, :2]), ONE, {}, TypeError, "must.*complex64"),
+    "none": (lambda p: None, ONE, {}, TypeError, "fun must return.*received None"),
+    "string": (lambda p: "x", ONE, {}, TypeError, "fun must return.*received 'x'"),
+    "no-pair": (
+        lambda p: p["embed"][0, 0], ONE, {"has_aux": True}, TypeError, "must return a pair"),
+    "pair-without-aux": (lambda p: (1.0, 2.0), ONE, {}, TypeError, "fun must return a scalar"),
+    "int-leaf": (
+        square, {**ONE, "n": jnp.arange(2)}, {}, TypeError, "parameter 'n'.*received int32"),
+    "int-table": (square, {"embed": jnp.arange(2)}, {}, TypeError, "parameter 'embed'.*int32"),
+    "complex-leaf": (square, {**ONE, "n": 1j}, {}, TypeError, "parameter 'n'.*complex64"),
+    "string-leaf": (square, {**ONE, "n": "a"}, {}, TypeError, "parameter 'n'"),
+    "scalar-table": (
+        square, {"embed": jnp.float32(1)}, {}, ValueError, "'embed' must have rows; received"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    fun, params, options, error, words = BAD[name]
+    with pytest.raises(error, match=f"sparse_value_and_grad: .*{words}"):
+        jaxops.sparse_value_and_grad(fun, **{"tables": "embed", **options})(params)

@@ -1,0 +1,358 @@
+"""sparse_value_and_grad: out-of-bounds indices, under transformations, and what it compiles to."""
+
+import logging
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.extend.core import ClosedJaxpr, Jaxpr
+
+import jaxops
+
+ROWS = 7
+TABLE = jnp.arange(21, dtype=jnp.float32).reshape(ROWS, 3) % 5 - 2
+PARAMS = {"embed": TABLE, "w": jnp.float32(2)}
+INDICES = jnp.array([3, 0, 3])
+BAD = jnp.array([3, ROWS, 1])
+
+
+def cube(rows):
+    return jnp.sum(rows * rows * rows)
+
+
+def loss(params, indices):
+    return params["w"] * cube(jaxops.gather(params["embed"], indices))
+
+
+def to_dense(grads):
+    return {**grads, "embed": grads["embed"].to_dense()}
+
+
+value_and_grad = jaxops.sparse_value_and_grad(loss, tables="embed")
+
+
+def equal(actual, expected):
+    jax.tree.map(np.testing.assert_array_equal, actual, expected)
+
+
+# --- out of bounds ---
+
+# what row 1 of BAD, which is out of bounds, comes to
+MODES = {
+    "fill": (lambda t, i: jaxops.gather(t, i, mode="fill"), ROWS),
+    "clip": (lambda t, i: jaxops.gather(t, i, mode="clip"), ROWS - 1),
+    "wrap": (lambda t, i: jaxops.gather(t, i, mode="wrap"), 0),
+    "take": (lambda t, i: jnp.nan_to_num(jnp.take(t, i, axis=0)), ROWS),
+    "take-fill": (lambda t, i: jnp.take(t, i, axis=0, mode="fill", fill_value=1), ROWS),
+    "take-clip": (lambda t, i: jnp.take(t, i, axis=0, mode="clip"), ROWS - 1),
+    "take-wrap": (lambda t, i: jnp.take(t, i, axis=0, mode="wrap"), 0),
+    "at-fill": (lambda t, i: t.at[i].get(mode="fill", fill_value=0), ROWS),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_out_of_bounds(name):
+    read, row = MODES[name]
+
+    def loss(t):
+        return cube(read(t, BAD))
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="")
+    expected_value, expected = jax.value_and_grad(loss)(TABLE)
+    for call in (transformed, jax.jit(transformed)):
+        value, slices = call(TABLE)
+        np.testing.assert_array_equal(value, expected_value)
+        np.testing.assert_array_equal(slices.to_dense(), expected)
+        np.testing.assert_array_equal(slices.indices, [3, row, 1])
+        assert row != ROWS or not slices.values[1].any()
+
+
+def test_an_element_out_of_bounds_is_no_other_element():
+    """Counted row-major, column 3 of row 0 would be column 0 of row 1."""
+
+    def loss(t):
+        columns = jnp.array([3, 2, -4])
+        return cube(t.at[jnp.array([0, 1, 2]), columns].get(mode="fill", fill_value=0))
+
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(TABLE)
+    np.testing.assert_array_equal(slices.indices, [TABLE.size, 5, TABLE.size])
+    np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(TABLE))
+
+
+def test_out_of_bounds_indexing():
+    """JAX promises itself that `t[i]` is in bounds; it reads the last row and gives it nothing."""
+
+    def loss(t):
+        return cube(t[BAD])
+
+    _, slices = jax.jit(jaxops.sparse_value_and_grad(loss, tables=""))(TABLE)
+    np.testing.assert_array_equal(slices.indices, [3, ROWS, 1])
+    np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(TABLE))
+
+
+@pytest.fixture
+def quiet():
+    """JAX logs a traceback for each error that a callback raises."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def test_error_eagerly():
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[1\] = 7 is not in \[0, 7\)"):
+        value_and_grad(PARAMS, BAD)
+
+
+@pytest.mark.parametrize("wrap", [jax.jit, jax.checkpoint], ids=["jit", "checkpoint"])
+def test_error_compiled(wrap, quiet):
+    call = jax.jit(jaxops.sparse_value_and_grad(wrap(loss), tables="embed"))
+    with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as info:
+        jax.block_until_ready(call(PARAMS, BAD))
+    assert "indices[1] = 7 is not in [0, 7)" in str(info.value)
+    equal(to_dense(call(PARAMS, INDICES)[1]), jax.grad(loss)(PARAMS, INDICES))
+
+
+def test_on_cuda_what_is_out_of_bounds_contributes_nothing():
+    exported = jax.export.export(
+        jax.jit(lambda p, i: value_and_grad(p, i)[1]["embed"].to_dense()),
+        platforms=["cuda"],
+        disabled_checks=[jax.export.DisabledSafetyCheck.platform()],
+    )(PARAMS, BAD)
+    expected = jax.grad(loss)(PARAMS, jnp.array([3, 1]))["embed"]
+    np.testing.assert_array_equal(exported.call(PARAMS, BAD), expected)
+
+
+# --- transformations of the transformed function ---
+
+
+def in_scan(params, indices):
+    def step(so_far, i):
+        return so_far + cube(params["embed"][i]) * params["w"], None
+
+    return lax.scan(jax.checkpoint(step), jnp.float32(0), indices)[0]
+
+
+LOSSES = {"gather": loss, "scan": in_scan}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_vmap(name):
+    fun = LOSSES[name]
+    batch = jnp.array([[3, 0, 3], [6, 6, 1]])
+    transformed = jaxops.sparse_value_and_grad(fun, tables="embed")
+    for call in (jax.vmap(transformed, (None, 0)), jax.jit(jax.vmap(transformed, (None, 0)))):
+        values, grads = call(PARAMS, batch)
+        assert grads["embed"].values.shape == (2, 3, 3)
+        np.testing.assert_array_equal(grads["embed"].indices, batch)
+        expected_values, expected = jax.vmap(jax.value_and_grad(fun), (None, 0))(PARAMS, batch)
+        equal((values, jax.vmap(to_dense)(grads)), (expected_values, expected))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_second_order(name):
+    fun = LOSSES[name]
+
+    def sparse(params):
+        return to_dense(jaxops.sparse_value_and_grad(fun, tables="embed")(params, INDICES)[1])
+
+    def dense(params):
+        return jax.grad(fun)(params, INDICES)
+
+    expected = jax.jit(jax.jacrev(dense))(PARAMS)
+    equal(jax.jit(jax.jacfwd(sparse))(PARAMS), expected)
+    equal(jax.jit(jax.jacrev(sparse))(PARAMS), expected)
+    equal(jax.jvp(sparse, (PARAMS,), (PARAMS,)), jax.jvp(dense, (PARAMS,), (PARAMS,)))
+
+
+def test_of_itself():
+    def norm(params):
+        grads = value_and_grad(params, INDICES)[1]
+        return jnp.sum(grads["embed"].values ** 2)
+
+    _, grads = jaxops.sparse_value_and_grad(norm, tables="embed")(PARAMS)
+    np.testing.assert_array_equal(grads["embed"].indices, INDICES)
+    equal(to_dense(grads), jax.grad(norm)(PARAMS))
+
+
+def test_in_scan():
+    def train(grad):
+        def step(params, i):
+            grads = grad(params, i)
+            return {**params, "embed": params["embed"] - grads["embed"] / 4}, None
+
+        return lax.scan(step, PARAMS, jnp.array([[3, 0], [2, 2], [3, 6]]))[0]
+
+    def sparse(params, i):
+        return to_dense(value_and_grad(params, i)[1])
+
+    equal(jax.jit(train, static_argnums=0)(sparse), train(jax.grad(loss)))
+
+
+def test_callbacks():
+    seen = []
+
+    def loss(t, indices):
+        def step(so_far, i):
+            jax.debug.callback(lambda i: seen.append(int(i)), i)
+            i = jax.pure_callback(lambda i: np.asarray(i + 1), jax.ShapeDtypeStruct((), i.dtype), i)
+            return so_far + cube(t[i]), None
+
+        return lax.scan(step, jnp.float32(0), indices)[0]
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="")
+    for call in (transformed, jax.jit(transformed)):
+        _, slices = call(TABLE, INDICES)
+        jax.effects_barrier()
+        assert sorted(seen) == [0, 3, 3]
+        seen.clear()
+        np.testing.assert_array_equal(slices.indices, [4, 1, 4])
+        np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(TABLE, INDICES))
+        jax.effects_barrier()
+        seen.clear()
+
+
+SHARDED = """
+import sys
+import jax, jax.numpy as jnp, numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec as P
+import jaxops
+jax.config.update("jax_num_cpu_devices", 8)
+mesh = Mesh(np.array(jax.devices()), ("d",))
+tables = jnp.arange(240.0).reshape(8, 10, 3) % 5 - 2
+indices = jnp.arange(16) % 10
+check_vma = sys.argv[1] == "True"
+
+def loss(t, i):
+    rows = jaxops.gather(t, i)
+    return lax.psum(jnp.sum(rows * (rows - 1)), "d")
+
+def gradients(t, i):
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(t[0], i)
+    return slices.to_dense()[None], slices.indices, jax.grad(loss)(t[0], i)[None]
+
+sharded = jax.shard_map(
+    gradients, mesh=mesh, in_specs=P("d"), out_specs=P("d"), check_vma=check_vma
+)
+actual, where, expected = jax.jit(sharded)(tables, indices)
+np.testing.assert_array_equal(actual, expected)
+np.testing.assert_array_equal(where, indices)
+"""
+
+
+@pytest.mark.parametrize("check_vma", [False, True])
+def test_shard_map(check_vma):
+    """A table per device."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHARDED, str(check_vma)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+# --- what it compiles to ---
+
+BIG = (101, 103)
+
+
+def passed_to_custom_vjp(t, i):
+    return cube(tripled(t[i]))
+
+
+@jax.custom_vjp
+def tripled(rows):
+    return 3 * rows
+
+
+tripled.defvjp(lambda rows: (3 * rows, None), lambda _, rows: (3 * rows,))
+
+
+def scanned(t, i):
+    return lax.scan(lambda so_far, j: (so_far + cube(t[j]), None), jnp.float32(0), i)[0]
+
+
+def carried(t, i):
+    def step(carry, j):
+        t, so_far = carry
+        return (t, so_far + cube(t[j])), None
+
+    return lax.scan(jax.jit(step), (t, jnp.float32(0)), i)[0][1]
+
+
+def branched(t, i):
+    return lax.cond(i[0] > 1, lambda: cube(t[i]), lambda: cube(t[i + 1]))
+
+
+WRAPPED = {
+    "plain": lambda t, i: cube(t[i]),
+    "gather": lambda t, i: cube(jaxops.gather(t, i)),
+    "gather-deterministic": lambda t, i: cube(jaxops.gather(t, i, deterministic=True)),
+    "gather_nd": lambda t, i: cube(jaxops.gather_nd(t, i[:, None])),
+    "take": lambda t, i: cube(jnp.take(t, i, axis=0)),
+    "slice": lambda t, i: cube(jaxops.slice(t, [i[0], 0], [2, 103])),
+    "static": lambda t, i: cube(t[1:4]),
+    "jit": jax.jit(lambda t, i: cube(t[i])),
+    "checkpoint": jax.checkpoint(lambda t, i: cube(t[i])),
+    "vmap": lambda t, i: jax.vmap(lambda j: cube(t[j]))(i).sum(),
+    "vmap-deterministic": lambda t, i: jax.vmap(
+        lambda j: cube(jaxops.gather(t, j, deterministic=True))
+    )(i).sum(),
+    "scan": scanned,
+    "scan-carry": carried,
+    "scan-in-checkpoint": jax.checkpoint(scanned),
+    "cond": branched,
+    "custom_vjp": passed_to_custom_vjp,
+}
+# That may hold a table: they hand one on.
+CALLS = {"jit", "pjit", "scan", "cond", "checkpoint", "remat2", "closed_call", "custom_vjp_call"}
+
+
+def equations(jaxpr):
+    for eqn in jaxpr.eqns:
+        yield eqn
+        for leaf in jax.tree.leaves(
+            eqn.params, is_leaf=lambda x: isinstance(x, (Jaxpr, ClosedJaxpr))
+        ):
+            if isinstance(leaf, ClosedJaxpr):
+                yield from equations(leaf.jaxpr)
+            elif isinstance(leaf, Jaxpr):
+                yield from equations(leaf)
+
+
+def made_of_size(jaxpr, size):
+    return [
+        eqn.primitive.name
+        for eqn in equations(jaxpr.jaxpr)
+        for v in eqn.outvars
+        if getattr(v.aval, "size", 0) >= size and eqn.primitive.name not in CALLS
+    ]
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_nothing_of_the_size_of_the_table_is_made(name):
+    use = WRAPPED[name]
+    t, i = jnp.ones(BIG), jnp.array([5, 3])
+    transformed = jaxops.sparse_value_and_grad(use, tables="")
+    assert made_of_size(jax.make_jaxpr(transformed)(t, i), t.size) == []
+    assert made_of_size(jax.make_jaxpr(jax.grad(use))(t, i), t.size)  # it would be seen
+    compiled = jax.jit(transformed).lower(t, i).compile().as_text() or ""
+    made = [
+        line
+        for line in compiled.splitlines()
+        if "= f32[101,103]" in line and not any(word in line for word in HANDED_ON)
+    ]
+    assert made == []
+
+
+HANDED_ON = (" parameter(", " get-tuple-element(")
+
+
+def test_a_second_call_compiles_nothing():
+    call = jax.jit(value_and_grad)
+    first = call(PARAMS, INDICES)
+    with jax.no_tracing():
+        again = call(PARAMS, INDICES)
+    equal(again, first)
