@@ -149,7 +149,7 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
         table=table.number,
         table_shape=access.shape,
         depth=access.depth,
-        masked=access.mode == lax.GatherScatterMode.FILL_OR_DROP,
+        masked=access.mode != lax.GatherScatterMode.CLIP,
     )
 
 
