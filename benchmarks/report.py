@@ -37,7 +37,9 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
         better = min((TF_EAGER, TF_FUNCTION), key=lambda name: statistics.median(times[name]))
         times["tensorflow"] = times[better]
     peers = [name for name in times if name not in ("jaxops", TF_EAGER, TF_FUNCTION)]
-    best = min(peers, key=lambda name: statistics.median(times[name]), default=None)
+    shown_only = row.shares_memory if group == "throughput" else ()
+    rivals = [name for name in peers if name not in shown_only]
+    best = min(rivals, key=lambda name: statistics.median(times[name]), default=None)
     # A tiny call is to be no slower than TensorFlow's; jnp's and keras' are shown only.
     judged = ("tensorflow" if "tensorflow" in peers else None) if group == "tiny" else best
     in_program = "compile-bounds" in row.groups.split() and group == "compile"
@@ -54,6 +56,7 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
         "ratios": {peer: ratios(times, peer) for peer in peers},
         "best_peer": best,
         "judged_by": judged,
+        "shown_only": [name for name in shown_only if name in peers],
         "wanted": round(wanted, 4),
         "note": row.note,
     }
@@ -113,7 +116,11 @@ def summaries(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for allocator, group in keys:
         rows = [r for r in results if (r["allocator"], r["group"]) == (allocator, group)]
         of_best = [r["ratios"][r["best_peer"]]["median"] for r in rows if r["best_peer"]]
-        of_tf = [r["ratios"]["tensorflow"]["median"] for r in rows if "tensorflow" in r["ratios"]]
+        of_tf = [
+            r["ratios"]["tensorflow"]["median"]
+            for r in rows
+            if "tensorflow" in r["ratios"] and "tensorflow" not in r["shown_only"]
+        ]
         found.append(
             {
                 "allocator": allocator,

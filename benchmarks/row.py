@@ -50,6 +50,8 @@ class Row(NamedTuple):
     # Bytes read and written: "all" of the arguments, or as much of them as of the result: "part".
     moves: str = "all"
     eager: bool = False  # the shapes of the result depend on data: nothing is jitted
+    # Peers whose result is the memory of the argument: shown, but no measure of throughput.
+    shares_memory: tuple[str, ...] = ()
     x64: bool = False
     quick: bool = False  # also with --quick
     note: str = ""

@@ -82,7 +82,7 @@ ROWS = [
         jnp=lambda x: jax.lax.bitcast_convert_type(x, jnp.int32),
         keras=lambda x: keras.ops.view(x, "int32"),
         groups=f"{TINY} bandwidth",
-        note="TensorFlow copies nothing; a jit returns a buffer of its own",
+        shares_memory=("tensorflow",),
     ),
     Row(
         "bitcast",
@@ -91,7 +91,7 @@ ROWS = [
         jaxops=lambda x: jaxops.bitcast(x, jnp.uint8),
         tensorflow=lambda x: tf.bitcast(x, tf.uint8),
         jnp=lambda x: jax.lax.bitcast_convert_type(x, jnp.uint8),
-        note="TensorFlow copies nothing; a jit returns a buffer of its own",
+        shares_memory=("tensorflow",),
     ),
     to_row("double", "float64", floats, x64=True),
     to_row("float", "float32", bools),

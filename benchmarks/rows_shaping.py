@@ -70,7 +70,7 @@ SHAPES = [
         jnp=lambda x: jnp.reshape(x, -1),
         keras=lambda x: keras.ops.reshape(x, (-1,)),
         groups=MOVES,
-        note="TensorFlow copies nothing; a jit returns a buffer of its own",
+        shares_memory=("tensorflow",),
     ),
     Row(
         "squeeze",
@@ -81,7 +81,7 @@ SHAPES = [
         jnp=lambda x: jnp.squeeze(x, 0),
         keras=lambda x: keras.ops.squeeze(x, 0),
         groups=MOVES,
-        note="TensorFlow copies nothing; a jit returns a buffer of its own",
+        shares_memory=("tensorflow",),
     ),
     Row(
         "expand_dims",
@@ -92,7 +92,7 @@ SHAPES = [
         jnp=lambda x: jnp.expand_dims(x, 1),
         keras=lambda x: keras.ops.expand_dims(x, 1),
         groups=MOVES,
-        note="TensorFlow copies nothing; a jit returns a buffer of its own",
+        shares_memory=("tensorflow",),
     ),
     Row(
         "transpose",

@@ -97,6 +97,8 @@ def run_rows(rows: list[tuple[str, Row]], arguments: argparse.Namespace) -> dict
         print(report.line(done, result), flush=True)
     return {
         "machine": started,
+        # What this process was started with, rather than what it should have been.
+        "malloc": {k: v for k, v in os.environ.items() if k.startswith("MALLOC_")},
         "versions": report.versions(),
         "rows": results,
         "failures": failures,
@@ -169,7 +171,7 @@ def main(words: list[str]) -> int:
         everything = {
             "versions": last["versions"],
             "machine": last["machine"],
-            "allocators": {allocator: ALLOCATORS[allocator] for allocator in both},
+            "allocators": {allocator: run["malloc"] for allocator, run in runs.items()},
             "load": {allocator: run["machine"]["load"] for allocator, run in runs.items()},
             "summary": report.summaries(results),
             "rows": results,

@@ -116,8 +116,7 @@ def test_contenders_take_turns():
 
 
 def made_up(group, times, **options):
-    row = GATHER._replace(**options)
-    return report.figures(row, group, times, work.Work({}, {}, bytes_moved=options.get("moved")))
+    return report.figures(GATHER._replace(**options), group, times, work.Work({}, {}))
 
 
 def test_figures_are_medians_of_ratios_of_rounds():
@@ -134,6 +133,18 @@ def test_figures_are_medians_of_ratios_of_rounds():
     assert result["ratios"]["jnp"]["median"] == 0.5
     assert result["microseconds"]["jaxops"]["median"] == 3e6
     assert result["met"] is False
+
+
+def test_memory_that_is_shared_is_not_judged():
+    times = {"jaxops": [2.0] * 3, "tensorflow": [0.1] * 3, "jnp": [2.0] * 3}
+    row = {**made_up("throughput", times, shares_memory=("tensorflow",)), "allocator": "kept"}
+    assert (row["best_peer"], row["met"], row["ratios"]["tensorflow"]["median"]) == (
+        "jnp",
+        True,
+        20,
+    )
+    assert report.summaries([row])[0]["to_tensorflow"] is None
+    assert made_up("tiny", times, shares_memory=("tensorflow",))["met"] is False
 
 
 def test_tiny_rows_are_judged_by_tensorflow():
