@@ -48,6 +48,8 @@ ALLOCATORS = {
         "MALLOC_MMAP_THRESHOLD_": KEEP,
         "MALLOC_TRIM_THRESHOLD_": KEEP,
         "MALLOC_TOP_PAD_": str(2**28),
+        # XLA's threads allocate too, and the heap of a thread holds no more than 64 MiB.
+        "MALLOC_ARENA_MAX": "1",
     },
 }
 

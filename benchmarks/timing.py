@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -63,6 +64,13 @@ def seconds_per_call(call: Callable[[], Any], calls: int) -> float:
     return (time.perf_counter() - start) / calls
 
 
+def order(names: list[str], round_number: int) -> list[str]:
+    first = names[round_number % len(names)]
+    others = [name for name in names if name != first]
+    random.Random(round_number).shuffle(others)
+    return [first, *others]
+
+
 def measure(
     calls: Calls,
     seconds: float,
@@ -71,8 +79,9 @@ def measure(
 ) -> Times:
     """Times per call, round by round; `before` runs, untimed, before each sample.
 
-    Each round begins with another contender. Without `rounds`, as many as fit into `seconds`,
-    7 at least.
+    Each round begins with another contender and goes on in an order drawn anew, as a contender
+    pays for what its predecessor leaves in the caches. Without `rounds`, as many as fit into
+    `seconds`, 7 at least.
     """
     repeats, tries, per_round = {}, {}, 0.0
     for name, call in calls.items():
@@ -92,8 +101,7 @@ def measure(
     gc.disable()
     try:
         for n in range(rounds):
-            shift = n % len(names)
-            for name in names[shift:] + names[:shift]:
+            for name in order(names, n):
                 if before is not None:
                     before()
                 times[name].append(

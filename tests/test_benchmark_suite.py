@@ -1,5 +1,6 @@
 """The benchmark suite: rows run, wrong answers are refused, and every function has a row."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -112,7 +113,16 @@ def test_contenders_take_turns():
     calls = {name: (lambda name=name: called.append(name)) for name in "abc"}
     times = timing.measure(calls, seconds=1, rounds=4, before=lambda: None)
     assert {name: len(samples) for name, samples in times.items()} == dict.fromkeys("abc", 4)
-    assert called == list("abc" + "abc" + "bca" + "cab" + "abc")
+    assert called[:3] == list("abc")  # before the rounds
+    rounds = ["".join(called[n : n + 3]) for n in range(3, 15, 3)]
+    assert [sorted(taken) for taken in rounds] == [["a", "b", "c"]] * 4
+    assert [taken[0] for taken in rounds] == list("abca")
+
+
+def test_each_contender_follows_every_other():
+    rounds = [timing.order(list("abcd"), n) for n in range(50)]
+    followed = {pair for taken in rounds for pair in itertools.pairwise(taken)}
+    assert len(followed) == 12
 
 
 def made_up(group, times, **options):
@@ -176,6 +186,7 @@ def test_json_and_chart(tmp_path, capfd):
     assert written["allocators"]["default"] == {}
     assert set(written["allocators"]["kept"]) == {
         *("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_"),
+        "MALLOC_ARENA_MAX",
     }
     assert written["versions"]["jax"]
     assert {"cpu", "cores", "load", "device", "threads"} == set(written["machine"])
