@@ -58,6 +58,11 @@ def in_group(row: Row, group: str) -> bool:
     return any(word == group or word.startswith(f"{group}-") for word in row.groups.split())
 
 
+def in_quick(group: str, row: Row) -> bool:
+    """Tiny calls cost little; to compile costs a second and more, round by round."""
+    return group == "tiny" or (row.quick and (group != "compile" or row.op == "gather"))
+
+
 def chosen(groups: list[str], pattern: str, quick: bool) -> list[tuple[str, Row]]:
     return [
         (group, row)
@@ -65,12 +70,12 @@ def chosen(groups: list[str], pattern: str, quick: bool) -> list[tuple[str, Row]
         for row in ROWS
         if in_group(row, group)
         and re.search(pattern, row.name)
-        and (not quick or row.quick or (group == "tiny" and row.op != "dynamic_partition"))
+        and (not quick or in_quick(group, row))
     ]
 
 
 def run_row(
-    group: str, row: Row, seconds: float = 1.0, rounds: int | None = None, size=full
+    group: str, row: Row, seconds: float = 0.6, rounds: int | None = None, size=full
 ) -> dict[str, Any]:
     """Figures of the row. Raises WrongAnswer where the contenders disagree."""
     with jax.enable_x64(row.x64):
@@ -129,7 +134,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--groups", nargs="+", choices=list(GROUPS), default=list(GROUPS))
     parser.add_argument("--rows", default="", metavar="REGEX", help="of the names of rows")
     parser.add_argument("--rounds", type=int, help="at least 3; default: what the time allows")
-    parser.add_argument("--seconds-per-row", type=float, help="default 1; 0.3 with --quick")
+    parser.add_argument("--seconds-per-row", type=float, help="default 0.6; 0.2 with --quick")
     parser.add_argument("--allocator", choices=[*ALLOCATORS, "both"])
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw the chart")
@@ -139,7 +144,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     if arguments.rounds is not None and arguments.rounds < 3:
         parser.error(f"argument --rounds: received {arguments.rounds}, expected 3 at least")
     if arguments.seconds_per_row is None:
-        arguments.seconds_per_row = 0.3 if arguments.quick else 1.0
+        arguments.seconds_per_row = 0.2 if arguments.quick else 0.6
     if arguments.allocator is None:
         arguments.allocator = "kept" if arguments.quick else "both"
     try:
