@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check docs bench-core bench-sparse clean
+.PHONY: demo test check docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -21,6 +21,12 @@ docs: $(STAMP)
 	$(BIN)/python docs/dtype_table.py
 	$(BIN)/python examples/gallery.py
 
+# Every op against TensorFlow, jax.numpy and keras.ops: see benchmarks/README.md. Options of
+# suite.py go into BENCH, as in `make bench BENCH=--quick`.
+bench: $(STAMP)-benchmarks
+	$(BIN)/python benchmarks/suite.py \
+		--json benchmarks/results/suite.json --plot benchmarks/results/suite.png $(BENCH)
+
 # What the default bounds cost.
 bench-core: $(STAMP)
 	$(BIN)/python benchmarks/bounds_cost.py
@@ -35,6 +41,10 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(STAMP)-benchmarks: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[benchmarks]'
 	touch $@
 
 clean:

@@ -1,0 +1,180 @@
+"""Figures of a row, the lines of the table, the summary and the JSON file."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+from peers import version
+from row import Row
+from timing import Times, ratios, summary
+from work import TF_EAGER, TF_FUNCTION, Work
+
+import jaxops
+
+# What a ratio is wanted to be at most. Where 1.0 is wanted of a peer, 0.05 are left to noise.
+WANTED = {
+    "throughput": 1.05,
+    "tiny": 1.05,
+    "compile": 1.1,
+    "gradients": 1.05,
+    "bandwidth": 1 / 0.7,  # 0.7 of a copy's bandwidth
+    "bounds": 1.05,
+}
+WANTED_OF_PROGRAM_OF_GATHERS = 2.0
+
+
+def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
+    """What the JSON file says of a row."""
+    times = dict(times)
+    if TF_EAGER in times:
+        better = min((TF_EAGER, TF_FUNCTION), key=lambda name: statistics.median(times[name]))
+        times["tensorflow"] = times[better]
+    peers = [name for name in times if name not in ("jaxops", TF_EAGER, TF_FUNCTION)]
+    shown_only = row.shares_memory if group == "throughput" else ()
+    rivals = [name for name in peers if name not in shown_only]
+    best = min(rivals, key=lambda name: statistics.median(times[name]), default=None)
+    # A tiny call is to be no slower than TensorFlow's; jnp's and keras' are shown only.
+    judged = ("tensorflow" if "tensorflow" in peers else None) if group == "tiny" else best
+    in_program = "compile-bounds" in row.groups.split() and group == "compile"
+    wanted = WANTED_OF_PROGRAM_OF_GATHERS if in_program else WANTED[group]
+    result: dict[str, Any] = {
+        "group": group,
+        "op": row.op,
+        "what": "one small call" if group == "tiny" else row.what,
+        "rounds": len(times["jaxops"]),
+        "microseconds": {
+            name: summary(samples, 1e6) | {"least": round(1e6 * min(samples), 3)}
+            for name, samples in times.items()
+        },
+        "ratios": {peer: ratios(times, peer) for peer in peers},
+        "best_peer": best,
+        "judged_by": judged,
+        "shown_only": [name for name in shown_only if name in peers],
+        "wanted": round(wanted, 4),
+        "note": row.note,
+    }
+    if TF_EAGER in times:
+        result["tensorflow_is"] = better.removeprefix("tensorflow ")
+    result["met"] = None if judged is None else result["ratios"][judged]["median"] <= wanted
+    if work.bytes_moved:
+        seconds = statistics.median(times["jaxops"])
+        result["bytes_moved"] = work.bytes_moved
+        result["gigabytes_per_second"] = round(work.bytes_moved / seconds / 1e9, 3)
+        result["share_of_copy"] = round(1 / result["ratios"]["copy"]["median"], 3)
+    return result
+
+
+HEAD = (
+    f"{'':9} {'row':58} {'jaxops':>10} {'to best peer':>13} {'quartiles':>13} {'best':>10} "
+    f"{'to TF':>7} {'to jnp':>7} {'to keras':>8}  wanted"
+)
+
+
+def line(done: str, result: dict[str, Any]) -> str:
+    """One row of the table."""
+
+    def of(peer):
+        return f"{result['ratios'][peer]['median']:.2f}" if peer in result["ratios"] else ""
+
+    name = f"{result['op']}: {result['what']}"
+    peer = result["judged_by"] or result["best_peer"]
+    figure = result["ratios"].get(peer)
+    best = f"{figure['median']:.2f}" if figure else ""
+    quartiles = f"{figure['low']:.2f} to {figure['high']:.2f}" if figure else ""
+    miss = f"MISSES {result['wanted']:.2f}" if result["met"] is False else ""
+    share = f" {result['share_of_copy']:.2f} of a copy" if "share_of_copy" in result else ""
+    tensorflow = of("tensorflow") + {"eager": "e", "function": "f"}.get(
+        result.get("tensorflow_is", ""), ""
+    )
+    return (
+        f"{done:9} {name[:58]:58} {time_text(result['microseconds']['jaxops']['median']):>10} "
+        f"{best:>13} {quartiles:>13} {(peer or ''):>10} {tensorflow:>7} "
+        f"{of('jnp'):>7} {of('keras'):>8}  {miss}{share}"
+    ).rstrip()
+
+
+def time_text(microseconds: float) -> str:
+    return f"{microseconds / 1000:.2f} ms" if microseconds >= 1000 else f"{microseconds:.1f} us"
+
+
+def geometric_mean(numbers: Iterable[float]) -> float | None:
+    logs = [math.log(number) for number in numbers]
+    return round(math.exp(statistics.fmean(logs)), 4) if logs else None
+
+
+def summaries(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Geometric means and misses, by allocator and group."""
+    keys = dict.fromkeys((result["allocator"], result["group"]) for result in results)
+    found = []
+    for allocator, group in keys:
+        rows = [r for r in results if (r["allocator"], r["group"]) == (allocator, group)]
+        of_best = [r["ratios"][r["best_peer"]]["median"] for r in rows if r["best_peer"]]
+        of_tf = [
+            r["ratios"]["tensorflow"]["median"]
+            for r in rows
+            if "tensorflow" in r["ratios"] and "tensorflow" not in r["shown_only"]
+        ]
+        found.append(
+            {
+                "allocator": allocator,
+                "group": group,
+                "rows": len(rows),
+                "missed": sum(r["met"] is False for r in rows),
+                "to_best_peer": geometric_mean(of_best),
+                "to_tensorflow": geometric_mean(of_tf),
+            }
+        )
+    return found
+
+
+def summary_text(results: list[dict[str, Any]]) -> str:
+    lines = ["Geometric means of the ratios; below 1, jaxops takes less time."]
+    for s in summaries(results):
+        to_tf = f", to TensorFlow {s['to_tensorflow']:.2f}" if s["to_tensorflow"] else ""
+        to_best = f"to the best peer {s['to_best_peer']:.2f}" if s["to_best_peer"] else "no peer"
+        lines.append(
+            f"{s['allocator']:8} {s['group']:11} {s['rows']:4} rows, "
+            f"{s['missed']:3} miss their figure: {to_best}{to_tf}"
+        )
+    return "\n".join(lines)
+
+
+def cpu_model() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            for text in lines:
+                if text.startswith("model name"):
+                    return text.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()
+
+
+def machine() -> dict[str, Any]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cpu": cpu_model(),
+        "cores": cores,
+        "load": [round(load, 2) for load in os.getloadavg()],
+        "device": jax.devices()[0].device_kind,
+        "threads": "XLA and TensorFlow use every core, as is their default",
+    }
+
+
+def versions() -> dict[str, str | None]:
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "jax": jax.__version__,
+        "jaxops": jaxops.__version__,
+        "tensorflow": version("tensorflow"),
+        "keras": version("keras"),
+        "torch": version("torch"),
+    }

@@ -1,0 +1,269 @@
+"""What the contenders of a row do in each group of rows, ready to be called."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from peers import is_installed, tf, torch
+from row import PEERS, Row, full, small
+from timing import Calls
+
+TF_EAGER, TF_FUNCTION = "tensorflow eager", "tensorflow function"
+
+
+class Work(NamedTuple):
+    calls: Calls  # what is timed
+    answers: dict[str, Any]  # what is compared before
+    before: Callable[[], Any] | None = None  # what comes, untimed, before each call
+    bytes_moved: int | None = None
+
+
+def contenders(row: Row) -> dict[str, Callable[..., Any]]:
+    """The functions of the row whose libraries are at hand; on a GPU PyTorch, not TensorFlow."""
+    on_gpu = jax.default_backend() != "cpu"
+    left_out = ("tensorflow", "keras") if on_gpu else ("torch",)
+    functions = {name: getattr(row, name) for name in PEERS if name not in left_out}
+    return {"jaxops": row.jaxops} | {
+        name: function
+        for name, function in functions.items()
+        if function is not None and (name == "jnp" or is_installed(name))
+    }
+
+
+def convert(arguments: tuple[Any, ...], to_array: Callable[[np.ndarray], Any]) -> tuple[Any, ...]:
+    """NumPy arrays, also those in lists, as arrays of a library; ints stay."""
+
+    def leaf(x):
+        return to_array(x) if isinstance(x, np.ndarray) else x
+
+    return tuple([leaf(x) for x in a] if isinstance(a, list) else leaf(a) for a in arguments)
+
+
+def to_jax(x: np.ndarray) -> Any:
+    return x if x.dtype.kind == "U" else jnp.asarray(x)  # strings live on the host
+
+
+def to_tensorflow(x: np.ndarray) -> Any:
+    return tf.constant(x.tolist() if x.dtype.kind == "U" else x)
+
+
+def to_torch(x: np.ndarray) -> Any:
+    if x.dtype.name == "bfloat16":
+        return torch.from_numpy(x.astype(np.float32)).bfloat16().cuda()
+    return torch.from_numpy(x).cuda()
+
+
+def bind(function: Callable[..., Any], arguments: tuple[Any, ...], **options: Any):
+    """The function with its ints bound, as they are static, and the other arguments."""
+
+    def bound(*arrays):
+        rest = iter(arrays)
+        merged = [a if isinstance(a, int) else next(rest) for a in arguments]
+        return function(*merged, **options)
+
+    return bound, [a for a in arguments if not isinstance(a, int)]
+
+
+def jax_call(function: Callable[..., Any], arguments: tuple[Any, ...], eager=False, **options):
+    if eager:
+        return lambda: jax.block_until_ready(function(*arguments, **options))
+    bound, arrays = bind(function, arguments, **options)
+    compiled = jax.jit(bound)
+    return lambda: jax.block_until_ready(compiled(*arrays))
+
+
+def tf_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    # TensorFlow warns of many functions, one for each row, as if they were one that is traced anew.
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    return tf.function(function, autograph=False)
+
+
+def tensorflow_calls(function: Callable[..., Any], arguments: tuple[Any, ...], eager_only=False):
+    """Eager and, but for tiny calls, as a tf.function; the better one counts."""
+
+    def eager():
+        return function(*arguments)
+
+    if eager_only:
+        return {"tensorflow": eager}
+    bound, arrays = bind(function, arguments)
+    compiled = tf_function(bound)
+    return {TF_EAGER: eager, TF_FUNCTION: lambda: compiled(*arrays)}
+
+
+def torch_call(function: Callable[..., Any], arguments: tuple[Any, ...]):
+    def call():
+        answer = function(*arguments)
+        torch.cuda.synchronize()
+        return answer
+
+    return call
+
+
+def library_calls(row: Row, numpy_arguments: tuple[Any, ...], eager: bool, tiny: bool) -> dict:
+    arguments = convert(numpy_arguments, to_jax)
+    calls = {}
+    for name, function in contenders(row).items():
+        if name == "tensorflow":
+            theirs = convert(numpy_arguments, to_tensorflow)
+            calls.update(tensorflow_calls(function, theirs, eager_only=tiny))
+        elif name == "torch":
+            calls[name] = torch_call(function, convert(numpy_arguments, to_torch))
+        else:
+            calls[name] = jax_call(function, arguments, eager)
+    return calls
+
+
+def compared(row: Row, calls: Calls) -> dict[str, Any]:
+    return {name: row.comparable(call()) for name, call in calls.items()}
+
+
+def throughput(row: Row, size=full) -> Work:
+    calls = library_calls(row, row.arguments(size), row.eager, tiny=False)
+    return Work(calls, compared(row, calls))
+
+
+def tiny(row: Row, size=full) -> Work:
+    """One small eager call; `size` is that of no tiny row."""
+    del size
+    calls = library_calls(row, row.arguments(small), eager=True, tiny=True)
+    return Work(calls, compared(row, calls))
+
+
+def bounds(row: Row, size=full) -> Work:
+    arguments = convert(row.arguments(size), to_jax)
+    calls = {
+        "jaxops": jax_call(row.jaxops, arguments, row.eager),
+        "promise": jax_call(row.jaxops, arguments, row.eager, mode="promise_in_bounds"),
+    }
+    return Work(calls, compared(row, calls))
+
+
+def compile_times(row: Row, size=full) -> Work:
+    """Trace, lower and compile, with nothing cached by an earlier time."""
+    arguments = convert(row.arguments(size), to_jax)
+    if "compile-bounds" in row.groups.split():
+        peers = {"promise": bind(row.jaxops, arguments, mode="promise_in_bounds")}
+    else:
+        peers = {"jnp": bind(contenders(row)["jnp"], arguments)}
+    functions = {"jaxops": bind(row.jaxops, arguments), **peers}
+
+    def to_call(bound, arrays):
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arrays)
+        return lambda: jax.jit(bound).lower(*shapes).compile()
+
+    answers = {
+        name: row.comparable(jax.jit(bound)(*arrays)) for name, (bound, arrays) in functions.items()
+    }
+    calls = {name: to_call(*function) for name, function in functions.items()}
+    return Work(calls, answers, before=jax.clear_caches)
+
+
+def gradients(row: Row, size=full) -> Work:
+    """The cotangent of the result, pulled back to the differentiated arguments."""
+    numpy_arguments = row.arguments(size)
+    arguments = convert(numpy_arguments, to_jax)
+    functions = contenders(row)
+    bound, arrays = bind(row.jaxops, arguments)
+    shapes = jax.eval_shape(bound, *arrays)
+    cotangents = [np.full(leaf.shape, 0.5, leaf.dtype) for leaf in jax.tree.leaves(shapes)]
+    chosen = row.differentiated
+
+    def pulled_back(function):
+        def pull(cotangents, *arguments):
+            def of_data(*data):
+                merged = list(arguments)
+                for place, value in zip(chosen, data, strict=True):
+                    merged[place] = value
+                return jax.tree.leaves(function(*merged))
+
+            data = [arguments[place] for place in chosen]
+            return jax.vjp(of_data, *data)[1](cotangents)
+
+        return pull
+
+    calls = {
+        name: jax_call(pulled_back(functions[name]), ([*map(jnp.asarray, cotangents)], *arguments))
+        for name in ("jaxops", "jnp")
+    }
+    if "tensorflow" in functions:
+        calls |= {"tensorflow": tensorflow_gradient(row, numpy_arguments, cotangents)}
+    if "torch" in functions:
+        calls |= {"torch": torch_gradient(row, numpy_arguments, cotangents)}
+    return Work(calls, {name: [*jax.tree.leaves(call())] for name, call in calls.items()})
+
+
+def tensorflow_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: list):
+    """In a tf.function; IndexedSlices are made dense, as the others' gradients are."""
+    function: Any = row.tensorflow
+    outputs = [tf.constant(c) for c in cotangents]
+
+    def pull(*arguments):
+        data = [arguments[place] for place in row.differentiated]
+        leaves = [leaf for d in data for leaf in (d if isinstance(d, list) else [d])]
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(leaves)
+            result = function(*arguments)
+        results = list(result) if isinstance(result, list | tuple) else [result]
+        return [
+            tf.convert_to_tensor(g)
+            for g in tape.gradient(results, leaves, output_gradients=outputs)
+        ]
+
+    bound, arrays = bind(pull, convert(numpy_arguments, to_tensorflow))
+    compiled = tf_function(bound)
+    return lambda: compiled(*arrays)
+
+
+def torch_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: list):
+    function: Any = row.torch
+    arguments = convert(numpy_arguments, to_torch)
+    data = [arguments[place] for place in row.differentiated]
+    leaves = [leaf for d in data for leaf in (d if isinstance(d, list) else [d])]
+    for leaf in leaves:
+        leaf.requires_grad_(True)
+    outputs = [to_torch(c) for c in cotangents]
+
+    def call():
+        result = function(*arguments)
+        results = list(result) if isinstance(result, list | tuple) else [result]
+        answer = torch.autograd.grad(results, leaves, outputs)
+        torch.cuda.synchronize()
+        return answer
+
+    return call
+
+
+def size_in_bytes(tree: Any) -> int:
+    leaves = jax.tree.leaves(tree)
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in leaves if not isinstance(leaf, int))
+
+
+def bandwidth(row: Row, size=full) -> Work:
+    """Against a jitted `x + 1` that reads and writes as many bytes, of f32.
+
+    XLA removes no such addition, while a plain copy of an argument may be elided.
+    """
+    arguments = convert(row.arguments(size), to_jax)
+    call = jax_call(row.jaxops, arguments)
+    answer = call()
+    written = size_in_bytes(answer)
+    moved = written + (written if row.moves == "part" else size_in_bytes(arguments))
+    copied = jnp.zeros(max(1, moved // 8), jnp.float32)
+    calls = {"jaxops": call, "copy": jax_call(lambda x: x + 1, (copied,))}
+    return Work(calls, compared(row, {"jaxops": call}), bytes_moved=moved)
+
+
+GROUPS: dict[str, Callable[..., Work]] = {
+    "throughput": throughput,
+    "tiny": tiny,
+    "compile": compile_times,
+    "gradients": gradients,
+    "bandwidth": bandwidth,
+    "bounds": bounds,
+}

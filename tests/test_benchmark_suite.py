@@ -1,0 +1,230 @@
+"""The benchmark suite: rows run, wrong answers are refused, and every function has a row."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import report
+import suite
+import timing
+import work
+from row import PEERS, Row, floats, ints, small
+
+import jaxops
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+TABLE = README.partition("## Functions")[2].partition("\n## ")[0]
+FUNCTIONS = set(re.findall(r"^\| `(\w+)` \|", TABLE, re.M))
+# What is answered while tracing, and so has only the cost of the call.
+ANSWERED_AT_TRACE_TIME = {"rank", "shape", "shape_n", "size", "strided_slice_spec"}
+NAMES = [(group, row.name) for group, row in suite.chosen(list(work.GROUPS), "", quick=False)]
+GATHER = next(row for row in suite.ROWS if row.name == "gather: 65,536 rows of 128 f32")
+CONCAT = next(row for row in suite.ROWS if row.op == "concat")
+
+
+@pytest.fixture
+def without_tensorflow(monkeypatch):
+    monkeypatch.setattr(work, "is_installed", lambda name: False)
+
+
+def functions_in(group):
+    return {row.op for row in suite.ROWS if suite.in_group(row, group)}
+
+
+def test_every_function_has_a_row():
+    assert functions_in("tiny") == FUNCTIONS
+    assert functions_in("throughput") == FUNCTIONS - ANSWERED_AT_TRACE_TIME
+
+
+def test_rows_are_told_apart():
+    assert len(set(NAMES)) == len(NAMES)
+    tiny = [row.op for row in suite.ROWS if suite.in_group(row, "tiny")]
+    assert len(set(tiny)) == len(tiny)
+
+
+def test_groups_exist():
+    words = {word for row in suite.ROWS for word in row.groups.split()}
+    assert words == {*work.GROUPS, "compile-bounds"}
+
+
+@pytest.mark.parametrize(
+    ("group", "row", "peers"),
+    [
+        ("throughput", GATHER, {"jnp"}),
+        ("throughput", CONCAT, {"jnp"}),
+        ("tiny", GATHER, {"jnp"}),
+        ("compile", GATHER, {"jnp"}),
+        ("gradients", GATHER, {"jnp"}),
+        ("bandwidth", CONCAT, {"copy"}),
+        ("bounds", GATHER, {"promise"}),
+    ],
+    ids=lambda value: getattr(value, "op", None),
+)
+def test_row(group, row, peers, without_tensorflow):
+    result = suite.run_row(group, row, rounds=3, size=small)
+    assert (result["group"], result["op"], result["rounds"]) == (group, row.op, 3)
+    assert set(result["ratios"]) == peers
+    assert set(result["microseconds"]) == {"jaxops", *peers}
+    assert result["best_peer"] in peers
+    for figure in (*result["ratios"].values(), *result["microseconds"].values()):
+        assert 0 < figure["low"] <= figure["median"] <= figure["high"]
+    assert row.op in report.line("[1/1]", result)
+
+
+def answer_row(ours, theirs):
+    return Row("gather", "wrong", lambda n: (floats(4),), lambda x: ours, jnp=lambda x: theirs)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (np.array([1, 2.0]), np.array([1, 2.01])),
+        (np.array([1, np.nan]), np.array([1, 2.0])),
+        (np.array([1, 1_000_000]), np.array([1, 1_000_001])),
+        (np.zeros((2, 1)), np.zeros((1, 2))),
+        (np.zeros(2), [np.zeros(2), np.zeros(2)]),
+        (np.array([True, False]), np.array([True, True])),
+    ],
+    ids=["float", "nan", "int", "shape", "number-of-arrays", "bool"],
+)
+def test_wrong_answer_is_refused(ours, theirs, without_tensorflow):
+    row = answer_row(ours, theirs)
+    with pytest.raises(timing.WrongAnswer, match=r"gather: wrong: jnp (disagrees|gives)"):
+        suite.run_row("throughput", row, rounds=3)
+
+
+@pytest.mark.parametrize("group", ["throughput", "tiny", "compile", "gradients", "bounds"])
+def test_wrong_op_is_refused_in_each_group(group, without_tensorflow):
+    def off_by_one(params, indices, mode="device"):
+        # Wrong with default bounds only, as the group of bounds compares the two.
+        factor = 2 if mode == "device" else 1
+        return factor * jaxops.gather(params, indices, mode=mode)
+
+    wrong = GATHER._replace(jaxops=off_by_one)
+    with pytest.raises(timing.WrongAnswer):
+        suite.run_row(group, wrong, rounds=3, size=small)
+
+
+def test_contenders_take_turns():
+    called = []
+    calls = {name: (lambda name=name: called.append(name)) for name in "abc"}
+    times = timing.measure(calls, seconds=1, rounds=4, before=lambda: None)
+    assert {name: len(samples) for name, samples in times.items()} == dict.fromkeys("abc", 4)
+    assert called[:3] == list("abc")  # before the rounds
+    rounds = ["".join(called[n : n + 3]) for n in range(3, 15, 3)]
+    assert [sorted(taken) for taken in rounds] == [["a", "b", "c"]] * 4
+    assert [taken[0] for taken in rounds] == list("abca")
+
+
+def test_each_contender_follows_every_other():
+    rounds = [timing.order(list("abcd"), n) for n in range(50)]
+    followed = {pair for taken in rounds for pair in itertools.pairwise(taken)}
+    assert len(followed) == 12
+
+
+def made_up(group, times, **options):
+    return report.figures(GATHER._replace(**options), group, times, work.Work({}, {}))
+
+
+def test_figures_are_medians_of_ratios_of_rounds():
+    times = {
+        "jaxops": [2.0, 30.0, 3.0],
+        "tensorflow eager": [9.0, 9.0, 9.0],
+        "tensorflow function": [1.0, 10.0, 3.0],
+        "jnp": [4.0, 60.0, 3.0],
+    }
+    result = made_up("throughput", times)
+    assert result["tensorflow_is"] == "function"
+    assert result["best_peer"] == result["judged_by"] == "tensorflow"
+    assert result["ratios"]["tensorflow"]["median"] == 2
+    assert result["ratios"]["jnp"]["median"] == 0.5
+    assert result["microseconds"]["jaxops"]["median"] == 3e6
+    assert result["met"] is False
+
+
+def test_memory_that_is_shared_is_not_judged():
+    times = {"jaxops": [2.0] * 3, "tensorflow": [0.1] * 3, "jnp": [2.0] * 3}
+    row = {**made_up("throughput", times, shares_memory=("tensorflow",)), "allocator": "kept"}
+    assert (row["best_peer"], row["met"], row["ratios"]["tensorflow"]["median"]) == (
+        "jnp",
+        True,
+        20,
+    )
+    assert report.summaries([row])[0]["to_tensorflow"] is None
+    assert made_up("tiny", times, shares_memory=("tensorflow",))["met"] is False
+
+
+def test_tiny_rows_are_judged_by_tensorflow():
+    times = {"jaxops": [1.0] * 3, "tensorflow": [2.0] * 3, "jnp": [0.5] * 3}
+    result = made_up("tiny", times)
+    assert (result["best_peer"], result["judged_by"], result["met"]) == ("jnp", "tensorflow", True)
+
+
+def test_summary():
+    row = made_up("throughput", {"jaxops": [4.0] * 3, "jnp": [1.0] * 3, "tensorflow": [8.0] * 3})
+    other = made_up("throughput", {"jaxops": [1.0] * 3, "jnp": [1.0] * 3})
+    rows = [{"allocator": "kept", **row}, {"allocator": "kept", **other}]
+    (summary,) = report.summaries(rows)
+    assert (summary["rows"], summary["missed"]) == (2, 1)
+    assert (summary["to_best_peer"], summary["to_tensorflow"]) == (2, 0.5)
+    assert "kept" in report.summary_text(rows)
+
+
+def test_json_and_chart(tmp_path, capfd):
+    path, picture = tmp_path / "made" / "suite.json", tmp_path / "suite.png"
+    words = ["--groups", "bounds", "--rows", "^strided_slice", "--rounds", "3"]
+    words += ["--allocator", "both", "--json", str(path), "--plot", str(picture)]
+    assert suite.main(words) == 0
+    written = json.loads(path.read_text())
+    assert set(written) == {
+        *("versions", "machine", "allocators", "load", "summary", "rows", "failures"),
+    }
+    assert [row["allocator"] for row in written["rows"]] == ["default", "kept"]
+    assert written["allocators"]["default"] == {}
+    assert set(written["allocators"]["kept"]) == {
+        *("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_"),
+        "MALLOC_ARENA_MAX",
+    }
+    assert written["versions"]["jax"]
+    assert {"cpu", "cores", "load", "device", "threads"} == set(written["machine"])
+    assert len(written["summary"]) == 2
+    assert written["failures"] == []
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "strided_slice" in capfd.readouterr().out
+
+
+def test_failing_row_does_not_end_the_others(monkeypatch, capsys):
+    wrong = answer_row(np.zeros(2), np.ones(2))
+    rows = [("throughput", wrong), ("bounds", GATHER._replace(arguments=lambda n: small_gather()))]
+    monkeypatch.setattr(work, "is_installed", lambda name: False)
+    arguments = suite.parse(["--rounds", "3", "--allocator", "kept"])
+    run = suite.run_rows(rows, arguments)
+    assert [failure["row"] for failure in run["failures"]] == ["gather: wrong"]
+    assert [row["group"] for row in run["rows"]] == ["bounds"]
+    assert "FAILED" in capsys.readouterr().out
+
+
+def small_gather():
+    return floats(4, 3), ints(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--rounds", "2"], "expected 3 at least"),
+        (["--rows", "("], "--rows"),
+        (["--rows", "no such row"], "no row"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_wrong_options(words, message, capsys):
+    with pytest.raises(SystemExit):
+        suite.parse(words)
+    assert message in capsys.readouterr().err
+
+
+def test_peers_are_fields_of_rows():
+    assert set(PEERS) < set(Row._fields)
