@@ -100,6 +100,14 @@ def drop_unused(program: jex_core.ClosedJaxpr) -> jex_core.ClosedJaxpr:
     return jex_core.ClosedJaxpr(jaxpr, program.consts)
 
 
+def is_for_one_device(ctx) -> bool:
+    """Whether a program that is being lowered will run on one device.
+
+    The context of a lowering rule is public; what it knows about devices has no public name.
+    """
+    return getattr(ctx.module_context.axis_context, "num_devices", None) == 1
+
+
 def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
     """How many of the inputs of a `scan` are constants, and how many are carried.
 
