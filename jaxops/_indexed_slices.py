@@ -360,11 +360,32 @@ def _sum_in_slots(slices: IndexedSlices, slots: jax.Array, size: int) -> jax.Arr
 def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
     """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
     slots = _first_slots(slices.indices, slices.num_rows)
-    n = slots.size
+    positions = lax.iota(slots.dtype, slots.size)
+    is_first = slots == positions
     indices = slices._counted()
-    is_first = slots == lax.iota(slots.dtype, n)
     indices = jnp.where(is_first, indices, jnp.asarray(slices.num_rows, indices.dtype))
-    return IndexedSlices(_sum_in_slots(slices, slots, n), indices, slices.dense_shape)
+    if slots.size == 0:
+        return IndexedSlices(slices.values, indices, slices.dense_shape)
+
+    is_repeated = (slots < slots.size) & ~is_first
+    room = -(-slots.size // 8)
+
+    def add_repeated(values):
+        # Most rows come once, and stay as they are. The others are few enough to be listed.
+        order = jnp.where(is_repeated, jnp.cumsum(is_repeated, dtype=slots.dtype) - 1, slots.size)
+        nowhere = jnp.full(room, slots.size, slots.dtype)
+        repeated = nowhere.at[order].set(positions, mode="drop")
+        first = is_first.reshape((-1,) + (1,) * (values.ndim - 1))
+        sums = jnp.where(first, values, jnp.zeros((), values.dtype))
+        targets = slots.at[repeated].get(mode="fill", fill_value=slots.size)
+        return sums.at[targets].add(values.at[repeated].get(mode="clip"), mode="drop")
+
+    def add_all(values):
+        return jnp.zeros_like(values).at[slots].add(values, mode="drop")
+
+    few = jnp.sum(is_repeated, dtype=slots.dtype) <= room
+    values = lax.cond(few, add_repeated, add_all, slices.values)
+    return IndexedSlices(values, indices, slices.dense_shape)
 
 
 def _check_scalar(x: Any) -> Any:

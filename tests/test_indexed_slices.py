@@ -11,6 +11,7 @@ import pytest
 
 import jaxops
 from jaxops import IndexedSlices, TiedGradient
+from jaxops._indexed_slices import sum_at_first
 
 
 def slices(indices=(2, 0, 2, 5), dense_shape=(4, 2), depth=1, dtype: Any = np.float32):
@@ -242,3 +243,24 @@ def test_more_rows_than_32_bits_count(x64):
     indices = np.asarray((rows + parts).indices)
     assert indices.dtype == np.int64
     assert indices[-2:].tolist() == [2**34 - 1, 5]
+
+
+REPEATED = {  # more than one in eight repeated are summed in another way than few
+    "distinct": [4, 1, 7, 2, 9, 0, 3, 8, 5, 6],
+    "few-repeated": [4, 1, 7, 4, 9, 0, 3, 8, 4, 6, 2, 5, 11, 12, 13, 14],
+    "many-repeated": [4, 1, 4, 4, 1, 4, 7, 1, 4, 4],
+    "repeated-and-ignored": [15, 4, -1, 15, 4, 16, 4, 15],
+    "one": [3],
+}
+
+
+@pytest.mark.parametrize("case", REPEATED)
+@pytest.mark.parametrize("rest", [(), (2,), (2, 3)], ids=str)
+def test_sum_at_first(case, rest):
+    original = slices(REPEATED[case], (15, *rest))
+    summed = sum_at_first(original)
+    np.testing.assert_array_equal(summed.to_dense(), dense_oracle(original), strict=True)
+    for n, index in enumerate(REPEATED[case]):
+        counts = 0 <= index < 15 and index not in REPEATED[case][:n]
+        assert summed.indices[n] == (index if counts else 15)
+        assert counts or not summed.values[n].any()
