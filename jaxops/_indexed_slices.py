@@ -318,7 +318,8 @@ def _check_fits(distinct: jax.Array, size: int) -> jax.Array:
 
 def _counted(indices: jax.Array, num_rows: int) -> jax.Array:
     indices = _bounds.to_signed(indices)
-    position_dtype((num_rows,), "IndexedSlices")
+    if position_dtype((num_rows,), "IndexedSlices") == jnp.int64:
+        indices = indices.astype(jnp.int64)  # as `num_rows` itself must fit
     valid = (indices >= 0) & (indices < num_rows)
     return jnp.where(valid, indices, jnp.asarray(num_rows, indices.dtype))
 

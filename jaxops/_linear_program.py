@@ -22,7 +22,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals, _programs
-from jaxops._lookups import Access, Lookup, access_of, starts_of
+from jaxops._lookups import Access, Lookup, access_of, is_lookup, starts_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
     # What is found in a branch counts where that branch is taken.
     types = [jax.eval_shape(lambda *v, b=b: find(b, v)[0], *values) for b in branches]
     absent = [[look.nowhere() for look in _flat(found)] for found in types]
-    structures = [jax.tree.structure(found, is_leaf=_is_lookup) for found in types]
+    structures = [jax.tree.structure(found, is_leaf=is_lookup) for found in types]
 
     def take(number: int, *values):
         found = [s.unflatten(a) for s, a in zip(structures, absent, strict=True)]
@@ -454,9 +454,5 @@ def _access(eqn: JaxprEqn, inputs: list) -> Access | None:
     return access_of(eqn) if isinstance(inputs[0], Table) else None
 
 
-def _is_lookup(x) -> bool:
-    return isinstance(x, Lookup)
-
-
 def _flat(found) -> list[Lookup]:
-    return jax.tree.leaves(found, is_leaf=_is_lookup)
+    return jax.tree.leaves(found, is_leaf=is_lookup)

@@ -75,6 +75,10 @@ class Lookup:
         return IndexedSlices(values, positions, self.table_shape)
 
 
+def is_lookup(x: object) -> bool:
+    return isinstance(x, Lookup)
+
+
 class Access(NamedTuple):
     """What `slice`, `dynamic_slice` and `gather` have in common: windows of a table; static."""
 

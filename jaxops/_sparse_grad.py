@@ -11,7 +11,7 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _arguments, _jax_internals, _linear_program
 from jaxops._indexed_slices import IndexedSlices, TiedGradient, concatenate
-from jaxops._lookups import Lookup, describe
+from jaxops._lookups import describe, is_lookup
 
 _OP = "sparse_value_and_grad"
 
@@ -61,6 +61,8 @@ def sparse_value_and_grad(
         TypeError: wrong dtype or type of an argument; the value is not a scalar float.
         ValueError: a path that is not there; without `tied`, a table that is used in another way
             than by lookup, with the operation and where it stands.
+        NotImplementedError: inside `jax.checkpoint`, indices of a lookup that come out of a
+            `while_loop` which also computes what is differentiated.
 
         An index out of bounds does what the lookup's `mode` says.
 
@@ -142,13 +144,13 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
         (result,) = _linear_program.evaluate(program, inputs, rows, tables)
         return result
 
-    rows = jax.tree.map(lambda look: look.rows_like(leaves), lookups, is_leaf=_is_lookup)
+    rows = jax.tree.map(lambda look: look.rows_like(leaves), lookups, is_leaf=is_lookup)
     dense = [leaf for leaf, is_dense in zip(leaves, is_dense, strict=True) if is_dense]
     rows, dense = jax.linear_transpose(linear, rows, dense)(jnp.ones_like(value))
 
     slices: dict[int, list[IndexedSlices]] = {}
     for lookup, values in zip(
-        jax.tree.leaves(lookups, is_leaf=_is_lookup), jax.tree.leaves(rows), strict=True
+        jax.tree.leaves(lookups, is_leaf=is_lookup), jax.tree.leaves(rows), strict=True
     ):
         slices.setdefault(lookup.table, []).append(lookup.slices(values))
     dense = iter(dense)
@@ -165,10 +167,6 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
 def _no_slices(table: jax.Array) -> IndexedSlices:
     values = jnp.zeros((0, *table.shape[1:]), table.dtype)
     return IndexedSlices(values, jnp.zeros(0, jnp.int32), table.shape)
-
-
-def _is_lookup(x: object) -> bool:
-    return isinstance(x, Lookup)
 
 
 def _argnums(argnums: Any) -> tuple[int, ...]:

@@ -243,6 +243,10 @@ def test_more_rows_than_32_bits_count(x64):
     indices = np.asarray((rows + parts).indices)
     assert indices.dtype == np.int64
     assert indices[-2:].tolist() == [2**34 - 1, 5]
+    summed = IndexedSlices(
+        np.ones(3, np.float32), np.array([7, 7, -1], np.int32), (2**33,)
+    ).sum_duplicates()
+    assert (summed.indices.tolist(), summed.values.tolist()) == ([7], [2.0])
 
 
 REPEATED = {  # more than one in eight repeated are summed in another way than few

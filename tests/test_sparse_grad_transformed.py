@@ -35,7 +35,7 @@ def to_dense(grads):
 value_and_grad = jaxops.sparse_value_and_grad(loss, tables="embed")
 
 
-def equal(actual, expected):
+def assert_equal(actual, expected):
     jax.tree.map(np.testing.assert_array_equal, actual, expected)
 
 
@@ -103,7 +103,7 @@ def test_error_compiled(wrap, quiet):
     with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as info:
         jax.block_until_ready(call(PARAMS, BAD))
     assert "indices[1] = 7 is not in [0, 7)" in str(info.value)
-    equal(to_dense(call(PARAMS, INDICES)[1]), jax.grad(loss)(PARAMS, INDICES))
+    assert_equal(to_dense(call(PARAMS, INDICES)[1]), jax.grad(loss)(PARAMS, INDICES))
 
 
 def test_on_cuda_what_is_out_of_bounds_contributes_nothing():
@@ -139,7 +139,7 @@ def test_vmap(name):
         assert grads["embed"].values.shape == (2, 3, 3)
         np.testing.assert_array_equal(grads["embed"].indices, batch)
         expected_values, expected = jax.vmap(jax.value_and_grad(fun), (None, 0))(PARAMS, batch)
-        equal((values, jax.vmap(to_dense)(grads)), (expected_values, expected))
+        assert_equal((values, jax.vmap(to_dense)(grads)), (expected_values, expected))
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -153,9 +153,9 @@ def test_second_order(name):
         return jax.grad(fun)(params, INDICES)
 
     expected = jax.jit(jax.jacrev(dense))(PARAMS)
-    equal(jax.jit(jax.jacfwd(sparse))(PARAMS), expected)
-    equal(jax.jit(jax.jacrev(sparse))(PARAMS), expected)
-    equal(jax.jvp(sparse, (PARAMS,), (PARAMS,)), jax.jvp(dense, (PARAMS,), (PARAMS,)))
+    assert_equal(jax.jit(jax.jacfwd(sparse))(PARAMS), expected)
+    assert_equal(jax.jit(jax.jacrev(sparse))(PARAMS), expected)
+    assert_equal(jax.jvp(sparse, (PARAMS,), (PARAMS,)), jax.jvp(dense, (PARAMS,), (PARAMS,)))
 
 
 def test_of_itself():
@@ -165,7 +165,7 @@ def test_of_itself():
 
     _, grads = jaxops.sparse_value_and_grad(norm, tables="embed")(PARAMS)
     np.testing.assert_array_equal(grads["embed"].indices, INDICES)
-    equal(to_dense(grads), jax.grad(norm)(PARAMS))
+    assert_equal(to_dense(grads), jax.grad(norm)(PARAMS))
 
 
 def test_in_scan():
@@ -179,7 +179,7 @@ def test_in_scan():
     def sparse(params, i):
         return to_dense(value_and_grad(params, i)[1])
 
-    equal(jax.jit(train, static_argnums=0)(sparse), train(jax.grad(loss)))
+    assert_equal(jax.jit(train, static_argnums=0)(sparse), train(jax.grad(loss)))
 
 
 def test_callbacks():
@@ -345,4 +345,4 @@ def test_a_second_call_compiles_nothing():
     first = call(PARAMS, INDICES)
     with jax.no_tracing():
         again = call(PARAMS, INDICES)
-    equal(again, first)
+    assert_equal(again, first)
