@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _arguments
+from jaxops import _arguments, _scaling
 from jaxops._indexed_slices import IndexedSlices, TiedGradient, sum_at_first
 
 _OP = "lazy"
@@ -29,7 +29,8 @@ def lazy(optimizer: Any) -> LazyOptimizer:
     For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
     and of the optimizer's state are gathered at the distinct indices, updated, and put back: time
     and memory do not depend on the size of the table. Where the caller donates them, under
-    `jax.jit(..., donate_argnums=...)`, tables and state are updated in place.
+    `jax.jit(..., donate_argnums=...)`, tables and state are updated in place. Where a table's
+    update is its gradient, scaled, as by SGD without momentum, each value is added by itself.
 
     Laziness changes what optimizers do to rows without a gradient: nothing. With plain SGD and
     Adagrad that is what they do anyway, and the result is that of the dense optimizer. With
@@ -80,13 +81,28 @@ def lazy(optimizer: Any) -> LazyOptimizer:
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
         paths, leaves, structure = _flatten_params(params)
         gradients = _flatten_grads(grads, paths, leaves, structure)
-        rows_of = {
-            n: sum_at_first(gradient)
-            for n, gradient in enumerate(gradients)
-            if isinstance(gradient, IndexedSlices)
-        }
-        owners = _owners(optimizer, paths, leaves, structure, rows_of, state)
+        tables = [n for n, g in enumerate(gradients) if isinstance(g, IndexedSlices)]
+        owners = _owners(optimizer, paths, leaves, structure, tables, state)
         state_leaves, state_structure = jax.tree.flatten(state)
+
+        def update(rows: list, state_leaves: list, old: list) -> tuple[list, list]:
+            all_gradients = list(gradients)
+            for n, values in zip(tables, rows, strict=True):
+                all_gradients[n] = values
+            updates, new_state = optimizer.update(
+                structure.unflatten(all_gradients),
+                state_structure.unflatten(state_leaves),
+                structure.unflatten(old),
+                **extra,
+            )
+            return (
+                _leaves_like(updates, structure, "updates"),
+                _leaves_like(new_state, state_structure, "state"),
+            )
+
+        numbers = [n if n in tables else None for n in range(len(leaves))]
+        scaled = _only_scaled(update, gradients, tables, (state_leaves, owners), (leaves, numbers))
+        rows_of = {n: gradients[n] if n in scaled else sum_at_first(gradients[n]) for n in tables}
 
         def gather_rows(x, owner: int | None):
             return x if owner is None else _gather_rows(x, rows_of[owner])
@@ -94,20 +110,18 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         def put_rows(x, new, owner: int | None):
             return new if owner is None else _put_rows(x, new, rows_of[owner])
 
-        numbers = [n if n in rows_of else None for n in range(len(leaves))]
+        def add_update(x, old, update, number: int | None):
+            if number in scaled:
+                return IndexedSlices(update, rows_of[number].indices, x.shape).add_to(x)
+            return put_rows(x, (old + update).astype(old.dtype), number)
+
         old = list(map(gather_rows, leaves, numbers))
-        new_gradients = [rows_of[n].values if n in rows_of else g for n, g in enumerate(gradients)]
-        updates, new_state = optimizer.update(
-            structure.unflatten(new_gradients),
-            state_structure.unflatten(map(gather_rows, state_leaves, owners)),
-            structure.unflatten(old),
-            **extra,
+        updates, new_state = update(
+            [rows_of[n].values for n in tables], list(map(gather_rows, state_leaves, owners)), old
         )
-        new = map(_add_update, old, _leaves_like(updates, structure, "updates"))
-        new_params = structure.unflatten(map(put_rows, leaves, new, numbers))
-        new_leaves = _leaves_like(new_state, state_structure, "state")
-        return new_params, state_structure.unflatten(
-            map(put_rows, state_leaves, new_leaves, owners)
+        return (
+            structure.unflatten(map(add_update, leaves, old, updates, numbers)),
+            state_structure.unflatten(map(put_rows, state_leaves, new_state, owners)),
         )
 
     return LazyOptimizer(optimizer.init, apply)
@@ -147,8 +161,8 @@ def _flatten_grads(grads: Any, paths, leaves, structure) -> list:
     return flat
 
 
-def _owners(optimizer, paths, leaves, structure, rows_of, state) -> list[int | None]:
-    """For each leaf of the optimizer's state: which of the tables in `rows_of` it has rows of.
+def _owners(optimizer, paths, leaves, structure, tables, state) -> list[int | None]:
+    """For each leaf of the optimizer's state: which of the tables it has rows of.
 
     The leaves that change shape when the table gets a row more.
     """
@@ -166,7 +180,7 @@ def _owners(optimizer, paths, leaves, structure, rows_of, state) -> list[int | N
             f"received {received}"
         )
     owners: list[int | None] = [None] * len(shapes)
-    for n in rows_of:
+    for n in tables:
         longer = list(types)
         rows, *rest = leaves[n].shape
         longer[n] = jax.ShapeDtypeStruct((rows + 1, *rest), leaves[n].dtype)
@@ -180,6 +194,43 @@ def _owners(optimizer, paths, leaves, structure, rows_of, state) -> list[int | N
                 )
             owners[place] = n
     return owners
+
+
+def _only_scaled(update, gradients, tables, state, params) -> set[int]:
+    """The tables that get their gradient, scaled, and nothing else, as by SGD without momentum.
+
+    Each value can then be added as it comes: finding the rows that come more than once and summing
+    them first was a third of such a step.
+    """
+    state_leaves, owners = state
+    leaves, numbers = params
+    # Added one by one to a table of 16 bits, small updates would be rounded away.
+    candidates = [n for n in tables if n not in owners and leaves[n].dtype.itemsize >= 4]
+    if not candidates:
+        return set()
+
+    def type_of(x, owner: int | None):
+        shape = np.shape(x) if owner is None else gradients[owner].values.shape
+        return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
+
+    rows = [type_of(gradients[n], n) for n in tables]
+    try:
+        program = jax.make_jaxpr(update)(
+            rows, list(map(type_of, state_leaves, owners)), list(map(type_of, leaves, numbers))
+        )
+    except jax.errors.ConcretizationTypeError:  # an optimizer that looks at values, eagerly
+        return set()
+    results = _scaling.dependences(program, num_followed=len(rows))
+
+    def is_only_scaled(n: int) -> bool:
+        number = tables.index(n)
+        return (
+            results[n] == _scaling.Dependence(frozenset({number}), is_multiple=True)
+            and sum(number in result.inputs for result in results) == 1
+            and program.out_avals[n].dtype == leaves[n].dtype
+        )
+
+    return set(filter(is_only_scaled, candidates))
 
 
 def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
@@ -212,10 +263,6 @@ def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
 def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
     rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
     return rows.at[slices.indices].set(new.astype(rows.dtype), mode="drop").reshape(x.shape)
-
-
-def _add_update(x: jax.Array, update: Any) -> jax.Array:
-    return (x + update).astype(x.dtype)
 
 
 def _leaves_like(tree: Any, structure, what: str) -> list:

@@ -34,6 +34,7 @@ OPTIMIZERS = {
     "rmsprop-momentum": lambda: optax.rmsprop(0.1, momentum=0.5),
     "scheduled": lambda: optax.sgd(optax.linear_schedule(1.0, 0.0, 4)),
     "clipped": lambda: optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(1.0)),
+    "decayed": lambda: optax.chain(optax.add_decayed_weights(0.5), optax.sgd(0.5)),
     "masked": lambda: optax.masked(optax.adam(0.1), {"embed": True, "other": False}),
     "injected": lambda: optax.inject_hyperparams(optax.adagrad)(learning_rate=0.5),
     "by-label": lambda: optax.multi_transform(
@@ -132,7 +133,7 @@ def test_rows_without_gradient_stay(name):
         for new, old in zip(jax.tree.leaves(state), jax.tree.leaves(old_state), strict=True)
         if np.shape(new) == (ROWS, WIDTH)
     ]
-    assert bool(tables) == (name not in ("sgd", "scheduled", "clipped"))
+    assert bool(tables) == (name not in ("sgd", "scheduled", "clipped", "decayed"))
     for new, old in tables:
         np.testing.assert_array_equal(new[others, :], old[others, :])
 
@@ -313,7 +314,53 @@ def test_only_tables_and_states_have_their_size(name):
         op for op, shape in shapes_made(jax.make_jaxpr(step)(*args).jaxpr) if MANY_ROWS in shape
     ]
     tables = [x for x in jax.tree.leaves(args) if x.shape == (MANY_ROWS, 8)]
-    assert sorted(op for op in made if op not in ("reshape", "jit")) == ["scatter"] * len(tables)
+    # Without a state the table takes what SGD adds, row by row, and none is gathered to be set.
+    expected = ["scatter-add"] if name == "sgd" else ["scatter"] * len(tables)
+    assert [op for op in made if op not in ("reshape", "jit")] == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "optimizer", "is_summed"),
+    [
+        (jnp.float32, OPTIMIZERS["sgd"], False),
+        (jnp.float32, OPTIMIZERS["scheduled"], False),
+        (jnp.float32, OPTIMIZERS["momentum"], True),
+        (jnp.float32, OPTIMIZERS["clipped"], True),
+        (jnp.float32, OPTIMIZERS["decayed"], True),
+        (jnp.bfloat16, OPTIMIZERS["sgd"], True),
+    ],
+    ids=["sgd", "scheduled", "momentum", "clipped", "decayed", "bfloat16"],
+)
+def test_repeated_rows_are_summed_where_it_matters(dtype, optimizer, is_summed):
+    current = jnp.ones((ROWS, WIDTH), dtype)
+    gradient = IndexedSlices(jnp.ones((3, WIDTH), dtype), jnp.array([1, 1, 2]), current.shape)
+    lazy = jaxops.lazy(optimizer())
+    program = jax.make_jaxpr(lazy.apply)(gradient, lazy.init(current), current)
+    assert ("name=sum_at_first" in str(program)) == is_summed
+
+
+def test_small_updates_of_16_bits_are_summed_before_they_are_added():
+    """1 and one update is 1; 1 and the sum of eight is not."""
+    current = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
+    values = jnp.full((8, WIDTH), -(2.0**-9), jnp.bfloat16)
+    gradient = IndexedSlices(values, jnp.full(8, 4), current.shape)
+    lazy = jaxops.lazy(optax.sgd(1.0))
+    after, _ = lazy.apply(gradient, lazy.init(current), current)
+    np.testing.assert_array_equal(after[4], np.full(WIDTH, 1 + 2.0**-6, np.float32))
+
+
+def test_eager_optimizer_may_look_at_values():
+    class Careful:
+        def init(self, params):
+            return ()
+
+        def update(self, grads, state, params):
+            return (-grads if bool(jnp.all(jnp.isfinite(grads))) else grads), state
+
+    table = jnp.zeros((4, 2))
+    grads = IndexedSlices([[1.0, 2.0], [1.0, 0.0]], [3, 3], (4, 2))
+    after, _ = jaxops.lazy(Careful()).apply(grads, (), table)
+    np.testing.assert_array_equal(after[3], [-2.0, -2.0])
 
 
 def test_second_step_compiles_nothing():
