@@ -50,22 +50,22 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
     Entries that are not `valid` keep their value.
     """
     indices = widen(indices)
-    limits = _limits_like(indices, spec)
     valid = None
     if not spec.limits:  # empty index vectors are in bounds
         mode = "promise_in_bounds"
     if mode == "clip":
+        limits = _limits_like(indices, spec)
         indices = jnp.clip(indices, np.zeros_like(limits), limits - 1)
     elif mode == "wrap":
-        indices = jnp.remainder(indices, limits)
+        indices = jnp.remainder(indices, _limits_like(indices, spec))
     elif mode == "fill":
         valid = _in_bounds(indices, spec)
     elif mode in ("device", "error"):
         indices = _check(spec, indices, mode)
         if mode == "device":
-            valid = lax.platform_dependent(
-                indices, cpu=_all_valid, default=functools.partial(_in_bounds, spec=spec)
-            )
+            # Taken from the indices, so that under `shard_map` it varies along the same axes.
+            first = lax.index_in_dim(indices, 0, axis=-1, keepdims=False)
+            valid = valid_p.bind(first, indices, spec=spec)
     return Resolved(_narrow(indices), valid)
 
 
@@ -98,33 +98,40 @@ def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray:
     return limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks must not be promoted
 
 
-def _as_unsigned(indices: jax.Array) -> jax.Array:
-    """Bit-cast, which makes every negative index larger than any bound: one comparison less."""
-    unsigned = np.dtype(f"uint{jnp.iinfo(indices.dtype).bits}")
-    return lax.bitcast_convert_type(indices, unsigned)
+def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.ndarray]:
+    """Indices and limits, bit-cast: negative indices become larger than every limit."""
+    info = jnp.iinfo(indices.dtype)
+    unsigned = np.dtype(f"uint{info.bits}")
+    beyond = info.max + 1 if info.min < 0 else info.max
+    limits = np.array([min(limit, beyond) for limit in spec.limits], unsigned)
+    limits = limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks are not promoted
+    return lax.bitcast_convert_type(indices, unsigned), limits
 
 
 def _in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """Mask `[...]` of the index vectors in `indices[..., K]` that are in bounds."""
-    values = _as_unsigned(indices)
-    limits = _limits_like(values, spec)
+    values, limits = _as_unsigned(indices, spec)
     return jnp.all(values < limits, axis=-1)
 
 
-def _all_valid(indices: jax.Array) -> jax.Array:
-    """A mask that XLA folds to a constant, and away with the selects that it steers.
-
-    Made from the indices, so that under `shard_map` it varies along the same axes as they do.
-    """
-    first = indices[..., 0]
-    return first == first
-
-
 def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
-    # One reduction, of booleans: XLA's maximum of unsigned integers takes two to three times as
-    # long on a CPU, and longer to compile.
-    values = _as_unsigned(indices)
-    return jnp.any(values >= _limits_like(values, spec))
+    """Whether the sign bit of some `index` or `limit - 1 - index` is set.
+
+    By one reduction of two operands. On a CPU XLA makes that one loop; a reduction of one operand
+    it splits into a tree of three loops, which took four times as long for a million indices, and
+    twice as long to compile.
+    """
+    values, limits = _as_unsigned(indices, spec)
+    sign = 1 << (jnp.iinfo(values.dtype).bits - 1)
+    if limits.max() > sign:  # uint32 indices into more than 2^31 elements
+        return jnp.any(values >= limits)
+    zero = np.zeros((), values.dtype)
+    seen = lax.reduce((values, limits - 1 - values), (zero, zero), _or_each, range(values.ndim))
+    return (seen[0] | seen[1]) >= np.array(sign, values.dtype)
+
+
+def _or_each(seen, values):
+    return seen[0] | values[0], seen[1] | values[1]
 
 
 # Eager calls run one compiled function that returns its flags instead of raising from inside.
@@ -176,6 +183,47 @@ def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
 def _varying(x: jax.Array) -> frozenset[str]:
     """The `shard_map` axes along which `x` varies, as far as its type tells."""
     return jax.typeof(x).manual_axis_type.varying
+
+
+# The mask of what counts in mode "device": all of it on a CPU, where the rest has raised, and what
+# is in bounds elsewhere. As `lax.platform_dependent` would have it, which takes longer to trace
+# than the whole rest of a gather.
+valid_p = Primitive("in_bounds_off_cpu")
+
+
+@valid_p.def_impl
+def _valid_eagerly(first, indices, *, spec):
+    return _all_valid(first, indices) if platform(first) == "cpu" else _in_bounds(indices, spec)
+
+
+def _all_valid(first, indices, *, spec=None):
+    """A mask that XLA folds to a constant, and away with the selects that it steers."""
+    del indices, spec
+    return first == first
+
+
+@valid_p.def_abstract_eval
+def _valid_abstract_eval(first, indices, *, spec):
+    del indices, spec
+    return first.update(dtype=np.dtype(bool), weak_type=False)
+
+
+def _valid_batching_rule(operands, dims, *, spec):
+    # Both are batched, as one is made of the other.
+    first, indices = (jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
+    return valid_p.bind(first, indices, spec=spec), 0
+
+
+batching.primitive_batchers[valid_p] = _valid_batching_rule
+
+
+def _valid_off_cpu(first, indices, *, spec):
+    del first
+    return _in_bounds(indices, spec)
+
+
+mlir.register_lowering(valid_p, mlir.lower_fun(_all_valid, multiple_results=False), platform="cpu")
+mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=False))
 
 
 check_p = Primitive("out_of_bounds_check")

@@ -46,7 +46,8 @@ def _keeps_multiples(eqn: JaxprEqn, inputs: list[Dependence]) -> bool:
     if len(dependent) != 1 or not inputs[dependent[0]].is_multiple:
         return False
     if eqn.primitive is jax_primitives.convert_element_type_p:
-        old, new = eqn.invars[0].aval.dtype, eqn.outvars[0].aval.dtype
+        (operand,), (result,) = eqn.invars, eqn.outvars
+        old, new = _lookups.type_of(operand).dtype, _lookups.type_of(result).dtype
         return bool(jnp.issubdtype(new, jnp.inexact)) and old.itemsize <= new.itemsize
     if eqn.primitive is jax_primitives.div_p:
         return dependent == [0]

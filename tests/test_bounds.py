@@ -1,6 +1,7 @@
 """The out-of-bounds contract: every op, every context, every mode."""
 
 import logging
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,8 @@ from jax.core import Tracer
 from jax.experimental import checkify
 
 import jaxops
+from jaxops import _bounds
+from jaxops._index_spec import ScalarIndex
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 ONE = np.ones(1, np.float32)
@@ -192,6 +195,8 @@ CACHED = """
 import logging, os, sys
 import jax, jax.numpy as jnp
 import jaxops
+from jaxops import _bounds
+from jaxops._index_spec import ScalarIndex
 logging.disable(logging.CRITICAL)
 jax.config.update("jax_compilation_cache_dir", sys.argv[1])
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -320,3 +325,32 @@ def test_grad_and_hessian():
         with pytest.raises(jaxops.OutOfBoundsError):
             transform(loss)(table, jnp.array([0, 7]))
     np.testing.assert_array_equal(jax.grad(loss)(table, jnp.array([2, 2])), [0, 0, 24])
+
+
+LIMITS = [0, 1, 5, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 1, 2**40, 2**63 - 1]
+EDGES = {n + d for n in (0, *LIMITS) for d in (-1, 0, 1)} | {-(2**31), -(2**63), 2**64 - 1}
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("limit", LIMITS)
+def test_every_index_is_on_its_side_of_the_limit(limit, dtype):
+    info = np.iinfo(dtype)
+    with jax.enable_x64(True):
+        spec = ScalarIndex("gather", limits=(limit,))
+        for index in sorted(n for n in EDGES if info.min <= n <= info.max):
+            inside = 0 <= index < min(limit, info.max + (info.min < 0))
+            indices = jnp.array([[index], [index]], dtype)
+            np.testing.assert_array_equal(_bounds._in_bounds(indices, spec), inside)
+            assert bool(_bounds._any_out_of_bounds(indices, spec)) != inside, index
+
+
+def test_check_is_one_loop_on_a_cpu():
+    """XLA makes a tree of loops, by a window, of a reduction with one operand."""
+
+    def program(indices):
+        return jaxops.gather(jnp.zeros((1000, 8)), indices)
+
+    compiled = jax.jit(program).lower(jnp.zeros(65_536, jnp.int32)).compile().as_text()
+    assert compiled is not None
+    assert len(re.findall(r" reduce\(", compiled)) == 1
+    assert "reduce-window" not in compiled
