@@ -66,7 +66,7 @@ def fill_dtype(strings: np.ndarray):
 def to_operand(x: object, op: str, arg: str) -> jax.Array:
     """An array of data. 64-bit values that a 32-bit array would distort are refused."""
     if isinstance(x, jax.Array):
-        if jnp.issubdtype(x.dtype, jax.dtypes.extended):
+        if not isinstance(x.dtype, np.dtype):  # an extended dtype, such as that of random keys
             raise TypeError(f"{op}: {arg} must have a numeric or bool dtype; received {x.dtype}")
         return x
     array = to_numpy(x, op, arg)
@@ -119,7 +119,8 @@ def saturate_ints(values: object) -> np.ndarray:
 
 
 def check_integer(dtype, op: str, arg: str) -> None:
-    if not jnp.issubdtype(dtype, jnp.integer):
+    # The kinds first, as JAX's answer, which knows int4 too, takes longer than the rest.
+    if dtype.kind not in "iu" and not jnp.issubdtype(dtype, jnp.integer):
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}")
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops import _bounds, _deterministic
+from jaxops import _bounds, _deterministic, _row_copies
 from jaxops._index_spec import IndexSpec, ScalarIndex
 from jaxops._windows import Windows, lax_gather, scatter_dimension_numbers
 
@@ -44,7 +44,7 @@ def gather(
     operand = _pad_empty_axes(operand, windows, fill)
     # What is not valid keeps its index: HLO's gather reads something for it, which is masked
     # below, and the scatter that is its transpose skips it. So it stays known as no row at all.
-    gather_fn = _deterministic.gather if deterministic else lax_gather
+    gather_fn = _deterministic.gather if deterministic else _row_copies.gather
     result = gather_fn(operand, indices, windows)
     if valid is not None:
         result = jnp.where(windows.over_result(valid, result.ndim), result, fill)

@@ -21,6 +21,7 @@ from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _bounds, _deterministic
 from jaxops._indexed_slices import IndexedSlices, position_dtype
+from jaxops._programs import type_of
 from jaxops._windows import gather_dimension_numbers
 
 _MODES = lax.GatherScatterMode
@@ -166,13 +167,9 @@ def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
     return _READERS[eqn.primitive][1](eqn, *operands)
 
 
-def _type(atom) -> Any:
-    return atom.aval
-
-
 def _slice_access(eqn: JaxprEqn) -> Access:
-    shape = _type(eqn.invars[0]).shape
-    result = _type(eqn.outvars[0]).shape
+    shape = type_of(eqn.invars[0]).shape
+    result = type_of(eqn.outvars[0]).shape
     return Access(
         shape=shape,
         sizes=result,
@@ -193,7 +190,7 @@ def _dynamic_slice_starts(eqn: JaxprEqn, *starts):
 
 
 def _gather_access(eqn: JaxprEqn) -> Access:
-    table, indices = map(_type, eqn.invars)
+    table, indices = map(type_of, eqn.invars)
     numbers, sizes, mode = _gather_params(eqn)
     return Access(
         shape=table.shape,
@@ -210,7 +207,7 @@ def _gather_starts(eqn: JaxprEqn, indices):
     numbers, *_ = _gather_params(eqn)
     indices = _bounds.to_signed(jnp.asarray(indices))
     batch_shape = indices.shape[:-1]
-    starts = [jnp.zeros(batch_shape, indices.dtype)] * _type(eqn.invars[0]).ndim
+    starts = [jnp.zeros(batch_shape, indices.dtype)] * type_of(eqn.invars[0]).ndim
     for component, axis in enumerate(numbers.start_index_map):
         starts[axis] = indices[..., component]
     batching = zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
@@ -223,7 +220,7 @@ def _gather_params(eqn: JaxprEqn):
     if eqn.primitive is jax_primitives.gather_p:
         return (eqn.params[key] for key in ("dimension_numbers", "slice_sizes", "mode"))
     windows = eqn.params["windows"]
-    table, indices = map(_type, eqn.invars)
+    table, indices = map(type_of, eqn.invars)
     numbers = gather_dimension_numbers(windows, table.ndim, indices.ndim)
     return numbers, windows.slice_sizes(table.shape), _MODES.PROMISE_IN_BOUNDS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
@@ -31,6 +32,11 @@ def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda 
     for eqn in jaxpr.eqns:
         values.update(zip(eqn.outvars, step(eqn, list(map(read, eqn.invars))), strict=True))
     return list(map(read, jaxpr.outvars))
+
+
+def type_of(atom) -> Any:
+    """Shape and dtype of an input or output of an equation."""
+    return atom.aval
 
 
 def body(eqn: JaxprEqn) -> ClosedJaxpr:

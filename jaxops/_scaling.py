@@ -47,7 +47,7 @@ def _keeps_multiples(eqn: JaxprEqn, inputs: list[Dependence]) -> bool:
         return False
     if eqn.primitive is jax_primitives.convert_element_type_p:
         (operand,), (result,) = eqn.invars, eqn.outvars
-        old, new = _lookups.type_of(operand).dtype, _lookups.type_of(result).dtype
+        old, new = _programs.type_of(operand).dtype, _programs.type_of(result).dtype
         return bool(jnp.issubdtype(new, jnp.inexact)) and old.itemsize <= new.itemsize
     if eqn.primitive is jax_primitives.div_p:
         return dependent == [0]

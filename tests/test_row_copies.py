@@ -1,0 +1,157 @@
+"""_row_copies: rows that are gathered by a primitive of their own."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import PartitionSpec as P
+from jax.test_util import check_grads
+
+import jaxops
+from jaxops._row_copies import gather_rows_p
+from jaxops._windows import Windows
+
+ROWS = 10
+INDICES = np.array([[3, 0, 3], [9, 1, 0]], np.int32)
+
+
+def table(width, dtype=np.float32, rows=ROWS):
+    rng = np.random.default_rng(width)
+    return jnp.asarray(rng.integers(0, 2 if dtype is np.bool_ else 100, (rows, width)), dtype)
+
+
+def primitives(f, *args):
+    return [eqn.primitive for eqn in jax.make_jaxpr(f)(*args).jaxpr.eqns]
+
+
+# shape, axis, batch_dims, dtype, whether by the primitive
+CASES = {
+    "short": ((ROWS, 59), 0, 0, np.float32, False),
+    "shortest": ((ROWS, 60), 0, 0, np.float32, True),
+    "64": ((ROWS, 64), 0, 0, np.float32, True),
+    "longest": ((ROWS, 75), 0, 0, np.float32, True),
+    "long": ((ROWS, 76), 0, 0, np.float32, False),
+    "long-bfloat16": ((ROWS, 300), 0, 0, jnp.bfloat16, True),
+    "short-bfloat16": ((ROWS, 8), 0, 0, jnp.bfloat16, False),
+    "int8": ((ROWS, 64), 0, 0, np.int8, True),
+    "uint16": ((ROWS, 64), 0, 0, np.uint16, True),
+    "bool": ((ROWS, 64), 0, 0, np.bool_, True),
+    "complex": ((ROWS, 64), 0, 0, np.complex64, False),
+    "middle-axis": ((3, ROWS, 64), 1, 0, np.float32, True),
+    "last-axis": ((3, 64), 1, 0, np.float32, False),
+    "windows-of-rows": ((ROWS, 2, 64), 0, 0, np.float32, True),
+    "batch": ((2, ROWS, 64), 1, 1, np.float32, True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_are_numpys(name):
+    shape, axis, batch_dims, dtype, is_own = CASES[name]
+    rng = np.random.default_rng(0)
+    params = jnp.asarray(rng.integers(0, 2 if dtype is np.bool_ else 100, shape), dtype)
+
+    def gather(params, indices):
+        return jaxops.gather(params, indices, axis=axis, batch_dims=batch_dims)
+
+    if batch_dims:
+        expected = np.stack([np.asarray(p)[i] for p, i in zip(params, INDICES, strict=True)])
+    else:
+        expected = np.take(np.asarray(params), INDICES, axis=axis)
+    for call in (gather, jax.jit(gather)):
+        np.testing.assert_array_equal(call(params, INDICES), expected)
+    assert (gather_rows_p in primitives(gather, params, INDICES)) == is_own
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, jnp.bfloat16])
+def test_bits_are_kept(dtype):
+    """Of NaNs with a payload, quiet and signaling, of negative zeros, of subnormal numbers."""
+    bits = np.dtype(f"uint{8 * np.dtype(dtype).itemsize}")
+    pattern = np.random.default_rng(0).integers(0, np.iinfo(bits).max, (ROWS, 64)).astype(bits)
+    special = [np.nan, -np.nan, -0.0, np.inf, jnp.finfo(dtype).smallest_subnormal]
+    pattern[0, : len(special)] = np.array(special, dtype).view(bits)
+    params = as_floats(pattern, dtype)
+    gathered = jax.jit(jaxops.gather)(params, INDICES)
+    np.testing.assert_array_equal(np.asarray(gathered).view(bits), pattern[INDICES])
+
+
+def as_floats(pattern, dtype):
+    return jax.lax.bitcast_convert_type(jnp.asarray(pattern), dtype)
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
+def test_modes(mode):
+    params = table(64)
+    indices = np.array([-1, 12, 3])
+    expected = {
+        "fill": np.stack([np.full(64, 7.0), np.full(64, 7.0), params[3]]),
+        "clip": np.asarray(params)[[0, 9, 3]],
+        "wrap": np.asarray(params)[[9, 2, 3]],
+    }[mode]
+    fill_value = 7.0 if mode == "fill" else None
+    gather = jax.jit(lambda p, i: jaxops.gather(p, i, mode=mode, fill_value=fill_value))
+    np.testing.assert_array_equal(gather(params, indices), expected)
+
+
+# How the gather is called, with the table, on all of INDICES.
+TRANSFORMED = {
+    "vmap-indices": lambda p: jax.vmap(lambda i: jaxops.gather(p, i))(INDICES),
+    "vmap-table": lambda p: jax.vmap(lambda p: jaxops.gather(p, INDICES))(jnp.stack([p, 2 * p]))[0],
+    "vmap-both": lambda p: jax.vmap(jaxops.gather)(jnp.stack([p, p]), INDICES),
+    "vmap-out": lambda p: jax.vmap(lambda c: jaxops.gather(c, INDICES), 2, -1)(p[..., None])[
+        ..., 0
+    ],
+    "checkpoint": lambda p: jax.checkpoint(lambda p: jaxops.gather(p, INDICES))(p),
+    "gather_nd": lambda p: jaxops.gather_nd(p, INDICES[..., None]),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_transformed(name):
+    call, params = TRANSFORMED[name], table(64)
+    for run in (call, jax.jit(call)):
+        np.testing.assert_array_equal(run(params), np.asarray(params)[INDICES])
+    cotangent = table(64, rows=6).reshape(2, 3, 64)
+    expected = np.zeros_like(params)
+    np.add.at(expected, INDICES, cotangent)
+    np.testing.assert_array_equal(jax.vjp(call, params)[1](cotangent)[0], expected)
+    np.testing.assert_array_equal(jax.linear_transpose(call, params)(cotangent)[0], expected)
+    tangent = table(64)[::-1]
+    out, out_dot = jax.jvp(call, (params,), (tangent,))
+    np.testing.assert_array_equal(out, np.asarray(params)[INDICES])
+    np.testing.assert_array_equal(out_dot, np.asarray(tangent)[INDICES])
+
+
+def test_second_order():
+    check_grads(lambda p: jaxops.gather(p, INDICES) ** 3, (table(64) / 100,), order=2)
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_shard_map(check_vma):
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    gather = jax.shard_map(
+        jaxops.gather,
+        mesh=mesh,
+        in_specs=(P(), P("x")),
+        out_specs=P("x"),
+        check_vma=check_vma,
+    )
+    np.testing.assert_array_equal(
+        jax.jit(gather)(table(64), INDICES), np.asarray(table(64))[INDICES]
+    )
+
+
+def test_only_programs_for_the_cpu_are_changed():
+    gather = jax.jit(lambda p, i: jaxops.gather(p, i, mode="promise_in_bounds"))
+    traced = gather.trace(table(64), INDICES)
+    assert "stablehlo.or" in traced.lower(lowering_platforms=("cpu",)).as_text()
+    assert "stablehlo.or" not in traced.lower(lowering_platforms=("cuda",)).as_text()
+    compiled = gather.lower(table(64), INDICES).compile().as_text()
+    assert compiled is not None
+    assert " or(" in compiled, "XLA must not find out that the bits are OR-ed with 0"
+
+
+def test_without_jit():
+    with jax.disable_jit():
+        windows = Windows(axes=(0,), batch_dims=0)
+        rows = gather_rows_p.bind(table(64), jnp.asarray(INDICES[0])[:, None], windows=windows)
+    np.testing.assert_array_equal(rows, np.asarray(table(64))[INDICES[0]])
