@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -15,6 +16,7 @@ from jax.typing import DTypeLike
 from jaxops import _dispatch, _jax_internals
 from jaxops._casting import static_dtype
 
+_OUT_TYPES = set(map(np.dtype, ("float32", "float64", "int32", "int64", "uint32", "uint64")))
 _BLANKS = " \t\n\v\f\r"
 # Text made of these characters is a number to Python just where it is one to TensorFlow. Python
 # also knows underscores, and digits and blanks beyond ASCII.
@@ -30,7 +32,7 @@ _HEX = re.compile(
     re.A | re.I,
 )
 _MANY = 64  # texts: fewer are converted faster one by one
-_RUN = 8192  # texts that are converted together
+_RUN = 16384  # texts that are converted together
 _MAX_WIDTH = 24  # characters
 _POWERS_OF_TEN = np.array([float(10**n) for n in range(16)])
 _INTEGER = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>\d+)", re.A)
@@ -78,7 +80,7 @@ def string_to_number(
     """
     op = "string_to_number"
     dtype = static_dtype(out_type, op, "out_type")
-    if dtype.name not in ("float32", "float64", "int32", "int64", "uint32", "uint64"):
+    if dtype not in _OUT_TYPES:
         raise TypeError(
             f"{op}: out_type must be float32, float64, int32, int64, uint32 or uint64; "
             f"received {dtype}"
@@ -97,7 +99,7 @@ def string_to_number(
 def _to_values(strings: np.ndarray, dtype: np.dtype, op: str) -> np.ndarray:
     """The number of each text, in one dimension."""
     if strings.size < _MANY or strings.dtype.kind not in "US":
-        return _convert(strings, np.arange(strings.size), dtype, op)
+        return _convert(strings, None, dtype, op)
     values, is_plain = _plain_decimals(strings.ravel(), dtype)
     if not is_plain.all():
         others = np.flatnonzero(~is_plain)
@@ -105,14 +107,16 @@ def _to_values(strings: np.ndarray, dtype: np.dtype, op: str) -> np.ndarray:
     return values
 
 
-def _convert(strings: np.ndarray, places: np.ndarray, dtype: np.dtype, op: str) -> np.ndarray:
-    """The numbers of the texts at some places of the ravelled `strings`, one by one."""
-    is_all = places.size == strings.size
-    texts = _to_texts(strings if is_all else strings.ravel()[places], op)
+def _convert(
+    strings: np.ndarray, places: np.ndarray | None, dtype: np.dtype, op: str
+) -> np.ndarray:
+    """The numbers of the texts at `places` (None: all) of the ravelled `strings`, one by one."""
+    texts = _to_texts(strings if places is None else strings.ravel()[places], op)
     is_float = dtype.kind == "f"
     numbers = _to_floats(texts) if is_float else _to_integers(texts, dtype)
     if None in numbers:
-        n = int(places[numbers.index(None)])
+        n = numbers.index(None)
+        n = n if places is None else int(places[n])
         position = [int(i) for i in np.unravel_index(n, strings.shape)]
         raise ValueError(
             f"{op}: input must hold {'numbers' if is_float else f'integers that fit {dtype}'}; "
@@ -166,6 +170,7 @@ def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarr
     if dtype.kind != "f":
         is_plain &= num_points == 0
         info = np.iinfo(dtype)
+        numbers *= is_plain  # too many digits would not fit int64
         signed = np.where(is_negative, -numbers, numbers).astype(np.int64)
         is_plain &= (signed >= info.min) & (signed <= info.max)
         if info.min == 0:
@@ -174,9 +179,10 @@ def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarr
     is_plain &= num_points <= 1
     numbers = numbers.astype(np.float64)
     if num_points.any():
-        np.logical_or.accumulate(is_point, axis=0, out=is_point)
+        for before, column in itertools.pairwise(is_point):
+            column |= before  # ufunc.accumulate takes long
         places = (is_digit & is_point).sum(0, dtype=np.uint8)
-        numbers /= _POWERS_OF_TEN[places]
+        numbers /= _POWERS_OF_TEN.take(places, mode="clip")  # what has more is not plain
     np.negative(numbers, out=numbers, where=is_negative)
     if dtype == np.float64:
         return numbers, is_plain
@@ -262,7 +268,7 @@ def _round_once(texts: list[str], doubles: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         floats = doubles.astype(np.float32)
-        if not _may_be_halfway(doubles, floats).any():
+        if not np.count_nonzero(_may_be_halfway(doubles, floats)):
             return floats
         # What rounds to infinity lies between the largest float32 and 2^128.
         rounded = np.where(np.isinf(floats), np.copysign(2.0**128, doubles), floats)
