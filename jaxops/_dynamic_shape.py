@@ -78,7 +78,12 @@ def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
 def is_on_host(x: jax.Array | np.ndarray) -> bool:
     if not isinstance(x, jax.Array):
         return True
-    return not isinstance(x, Tracer) and x.is_fully_addressable and _bounds.platform(x) == "cpu"
+    return not isinstance(x, Tracer) and _is_in_host_memory(x.sharding)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_in_host_memory(sharding: jax.sharding.Sharding) -> bool:
+    return sharding.is_fully_addressable and all(d.platform == "cpu" for d in sharding.device_set)
 
 
 def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
