@@ -12,7 +12,8 @@ import jax
 import numpy as np
 from jax._src import checkify as _checkify
 from jax._src import source_info_util as _source_info_util
-from jax._src.lib import xla_client as _xla_client
+from jax._src.lib import xla_client as _xla_client  # type: ignore[attr-defined]
+from jax.core import ShapedArray
 from jax.experimental import checkify
 from jax.extend import core as jex_core
 from jax.interpreters import partial_eval
@@ -28,18 +29,18 @@ def is_eager() -> bool:
     return jex_core.get_opaque_trace_state() == _EAGER_STATE
 
 
-_aval = functools.lru_cache(maxsize=4096)(jax.core.ShapedArray)
+_aval = functools.lru_cache(maxsize=4096)(ShapedArray)
 _sharding = functools.cache(jax.sharding.SingleDeviceSharding)
 
 
-def _put(x: np.ndarray, sharding: Any, device: jax.Device, committed: bool) -> jax.Array:
+def _put(x: np.ndarray, sharding: Any, device: Any, committed: bool) -> jax.Array:
     """What `jax.device_put` comes to in the end.
 
     What it does before takes longer than the rest of a small eager call. `x` has a dtype that
     JAX arrays have; it may be one of 64 bits while those are off, and stays it.
     """
     aval = _aval(x.shape, x.dtype)
-    return _xla_client.batched_device_put(aval, sharding, [x], [device], committed, True)
+    return _xla_client.batched_device_put(aval, sharding, [x], [device], committed, enable_x64=True)
 
 
 def put_like(x: np.ndarray, like: jax.Array) -> jax.Array:
@@ -51,7 +52,7 @@ def put_like(x: np.ndarray, like: jax.Array) -> jax.Array:
 
 def put_on_default_device(x: np.ndarray) -> jax.Array:
     """`jnp.asarray(x)`, called eagerly."""
-    device: Any = jax.config.jax_default_device
+    device: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
     if device is None:
         device = jax.local_devices()[0]
     elif isinstance(device, str):

@@ -18,7 +18,6 @@ from jaxops._arguments import Arrayable, check_bool
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
-
 _FEW = 8  # lists: more are checked together
 _SMALL = 1024  # elements: a call with fewer takes less time on the host than compiled
 
@@ -33,10 +32,11 @@ class StitchIndices(IndexSpec):
     def describe(self, position, index):
         # TensorFlow's message tells the flat position in that tensor, and not in which.
         *batch, flat = position
-        for number, shape in enumerate(self.shapes, self.first):  # noqa: B007
-            if flat < math.prod(shape):
-                break
+        number, shape = self.first, self.shapes[0]
+        while flat >= math.prod(shape):
             flat -= math.prod(shape)
+            number += 1
+            shape = self.shapes[number - self.first]
         within = tuple(map(int, np.unravel_index(flat, shape)))
         place = f"indices[{number}]" + (f"[{','.join(map(str, within))}]" if within else "")
         message = (
