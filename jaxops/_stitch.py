@@ -13,13 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _arguments, _bounds, _dynamic_shape, _jax_internals
+from jaxops import _arguments, _bounds, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
 _FEW = 8  # lists: more are checked together
-_SMALL = 1024  # elements: a call with fewer takes less time on the host than compiled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,8 +117,7 @@ def dynamic_stitch(
     return_size = check_bool(return_size, op, "return_size")
     if size is not None:
         size = _dynamic_shape.check_size(size, op)
-    on_host = size is None or any(_arguments.is_host_string(x) for x in data)
-    if on_host or (mode == "device" and _is_small(indices, data)):
+    if size is None or any(_arguments.is_host_string(x) for x in data):
         with _dynamic_shape.named_scope(op, name):
             return _stitch_exactly(op, indices, data, size, fill_value, return_size, mode)
     return run(
@@ -143,19 +141,8 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
     return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
 
 
-def _is_small(indices: Sequence[Arrayable], data: Sequence[Arrayable]) -> bool:
-    """Whether the call is eager, the host has the data, and they are few."""
-    arrays = [*indices, *data]
-    return (
-        _jax_internals.is_eager()
-        and all(isinstance(x, (jax.Array, np.ndarray)) for x in arrays)
-        and sum(x.size for x in arrays) < _SMALL  # type: ignore[union-attr]
-        and all(_dynamic_shape.is_on_host(x) for x in data)  # type: ignore[arg-type]
-    )
-
-
 def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
-    """The result for concrete indices, of `size` if that is given."""
+    """The result for concrete indices; `size` for strings only."""
     arrays = _to_data(op, data)
     all_known = []
     for m, x in enumerate(indices):
