@@ -219,6 +219,21 @@ def test_one_of_many_is_no_number(text, dtype):
 
 
 @pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("2147483648", "int32"),
+        ("-2147483649", "int32"),
+        ("4294967296", "uint32"),
+        ("-0", "uint32"),
+        ("1.0", "int32"),
+    ],
+)
+def test_one_of_many_does_not_fit(text, dtype):
+    with pytest.raises(ValueError, match=f"integers that fit {dtype}; received '{text}' at .99."):
+        jaxops.string_to_number(np.array(["7"] * 99 + [text]), dtype)
+
+
+@pytest.mark.parametrize(
     ("strings", "shape"),
     [("7", ()), ([], (0,)), ([[]], (1, 0)), (np.zeros((0, 3), "U1"), (0, 3)), ([["7"]], (1, 1))],
 )
