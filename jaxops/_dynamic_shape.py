@@ -6,7 +6,9 @@ compile one program per shape, which takes longer than most of these calls.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -19,6 +21,8 @@ from jax.core import Tracer
 from jaxops import _arguments, _bounds, _core, _dispatch, _jax_internals
 from jaxops._index_spec import IndexSpec, ScalarIndex
 from jaxops._windows import Windows
+
+_LARGE = 4096  # bytes: what takes longer to copy than to find memory for that need not be
 
 
 def check_size(size: object, op: str, arg: str = "size") -> int:
@@ -54,7 +58,10 @@ def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
 
 
 def named_scope(op: str, name: str | None):
-    return jax.named_scope(_dispatch.scope_name(op, name))
+    scope = _dispatch.scope_name(op, name)
+    if name is None and _jax_internals.is_eager():
+        return contextlib.nullcontext()  # the scope is for traces
+    return jax.named_scope(scope)
 
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
@@ -71,22 +78,40 @@ def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
 def is_on_host(x: jax.Array | np.ndarray) -> bool:
     if not isinstance(x, jax.Array):
         return True
-    return not isinstance(x, Tracer) and x.is_fully_addressable and _bounds.platform(x) == "cpu"
+    return not isinstance(x, Tracer) and _is_in_host_memory(x.sharding)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_in_host_memory(sharding: jax.sharding.Sharding) -> bool:
+    return sharding.is_fully_addressable and all(d.platform == "cpu" for d in sharding.device_set)
 
 
 def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
     """NumPy `result`, an array or a list of them, where `like` is: on its device, or as it is."""
     if not isinstance(like, jax.Array):
         return result
-    device = None
-    if not isinstance(like, Tracer) and like.committed and len(like.devices()) == 1:
-        device = like.sharding
-    return jax.device_put(result, device)  # does not copy on a CPU
+    is_on_one_device = not isinstance(like, Tracer) and len(like.devices()) == 1
+    if is_on_one_device and _jax_internals.is_eager():
+        if isinstance(result, list):
+            return [_jax_internals.put_like(x, like) for x in result]
+        return _jax_internals.put_like(result, like)
+    return jax.device_put(result, like.sharding if is_on_one_device and like.committed else None)
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Memory to be filled, which the CPU backend takes over without a copy.
+
+    It does where memory begins at a multiple of 64 bytes; that of NumPy's own arrays may not.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
     """`shape` with the `count` dimensions from `axis` on made one."""
-    merged = int(np.prod(shape[axis : axis + count], dtype=np.int64))
+    merged = math.prod(shape[axis : axis + count])
     return (*shape[:axis], merged, *shape[axis + count :])
 
 
@@ -99,10 +124,18 @@ def take_each(operand, positions: Sequence[np.ndarray], axis: int, count: int) -
     """`take` for each of `positions`."""
     if is_on_host(operand):
         rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
-        return from_host([np.take(rows, at, axis) for at in positions], operand)
+        return from_host([_take_on_host(rows, at, axis) for at in positions], operand)
     return [
         _take_on_device(operand, at.astype(np.int32), axis=axis, count=count) for at in positions
     ]
+
+
+def _take_on_host(rows: np.ndarray, positions: np.ndarray, axis: int) -> np.ndarray:
+    if positions.size * rows.itemsize < _LARGE or rows.dtype.kind in "USTO":
+        return rows.take(positions, axis)
+    result = empty((*rows.shape[:axis], positions.size, *rows.shape[axis + 1 :]), rows.dtype)
+    # In any other mode NumPy fills a buffer and copies it.
+    return np.take(rows, positions, axis, out=result, mode="clip")
 
 
 @functools.partial(jax.jit, static_argnames=("axis", "count"))
@@ -128,10 +161,16 @@ def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
 def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform: str) -> np.ndarray:
     """Concrete indices under `mode`; -1 where one is out of bounds and ignored."""
     (limit,) = spec.limits
-    if x.size > 0:  # NumPy makes `[]` a float array
+    if x.size == 0:  # NumPy makes `[]` a float array
+        return x.astype(np.int64)
+    if x.dtype.kind in "iu":
+        # As unsigned, negative ones are larger than any bound.
+        if x.view(f"u{x.itemsize}").max() < limit:
+            return x
+    else:
         _arguments.check_integer(x.dtype, spec.operation, arg)
     indices = x.astype(np.int64)
-    if x.size == 0 or (indices.min() >= 0 and indices.max() < limit):
+    if indices.min() >= 0 and indices.max() < limit:
         return indices
     if mode == "error" or (mode == "device" and platform == "cpu"):
         error = spec.find_error(x[..., None])

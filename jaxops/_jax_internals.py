@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import checkify as _checkify
 from jax._src import source_info_util as _source_info_util
+from jax._src.lib import xla_client as _xla_client  # type: ignore[attr-defined]
+from jax.core import ShapedArray
 from jax.experimental import checkify
 from jax.extend import core as jex_core
 from jax.interpreters import partial_eval
@@ -23,6 +27,37 @@ with jax.ensure_compile_time_eval():
 def is_eager() -> bool:
     """Whether operations called now run at once: no jit, grad, vmap or shard_map is active."""
     return jex_core.get_opaque_trace_state() == _EAGER_STATE
+
+
+_aval = functools.lru_cache(maxsize=4096)(ShapedArray)
+_sharding = functools.cache(jax.sharding.SingleDeviceSharding)
+
+
+def _put(x: np.ndarray, sharding: Any, device: Any, committed: bool) -> jax.Array:
+    """What `jax.device_put` comes to in the end.
+
+    What it does before takes longer than the rest of a small eager call. `x` has a dtype that
+    JAX arrays have; it may be one of 64 bits while those are off, and stays it.
+    """
+    aval = _aval(x.shape, x.dtype)
+    return _xla_client.batched_device_put(aval, sharding, [x], [device], committed, enable_x64=True)
+
+
+def put_like(x: np.ndarray, like: jax.Array) -> jax.Array:
+    """`x` on the one device of `like`, committed if `like` is."""
+    sharding: Any = like.sharding
+    (device,) = sharding.device_set
+    return _put(x, sharding, device, like.committed)
+
+
+def put_on_default_device(x: np.ndarray) -> jax.Array:
+    """`jnp.asarray(x)`, called eagerly."""
+    device: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
+    if device is None:
+        device = jax.local_devices()[0]
+    elif isinstance(device, str):
+        device = jax.local_devices(backend=device)[0]
+    return _put(x, _sharding(device), device, committed=False)
 
 
 def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:

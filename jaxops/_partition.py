@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from jaxops import _arguments, _bounds, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool, static_int, static_ints
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
+
+_FEW = 8  # partitions: to look for each of them takes no longer than to sort
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,12 +140,7 @@ def _partition_exactly(
     platform = _dynamic_shape.platform_of(data)
     numbers = _dynamic_shape.known_indices(known, spec, "partitions", mode, platform)
     _check_partitions_shape(op, data, numbers.shape)
-    keys = np.where(numbers < 0, num_partitions, numbers).reshape(-1)
-    # NumPy sorts integers of 8 and 16 bits by radix.
-    order = np.argsort(keys.astype(np.min_scalar_type(num_partitions)), kind="stable")
-    counts = np.bincount(keys, minlength=num_partitions + 1)[:num_partitions]
-    ends = np.cumsum(counts).tolist()
-    positions = [order[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    positions = _positions(numbers.reshape(-1), num_partitions)
     parts = _dynamic_shape.take_each(data, positions, 0, numbers.ndim)
     if sizes is not None:
         parts = [
@@ -151,7 +149,19 @@ def _partition_exactly(
         ]
     if not return_size:
         return parts
-    return parts, _dynamic_shape.from_host(counts.astype(np.int32), data)
+    counts = np.array([len(at) for at in positions], np.int32)
+    return parts, _dynamic_shape.from_host(counts, data)
+
+
+def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
+    """Where each number of a partition stands; none of -1."""
+    # NumPy compares and sorts the shorter types faster, by radix those of 8 and 16 bits.
+    keys = numbers.astype(np.min_scalar_type(num_partitions))  # -1 is the largest one
+    if num_partitions <= _FEW:
+        return [(keys == n).nonzero()[0] for n in range(num_partitions)]
+    order = np.argsort(keys, kind="stable")
+    ends = np.searchsorted(keys, np.arange(num_partitions + 1).astype(keys.dtype), sorter=order)
+    return [order[start:end] for start, end in itertools.pairwise(ends.tolist())]
 
 
 def _dynamic_partition(data, partitions, fill_value, *, op, mode, sizes, return_size):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,30 +11,37 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxops import _arguments, _bounds, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
+_FEW = 8  # lists: more are checked together
+
 
 @dataclasses.dataclass(frozen=True)
-class StitchIndex(IndexSpec):
-    """`dynamic_stitch`: each entry of `indices[number]` is a place in the result."""
+class StitchIndices(IndexSpec):
+    """`dynamic_stitch`: each entry of some lists of indices, joined, is a place in the result."""
 
-    number: int
-    shape: tuple[int, ...]  # of `indices[number]`
+    first: int  # of the lists
+    shapes: tuple[tuple[int, ...], ...]
 
     def describe(self, position, index):
         # TensorFlow's message tells the flat position in that tensor, and not in which.
-        mapped_axes = len(position) - len(self.shape)
-        batch, within = position[:mapped_axes], position[mapped_axes:]
-        flat = int(np.ravel_multi_index(within, self.shape)) if within else 0
-        place = f"indices[{self.number}]" + (f"[{','.join(map(str, within))}]" if within else "")
+        *batch, flat = position
+        number, shape = self.first, self.shapes[0]
+        while flat >= math.prod(shape):
+            flat -= math.prod(shape)
+            number += 1
+            shape = self.shapes[number - self.first]
+        within = tuple(map(int, np.unravel_index(flat, shape)))
+        place = f"indices[{number}]" + (f"[{','.join(map(str, within))}]" if within else "")
         message = (
             f"indices[{flat}] is out of range: {place} = {index[0]} is not in [0, {self.limits[0]})"
         )
-        return message, (*batch, self.number, *within), index[0], self.limits[0]
+        return message, (*batch, number, *within), index[0], self.limits[0]
 
 
 def dynamic_stitch(
@@ -136,22 +144,21 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
 def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     """The result for concrete indices; `size` for strings only."""
     arrays = _to_data(op, data)
-    true_size, all_known = 0, []
+    all_known = []
     for m, x in enumerate(indices):
         known = _dynamic_shape.concrete(x, op, f"indices[{m}]")
         if known is None:
             _dynamic_shape.refuse_traced(op, f"indices[{m}]", data[0])
-        if known.size > 0:
+        if known.size > 0:  # NumPy makes `[]` a float array
             _arguments.check_integer(known.dtype, op, f"indices[{m}]")
-            true_size = max(true_size, int(known.max()) + 1)
         all_known.append(known)
+    shapes = tuple(x.shape for x in all_known)
+    flat = _join_on_host(all_known)
+    true_size = max(0, int(flat.max()) + 1) if flat.size else 0
     limit = true_size if size is None else size
-    shapes = [x.shape for x in all_known]
     platform = _dynamic_shape.platform_of(*arrays)
-    places = []
-    for m, (x, shape) in enumerate(zip(all_known, shapes, strict=True)):
-        spec = StitchIndex(op, limits=(limit,), number=m, shape=shape)
-        places.append(_dynamic_shape.known_indices(x, spec, f"indices[{m}]", mode, platform))
+    spec = StitchIndices(op, limits=(limit,), first=0, shapes=shapes)
+    places = _dynamic_shape.known_indices(flat, spec, "indices", mode, platform)
     tail = _tail(op, shapes, [x.shape for x in arrays])
     if not isinstance(arrays[0], jax.Array) and _arguments.is_host_string(arrays[0]):
         fill = _dynamic_shape.fill_for_strings(arrays[0], fill_value, op)
@@ -160,9 +167,11 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     else:
         fill = _arguments.to_scalar_like(fill_value, arrays[0].dtype, op, "fill_value")
     operands = arrays if fill is None or isinstance(fill, (str, bytes)) else [*arrays, fill]
-    flat = np.concatenate([place.reshape(-1) for place in places])
-    source = np.full(limit, -1)
-    source[flat[flat >= 0]] = np.flatnonzero(flat >= 0)  # NumPy keeps the last of several
+    source = np.full(limit, -1)  # NumPy keeps the last of several
+    if places is flat:
+        source[flat] = np.arange(flat.size)
+    else:
+        source[places[places >= 0]] = np.flatnonzero(places >= 0)
     if all(_dynamic_shape.is_on_host(x) for x in operands):
         merged = _merge_on_host([np.asarray(x) for x in arrays], source, fill, tail)
         result = _dynamic_shape.from_host(merged, arrays[0])
@@ -171,6 +180,14 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     if not return_size:
         return result
     return result, _dynamic_shape.from_host(np.array(true_size, np.int32), arrays[0])
+
+
+def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:
+    dtypes = {x.dtype for x in indices if x.size}
+    if len(dtypes) > 1:  # NumPy makes floats of int64 and uint64
+        indices = [_arguments.saturate_ints(x) if x.dtype == np.uint64 else x for x in indices]
+    dtype = dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
+    return np.concatenate([x.reshape(-1) for x in indices], dtype=dtype, casting="unsafe")
 
 
 def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
@@ -184,20 +201,22 @@ def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
     ]
 
 
-def _merge(arrays, source, fill_value, tail):
-    """Rows of all `arrays` at the positions `source`; the fill value where that is -1."""
-    rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
+def _merge(lists, source, fill_value) -> jax.Array:
+    """Rows of all `lists` at the positions `source`; the fill value where that is -1."""
+    rows = jnp.concatenate(lists)
     return _dynamic_shape.take_or_fill(rows, source, source >= 0, fill_value, 0)
 
 
-_merge_on_device = jax.jit(_merge, static_argnames="tail")
+@functools.partial(jax.jit, static_argnames="tail")
+def _merge_on_device(arrays, source, fill_value, tail):
+    return _merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
 
 
 def _merge_on_host(arrays, source, fill_value, tail) -> np.ndarray:
     rows = np.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
     empty = source < 0
     if not empty.any():
-        return np.take(rows, source, axis=0)
+        return rows.take(source, axis=0)
     if fill_value is None:
         fill_value = np.zeros((), rows.dtype)
     fill = np.asarray(fill_value, _arguments.fill_dtype(rows))
@@ -215,22 +234,70 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
     count = len(arrays) // 2
     data, indices = arrays[:count], arrays[count:]
     tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
+    # Each check costs a conditional, and lists that are joined for it a copy.
+    together = 1 if len(indices) <= _FEW else len(indices)
     places, true_size = [], jnp.int32(0)
-    for m, x in enumerate(indices):
-        spec = StitchIndex(op, limits=(size,), number=m, shape=x.shape)
-        place, valid = _bounds.resolve(spec, x[..., None], mode)
+    for first in range(0, len(indices), together):
+        lists = indices[first : first + together]
+        shapes = tuple(x.shape for x in lists)
+        spec = StitchIndices(op, limits=(size,), first=first, shapes=shapes)
+        place, valid = _bounds.resolve(spec, _join(lists)[:, None], mode)
+        place = place[:, 0]
         true_size = jnp.maximum(true_size, place.max(initial=-1).astype(jnp.int32) + 1)
-        place = place[..., 0]
         if valid is not None:
             place = jnp.where(valid, place, jnp.array(size, place.dtype))
-        places.append(place.reshape(-1).astype(jnp.int32))
+        start = 0
+        for x in lists:
+            places.append(place[start : start + x.size].astype(jnp.int32))
+            start += x.size
+    rows = [x.reshape(_rows_shape(x, tail)) for x in data]
+    fill = jnp.zeros((), rows[0].dtype) if fill_value is None else fill_value
+    put = _put if jnp.issubdtype(fill.dtype, jnp.inexact) else _put.fun
+    merged = put(size, places, rows, fill)
+    return (merged, true_size) if return_size else merged
+
+
+def _join(indices: Sequence[jax.Array]) -> jax.Array:
+    if len({x.dtype for x in indices}) > 1:
+        indices = [_bounds.to_signed(x) for x in indices]
+    widest = max((x.dtype for x in indices), key=lambda dtype: dtype.itemsize)
+    return jnp.concatenate([x.reshape(-1).astype(widest) for x in indices])
+
+
+def _last_at(places: Sequence[jax.Array], size: int) -> jax.Array:
+    """For each place the position where it stands last in all `places`; -1 for none."""
     flat = jnp.concatenate(places)
     order = jnp.arange(flat.shape[0], dtype=jnp.int32)
     # The maximum of the positions is the last one on every platform; which of several rows
     # a scatter of the rows themselves would keep is unspecified.
-    source = jnp.full(size, -1, jnp.int32).at[flat].max(order, mode="drop")
-    merged = _merge(data, source, fill_value, tail)
-    return (merged, true_size) if return_size else merged
+    return jnp.full(size, -1, jnp.int32).at[flat].max(order, mode="drop")
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
+    """The rows of the lists at their places, the fill value elsewhere."""
+
+    def scatter(places, lists, fill):
+        # On a CPU one row is put after the other, so that the last one stays. List by list, as
+        # joining them would copy them.
+        result = jnp.full((size, *lists[0].shape[1:]), fill)
+        for at, rows in zip(places, lists, strict=True):
+            result = result.at[at].set(rows, mode="drop")
+        return result
+
+    def find_and_gather(places, lists, fill):
+        return _merge(lists, _last_at(places, size), fill)
+
+    return lax.platform_dependent(places, lists, fill, cpu=scatter, default=find_and_gather)
+
+
+@_put.defjvp
+def _put_jvp(size, primals, tangents):
+    """A scatter that may overwrite has no transpose; a gather has."""
+    places, lists, fill = primals
+    _, lists_dot, fill_dot = tangents
+    source = _last_at(places, size)
+    return _merge(lists, source, fill), _merge(lists_dot, source, fill_dot)
 
 
 def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:

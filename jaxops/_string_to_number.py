@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,9 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import DTypeLike
 
-from jaxops import _dispatch
+from jaxops import _dispatch, _jax_internals
 from jaxops._casting import static_dtype
 
+_OUT_TYPES = set(map(np.dtype, ("float32", "float64", "int32", "int64", "uint32", "uint64")))
 _BLANKS = " \t\n\v\f\r"
 # Text made of these characters is a number to Python just where it is one to TensorFlow. Python
 # also knows underscores, and digits and blanks beyond ASCII.
@@ -29,6 +31,10 @@ _HEX = re.compile(
     r"(p(?P<exponent>[+-]?\d+))?",
     re.A | re.I,
 )
+_MANY = 64  # texts: fewer are converted faster one by one
+_RUN = 16384  # texts that are converted together
+_MAX_WIDTH = 24  # characters
+_POWERS_OF_TEN = np.array([float(10**n) for n in range(16)])
 _INTEGER = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>\d+)", re.A)
 
 
@@ -74,7 +80,7 @@ def string_to_number(
     """
     op = "string_to_number"
     dtype = static_dtype(out_type, op, "out_type")
-    if dtype.name not in ("float32", "float64", "int32", "int64", "uint32", "uint64"):
+    if dtype not in _OUT_TYPES:
         raise TypeError(
             f"{op}: out_type must be float32, float64, int32, int64, uint32 or uint64; "
             f"received {dtype}"
@@ -83,22 +89,106 @@ def string_to_number(
     if isinstance(input, jax.Array):
         raise TypeError(f"{op}: input must hold host strings; received a {input.dtype} array")
     strings = input if isinstance(input, np.ndarray) else _to_object_array(input)
-    texts = _to_texts(strings, op)
-    is_float = jnp.issubdtype(dtype, jnp.floating)
+    values = _to_values(strings, dtype, op).reshape(strings.shape)
+    if _jax_internals.is_eager():
+        return _jax_internals.put_on_default_device(values)
+    with jax.named_scope(scope):
+        return jnp.asarray(values)
+
+
+def _to_values(strings: np.ndarray, dtype: np.dtype, op: str) -> np.ndarray:
+    """The number of each text, in one dimension."""
+    if strings.size < _MANY or strings.dtype.kind not in "US":
+        return _convert(strings, None, dtype, op)
+    values, is_plain = _plain_decimals(strings.ravel(), dtype)
+    if not is_plain.all():
+        others = np.flatnonzero(~is_plain)
+        values[others] = _convert(strings, others, dtype, op)
+    return values
+
+
+def _convert(
+    strings: np.ndarray, places: np.ndarray | None, dtype: np.dtype, op: str
+) -> np.ndarray:
+    """The numbers of the texts at `places` (None: all) of the ravelled `strings`, one by one."""
+    texts = _to_texts(strings if places is None else strings.ravel()[places], op)
+    is_float = dtype.kind == "f"
     numbers = _to_floats(texts) if is_float else _to_integers(texts, dtype)
     if None in numbers:
         n = numbers.index(None)
+        n = n if places is None else int(places[n])
         position = [int(i) for i in np.unravel_index(n, strings.shape)]
         raise ValueError(
             f"{op}: input must hold {'numbers' if is_float else f'integers that fit {dtype}'}; "
             f"received {strings.ravel().tolist()[n]!r}{f' at {position}' if position else ''}"
         )
     if dtype == np.float32:
-        values = _round_once(texts, np.array(numbers, np.float64))
-    else:
-        values = np.array(numbers, dtype)
-    with jax.named_scope(scope):
-        return jnp.asarray(values.reshape(strings.shape))
+        return _round_once(texts, np.array(numbers, np.float64))
+    return np.array(numbers, dtype)
+
+
+def _plain_decimals(strings: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the texts of no more than a sign, 15 digits and a point, and which these are.
+
+    Such a text is the quotient of two integers that float64 holds, the second one a power of ten,
+    and the quotient of float64 is the nearest one to it. Column by column of the characters, in
+    runs of texts that fit into the cache.
+    """
+    values, is_plain = np.zeros(strings.size, dtype), np.zeros(strings.size, bool)
+    width = strings.dtype.itemsize // np.dtype(strings.dtype.kind + "1").itemsize
+    if not 0 < width <= _MAX_WIDTH or not strings.dtype.isnative:
+        return values, is_plain
+    codes = strings.view(np.uint32 if strings.dtype.kind == "U" else np.uint8)
+    codes = codes.reshape(-1, width)
+    for start in range(0, strings.size, _RUN):
+        run = slice(start, start + _RUN)
+        values[run], is_plain[run] = _plain_run(codes[run], dtype)
+    return values, is_plain
+
+
+def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    if codes.max() > 127:
+        return np.zeros(len(codes), dtype), np.zeros(len(codes), bool)
+    columns = codes.T.astype(np.uint8, order="C")
+    is_negative = columns[0] == ord("-")
+    is_signed = is_negative | (columns[0] == ord("+"))
+    digits = columns - np.uint8(ord("0"))
+    is_digit, is_point, is_end = digits < 10, columns == ord("."), columns == 0
+    num_digits = is_digit.sum(0, dtype=np.uint8)
+    num_points = is_point.sum(0, dtype=np.uint8)
+    known = num_digits + num_points + is_end.sum(0, dtype=np.uint8) + is_signed
+    is_plain = (known == len(columns)) & (num_digits > 0) & (num_digits <= 15)
+    is_plain &= ~(is_end[:-1] & ~is_end[1:]).any(0)  # nothing follows the end
+    # A digit shifts those before it, whatever else is there does not: times 10 plus the digit, or
+    # times 1 plus 0.
+    digits *= is_digit
+    shifts = is_digit * np.uint8(9) + np.uint8(1)
+    numbers = np.zeros(len(codes), np.int32 if len(columns) <= 9 else np.float64)
+    for digit, shift in zip(digits, shifts, strict=True):
+        numbers *= shift
+        numbers += digit
+    if dtype.kind != "f":
+        is_plain &= num_points == 0
+        info = np.iinfo(dtype)
+        numbers *= is_plain  # too many digits would not fit int64
+        signed = np.where(is_negative, -numbers, numbers).astype(np.int64)
+        is_plain &= (signed >= info.min) & (signed <= info.max)
+        if info.min == 0:
+            is_plain &= ~is_negative
+        return signed.astype(dtype), is_plain
+    is_plain &= num_points <= 1
+    numbers = numbers.astype(np.float64)
+    if num_points.any():
+        for before, column in itertools.pairwise(is_point):
+            column |= before  # ufunc.accumulate takes long
+        places = (is_digit & is_point).sum(0, dtype=np.uint8)
+        numbers /= _POWERS_OF_TEN.take(places, mode="clip")  # what has more is not plain
+    np.negative(numbers, out=numbers, where=is_negative)
+    if dtype == np.float64:
+        return numbers, is_plain
+    floats = numbers.astype(np.float32)
+    is_plain &= ~_may_be_halfway(numbers, floats)
+    return floats, is_plain
 
 
 def _to_object_array(x: object) -> np.ndarray:
@@ -178,6 +268,8 @@ def _round_once(texts: list[str], doubles: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         floats = doubles.astype(np.float32)
+        if not np.count_nonzero(_may_be_halfway(doubles, floats)):
+            return floats
         # What rounds to infinity lies between the largest float32 and 2^128.
         rounded = np.where(np.isinf(floats), np.copysign(2.0**128, doubles), floats)
         others = np.nextafter(
@@ -191,6 +283,14 @@ def _round_once(texts: list[str], doubles: np.ndarray) -> np.ndarray:
             pick = max if exact > double else min
             floats[n] = pick(floats[n], others[n])
     return floats
+
+
+def _may_be_halfway(doubles: np.ndarray, floats: np.ndarray) -> np.ndarray:
+    """Where a float64 may lie half-way between two float32, of which `floats` is one.
+
+    What lies there has 25 significant bits at most, and so ends in 28 bits of 0.
+    """
+    return (doubles != floats) & (doubles.view(np.int64) & (2**28 - 1) == 0)
 
 
 def _exact(text: str) -> Fraction:

@@ -10,6 +10,7 @@ import pytest
 from case import floats
 
 import jaxops
+from jaxops import _dynamic_shape
 
 STITCHED = (
     [6, [4, 1], [[5, 2], [0, 3]]],
@@ -287,6 +288,58 @@ def test_a_new_count_compiles_nothing():
     with jax.no_tracing():
         for mask, number in zip(masks[1:], numbers[1:], strict=True):
             assert_equal(run_all(mask, number), data)
+
+
+LISTS = [np.arange(n, n + 2, dtype=np.int32) for n in range(20)]  # each overlaps the next one
+
+
+def test_many_lists_are_checked_together_and_not_joined():
+    data = [jnp.full((2, 3), float(n)) for n in range(20)]
+    stitch = jax.jit(lambda indices: jaxops.dynamic_stitch(indices, data, size=21))
+    expected = np.minimum(np.arange(21), 19)  # of two rows the later list's stays
+    expected[1:-1] = np.arange(1, 20)
+    assert_equal(stitch(LISTS)[:, 0], expected)
+    program = stitch.lower(LISTS).compile().as_text() or ""
+    assert program.count(" conditional(") == 1
+    assert " gather(" not in program
+
+
+@pytest.mark.parametrize("size", [None, 21], ids=["exact", "padded"])
+def test_out_of_bounds_in_one_of_many_lists(size):
+    indices = [*LISTS, np.array([[3, 4], [5, -7]], np.int32)]
+    data = [np.ones(x.shape, np.float32) for x in indices]
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jaxops.dynamic_stitch(indices, data, size=size)
+    assert "indices[3] is out of range: indices[20][1,1] = -7 is not in" in str(info.value)
+    assert info.value.position == (20, 1, 1)
+
+
+def test_index_dtypes_of_lists_differ():
+    indices = [np.array([0], np.uint32), np.array([1], np.int8), np.array([2], np.uint64)]
+    data = [np.array([n], np.float32) for n in range(3)]
+    assert_equal(jaxops.dynamic_stitch(indices, data), [0, 1, 2])
+    large = [*indices[:2], np.array([2**32 + 2], np.uint64)]
+    with pytest.raises(jaxops.OutOfBoundsError, match=f"indices.2..0. = {2**32 + 2} is not in"):
+        jaxops.dynamic_stitch(large, data, size=3)
+
+
+@pytest.mark.parametrize("num_partitions", [3, 300])
+def test_large_parts_are_not_copied(num_partitions, monkeypatch):
+    """JAX takes over the memory into which the host writes them."""
+    addresses = []
+
+    def empty(shape, dtype):
+        addresses.append((memory := make(shape, dtype)).ctypes.data)
+        return memory
+
+    make = _dynamic_shape.empty
+    monkeypatch.setattr(_dynamic_shape, "empty", empty)
+    data = jnp.arange(6000.0)
+    numbers = np.arange(6000) % 3
+    parts = jaxops.dynamic_partition(data, numbers, num_partitions)[:3]
+    assert [part.unsafe_buffer_pointer() for part in parts] == addresses
+    for n, part in enumerate(parts):
+        assert_equal(part, np.arange(n, 6000, 3))
 
 
 def test_results_stay_on_the_device_of_the_data():
