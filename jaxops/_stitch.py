@@ -11,10 +11,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxops import _arguments, _bounds, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool
+from jaxops._cpu_form import with_cpu_form
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
@@ -252,8 +252,7 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
             start += x.size
     rows = [x.reshape(_rows_shape(x, tail)) for x in data]
     fill = jnp.zeros((), rows[0].dtype) if fill_value is None else fill_value
-    put = _put if jnp.issubdtype(fill.dtype, jnp.inexact) else _put.fun
-    merged = put(size, places, rows, fill)
+    merged = _put(size, places, rows, fill)
     return (merged, true_size) if return_size else merged
 
 
@@ -273,31 +272,38 @@ def _last_at(places: Sequence[jax.Array], size: int) -> jax.Array:
     return jnp.full(size, -1, jnp.int32).at[flat].max(order, mode="drop")
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _find_and_gather(*arrays, size: int) -> jax.Array:
+    lists, fill, places = _split(arrays)
+    return _merge(lists, _last_at(places, size), fill)
+
+
+def _put_in_turn(*arrays, size: int) -> jax.Array:
+    """On a CPU one row is put after the other, so that the last one stays.
+
+    List by list, as joining them would copy them. A scatter that may overwrite has no transpose.
+    """
+    lists, fill, places = _split(arrays)
+    result = jnp.full((size, *lists[0].shape[1:]), fill)
+    for at, rows in zip(places, lists, strict=True):
+        result = result.at[at].set(rows, mode="drop")
+    return result
+
+
+def _split(arrays):
+    """The lists of rows, the fill value, and the places of the rows, -1 to `size` and beyond."""
+    count = len(arrays) // 2
+    return arrays[:count], arrays[count], arrays[count + 1 :]
+
+
 def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
     """The rows of the lists at their places, the fill value elsewhere."""
-
-    def scatter(places, lists, fill):
-        # On a CPU one row is put after the other, so that the last one stays. List by list, as
-        # joining them would copy them.
-        result = jnp.full((size, *lists[0].shape[1:]), fill)
-        for at, rows in zip(places, lists, strict=True):
-            result = result.at[at].set(rows, mode="drop")
-        return result
-
-    def find_and_gather(places, lists, fill):
-        return _merge(lists, _last_at(places, size), fill)
-
-    return lax.platform_dependent(places, lists, fill, cpu=scatter, default=find_and_gather)
+    put = _put_functions(len(lists) + 1)
+    return put(*lists, fill, *places, size=size)
 
 
-@_put.defjvp
-def _put_jvp(size, primals, tangents):
-    """A scatter that may overwrite has no transpose; a gather has."""
-    places, lists, fill = primals
-    _, lists_dot, fill_dot = tangents
-    source = _last_at(places, size)
-    return _merge(lists, source, fill), _merge(lists_dot, source, fill_dot)
+@functools.cache
+def _put_functions(num_linear: int):
+    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear)
 
 
 def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:

@@ -1,0 +1,58 @@
+"""Linear functions that programs for the CPU compute in another, faster way."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import jax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+
+def with_cpu_form(name: str, reference: Callable, on_cpu: Callable, num_linear: int) -> Callable:
+    """`reference`, lowered for the CPU as `on_cpu`, which has the same results.
+
+    Both take arrays, in the first `num_linear` of which `reference` is linear, and static keyword
+    arguments, and return an array. A primitive rather than `lax.platform_dependent`: derivatives,
+    transpose and batching are those of `reference`, so `on_cpu` needs none, and tracing is short.
+    """
+    primitive = Primitive(name)
+    primitive.def_impl(reference)
+    primitive.def_abstract_eval(functools.partial(_abstract_eval, reference))
+    ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, reference, num_linear)
+    ad.primitive_transposes[primitive] = functools.partial(_transpose, reference)
+    batching.primitive_batchers[primitive] = functools.partial(_batch, reference)
+    mlir.register_lowering(
+        primitive, mlir.lower_fun(on_cpu, multiple_results=False), platform="cpu"
+    )
+    mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=False))
+    return primitive.bind
+
+
+def _abstract_eval(reference, *operands, **static):
+    return jax.make_jaxpr(functools.partial(reference, **static))(*operands).out_avals[0]
+
+
+def _jvp(primitive, reference, num_linear, primals, tangents, **static):
+    linear = map(ad.instantiate_zeros, tangents[:num_linear])
+    out_dot = reference(*linear, *primals[num_linear:], **static)
+    return primitive.bind(*primals, **static), out_dot
+
+
+def _transpose(reference, cotangent, *operands, **static):
+    numbers = [n for n, x in enumerate(operands) if ad.is_undefined_primal(x)]
+
+    def of_unknown(*unknown):
+        all_operands = list(operands)
+        for n, x in zip(numbers, unknown, strict=True):
+            all_operands[n] = x
+        return reference(*all_operands, **static)
+
+    unknown_bar = jax.linear_transpose(of_unknown, *(operands[n].aval for n in numbers))(cotangent)
+    by_number = dict(zip(numbers, unknown_bar, strict=True))
+    return [by_number.get(n) for n in range(len(operands))]
+
+
+def _batch(reference, operands, dims, **static):
+    return jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands), 0
