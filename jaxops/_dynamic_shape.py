@@ -6,7 +6,9 @@ compile one program per shape, which takes longer than most of these calls.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -15,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.sharding import SingleDeviceSharding
 
 from jaxops import _arguments, _bounds, _core, _dispatch, _jax_internals
 from jaxops._index_spec import IndexSpec, ScalarIndex
@@ -54,6 +57,8 @@ def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
 
 
 def named_scope(op: str, name: str | None):
+    if name is None and _jax_internals.is_eager():
+        return contextlib.nullcontext()  # the scope is for traces
     return jax.named_scope(_dispatch.scope_name(op, name))
 
 
@@ -78,15 +83,18 @@ def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
     """NumPy `result`, an array or a list of them, where `like` is: on its device, or as it is."""
     if not isinstance(like, jax.Array):
         return result
-    device = None
-    if not isinstance(like, Tracer) and like.committed and len(like.devices()) == 1:
-        device = like.sharding
-    return jax.device_put(result, device)  # does not copy on a CPU
+    if isinstance(like, Tracer) or len(like.devices()) > 1:
+        return jax.device_put(result)
+    if not isinstance(like.sharding, SingleDeviceSharding):
+        return jax.device_put(result, like.sharding if like.committed else None)
+    if isinstance(result, np.ndarray):
+        return _jax_internals.put(result, like)
+    return [_jax_internals.put(part, like) for part in result]
 
 
 def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
     """`shape` with the `count` dimensions from `axis` on made one."""
-    merged = int(np.prod(shape[axis : axis + count], dtype=np.int64))
+    merged = math.prod(shape[axis : axis + count])
     return (*shape[:axis], merged, *shape[axis + count :])
 
 
@@ -170,12 +178,6 @@ def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object
     if not isinstance(fill_value, (str, bytes)):
         raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
     return fill_value
-
-
-def true_positions(mask: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
-    """The first `size` positions where `mask` holds, 0 beyond, and the number of all."""
-    order, (total,) = stable_order(jnp.where(mask, jnp.int32(0), jnp.int32(1)), 1)
-    return resize(order, size), total
 
 
 def resize(x: jax.Array, size: int) -> jax.Array:
