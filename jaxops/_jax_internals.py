@@ -13,6 +13,7 @@ import numpy as np
 from jax._src import checkify as _checkify
 from jax._src import source_info_util as _source_info_util
 from jax._src.interpreters import pxla as _pxla
+from jax.core import ShapedArray
 from jax.experimental import checkify
 from jax.extend import core as jex_core
 from jax.interpreters import partial_eval
@@ -40,8 +41,8 @@ def put(array: np.ndarray, like: jax.Array) -> jax.Array:
 
 
 @functools.lru_cache(maxsize=1024)
-def _aval(shape: tuple[int, ...], dtype: np.dtype) -> jax.core.ShapedArray:
-    return jax.core.ShapedArray(shape, dtype)
+def _aval(shape: tuple[int, ...], dtype: np.dtype) -> ShapedArray:
+    return ShapedArray(shape, dtype)
 
 
 def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:

@@ -198,10 +198,9 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
     else:
         with jax.ensure_compile_time_eval():
             numbered = _compiled_number(values, size=known.size, with_counts=with_counts)
-        firsts, idx, count, total = [
-            part if part is None else np.asarray(part) for part in numbered
-        ]
-        firsts, count = firsts[:total], None if count is None else count[:total]
+        firsts, idx, count, total = jax.tree.map(np.asarray, numbered)
+        firsts = firsts[:total]
+        count = count[:total] if with_counts else None
     # Each array that goes to the device costs as much as all the rest of a small call.
     parts = [idx.astype(out_idx, copy=False)]
     if count is not None:
@@ -234,6 +233,7 @@ def _unique(x, fill_value, *, op, size, out_idx):
     firsts, idx, count, total = _number(lax.stop_gradient(x), size=size, with_counts=True)
     valid = jnp.arange(size, dtype=jnp.int32) < total
     y = _dynamic_shape.take_or_fill(x, firsts, valid, fill_value, 0)
+    assert count is not None
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
 

@@ -109,7 +109,8 @@ def test_stages_of_the_search(values, few, monkeypatch):
     (y, idx, count), size = search(x)
     expected = numbered(x)
     assert_results((y[:size], idx, count[:size]), expected)
-    assert not y[size:].any() and not count[size:].any()
+    assert not y[size:].any()
+    assert not count[size:].any()
     if few == 8:
         batched, _ = jax.vmap(search)(np.stack([x, x[::-1]]))
         np.testing.assert_array_equal(batched.idx[1], numbered(x[::-1])[1])
