@@ -10,6 +10,7 @@ import numpy as np
 from jaxops import _arguments, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool, static_int
 from jaxops._dispatch import run
+from jaxops._true_ranks import true_positions
 
 
 def boolean_mask(
@@ -111,7 +112,7 @@ def _boolean_mask(tensor, mask, fill_value, *, op, axis, size, return_size):
     rows = tensor.reshape(_dynamic_shape.merge_axes(tensor.shape, axis, mask.ndim))
     if mask.dtype != bool:
         mask = mask != jnp.zeros((), mask.dtype)
-    positions, total = _dynamic_shape.true_positions(mask.reshape(-1), size)
+    positions, total = true_positions(mask.reshape(-1), size)
     valid = jnp.arange(size, dtype=jnp.int32) < total
     result = _dynamic_shape.take_or_fill(rows, positions, valid, fill_value, axis)
     return (result, total) if return_size else result

@@ -211,12 +211,6 @@ def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object
     return fill_value
 
 
-def true_positions(mask: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
-    """The first `size` positions where `mask` holds, 0 beyond, and the number of all."""
-    order, (total,) = stable_order(jnp.where(mask, jnp.int32(0), jnp.int32(1)), 1)
-    return resize(order, size), total
-
-
 def resize(x: jax.Array, size: int) -> jax.Array:
     """A vector cut, or filled up with 0, to `size`."""
     return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])

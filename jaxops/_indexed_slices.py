@@ -15,8 +15,8 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops import _arguments, _bounds, _core, _dynamic_shape
+from jaxops._first_occurrences import first_occurrences
 from jaxops._index_spec import IndexSpec, ScalarIndex
-from jaxops._unique import first_occurrences
 from jaxops._windows import Windows
 
 _ROWS = Windows(axes=(0,), batch_dims=0)

@@ -45,9 +45,8 @@ def _put(x: np.ndarray, sharding: Any, device: Any, committed: bool) -> jax.Arra
 
 def put_like(x: np.ndarray, like: jax.Array) -> jax.Array:
     """`x` on the one device of `like`, committed if `like` is."""
-    sharding: Any = like.sharding
-    (device,) = sharding.device_set
-    return _put(x, sharding, device, like.committed)
+    (device,) = like.devices()
+    return _put(x, _sharding(device), device, like.committed)
 
 
 def put_on_default_device(x: np.ndarray) -> jax.Array:

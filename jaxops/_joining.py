@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -360,6 +361,12 @@ def _tile(input, *, op, multiples):
             f"{op}: multiples must have one component of at least 0 per dimension of input, "
             f"{input.ndim}; received {multiples}"
         )
+    if set(multiples) <= {0, 1} or not jnp.issubdtype(input.dtype, jnp.inexact):
+        return _tile_at_once(multiples, input)
+    return _tile_differentiably(multiples, input)
+
+
+def _tile_at_once(multiples: tuple[int, ...], input: jax.Array) -> jax.Array:
     # A dimension for the copies before each dimension that is repeated, then both as one.
     shape, dims = [], []
     for dim, multiple in zip(input.shape, multiples, strict=True):
@@ -370,3 +377,34 @@ def _tile(input, *, op, multiples):
     copies = lax.broadcast_in_dim(input, shape, dims)
     sizes = [math.prod(pair) for pair in zip(input.shape, multiples, strict=True)]
     return lax.reshape(copies, sizes)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _tile_differentiably(multiples, input):
+    """`_tile_at_once`, whose transpose would sum over a dimension for the copies.
+
+    XLA's CPU compiler does that element by element where the copies are large. Slices of the
+    cotangent, added, take a fiftieth of the time: the transpose of joining the copies.
+    """
+    return _tile_at_once(multiples, input)
+
+
+@_tile_differentiably.defjvp
+def _tile_jvp(multiples, primals, tangents):
+    (input,), (tangent,) = primals, tangents
+    # The last dimension first, while there is least to copy.
+    for axis, multiple in reversed([*enumerate(multiples)]):
+        tangent = _join_copies(tangent, multiple, axis)
+    return _tile_differentiably(multiples, input), tangent
+
+
+def _join_copies(x: jax.Array, count: int, axis: int) -> jax.Array:
+    """By joining few arrays at a time, so that programs stay short."""
+    few = 32
+    if count == 1:
+        return x
+    if count <= few:
+        return lax.concatenate([x] * count, axis) if count else lax.slice_in_dim(x, 0, 0, axis=axis)
+    many = _join_copies(_join_copies(x, few, axis), count // few, axis)
+    rest = count % few
+    return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many

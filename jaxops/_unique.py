@@ -14,6 +14,10 @@ from jaxops import _arguments, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool
 from jaxops._casting import static_dtype
 from jaxops._dispatch import run
+from jaxops._first_occurrences import FEW, first_occurrences
+from jaxops._true_ranks import positions_by_rank, true_ranks
+
+_SMALL = 1024  # elements that a loop in Python numbers
 
 
 class Unique(NamedTuple):
@@ -149,7 +153,7 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, *, with_counts) ->
         result, total = _of_strings(op, x, size, fill_value, dtype)
     elif size is None:
         with _dynamic_shape.named_scope(op, name):
-            result, total = _exact(op, x, dtype)
+            result, total = _exact(op, x, dtype, with_counts, return_size)
     else:
         result, total = run(
             op,
@@ -180,41 +184,88 @@ def _of_strings(op: str, x: np.ndarray, size: int | None, fill_value, out_idx: n
     return (y, rank[inverse].astype(out_idx), count), np.array(order.size, np.int32)
 
 
-def _exact(op: str, x: Arrayable, out_idx: np.dtype):
+def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_total: bool):
     data = _dynamic_shape.to_data(x, op, "x")
     # Not traced where `x` is differentiated, but neither compiled nor batched.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
-    if _dynamic_shape.concrete(values, op, "x") is None:
+    known = _dynamic_shape.concrete(values, op, "x")
+    if known is None:
         _dynamic_shape.refuse_traced(op, "x", x)
     _check_vector(op, data)
-    with jax.ensure_compile_time_eval():
-        first = np.asarray(_compiled_search(values))
-    firsts = np.flatnonzero(first == np.arange(first.size))
-    rank = np.empty(first.size, out_idx)
-    rank[firsts] = np.arange(firsts.size)
-    idx = np.take(rank, first)
-    count = np.bincount(idx, minlength=firsts.size).astype(out_idx)
+    if known.size <= _SMALL and known.dtype.kind in "biuf":
+        firsts, idx = _number_few(known)
+        count = np.bincount(idx, minlength=firsts.size) if with_counts else None
+    else:
+        with jax.ensure_compile_time_eval():
+            numbered = _compiled_number(values, size=known.size, with_counts=with_counts)
+        firsts, idx, count, total = jax.tree.map(np.asarray, numbered)
+        firsts = firsts[:total]
+        count = count[:total] if with_counts else None
+    # Each array that goes to the device costs as much as all the rest of a small call.
+    parts = [idx.astype(out_idx, copy=False)]
+    if count is not None:
+        parts.append(count.astype(out_idx))
+    if with_total:
+        parts.append(np.array(firsts.size, np.int32))
     y = _dynamic_shape.take(data, firsts, 0, 1)
-    idx, count, total = _dynamic_shape.from_host(
-        [idx, count, np.array(firsts.size, np.int32)], data
-    )
-    return (y, idx, count), total
+    idx, *rest = _dynamic_shape.from_host(parts, data)
+    total = rest.pop() if with_total else None
+    return (y, idx, *rest), total
+
+
+def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the distinct values, and the number of the value of each element.
+
+    A dictionary, which has no NaN twice, takes less time than to call compiled code.
+    """
+    numbers: dict[Any, int] = {}
+    firsts, idx = [], []
+    for position, value in enumerate(x.tolist()):
+        number = numbers.setdefault(value, len(numbers))
+        if number == len(firsts):
+            firsts.append(position)
+        idx.append(number)
+    return np.array(firsts, np.int32), np.array(idx, np.int32)
 
 
 def _unique(x, fill_value, *, op, size, out_idx):
     _check_vector(op, x)
-    n = x.shape[0]
-    first = first_occurrences(lax.stop_gradient(x))
-    ordinal = jnp.cumsum((first == lax.iota(jnp.int32, n)).astype(jnp.int32))
-    idx = ordinal.at[first].get(mode="promise_in_bounds") - 1
-    nothing = jnp.zeros(n, jnp.int32)
-    count = nothing.at[idx].add(1, mode="promise_in_bounds")
-    firsts = nothing.at[idx].max(first, mode="promise_in_bounds")  # one value per place
-    total = idx.max(initial=-1) + 1
+    firsts, idx, count, total = _number(lax.stop_gradient(x), size=size, with_counts=True)
     valid = jnp.arange(size, dtype=jnp.int32) < total
-    firsts, count = _dynamic_shape.resize(firsts, size), _dynamic_shape.resize(count, size)
     y = _dynamic_shape.take_or_fill(x, firsts, valid, fill_value, 0)
+    assert count is not None
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
+
+
+def _number(x: jax.Array, *, size: int, with_counts: bool):
+    """Positions of the first `size` distinct values; numbers of elements; counts; how many."""
+    n = x.shape[0]
+    first = first_occurrences(x)
+    is_first = first == lax.iota(jnp.int32, n)
+
+    def number_by(is_first):
+        ranks, total = true_ranks(is_first)
+        firsts = positions_by_rank(is_first, ranks, size)
+        return firsts, ranks.at[first].get(mode="promise_in_bounds"), total
+
+    def number_by_all():
+        return number_by(is_first)
+
+    def number_by_few():
+        return number_by(is_first[:FEW])
+
+    if n > FEW:  # where few values are distinct, all of them are mostly found early
+        firsts, idx, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
+    else:
+        firsts, idx, total = number_by_all()
+    count = None
+    if with_counts:
+        count = jnp.zeros(size + 1, jnp.int32)
+        count = count.at[jnp.minimum(idx, size)].add(1, mode="promise_in_bounds")[:size]
+    return firsts, idx, count, total
+
+
+_compiled_number = jax.jit(_number, static_argnames=("size", "with_counts"))
 
 
 def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
@@ -222,74 +273,3 @@ def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
         raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")
-
-
-def first_occurrences(x: jax.Array) -> jax.Array:
-    """For each element the position of the first one equal to it.
-
-    By a hash table that is filled in rounds, as XLA's sort is slow on a CPU. In each round every
-    element that has no result yet goes to a slot, where the lowest position stays. Equal elements
-    take the same way from slot to slot, so they all find the same position there: either that of
-    the first of them, or that of another value, and then they try another slot. Slots need not be
-    cleared or kept: results of former rounds are no longer read, and can only be in the way.
-    """
-    n = x.shape[0]
-    if n == 0:
-        return lax.iota(jnp.int32, 0)
-    keys, is_nan = _keys(x)
-    # At most a quarter of the slots are ever used: with half of them, many distinct values take
-    # twice the rounds.
-    bits = min(max(n - 1, 1).bit_length() + 2, 31)
-    hashes = _hash(keys)
-    # Odd, hence each element comes by all slots.
-    steps = _hash(keys ^ np.array(0x9E3779B9, keys.dtype)) | np.uint32(1)
-    positions = lax.iota(jnp.int32, n)
-    first = jnp.where(is_nan, positions, jnp.int32(-1))
-    # Made from the keys, so that under `shard_map` it varies along the same axes as they do.
-    empty = jnp.where(keys[0] == keys[0], jnp.int32(n), jnp.int32(0))
-    table = jnp.broadcast_to(empty, 1 << bits)
-
-    def body(state):
-        table, first, hashes = state
-        waiting = first < 0
-        slots = jnp.where(waiting, (hashes >> np.uint32(32 - bits)).astype(jnp.int32), 0)
-        bids = jnp.where(waiting, positions, jnp.int32(n))
-        table = table.at[slots].min(bids, mode="promise_in_bounds")
-        winners = table.at[slots].get(mode="promise_in_bounds")
-        winning_keys = keys.at[winners].get(mode="clip")
-        found = waiting & (winning_keys == keys)
-        return table, jnp.where(found, winners, first), hashes + steps
-
-    return lax.while_loop(lambda state: jnp.any(state[1] < 0), body, (table, first, hashes))[1]
-
-
-_compiled_search = jax.jit(first_occurrences)
-
-
-def _keys(x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Unsigned integers that are equal where elements are; and which elements are NaN.
-
-    From the bits, as compiled arithmetic may take subnormal numbers for 0.
-    """
-    if not jnp.issubdtype(x.dtype, jnp.floating):
-        keys = x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)
-        return keys, jnp.zeros_like(keys, dtype=bool)
-    if x.dtype.itemsize == 1:  # formats with infinities and zeros of their own
-        x = x.astype(jnp.float32)
-    width = 8 * x.dtype.itemsize
-    bits = lax.bitcast_convert_type(x, np.dtype(f"uint{width}"))
-    magnitude = bits & np.array((1 << (width - 1)) - 1, bits.dtype)
-    infinity = np.array(np.inf, x.dtype).view(bits.dtype)
-    keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0
-    return keys.astype(jnp.uint64 if width == 64 else jnp.uint32), magnitude > infinity
-
-
-def _hash(keys: jax.Array) -> jax.Array:
-    """32 well mixed bits; different for different 32-bit keys (the end of MurmurHash3)."""
-    if keys.dtype == jnp.uint64:
-        keys = keys ^ ((keys >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15))
-        keys = keys ^ (keys >> np.uint64(32))
-    h = keys.astype(jnp.uint32)
-    h = (h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    h = (h ^ (h >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return h ^ (h >> np.uint32(16))

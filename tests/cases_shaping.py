@@ -112,6 +112,7 @@ CASES = {
     "unstack": unstack_case((3, 2), 0),
     "unstack-last": unstack_case((2, 1, 3), -1),
     "tile": tile_case((2, 1, 3), (2, 3, 2)),
+    "tile-many": tile_case((1, 2), (70, 33)),
     "tile-none": tile_case((2, 3), (1, 0)),
     "tile-empty": tile_case((0, 3), (2, 2)),
     "pad": pad_case((2, 3), ((1, 0), (2, 1))),

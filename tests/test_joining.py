@@ -131,6 +131,20 @@ def test_an_eager_call_is_one_program():
         np.testing.assert_array_equal(jaxops.stack(values), np.arange(100))
 
 
+@pytest.mark.parametrize("multiples", [(4, 1), (1, 4), (2, 100)])
+def test_the_gradient_of_tile_adds_slices(multiples):
+    """XLA's CPU compiler takes fifty times as long for a sum over the copies."""
+
+    def tiled(x):
+        return jaxops.tile(x, multiples)
+
+    y, pull_back = jax.vjp(tiled, X)
+    primitives = {eqn.primitive.name for eqn in jax.make_jaxpr(pull_back)(y).jaxpr.eqns}
+    assert primitives == {"split", "add_any"}
+    # The tile itself stays one broadcast, which fuses with what uses it.
+    assert "concatenate" not in str(jax.make_jaxpr(tiled)(X))
+
+
 def _traced(function):
     return lambda: jax.jit(function)(np.int32(1))
 

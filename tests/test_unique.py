@@ -7,6 +7,8 @@ import oracles_partition as oracles
 import pytest
 
 import jaxops
+from jaxops import _first_occurrences, _unique
+from jaxops._first_occurrences import FEW
 
 NAN = float("nan")
 
@@ -72,13 +74,65 @@ def test_64_bits(dtype):
 @pytest.mark.parametrize("distinct", [1, 50, 10**6])
 def test_random(n, distinct):
     x = np.random.default_rng(n).integers(-distinct, distinct, n).astype(np.int32)
+    assert_results(jaxops.unique_with_counts(x), numbered(x))
+
+
+def numbered(x):
     values, first, inverse, count = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)
-    expected = values[order], np.argsort(order)[inverse], count[order]
-    expected = [part.astype(np.int32) for part in expected]
-    assert_results(jaxops.unique_with_counts(x), expected)
+    parts = values[order], np.argsort(order)[inverse], count[order]
+    return [part.astype(np.int32) for part in parts]
+
+
+RNG = np.random.default_rng(5)
+# By which stages of the search find their values; `few` elements are looked at first.
+STAGED = {
+    "few-distinct": lambda few: RNG.integers(0, 3, 9 * few),
+    "one": lambda few: np.zeros(9 * few),
+    "all-distinct": lambda few: RNG.permutation(9 * few),
+    "most-distinct": lambda few: RNG.integers(0, 9 * few, 9 * few),
+    "few-come-late": lambda few: np.r_[RNG.integers(0, 3, 7 * few), RNG.integers(3, 5, 2 * few)],
+    "many-come-late": lambda few: np.r_[np.zeros(few), RNG.integers(0, 9 * few, 8 * few)],
+    "half-come-late": lambda few: np.r_[np.zeros(5 * few), RNG.integers(0, 9 * few, 4 * few)],
+}
+
+
+@pytest.mark.parametrize("few", [8, FEW])
+@pytest.mark.parametrize("values", STAGED)
+def test_stages_of_the_search(values, few, monkeypatch):
+    monkeypatch.setattr(_first_occurrences, "FEW", few)
+    monkeypatch.setattr(_unique, "FEW", few)
+    x = STAGED[values](few).astype(np.int32)
+    search = jax.jit(lambda x: jaxops.unique_with_counts(x, size=x.size, return_size=True))
+    (y, idx, count), size = search(x)
+    expected = numbered(x)
+    assert_results((y[:size], idx, count[:size]), expected)
+    assert not y[size:].any()
+    assert not count[size:].any()
+    if few == 8:
+        batched, _ = jax.vmap(search)(np.stack([x, x[::-1]]))
+        np.testing.assert_array_equal(batched.idx[1], numbered(x[::-1])[1])
+
+
+def test_small_eager_calls_run_no_compiled_code():
+    x = jnp.array([5, 3, 5, 1])
+    jaxops.unique_with_counts(x)
+    with jax.log_compiles(), jax.no_tracing():
+        for values in ([1, 1, 1, 1], [1, 2, 1, 2], [4, 3, 2, 1]):  # each size of `y` a new one
+            x = jax.device_put(np.array(values, np.int32))
+            assert_results(jaxops.unique_with_counts(x), numbered(x))
+
+
+def test_nan_is_distinct_in_few_and_in_many_elements():
+    for n in (4, _unique._SMALL + 1, 5 * FEW):
+        x = np.zeros(n, np.float32)
+        x[[1, 3]] = np.nan
+        y, idx = jaxops.unique(x)
+        np.testing.assert_array_equal(y, [0, np.nan, np.nan])
+        np.testing.assert_array_equal(idx[:4], [0, 1, 0, 2])
+        assert not idx[4:].any()
 
 
 def test_keys_that_meet_in_one_slot():

@@ -1,0 +1,40 @@
+"""The ranks and positions of true elements, on their own."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxops._true_ranks import true_positions, true_ranks
+
+LENGTHS = [0, 1, 32, 33, 4097, 600_001]  # around words and levels of the sum
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_against_numpy(n, share):
+    mask = np.random.default_rng(n).random(n) < share
+    ranks, total = jax.jit(true_ranks)(mask)
+    np.testing.assert_array_equal(ranks, np.cumsum(mask) - mask)
+    assert ranks.dtype == total.dtype == jnp.int32
+    assert total == mask.sum()
+    for size in (0, n // 2, n + 1):
+        positions, total = jax.jit(true_positions, static_argnums=1)(mask, size)
+        found = np.flatnonzero(mask)[:size]
+        np.testing.assert_array_equal(positions, np.pad(found, (0, size - found.size)))
+        assert total == mask.sum()
+
+
+def test_batched():
+    mask = np.random.default_rng(0).random((3, 5000)) < 0.5
+    ranks, total = jax.vmap(true_ranks)(jnp.asarray(mask))
+    np.testing.assert_array_equal(ranks, np.cumsum(mask, axis=1) - mask)
+    np.testing.assert_array_equal(total, mask.sum(1))
+
+
+def test_no_cumulative_sum_on_a_cpu():
+    """XLA's takes several times as long as the sum over words of bits."""
+    mask = jnp.zeros(5000, bool)
+    program = jax.jit(lambda mask: true_positions(mask, 7)).lower(mask).as_text()
+    assert "reduce_window" not in program
+    assert "popcnt" in program
