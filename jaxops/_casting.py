@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -245,17 +246,11 @@ def _to(op: str, x: Arrayable, dtype: DTypeLike, name: str | None) -> jax.Array:
 
 def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
     """A dtype of JAX arrays, refused where JAX would use a 32-bit one in its place."""
-    if dtype is float or (isinstance(dtype, str) and dtype == "float"):
-        return np.dtype(np.float32)
-    # NumPy takes None for float64. What says no size is refused, as in TensorFlow.
-    unsized = (isinstance(dtype, str) and dtype in ("int", "uint", "complex")) or any(
-        dtype is kind for kind in (None, int, complex)
-    )
     try:
-        result = None if unsized else np.dtype(dtype)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+        result = _to_dtype(dtype)
+    except TypeError:  # not hashable
         result = None
-    if result is None or not _is_numeric_or_bool(result):
+    if result is None:
         raise TypeError(
             f"{op}: {arg} must be a numeric dtype with a size, or bool (JAX has no dtypes for "
             f"strings or quantised numbers); received {dtype!r}"
@@ -266,6 +261,21 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
             f"{_arguments.X64_HINT}"
         )
     return result
+
+
+@functools.lru_cache(maxsize=256)  # a third of a small eager cast without it
+def _to_dtype(dtype: object) -> np.dtype | None:
+    if dtype is float or (isinstance(dtype, str) and dtype == "float"):
+        return np.dtype(np.float32)
+    # NumPy takes None for float64. What says no size is refused, as in TensorFlow.
+    unsized = (isinstance(dtype, str) and dtype in ("int", "uint", "complex")) or any(
+        dtype is kind for kind in (None, int, complex)
+    )
+    try:
+        result = None if unsized else np.dtype(dtype)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        return None
+    return result if result is not None and _is_numeric_or_bool(result) else None
 
 
 def _is_numeric_or_bool(dtype: np.dtype) -> bool:

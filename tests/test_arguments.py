@@ -1,0 +1,56 @@
+"""_arguments: from what a caller passes to arrays."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxops import _arguments
+
+
+def aligned(n, dtype):
+    """Memory that the CPU backend can use without a copy."""
+    memory = np.zeros(n * np.dtype(dtype).itemsize + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + n * np.dtype(dtype).itemsize].view(dtype)
+
+
+class Wrapped:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+CONVERSIONS = {
+    "operand": (np.float32, lambda x: _arguments.to_operand(x, "op", "x")),
+    "indices": (np.int32, lambda x: _arguments.to_indices(x, "op", "x", "device")),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, Wrapped], ids=["array", "wrapped"])
+@pytest.mark.parametrize("name", CONVERSIONS)
+@pytest.mark.parametrize("n", [4, 100_000])
+def test_memory_stays_the_callers(n, name, wrap):
+    dtype, convert = CONVERSIONS[name]
+    x = aligned(n, dtype)
+    converted = convert(wrap(x))
+    x[:] = 1
+    np.testing.assert_array_equal(converted, np.zeros(n))
+
+
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_eager_arrays_are_as_jaxs(name):
+    _, convert = CONVERSIONS[name]
+    ours, theirs = convert([1, 2]), jnp.asarray(np.array([1, 2], np.int32))
+    assert ours.dtype == theirs.dtype
+    assert ours.sharding == theirs.sharding
+    assert ours.committed == theirs.committed
+    assert ours.weak_type == theirs.weak_type
+
+
+def test_default_device():
+    (device,) = jax.devices("cpu")[-1:]
+    with jax.default_device(device):
+        assert _arguments.to_operand([1.0], "op", "x").devices() == {device}
