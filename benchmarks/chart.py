@@ -13,8 +13,13 @@ COLORS = {
     "torch": "#d93025",
     "copy": "#188038",
     "promise": "#188038",
+    "checked": "#188038",
 }
-NAMES = {"promise": "promise_in_bounds", "copy": "a copy of as many bytes"}
+NAMES = {
+    "promise": "promise_in_bounds",
+    "checked": "jaxops, bounds checked",
+    "copy": "a copy of as many bytes",
+}
 
 
 LEAST, MOST = 0.05, 20.0  # what is beyond is drawn at the edge
@@ -60,7 +65,10 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
         for peer, color in COLORS.items()
         if peer in drawn
     ]
-    title = "Time of jaxops / time of a peer: left of 1 jaxops is ahead; red rows miss their figure"
+    title = (
+        "Time of jaxops / time of a peer: left of 1 jaxops is ahead; red rows miss their figure; "
+        "hollow: the same program"
+    )
     figure.text(0.5, 1 - 0.15 / height, title, ha="center", va="center", fontsize=9)
     figure.legend(
         handles=handles,
@@ -97,7 +105,10 @@ def panel(axes: Any, group: str, rows: list[dict[str, Any]]) -> None:
         for peer, ratio in row["ratios"].items():
             quartiles = [inside(ratio["low"]), inside(ratio["high"])]
             axes.plot(quartiles, [y, y], color=COLORS[peer], lw=0.8, alpha=0.6)
-            axes.plot(inside(ratio["median"]), y, "o", color=COLORS[peer], ms=3.2, mew=0)
+            # Hollow where the peer is the same program: the distance from 1 is noise.
+            is_same = peer in row["same_program"]
+            looks = {"mfc": "white", "mew": 0.7} if is_same else {"mew": 0}
+            axes.plot(inside(ratio["median"]), y, "o", color=COLORS[peer], ms=3.2, **looks)
     axes.axvline(1, color="black", lw=0.8)
     axes.axvspan(LEAST / 1.1, 1, color="#e6f4ea", zorder=0)
     labels = [row["op"] if group == "tiny" else f"{row['op']}: {row['what']}" for row in rows]

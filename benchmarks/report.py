@@ -37,11 +37,15 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
         better = min((TF_EAGER, TF_FUNCTION), key=lambda name: statistics.median(times[name]))
         times["tensorflow"] = times[better]
     peers = [name for name in times if name not in ("jaxops", TF_EAGER, TF_FUNCTION)]
-    shown_only = row.shares_memory if group == "throughput" else ()
+    shown_only = [*(row.shares_memory if group == "throughput" else ()), "checked"]
+    by_peer = {peer: ratios(times, peer) for peer in peers}
     rivals = [name for name in peers if name not in shown_only]
-    best = min(rivals, key=lambda name: statistics.median(times[name]), default=None)
+    best, to_best = best_of(rivals, times, by_peer, work.same)
     # A tiny call is to be no slower than TensorFlow's; jnp's and keras' are shown only.
-    judged = ("tensorflow" if "tensorflow" in peers else None) if group == "tiny" else best
+    judged, to_judged = best, to_best
+    if group == "tiny":
+        judged = "tensorflow" if "tensorflow" in peers else None
+        to_judged = by_peer[judged]["median"] if judged else None
     in_program = "compile-bounds" in row.groups.split() and group == "compile"
     wanted = WANTED_OF_PROGRAM_OF_GATHERS if in_program else WANTED[group]
     result: dict[str, Any] = {
@@ -53,8 +57,10 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
             name: summary(samples, 1e6) | {"least": round(1e6 * min(samples), 3)}
             for name, samples in times.items()
         },
-        "ratios": {peer: ratios(times, peer) for peer in peers},
+        "ratios": by_peer,
+        "same_program": list(work.same),
         "best_peer": best,
+        "to_best_peer": to_best,
         "judged_by": judged,
         "shown_only": [name for name in shown_only if name in peers],
         "wanted": round(wanted, 4),
@@ -62,13 +68,25 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
     }
     if TF_EAGER in times:
         result["tensorflow_is"] = better.removeprefix("tensorflow ")
-    result["met"] = None if judged is None else result["ratios"][judged]["median"] <= wanted
+    result["met"] = None if to_judged is None else to_judged <= wanted
     if work.bytes_moved:
         seconds = statistics.median(times["jaxops"])
         result["bytes_moved"] = work.bytes_moved
         result["gigabytes_per_second"] = round(work.bytes_moved / seconds / 1e9, 3)
         result["share_of_copy"] = round(1 / result["ratios"]["copy"]["median"], 3)
     return result
+
+
+def best_of(
+    rivals: list[str], times: Times, by_peer: dict[str, Any], same: tuple[str, ...]
+) -> tuple[str | None, float | None]:
+    """The fastest peer, and the ratio to it: 1 where that is the same program, times or not."""
+    others = [name for name in rivals if name not in same]
+    best = min(others, key=lambda name: statistics.median(times[name]), default=None)
+    ratio = by_peer[best]["median"] if best else None
+    if same and (ratio is None or ratio < 1):
+        return same[0], 1.0
+    return best, ratio
 
 
 HEAD = (
@@ -81,14 +99,19 @@ def line(done: str, result: dict[str, Any]) -> str:
     """One row of the table."""
 
     def of(peer):
-        return f"{result['ratios'][peer]['median']:.2f}" if peer in result["ratios"] else ""
+        mark = "=" if peer in result["same_program"] else ""
+        return f"{result['ratios'][peer]['median']:.2f}{mark}" if peer in result["ratios"] else ""
 
     name = f"{result['op']}: {result['what']}"
     peer = result["judged_by"] or result["best_peer"]
     figure = result["ratios"].get(peer)
     best = f"{figure['median']:.2f}" if figure else ""
+    if peer in result["same_program"]:
+        best = "same"
     quartiles = f"{figure['low']:.2f} to {figure['high']:.2f}" if figure else ""
     miss = f"MISSES {result['wanted']:.2f}" if result["met"] is False else ""
+    if "checked" in result["ratios"]:
+        miss += f" with its check {1 / result['ratios']['checked']['median']:.2f} times"
     share = f" {result['share_of_copy']:.2f} of a copy" if "share_of_copy" in result else ""
     tensorflow = of("tensorflow") + {"eager": "e", "function": "f"}.get(
         result.get("tensorflow_is", ""), ""
@@ -115,7 +138,7 @@ def summaries(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for allocator, group in keys:
         rows = [r for r in results if (r["allocator"], r["group"]) == (allocator, group)]
-        of_best = [r["ratios"][r["best_peer"]]["median"] for r in rows if r["best_peer"]]
+        of_best = [r["to_best_peer"] for r in rows if r["best_peer"]]
         of_tf = [
             r["ratios"]["tensorflow"]["median"]
             for r in rows

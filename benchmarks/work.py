@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import programs
 from peers import is_installed, tf, torch
 from row import PEERS, Row, full, small
 from timing import Calls
@@ -21,6 +22,7 @@ class Work(NamedTuple):
     answers: dict[str, Any]  # what is compared before
     before: Callable[[], Any] | None = None  # what comes, untimed, before each call
     bytes_moved: int | None = None
+    same: tuple[str, ...] = ()  # peers that compile to the program of jaxops
 
 
 def contenders(row: Row) -> dict[str, Callable[..., Any]]:
@@ -119,13 +121,26 @@ def library_calls(row: Row, numpy_arguments: tuple[Any, ...], eager: bool, tiny:
     return calls
 
 
+def same_programs(functions: dict[str, Callable[..., Any]], arguments: tuple[Any, ...]):
+    """The peers on JAX that compile to the same program as jaxops."""
+    ours, arrays = bind(functions["jaxops"], arguments)
+    return tuple(
+        name
+        for name in ("jnp", "keras")
+        if name in functions
+        and programs.are_same(ours, bind(functions[name], arguments)[0], arrays)
+    )
+
+
 def compared(row: Row, calls: Calls) -> dict[str, Any]:
     return {name: row.comparable(call()) for name, call in calls.items()}
 
 
 def throughput(row: Row, size=full) -> Work:
-    calls = library_calls(row, row.arguments(size), row.eager, tiny=False)
-    return Work(calls, compared(row, calls))
+    arguments = row.arguments(size)
+    calls = library_calls(row, arguments, row.eager, tiny=False)
+    same = () if row.eager else same_programs(contenders(row), convert(arguments, to_jax))
+    return Work(calls, compared(row, calls), same=same)
 
 
 def tiny(row: Row, size=full) -> Work:
@@ -145,13 +160,21 @@ def bounds(row: Row, size=full) -> Work:
 
 
 def compile_times(row: Row, size=full) -> Work:
-    """Trace, lower and compile, with nothing cached by an earlier time."""
+    """Trace, lower and compile, with nothing cached by an earlier time.
+
+    An op with bounds is compared without a check, as jnp has none; what the check adds is shown.
+    """
     arguments = convert(row.arguments(size), to_jax)
-    if "compile-bounds" in row.groups.split():
-        peers = {"promise": bind(row.jaxops, arguments, mode="promise_in_bounds")}
+    groups = row.groups.split()
+    checked = bind(row.jaxops, arguments)
+    if "compile-bounds" in groups:
+        promise = bind(row.jaxops, arguments, mode="promise_in_bounds")
+        functions = {"jaxops": checked, "promise": promise}
     else:
-        peers = {"jnp": bind(contenders(row)["jnp"], arguments)}
-    functions = {"jaxops": bind(row.jaxops, arguments), **peers}
+        functions = {"jaxops": checked, "jnp": bind(contenders(row)["jnp"], arguments)}
+        if "bounds" in groups:
+            functions["jaxops"] = bind(row.jaxops, arguments, mode="promise_in_bounds")
+            functions["checked"] = checked
 
     def to_call(bound, arrays):
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arrays)
@@ -187,15 +210,15 @@ def gradients(row: Row, size=full) -> Work:
 
         return pull
 
-    calls = {
-        name: jax_call(pulled_back(functions[name]), ([*map(jnp.asarray, cotangents)], *arguments))
-        for name in ("jaxops", "jnp")
-    }
+    pulls = {name: pulled_back(functions[name]) for name in ("jaxops", "jnp")}
+    inputs = [*map(jnp.asarray, cotangents)], *arguments
+    calls = {name: jax_call(pull, inputs) for name, pull in pulls.items()}
     if "tensorflow" in functions:
         calls |= {"tensorflow": tensorflow_gradient(row, numpy_arguments, cotangents)}
     if "torch" in functions:
         calls |= {"torch": torch_gradient(row, numpy_arguments, cotangents)}
-    return Work(calls, {name: [*jax.tree.leaves(call())] for name, call in calls.items()})
+    answers = {name: [*jax.tree.leaves(call())] for name, call in calls.items()}
+    return Work(calls, answers, same=same_programs(pulls, inputs))
 
 
 def tensorflow_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: list):

@@ -5,7 +5,10 @@ import json
 import re
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import programs
 import pytest
 import report
 import suite
@@ -56,7 +59,8 @@ def test_groups_exist():
         ("throughput", GATHER, {"jnp"}),
         ("throughput", CONCAT, {"jnp"}),
         ("tiny", GATHER, {"jnp"}),
-        ("compile", GATHER, {"jnp"}),
+        ("compile", GATHER, {"jnp", "checked"}),
+        ("compile", CONCAT, {"jnp"}),
         ("gradients", GATHER, {"jnp"}),
         ("bandwidth", CONCAT, {"copy"}),
         ("bounds", GATHER, {"promise"}),
@@ -161,6 +165,65 @@ def test_tiny_rows_are_judged_by_tensorflow():
     times = {"jaxops": [1.0] * 3, "tensorflow": [2.0] * 3, "jnp": [0.5] * 3}
     result = made_up("tiny", times)
     assert (result["best_peer"], result["judged_by"], result["met"]) == ("jnp", "tensorflow", True)
+
+
+def same_program(group, times):
+    return report.figures(CONCAT, group, times, work.Work({}, {}, same=("jnp",)))
+
+
+def test_same_program_is_neither_ahead_nor_behind():
+    """Whatever the times say, which is noise."""
+    alone = same_program("throughput", {"jaxops": [3.0] * 3, "jnp": [1.0] * 3})
+    assert (alone["best_peer"], alone["to_best_peer"], alone["met"]) == ("jnp", 1, True)
+    assert alone["ratios"]["jnp"]["median"] == 3
+    assert "same" in report.line("[1/1]", alone)
+    times = {"jaxops": [3.0] * 3, "jnp": [1.0] * 3, "keras": [2.0] * 3}
+    behind = same_program("throughput", times)
+    assert (behind["best_peer"], behind["to_best_peer"], behind["met"]) == ("keras", 1.5, False)
+    ahead = same_program("throughput", {**times, "keras": [4.0] * 3})
+    assert (ahead["best_peer"], ahead["to_best_peer"], ahead["met"]) == ("jnp", 1, True)
+
+
+X = np.ones((20, 10), np.float32)
+MANY = np.arange(200.0).reshape(X.shape)
+
+# Two functions of X, and whether they are the same program.
+PROGRAMS = {
+    "spelling": (lambda x: x.T * 2, lambda x: 2 * jax.jit(jnp.transpose)(x), True),
+    "pad": (
+        lambda x: jaxops.pad(x, [[1, 1], [0, 2]]),
+        lambda x: jnp.pad(x, [(1, 1), (0, 2)]),
+        True,
+    ),
+    "constant": (lambda x: x + 1, lambda x: x + 2, False),
+    "order-of-operands": (lambda x: x - 1, lambda x: 1 - x, False),
+    "axis": (lambda x: x.sum(0)[None], lambda x: x.sum(1)[:10][None], False),
+    "constants-not-printed": (lambda x: x + MANY, lambda x: x + MANY, False),
+    "checked": (
+        lambda x: jaxops.gather(x, jnp.int32(x[0, 0])[None]),
+        lambda x: jaxops.gather(x, jnp.int32(x[0, 0])[None], mode="promise_in_bounds"),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_program_is_recognized(name):
+    first, second, expected = PROGRAMS[name]
+    with jax.numpy_dtype_promotion("standard"):
+        assert programs.are_same(first, second, [X]) == expected
+
+
+def test_rows_find_the_peers_that_are_the_same(without_tensorflow):
+    assert work.throughput(CONCAT, small).same == ("jnp",)
+    assert work.throughput(GATHER, small).same == ()
+
+
+def test_what_a_check_adds_is_shown():
+    times = {"jaxops": [1.0] * 3, "jnp": [1.0] * 3, "checked": [2.0] * 3}
+    result = report.figures(GATHER, "compile", times, work.Work({}, {}))
+    assert (result["best_peer"], result["met"]) == ("jnp", True)
+    assert "with its check 2.00 times" in report.line("[1/1]", result)
 
 
 def test_summary():
