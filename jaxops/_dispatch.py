@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -63,13 +64,20 @@ def run(
             f'{op}: fill_value is used by mode="fill" only; '
             f"received fill_value={fill_value!r} with mode={mode!r}"
         )
+    takes_fill = mode is not NO_BOUNDS or pads
+    if name is None and fill_value is None and _are_eager_arrays(data, indices, like):
+        fill = (None,) if takes_fill else ()
+        return _run_compiled(
+            op, impl, data, [*data.values()], indices, [*indices.values()], fill, static
+        )
     call = functools.partial(
         _run_on_arrays,
         op,
         impl,
+        data=data,
         indices=indices,
         name=name,
-        takes_fill=mode is not NO_BOUNDS or pads,
+        takes_fill=takes_fill,
         static=static,
     )
     if any([_arguments.is_host_string(x) for x in data.values()]):
@@ -96,6 +104,23 @@ def run(
     return run_on_numbers(call)
 
 
+def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object], like) -> bool:
+    """Whether there is nothing to convert, and what else is checked can be while tracing.
+
+    After a compiled call Python's code and data are out of the caches, and each step that is left
+    out counts three times.
+    """
+    for x in data.values():
+        if not _jax_internals.is_concrete(x):
+            return False
+    for x in indices.values():
+        if not _jax_internals.is_concrete(x):
+            return False
+    if not _jax_internals.is_eager():
+        return False
+    return like is None or len({x.dtype for x in data.values()}) == 1  # type: ignore[attr-defined]
+
+
 def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object], fill_value) -> bool:
     """Whether all is known, and integers, and no more of them than a shape may have."""
     leaves = jax.tree.leaves([*data.values(), *indices.values(), fill_value])
@@ -119,7 +144,9 @@ def _run_on_numbers(op, call, data, fill_value, like) -> Any:
     return call(operands, fill_value)
 
 
-def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, takes_fill, static) -> Any:
+def _run_on_arrays(
+    op, impl, operands, fill_value, *, data, indices, name, takes_fill, static
+) -> Any:
     scope = scope_name(op, name)
     mode = static.get("mode")
     arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
@@ -127,12 +154,16 @@ def _run_on_arrays(op, impl, operands, fill_value, *, indices, name, takes_fill,
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):
             return impl(*operands, *arrays, *fill, op=op, **static)
-    compiled = _compiled(impl, op, tuple(static.items()))
-    if name is None:
-        result, bad = compiled(*operands, *arrays, *fill)
-    else:  # the scope is for traces; here the caller's name goes to the profiler
-        with jax.profiler.TraceAnnotation(scope):
-            result, bad = compiled(*operands, *arrays, *fill)
+    with contextlib.nullcontext() if name is None else jax.profiler.TraceAnnotation(scope):
+        # The scope is for traces; here the caller's name goes to the profiler.
+        return _run_compiled(op, impl, data, operands, indices, arrays, fill, static)
+
+
+def _run_compiled(op, impl, data, operands, indices, arrays, fill, static) -> Any:
+    """`operands` are the `data`, and `arrays` the `indices`, converted."""
+    compiled = _compiled(impl, op, tuple(data), tuple(indices), tuple(static.items()))
+    result, bad = compiled(*operands, *arrays, *fill)
+    mode = static.get("mode")
     if bad is not None and _is_error(bad, mode):
         # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
         # as the caller gave them, of which 64-bit ones may have been saturated to 32 bits.
@@ -150,10 +181,20 @@ def _is_error(bad: jax.Array, mode: str | None) -> bool:
 # One function for each set of static arguments: `jax.jit` would take half as long again to look
 # them up in every call. As many as JAX keeps compiled.
 @functools.lru_cache(maxsize=4096)
-def _compiled(impl: Callable, op: str, static: tuple[tuple[str, Any], ...]) -> Callable:
+def _compiled(
+    impl: Callable,
+    op: str,
+    data: tuple[str, ...],
+    indices: tuple[str, ...],
+    static: tuple[tuple[str, Any], ...],
+) -> Callable:
     """`impl` as one compiled function, which also returns whether some index is out of bounds."""
 
     def flagged(*arrays):
+        for arg, x in zip(data, arrays, strict=False):
+            _arguments.to_operand(x, op, arg)
+        for arg, x in zip(indices, arrays[len(data) :], strict=False):
+            _arguments.check_integer(x.dtype, op, arg)
         with jax.named_scope(op), _bounds.collect_flags() as flags:
             result = impl(*arrays, op=op, **dict(static))
         return result, functools.reduce(jnp.logical_or, flags) if flags else None

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jax._src import checkify as _checkify
 from jax._src import source_info_util as _source_info_util
+from jax._src.array import ArrayImpl as _ArrayImpl
 from jax._src.lib import xla_client as _xla_client  # type: ignore[attr-defined]
 from jax.core import ShapedArray
 from jax.experimental import checkify
@@ -22,6 +23,14 @@ from jax.interpreters import partial_eval
 # this module is first imported inside a function that is being traced.
 with jax.ensure_compile_time_eval():
     _EAGER_STATE = jex_core.get_opaque_trace_state()
+
+
+def is_concrete(x: object) -> bool:
+    """Whether `x` is an array on devices, and no tracer.
+
+    By its type, as `isinstance(x, jax.Array)` takes longer and is true of tracers too.
+    """
+    return type(x) is _ArrayImpl
 
 
 def is_eager() -> bool:
