@@ -1,9 +1,47 @@
+import os
+import shutil
+import tempfile
+
 import jax
 import pytest
 
 # Rank and dtype promotion hide mistakes in the library's own code.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# Most of the time goes to XLA, and many tests compile the same small programs: as transformations
+# of one op, in each worker of xdist, in the processes of the examples. So they share what they
+# compiled. The directory is new in each run, as no run may rely on another's programs.
+CACHE = "JAX_COMPILATION_CACHE_DIR"
+CACHE_EVERY_PROGRAM = {
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
+# Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
+TESTS_BETWEEN_CLEARING = 200
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):  # the first process; workers inherit what it sets
+        folder = tempfile.mkdtemp(prefix="jaxops-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ.update({CACHE: folder, **CACHE_EVERY_PROGRAM})
+    jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@pytest.fixture(scope="session")
+def counted():
+    return iter(range(1, 10**9))
+
+
+@pytest.fixture(autouse=True)
+def programs_are_dropped(counted):
+    """Now and then, between two tests."""
+    yield
+    if next(counted) % TESTS_BETWEEN_CLEARING == 0:
+        jax.clear_caches()
 
 
 @pytest.fixture(params=[False, True], ids=["x32", "x64"])

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from fast import fast_jit
 
 import jaxops
 
@@ -22,9 +23,9 @@ def to_dense(gradient):
 
 def assert_sparse(fun, params, *args, tables="embed", **options):
     """Values and gradients are those of jax.value_and_grad, exactly."""
-    expected_value, expected = jax.value_and_grad(fun)(params, *args)
+    expected_value, expected = fast_jit(jax.value_and_grad(fun))(params, *args)
     transformed = jaxops.sparse_value_and_grad(fun, tables=tables, **options)
-    for call in (transformed, jax.jit(transformed)):
+    for call in (transformed, fast_jit(transformed)):
         value, grads = call(params, *args)
         np.testing.assert_array_equal(value, expected_value)
         dense = jax.tree.map(to_dense, grads, is_leaf=is_sparse)

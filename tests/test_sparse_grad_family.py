@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fast import fast_jit
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jax import lax
@@ -346,9 +347,6 @@ def cases(draw):
     return shapes, body, indices, draw(st.integers(0, 2)), draw(st.booleans())
 
 
-FAST = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-
-
 def params_of(shapes):
     random = np.random.default_rng(0)
 
@@ -381,9 +379,9 @@ def check(case, jitted):
         )
         return (value, dense), jax.value_and_grad(loss)(params, data, k), grads
 
-    (value, dense), (expected_value, expected), grads = (
-        jax.jit(both, compiler_options=FAST) if jitted else both
-    )(params, data, jnp.int32(k))
+    (value, dense), (expected_value, expected), grads = (fast_jit(both) if jitted else both)(
+        params, data, jnp.int32(k)
+    )
     np.testing.assert_array_equal(value, expected_value)
     assert np.abs(value) < 2**24  # else it may have been rounded
     jax.tree.map(np.testing.assert_array_equal, dense, expected)
