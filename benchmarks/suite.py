@@ -159,6 +159,8 @@ def parse(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> int:
     arguments = parse(words)
     if arguments.worker is not None:
+        # Else compiling would take no time, and programs come with the metadata of others.
+        jax.config.update("jax_enable_compilation_cache", False)
         rows = chosen(arguments.groups, arguments.rows, arguments.quick)
         arguments.worker.write_text(json.dumps(run_rows(rows, arguments)))
         return 0
