@@ -79,8 +79,15 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
     return _to_device(_canonical(array, op, arg), x)
 
 
+def is_wider_than_jax(x: Any) -> bool:
+    """Whether `x` was made while x64 was on, which it is no longer: JAX would take its low bits."""
+    return x.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64")
+
+
 def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds."""
+    if isinstance(x, jax.Array) and is_wider_than_jax(x) and not isinstance(x, Tracer):
+        x = np.asarray(x)
     if not isinstance(x, jax.Array):
         if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
             # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.

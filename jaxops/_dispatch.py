@@ -114,7 +114,7 @@ def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object],
         if not _jax_internals.is_concrete(x):
             return False
     for x in indices.values():
-        if not _jax_internals.is_concrete(x):
+        if not _jax_internals.is_concrete(x) or _arguments.is_wider_than_jax(x):
             return False
     if not _jax_internals.is_eager():
         return False

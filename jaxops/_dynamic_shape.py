@@ -164,8 +164,8 @@ def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform:
     if x.size == 0:  # NumPy makes `[]` a float array
         return x.astype(np.int64)
     if x.dtype.kind in "iu":
-        # As unsigned, negative ones are larger than any bound.
-        if x.view(f"u{x.itemsize}").max() < limit:
+        # As unsigned, negative ones are larger than any bound, unless a byte cannot hold that.
+        if limit <= np.iinfo(x.dtype).max + 1 and x.view(f"u{x.itemsize}").max() < limit:
             return x
     else:
         _arguments.check_integer(x.dtype, spec.operation, arg)

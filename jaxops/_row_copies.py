@@ -24,10 +24,10 @@ def _is_copied_by_element(operand: jax.Array, windows: Windows) -> bool:
     Shorter rows are unrolled and longer ones vectorized, unless they are of bfloat16.
     """
     last = operand.ndim - 1
-    if last < windows.batch_dims or last in windows.axes:
+    if not windows.axes or last in windows.axes or last < windows.batch_dims:
         return False
-    if jnp.issubdtype(operand.dtype, jnp.complexfloating):
-        return False
+    if operand.dtype.kind not in "biuf" and operand.dtype != jnp.bfloat16:
+        return False  # complex numbers, and those of fewer than 8 bits
     longest = np.inf if operand.dtype == jnp.bfloat16 else 75
     return 60 <= operand.shape[last] <= longest
 

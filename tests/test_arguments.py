@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxops
 from jaxops import _arguments
 
 
@@ -48,6 +49,19 @@ def test_eager_arrays_are_as_jaxs(name):
     assert ours.sharding == theirs.sharding
     assert ours.committed == theirs.committed
     assert ours.weak_type == theirs.weak_type
+
+
+def test_indices_made_while_x64_was_on():
+    """JAX would take their low 32 bits."""
+    with jax.enable_x64(True):
+        large, small = jnp.array([2**32 + 1]), jnp.array([1])
+    assert large.dtype == jnp.int64
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 4294967297 is not in"):
+        jaxops.gather(jnp.arange(3.0), large)
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"4294967297\] does not index into shape"):
+        jaxops.scatter_nd(large[:, None], jnp.ones(1), [3])
+    assert jaxops.gather(jnp.arange(3.0), small).tolist() == [1]
+    assert jaxops.gather(jnp.arange(3.0), large, mode="fill").tolist() == [0]
 
 
 def test_default_device():

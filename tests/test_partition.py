@@ -202,6 +202,18 @@ def test_modes_of_exact_results(mode):
         assert_equal(part, rows)
 
 
+@pytest.mark.parametrize(("dtype", "limit"), [(np.int8, 300), (np.int16, 70_000), (np.int32, 300)])
+def test_bounds_that_the_dtype_cannot_hold(dtype, limit):
+    """-1 is out of bounds, though its bits are those of 255 or 65535."""
+    numbers, data = np.array([-1, 0, 1], dtype), jnp.arange(3.0)
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"partitions\[0\] = -1 is not in \[0, "):
+        jaxops.dynamic_partition(data, numbers, limit)
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"= -1 is not in \[0, "):
+        jaxops.dynamic_stitch([numbers], [["x", "y", "z"]], size=limit)
+    parts = jaxops.dynamic_partition(data, numbers, limit, mode="clip")
+    assert [part.tolist() for part in parts[:3]] == [[0, 1], [2], []]
+
+
 def test_ignored_indices_of_exact_results():
     merged = jaxops.dynamic_stitch([[0, -1], [2]], [[1, 2], [3]], mode="fill", fill_value=9)
     assert_equal(merged, [1, 9, 3])

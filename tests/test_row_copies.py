@@ -34,6 +34,8 @@ CASES = {
     "int8": ((ROWS, 64), 0, 0, np.int8, True),
     "uint16": ((ROWS, 64), 0, 0, np.uint16, True),
     "bool": ((ROWS, 64), 0, 0, np.bool_, True),
+    "int4": ((ROWS, 64), 0, 0, jnp.int4, False),
+    "float8": ((ROWS, 64), 0, 0, jnp.float8_e4m3fn, False),
     "complex": ((ROWS, 64), 0, 0, np.complex64, False),
     "middle-axis": ((3, ROWS, 64), 1, 0, np.float32, True),
     "last-axis": ((3, 64), 1, 0, np.float32, False),
@@ -46,7 +48,8 @@ CASES = {
 def test_rows_are_numpys(name):
     shape, axis, batch_dims, dtype, is_own = CASES[name]
     rng = np.random.default_rng(0)
-    params = jnp.asarray(rng.integers(0, 2 if dtype is np.bool_ else 100, shape), dtype)
+    largest = {np.bool_: 2, jnp.int4: 8}.get(dtype, 100)
+    params = jnp.asarray(rng.integers(0, largest, shape)).astype(dtype)
 
     def gather(params, indices):
         return jaxops.gather(params, indices, axis=axis, batch_dims=batch_dims)
@@ -70,6 +73,13 @@ def test_bits_are_kept(dtype):
     params = as_floats(pattern, dtype)
     gathered = jax.jit(jaxops.gather)(params, INDICES)
     np.testing.assert_array_equal(np.asarray(gathered).view(bits), pattern[INDICES])
+
+
+def test_index_vectors_of_no_component():
+    indices = np.zeros((2, 0), np.int32)
+    expected = np.stack([table(64)] * 2)
+    np.testing.assert_array_equal(jaxops.gather_nd(table(64), indices), expected)
+    np.testing.assert_array_equal(jax.jit(jaxops.gather_nd)(table(64), indices), expected)
 
 
 def as_floats(pattern, dtype):
