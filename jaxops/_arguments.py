@@ -86,27 +86,27 @@ def is_wider_than_jax(x: Any) -> bool:
 
 def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds."""
-    if isinstance(x, jax.Array) and is_wider_than_jax(x) and not isinstance(x, Tracer):
+    if isinstance(x, jax.Array):
+        check_integer(x.dtype, op, arg)
+        if isinstance(x, Tracer) or not is_wider_than_jax(x):
+            return x
         x = np.asarray(x)
-    if not isinstance(x, jax.Array):
-        if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
-            # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
-            def to_signed(leaf):
-                return _bounds.to_signed(to_indices(leaf, op, arg, mode))
+    if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
+        # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
+        def to_signed(leaf):
+            return _bounds.to_signed(to_indices(leaf, op, arg, mode))
 
-            x = jax.tree.map(to_signed, x)
-            dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
-            widest = max(dtypes, key=lambda dtype: dtype.itemsize)
-            return jnp.asarray(jax.tree.map(lambda leaf: leaf.astype(widest), x))
-        array = np.asarray(to_numpy(x, op, arg))
-        if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
-            array = array.astype(np.int32)  # NumPy makes `[]` a float array
-        if array.dtype == object and all(isinstance(i, int) for i in array.flat):
-            array = saturate_ints(array)
-        check_integer(array.dtype, op, arg)
-        x = _to_device(_saturate(array, op, arg, mode), x)
-    check_integer(x.dtype, op, arg)
-    return x
+        x = jax.tree.map(to_signed, x)
+        dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
+        widest = max(dtypes, key=lambda dtype: dtype.itemsize)
+        return jnp.asarray(jax.tree.map(lambda leaf: leaf.astype(widest), x))
+    array = np.asarray(to_numpy(x, op, arg))
+    if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
+        array = array.astype(np.int32)  # NumPy makes `[]` a float array
+    if array.dtype == object and all(isinstance(i, int) for i in array.flat):
+        array = saturate_ints(array)
+    check_integer(array.dtype, op, arg)
+    return _to_device(_saturate(array, op, arg, mode), x)
 
 
 def _to_device(array: np.ndarray, x: object) -> jax.Array:
@@ -135,8 +135,8 @@ def saturate_ints(values: object) -> np.ndarray:
 
 
 def check_integer(dtype, op: str, arg: str) -> None:
-    # The kinds first, as JAX's answer, which knows int4 too, takes longer than the rest.
-    if dtype.kind not in "iu" and not jnp.issubdtype(dtype, jnp.integer):
+    # The kinds first, as JAX's answer takes longer than the rest; it knows int4, and keys.
+    if getattr(dtype, "kind", "none") not in "iu" and not jnp.issubdtype(dtype, jnp.integer):
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}")
 
 

@@ -64,6 +64,14 @@ def test_indices_made_while_x64_was_on():
     assert jaxops.gather(jnp.arange(3.0), large, mode="fill").tolist() == [0]
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_random_keys_are_no_indices(transform):
+    key = jax.random.key(0)
+    gather = transform(lambda key: jaxops.gather(jnp.arange(3.0), key))
+    with pytest.raises(TypeError, match="gather: indices must have an integer dtype; received key"):
+        gather(key)
+
+
 def test_default_device():
     (device,) = jax.devices("cpu")[-1:]
     with jax.default_device(device):
