@@ -9,29 +9,31 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from jaxops._programs import type_of_result
 
-def with_cpu_form(name: str, reference: Callable, on_cpu: Callable, num_linear: int) -> Callable:
+
+def with_cpu_form(
+    name: str, reference: Callable, on_cpu: Callable, num_linear: int, batch: Callable | None = None
+) -> Callable:
     """`reference`, lowered for the CPU as `on_cpu`, which has the same results.
 
     Both take arrays, in the first `num_linear` of which `reference` is linear, and static keyword
-    arguments, and return an array. A primitive rather than `lax.platform_dependent`: derivatives,
-    transpose and batching are those of `reference`, so `on_cpu` needs none, and tracing is short.
+    arguments, and return an array. A primitive rather than `lax.platform_dependent`: derivatives
+    and transpose are those of `reference`, so `on_cpu` needs none, and tracing is short. Batched it
+    is `reference` too, unless `batch(bind, operands, dims, **static)` can bind it to a batch.
     """
     primitive = Primitive(name)
     primitive.def_impl(reference)
-    primitive.def_abstract_eval(functools.partial(_abstract_eval, reference))
+    primitive.def_abstract_eval(functools.partial(type_of_result, reference))
     ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, reference, num_linear)
     ad.primitive_transposes[primitive] = functools.partial(_transpose, reference)
-    batching.primitive_batchers[primitive] = functools.partial(_batch, reference)
+    rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
+    batching.primitive_batchers[primitive] = rule
     mlir.register_lowering(
         primitive, mlir.lower_fun(on_cpu, multiple_results=False), platform="cpu"
     )
     mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=False))
     return primitive.bind
-
-
-def _abstract_eval(reference, *operands, **static):
-    return jax.make_jaxpr(functools.partial(reference, **static))(*operands).out_avals[0]
 
 
 def _jvp(primitive, reference, num_linear, primals, tangents, **static):
@@ -54,5 +56,5 @@ def _transpose(reference, cotangent, *operands, **static):
     return [by_number.get(n) for n in range(len(operands))]
 
 
-def _batch(reference, operands, dims, **static):
+def _map(reference, operands, dims, **static):
     return jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands), 0

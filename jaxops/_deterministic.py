@@ -19,7 +19,8 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from jaxops._windows import Windows, lax_gather
+from jaxops._programs import type_of_result
+from jaxops._windows import Windows, bind_gather_to_batch, bind_to_batch, lax_gather
 
 
 def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
@@ -109,38 +110,15 @@ gather_p = Primitive("gather_with_deterministic_transpose")
 scatter_add_p = Primitive("deterministic_scatter_add")
 
 
-def _define(primitive, implementation):
+def _define(primitive, implementation, batch):
     primitive.def_impl(jax.jit(implementation, static_argnames="windows"))
+    primitive.def_abstract_eval(functools.partial(type_of_result, implementation))
     mlir.register_lowering(primitive, mlir.lower_fun(implementation, multiple_results=False))
-
-    @primitive.def_abstract_eval
-    def abstract_eval(*operands, windows):
-        # By tracing, so that what an aval carries beside shape and dtype (the axes along which
-        # it varies under shard_map) is what the implementation makes of it.
-        traced = jax.make_jaxpr(functools.partial(implementation, windows=windows))(*operands)
-        (result,) = traced.out_avals
-        return result
-
-    def batching_rule(operands, dims, *, windows):
-        if primitive is gather_p and dims[0] is None:
-            # A table that all share is not copied: the indices get one more dimension.
-            operand, indices = operands
-            indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)
-            return primitive.bind(operand, indices, windows=windows), windows.first
-        # The new dimension becomes one more batch dimension of the windows.
-        (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
-        batched = (
-            jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
-            for x, d in zip(operands, dims, strict=True)
-        )
-        axes = tuple(axis + 1 for axis in windows.axes)
-        return primitive.bind(*batched, windows=Windows(axes, windows.batch_dims + 1)), 0
-
-    batching.primitive_batchers[primitive] = batching_rule
+    batching.primitive_batchers[primitive] = functools.partial(batch, primitive.bind)
 
 
-_define(gather_p, lambda operand, indices, *, windows: lax_gather(operand, indices, windows))
-_define(scatter_add_p, _scatter_add)
+_define(gather_p, lax_gather, bind_gather_to_batch)
+_define(scatter_add_p, _scatter_add, bind_to_batch)
 
 ad.defjvp(
     gather_p,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
@@ -32,6 +34,17 @@ def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda 
     for eqn in jaxpr.eqns:
         values.update(zip(eqn.outvars, step(eqn, list(map(read, eqn.invars))), strict=True))
     return list(map(read, jaxpr.outvars))
+
+
+def type_of_result(implementation: Callable, *operands, **static) -> Any:
+    """The type of an array that is computed, for a primitive's rule.
+
+    By tracing, so that what a type carries beside shape and dtype (the axes along which the array
+    varies under `shard_map`) is what the implementation makes of it.
+    """
+    traced = jax.make_jaxpr(functools.partial(implementation, **static))(*operands)
+    (result,) = traced.out_avals
+    return result
 
 
 def type_of(atom) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from jaxops._cpu_form import with_cpu_form
-from jaxops._windows import Windows, lax_gather
+from jaxops._windows import Windows, bind_gather_to_batch, lax_gather
 
 
 def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
@@ -49,4 +49,6 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
     return lax.bitcast_convert_type(rows, operand.dtype)
 
 
-_gather_rows = with_cpu_form("gather_rows", lax_gather, _gather_in_vectors, num_linear=1)
+_gather_rows = with_cpu_form(
+    "gather_rows", lax_gather, _gather_in_vectors, num_linear=1, batch=bind_gather_to_batch
+)

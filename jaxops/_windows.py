@@ -7,9 +7,11 @@ gather, and in the updates of a scatter, at the place of the axes that they inde
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 
@@ -86,3 +88,24 @@ def scatter_dimension_numbers(
         operand_batching_dims=batch,
         scatter_indices_batching_dims=batch,
     )
+
+
+def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
+    """The batching rule of a primitive that gathers windows: itself, with other windows."""
+    if dims[0] is None:
+        # A table that all share is not copied: the indices get one more dimension.
+        operand, indices = operands
+        indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)
+        return bind(operand, indices, windows=windows), windows.first
+    return bind_to_batch(bind, operands, dims, windows=windows)
+
+
+def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows):
+    """The batching rule where the new dimension becomes one more batch dimension."""
+    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+    batched = (
+        jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
+        for x, d in zip(operands, dims, strict=True)
+    )
+    axes = tuple(axis + 1 for axis in windows.axes)
+    return bind(*batched, windows=Windows(axes, windows.batch_dims + 1)), 0

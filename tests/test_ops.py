@@ -88,8 +88,6 @@ def test_vmap_over_any_arguments(case, options):
     stacked = [np.stack([a, a[::-1] if a.ndim else a]) for a in case.args]
     op = functools.partial(case.op, **options)
     subsets = list(itertools.product([0, None], repeat=len(case.args)))[:-1]  # as in_axes
-    # Each primitive of these is a program of its own: over all arguments, the first, the last.
-    uncompiled = {subsets[0], (0, *[None] * (len(case.args) - 1)), subsets[-1]}
     mapped = [
         [s if axis == 0 else a for s, a, axis in zip(stacked, case.args, in_axes, strict=True)]
         for in_axes in subsets
@@ -106,8 +104,7 @@ def test_vmap_over_any_arguments(case, options):
         ]
         expected = np.stack([case.oracle(*row, **options) for row in rows])
         assert_same(result, expected)
-        if in_axes in uncompiled:
-            assert_same(jax.vmap(op, in_axes)(*args), expected)
+        assert_same(jax.vmap(op, in_axes)(*args), expected)
 
 
 def distinct(data):
@@ -127,8 +124,7 @@ def test_gradients(case, options):
     check_gradients(case, options, case.indices, 1 if case.linear else 2)
 
 
-# "wrap" differs from "clip" in the integers alone, which have no derivatives.
-@select(is_first_of_its_op, modes=["device", "fill", "clip"])
+@select(is_first_of_its_op, modes=["device", "fill", "clip", "wrap"])
 def test_gradients_to_second_order(case, options):
     check_gradients(case, options, shifted(case, 0 if options.get("mode") == "device" else 1), 2)
 

@@ -129,6 +129,14 @@ def test_transformed(name):
     np.testing.assert_array_equal(out_dot, np.asarray(tangent)[INDICES])
 
 
+BATCHED = [name for name in TRANSFORMED if name.startswith("vmap")]
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_batches_of_gathers_are_gathered_so_too(name):
+    assert "gather_rows" in primitives(TRANSFORMED[name], table(64))
+
+
 def test_second_order():
     check_grads(lambda p: jaxops.gather(p, INDICES) ** 3, (table(64) / 100,), order=2)
 
