@@ -150,6 +150,7 @@ def summaries(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "group": group,
                 "rows": len(rows),
                 "missed": sum(r["met"] is False for r in rows),
+                "same_program": sum(bool(r["same_program"]) for r in rows),
                 "to_best_peer": geometric_mean(of_best),
                 "to_tensorflow": geometric_mean(of_tf),
             }
@@ -164,7 +165,8 @@ def summary_text(results: list[dict[str, Any]]) -> str:
         to_best = f"to the best peer {s['to_best_peer']:.2f}" if s["to_best_peer"] else "no peer"
         lines.append(
             f"{s['allocator']:8} {s['group']:11} {s['rows']:4} rows, "
-            f"{s['missed']:3} miss their figure: {to_best}{to_tf}"
+            f"{s['missed']:3} miss their figure, {s['same_program']:2} are a peer's program: "
+            f"{to_best}{to_tf}"
         )
     return "\n".join(lines)
 

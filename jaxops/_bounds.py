@@ -93,8 +93,11 @@ def _narrow(indices: jax.Array) -> jax.Array:
 
 
 def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray:
-    largest = jnp.iinfo(indices.dtype).max
-    limits = np.array([min(limit, largest) for limit in spec.limits], dtype=indices.dtype)
+    return _limits(indices, spec, jnp.iinfo(indices.dtype).max, indices.dtype)
+
+
+def _limits(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray:
+    limits = np.array([min(limit, largest) for limit in spec.limits], dtype)
     return limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks must not be promoted
 
 
@@ -103,8 +106,7 @@ def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.nda
     info = jnp.iinfo(indices.dtype)
     unsigned = np.dtype(f"uint{info.bits}")
     beyond = info.max + 1 if info.min < 0 else info.max
-    limits = np.array([min(limit, beyond) for limit in spec.limits], unsigned)
-    limits = limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks are not promoted
+    limits = _limits(indices, spec, beyond, unsigned)
     return lax.bitcast_convert_type(indices, unsigned), limits
 
 
@@ -187,7 +189,8 @@ def _varying(x: jax.Array) -> frozenset[str]:
 
 # The mask of what counts in mode "device": all of it on a CPU, where the rest has raised, and what
 # is in bounds elsewhere. As `lax.platform_dependent` would have it, which takes longer to trace
-# than the whole rest of a gather.
+# than the whole rest of a gather. Not by `with_cpu_form`: its two forms are the same for good
+# indices only, and batched it has to stay what it is.
 valid_p = Primitive("in_bounds_off_cpu")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from jaxops import _arguments, _scaling
 from jaxops._indexed_slices import IndexedSlices, TiedGradient, sum_at_first
@@ -85,23 +86,38 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         owners = _owners(optimizer, paths, leaves, structure, tables, state)
         state_leaves, state_structure = jax.tree.flatten(state)
 
-        def update(rows: list, state_leaves: list, old: list) -> tuple[list, list]:
+        numbers = [n if n in tables else None for n in range(len(leaves))]
+
+        def update(*arrays: Any) -> list:
+            """Of the tables' rows, the leaves of the state, and old rows: updates and new state."""
+            rows, rest = arrays[: len(tables)], arrays[len(tables) :]
             all_gradients = list(gradients)
             for n, values in zip(tables, rows, strict=True):
                 all_gradients[n] = values
             updates, new_state = optimizer.update(
                 structure.unflatten(all_gradients),
-                state_structure.unflatten(state_leaves),
-                structure.unflatten(old),
+                state_structure.unflatten(rest[: len(state_leaves)]),
+                structure.unflatten(rest[len(state_leaves) :]),
                 **extra,
             )
-            return (
-                _leaves_like(updates, structure, "updates"),
-                _leaves_like(new_state, state_structure, "state"),
-            )
+            return [
+                *_leaves_like(updates, structure, "updates"),
+                *_leaves_like(new_state, state_structure, "state"),
+            ]
 
-        numbers = [n if n in tables else None for n in range(len(leaves))]
-        scaled = _only_scaled(update, gradients, tables, (state_leaves, owners), (leaves, numbers))
+        # Added one by one to a table of 16 bits, small updates would be rounded away.
+        candidates = [n for n in tables if n not in owners and leaves[n].dtype.itemsize >= 4]
+        scaled: set[int] = set()
+        if candidates:
+            inputs = zip(
+                [*(gradients[n].values for n in tables), *state_leaves, *leaves],
+                [*tables, *owners, *numbers],
+                strict=True,
+            )
+            program = _trace(update, [_type_of_rows(x, n, gradients) for x, n in inputs])
+            if program is not None:
+                scaled = _only_scaled(program, tables, candidates, leaves)
+                update = jaxpr_as_fun(program)  # rather than to trace it once more
         rows_of = {n: gradients[n] if n in scaled else sum_at_first(gradients[n]) for n in tables}
 
         def gather_rows(x, owner: int | None):
@@ -116,9 +132,9 @@ def lazy(optimizer: Any) -> LazyOptimizer:
             return put_rows(x, (old + update).astype(old.dtype), number)
 
         old = list(map(gather_rows, leaves, numbers))
-        updates, new_state = update(
-            [rows_of[n].values for n in tables], list(map(gather_rows, state_leaves, owners)), old
-        )
+        state_rows = map(gather_rows, state_leaves, owners)
+        results = update(*(rows_of[n].values for n in tables), *state_rows, *old)
+        updates, new_state = results[: len(leaves)], results[len(leaves) :]
         return (
             structure.unflatten(map(add_update, leaves, old, updates, numbers)),
             state_structure.unflatten(map(put_rows, state_leaves, new_state, owners)),
@@ -196,31 +212,27 @@ def _owners(optimizer, paths, leaves, structure, tables, state) -> list[int | No
     return owners
 
 
-def _only_scaled(update, gradients, tables, state, params) -> set[int]:
+def _type_of_rows(x: Any, owner: int | None, gradients) -> jax.ShapeDtypeStruct:
+    """Of the rows of a table or its state that have a gradient; of `x` itself without an owner."""
+    shape = np.shape(x) if owner is None else gradients[owner].values.shape
+    return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
+
+
+def _trace(update: Callable, types: Sequence) -> ClosedJaxpr | None:
+    """None for an optimizer that looks at values, as it may in an eager call."""
+    try:
+        return jax.make_jaxpr(update)(*types)
+    except jax.errors.ConcretizationTypeError:
+        return None
+
+
+def _only_scaled(program: ClosedJaxpr, tables, candidates, leaves) -> set[int]:
     """The tables that get their gradient, scaled, and nothing else, as by SGD without momentum.
 
     Each value can then be added as it comes: finding the rows that come more than once and summing
     them first was a third of such a step.
     """
-    state_leaves, owners = state
-    leaves, numbers = params
-    # Added one by one to a table of 16 bits, small updates would be rounded away.
-    candidates = [n for n in tables if n not in owners and leaves[n].dtype.itemsize >= 4]
-    if not candidates:
-        return set()
-
-    def type_of(x, owner: int | None):
-        shape = np.shape(x) if owner is None else gradients[owner].values.shape
-        return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
-
-    rows = [type_of(gradients[n], n) for n in tables]
-    try:
-        program = jax.make_jaxpr(update)(
-            rows, list(map(type_of, state_leaves, owners)), list(map(type_of, leaves, numbers))
-        )
-    except jax.errors.ConcretizationTypeError:  # an optimizer that looks at values, eagerly
-        return set()
-    results = _scaling.dependences(program, num_followed=len(rows))
+    results = _scaling.dependences(program, num_followed=len(tables))
 
     def is_only_scaled(n: int) -> bool:
         number = tables.index(n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -290,20 +290,21 @@ def _put_in_turn(*arrays, size: int) -> jax.Array:
 
 
 def _split(arrays):
-    """The lists of rows, the fill value, and the places of the rows, -1 to `size` and beyond."""
+    """The lists of rows, the fill value, and the places of each list's rows; `size` is nowhere."""
     count = len(arrays) // 2
     return arrays[:count], arrays[count], arrays[count + 1 :]
 
 
 def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
     """The rows of the lists at their places, the fill value elsewhere."""
-    put = _put_functions(len(lists) + 1)
+    put = _put_rows_of(len(lists))
     return put(*lists, fill, *places, size=size)
 
 
 @functools.cache
-def _put_functions(num_linear: int):
-    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear)
+def _put_rows_of(count: int) -> Callable[..., jax.Array]:
+    """Of so many lists; linear in them and in the fill value."""
+    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear=count + 1)
 
 
 def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:

@@ -182,6 +182,10 @@ def test_same_program_is_neither_ahead_nor_behind():
     assert (behind["best_peer"], behind["to_best_peer"], behind["met"]) == ("keras", 1.5, False)
     ahead = same_program("throughput", {**times, "keras": [4.0] * 3})
     assert (ahead["best_peer"], ahead["to_best_peer"], ahead["met"]) == ("jnp", 1, True)
+    rows = [{"allocator": "kept", **row} for row in (alone, behind, ahead)]
+    (summary,) = report.summaries(rows)
+    assert (summary["same_program"], summary["missed"]) == (3, 1)
+    assert "3 are a peer's program" in report.summary_text(rows)
 
 
 X = np.ones((20, 10), np.float32)

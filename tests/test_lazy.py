@@ -349,6 +349,22 @@ def test_small_updates_of_16_bits_are_summed_before_they_are_added():
     np.testing.assert_array_equal(after[4], np.full(WIDTH, 1 + 2.0**-6, np.float32))
 
 
+@pytest.mark.parametrize("name", ["sgd", "decayed", "adam"])
+def test_the_optimizer_is_traced_once(name):
+    optimizer, calls = OPTIMIZERS[name](), []
+
+    class Counting:
+        init = staticmethod(optimizer.init)
+
+        def update(self, *args):
+            calls.append(1)
+            return optimizer.update(*args)
+
+    lazy = jaxops.lazy(Counting())
+    jax.make_jaxpr(lazy.apply)(grads(0, [1, 1]), lazy.init(params()), params())
+    assert len(calls) == 1
+
+
 def test_eager_optimizer_may_look_at_values():
     class Careful:
         def init(self, params):
