@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops import _bounds, _deterministic, _row_copies
+from jaxops import _bounds, _column_sums, _deterministic, _row_copies
 from jaxops._index_spec import IndexSpec, ScalarIndex
 from jaxops._windows import Windows, lax_gather, scatter_dimension_numbers
 
@@ -44,11 +44,20 @@ def gather(
     operand = _pad_empty_axes(operand, windows, fill)
     # What is not valid keeps its index: HLO's gather reads something for it, which is masked
     # below, and the scatter that is its transpose skips it. So it stays known as no row at all.
-    gather_fn = _deterministic.gather if deterministic else _row_copies.gather
+    gather_fn = _deterministic.gather if deterministic else _gather
     result = gather_fn(operand, indices, windows)
     if valid is not None:
         result = jnp.where(windows.over_result(valid, result.ndim), result, fill)
     return result
+
+
+def _gather(operand, indices, windows: Windows) -> jax.Array:
+    """`lax.gather`, in a form that is faster on a CPU where there is one."""
+    if _row_copies.is_copied_by_element(operand, windows):
+        return _row_copies.gather(operand, indices, windows)
+    if _column_sums.is_added_by_row(operand, indices, windows):
+        return _column_sums.gather(operand, indices, windows)
+    return lax_gather(operand, indices, windows)
 
 
 def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:

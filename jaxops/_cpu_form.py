@@ -9,36 +9,51 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from jaxops import _jax_internals
 from jaxops._programs import type_of_result
 
 
 def with_cpu_form(
-    name: str, reference: Callable, on_cpu: Callable, num_linear: int, batch: Callable | None = None
-) -> Callable:
+    name: str,
+    reference: Callable,
+    on_cpu: Callable,
+    num_linear: int,
+    batch: Callable | None = None,
+    transpose: Callable | None = None,
+) -> Primitive:
     """`reference`, lowered for the CPU as `on_cpu`, which has the same results.
 
     Both take arrays, in the first `num_linear` of which `reference` is linear, and static keyword
     arguments, and return an array. A primitive rather than `lax.platform_dependent`: derivatives
     and transpose are those of `reference`, so `on_cpu` needs none, and tracing is short. Batched it
-    is `reference` too, unless `batch(bind, operands, dims, **static)` can bind it to a batch.
+    is `reference` too, unless `batch(bind, operands, dims, **static)` can bind it to a batch. With
+    a rule `transpose` of its own its tangent is the primitive too.
+
+    A program for several devices, which XLA partitions, gets `reference`.
     """
     primitive = Primitive(name)
     primitive.def_impl(reference)
     primitive.def_abstract_eval(functools.partial(type_of_result, reference))
-    ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, reference, num_linear)
-    ad.primitive_transposes[primitive] = functools.partial(_transpose, reference)
+    tangent_fn = primitive.bind if transpose else reference
+    ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
+    ad.primitive_transposes[primitive] = transpose or functools.partial(_transpose, reference)
     rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
     batching.primitive_batchers[primitive] = rule
     mlir.register_lowering(
-        primitive, mlir.lower_fun(on_cpu, multiple_results=False), platform="cpu"
+        primitive, functools.partial(_lower_for_cpu, reference, on_cpu), platform="cpu"
     )
     mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=False))
-    return primitive.bind
+    return primitive
 
 
-def _jvp(primitive, reference, num_linear, primals, tangents, **static):
+def _lower_for_cpu(reference, on_cpu, ctx, *operands, **static):
+    form = on_cpu if _jax_internals.is_for_one_device(ctx) else reference
+    return mlir.lower_fun(form, multiple_results=False)(ctx, *operands, **static)
+
+
+def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):
     linear = map(ad.instantiate_zeros, tangents[:num_linear])
-    out_dot = reference(*linear, *primals[num_linear:], **static)
+    out_dot = tangent_fn(*linear, *primals[num_linear:], **static)
     return primitive.bind(*primals, **static), out_dot
 
 

@@ -19,33 +19,20 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from jaxops._programs import type_of_result
+from jaxops._programs import type_of_result, varying_alike
 from jaxops._windows import Windows, bind_gather_to_batch, bind_to_batch, lax_gather
 
 
 def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
     """`lax_gather`, with the transpose `scatter_add`."""
-    return gather_p.bind(*_varying_alike(operand, indices), windows=windows)
+    return gather_p.bind(*varying_alike(operand, indices), windows=windows)
 
 
 def scatter_add(
     operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
 ) -> jax.Array:
     """Adds `updates` in a fixed order; indices out of bounds are dropped."""
-    return scatter_add_p.bind(*_varying_alike(operand, indices, updates), windows=windows)
-
-
-def _varying_alike(*arrays: jax.Array) -> list[jax.Array]:
-    """Under `shard_map`: all varying along the same axes, so that the cotangents are too.
-
-    `lax` does it for its own primitives. The transpose sums over the axes that are added.
-    """
-    varying = [jax.typeof(x).manual_axis_type.varying for x in arrays]
-    union = frozenset().union(*varying)
-    return [
-        lax.pcast(x, tuple(union - axes), to="varying") if union - axes else x
-        for x, axes in zip(arrays, varying, strict=True)
-    ]
+    return scatter_add_p.bind(*varying_alike(operand, indices, updates), windows=windows)
 
 
 def _scatter_add(operand, indices, updates, *, windows: Windows):

@@ -19,7 +19,7 @@ from jax import lax
 from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
-from jaxops import _bounds, _deterministic
+from jaxops import _bounds, _column_sums, _deterministic
 from jaxops._indexed_slices import IndexedSlices, position_dtype
 from jaxops._programs import type_of
 from jaxops._windows import gather_dimension_numbers
@@ -230,4 +230,5 @@ _READERS = {
     jax_primitives.dynamic_slice_p: (_slice_access, _dynamic_slice_starts),
     jax_primitives.gather_p: (_gather_access, _gather_starts),
     _deterministic.gather_p: (_gather_access, _gather_starts),
+    _column_sums.gather_p: (_gather_access, _gather_starts),
 }

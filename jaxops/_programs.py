@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax import lax
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
@@ -45,6 +46,19 @@ def type_of_result(implementation: Callable, *operands, **static) -> Any:
     traced = jax.make_jaxpr(functools.partial(implementation, **static))(*operands)
     (result,) = traced.out_avals
     return result
+
+
+def varying_alike(*arrays: jax.Array) -> list[jax.Array]:
+    """Under `shard_map`: all varying along the same axes, so that the cotangents are too.
+
+    `lax` does it for its own primitives. The transpose sums over the axes that are added.
+    """
+    varying = [jax.typeof(x).manual_axis_type.varying for x in arrays]
+    union = frozenset().union(*varying)
+    return [
+        lax.pcast(x, tuple(union - axes), to="varying") if union - axes else x
+        for x, axes in zip(arrays, varying, strict=True)
+    ]
 
 
 def type_of(atom) -> Any:

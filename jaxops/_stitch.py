@@ -304,7 +304,7 @@ def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
 @functools.cache
 def _put_rows_of(count: int) -> Callable[..., jax.Array]:
     """Of so many lists; linear in them and in the fill value."""
-    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear=count + 1)
+    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear=count + 1).bind
 
 
 def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:

@@ -64,6 +64,18 @@ def lax_gather(
     )
 
 
+def lax_scatter_add(
+    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
+) -> jax.Array:
+    return lax.scatter_add(
+        operand,
+        indices,
+        updates,
+        scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
+        mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+    )
+
+
 def gather_dimension_numbers(
     windows: Windows, operand_ndim: int, indices_ndim: int
 ) -> lax.GatherDimensionNumbers:

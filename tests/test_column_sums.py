@@ -1,0 +1,168 @@
+"""_column_sums: gathers along later axes, whose gradient is added up row by row."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import PartitionSpec as P
+from jax.test_util import check_grads
+
+import jaxops
+
+RNG = np.random.default_rng(0)
+
+
+def integers(*shape):
+    return jnp.asarray(RNG.integers(-9, 9, shape).astype(np.float32))
+
+
+def columns(count, of=300):
+    return RNG.integers(0, of, count).astype(np.int32)
+
+
+def add_at(total, axis, indices, updates):
+    """Adds to `total` along `axis`, one after the other."""
+    axis %= total.ndim
+    updates = updates.reshape(*total.shape[:axis], -1, *total.shape[axis + 1 :])
+    for n, index in enumerate(indices.reshape(-1)):
+        np.moveaxis(total, axis, 0)[index] += np.moveaxis(updates, axis, 0)[n]
+
+
+def primitives(f, *args):
+    return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).jaxpr.eqns]
+
+
+# shape, axis, batch_dims, indices, dtype, whether by the primitive
+CASES = {
+    "columns": ((8, 300), 1, 0, columns(256), np.float32, True),
+    "few-rows": ((7, 300), 1, 0, columns(256), np.float32, False),
+    "few-columns": ((8, 300), 1, 0, columns(255), np.float32, False),
+    "of-many-columns": ((8, 1025), 1, 0, columns(256), np.float32, False),
+    "windows": ((2, 4, 300, 3), 2, 0, columns((50, 2)), np.float32, True),
+    "first-axis": ((300, 8), 0, 0, columns(256), np.float32, False),
+    "batch": ((8, 2, 300), 2, 1, columns((8, 256)), np.float32, False),
+    "bfloat16": ((8, 300), -1, 0, columns(256), jnp.bfloat16, True),
+    "complex": ((8, 300), -1, 0, columns(256), np.complex64, True),
+    "integers": ((8, 300), -1, 0, columns(256), np.int32, False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradient_is_numpys(name):
+    shape, axis, batch_dims, indices, dtype, is_own = CASES[name]
+    params = integers(*shape).astype(dtype)
+
+    def gather(params):
+        return jaxops.gather(params, indices, axis=axis, batch_dims=batch_dims)
+
+    assert ("gather_columns" in primitives(gather, params)) == is_own
+    assert np.dtype(dtype).kind != "i" or not is_own
+    result = gather(params)
+    cotangent = integers(*result.shape).astype(dtype)
+    expected = np.zeros(shape, np.complex128)
+    rows = np.asarray(cotangent).astype(np.complex128)
+    if batch_dims:
+        for n, row in enumerate(indices):
+            add_at(expected[n], axis - 1, row, rows[n])
+    else:
+        np.testing.assert_array_equal(result, np.take(np.asarray(params), indices, axis))
+        add_at(expected, axis, indices, rows)
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return
+    for pull in (pull_back, jax.jit(pull_back, static_argnums=0)):
+        params_bar = pull(gather, params, cotangent)
+        assert params_bar.dtype == dtype
+        np.testing.assert_array_equal(np.asarray(params_bar).astype(np.complex128), expected)
+
+
+def pull_back(f, x, cotangent):
+    return jax.vjp(f, x)[1](cotangent)[0]
+
+
+TABLE, INDICES = integers(8, 300), columns(256)
+EXPECTED = np.zeros((8, 300), np.float32)
+COTANGENT = integers(8, 256)
+add_at(EXPECTED, 1, INDICES, np.asarray(COTANGENT))
+
+
+def gather(table, indices=INDICES):
+    return jaxops.gather(table, indices, axis=1)
+
+
+# How the gather is called, with the table, on INDICES.
+TRANSFORMED = {
+    "itself": gather,
+    "vmap-indices": lambda t: jax.vmap(gather, (None, 0), 1)(t, INDICES.reshape(4, 64)).reshape(
+        8, 256
+    ),
+    "vmap-table": lambda t: jax.vmap(gather)(jnp.stack([t, t]))[1],
+    "vmap-both": lambda t: jax.vmap(gather)(jnp.stack([t, t]), np.stack([INDICES, INDICES]))[1],
+    "checkpoint": lambda t: jax.checkpoint(gather)(t),
+    "scan": lambda t: jax.lax.scan(lambda c, _: (c, gather(c)), t, None, 2)[1][1],
+    "fill": lambda t: jaxops.gather(t, INDICES, axis=1, mode="fill"),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_transformed(name):
+    call = TRANSFORMED[name]
+    out, out_dot = jax.jvp(call, (TABLE,), (2 * TABLE,))
+    np.testing.assert_array_equal(out, np.asarray(TABLE)[:, INDICES])
+    np.testing.assert_array_equal(out_dot, 2 * np.asarray(TABLE)[:, INDICES])
+    compiled = jax.jit(lambda t, ct: pull_back(call, t, ct))
+    np.testing.assert_array_equal(compiled(TABLE, COTANGENT), EXPECTED)
+    np.testing.assert_array_equal(jax.linear_transpose(call, TABLE)(COTANGENT)[0], EXPECTED)
+    many = jax.vmap(lambda ct: pull_back(call, TABLE, ct))(jnp.stack([COTANGENT, -COTANGENT]))
+    np.testing.assert_array_equal(many, np.stack([EXPECTED, -EXPECTED]))
+
+
+def test_indices_out_of_bounds_get_nothing():
+    indices = np.where(np.arange(256) % 2, INDICES, [-1, 300] * 128)
+    expected = np.zeros_like(EXPECTED)
+    add_at(expected, 1, indices[1::2], np.asarray(COTANGENT)[:, 1::2])
+
+    def filled(table):
+        return jaxops.gather(table, indices, axis=1, mode="fill")
+
+    assert "gather_columns" in primitives(filled, TABLE)
+    np.testing.assert_array_equal(pull_back(filled, TABLE, COTANGENT), expected)
+
+
+def test_second_order():
+    check_grads(lambda t: gather(t) ** 3, (TABLE / 100,), order=2)
+
+
+def test_a_table_that_is_shared_by_shards():
+    """Its cotangent is the sum of those of all shards, which its type has to tell."""
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+
+    def gradient(table, indices):
+        return jax.grad(lambda t: (COTANGENT * gather(t, indices)).sum())(table)
+
+    over_shards = jax.shard_map(gradient, mesh=mesh, in_specs=(P(), P("x")), out_specs=P())
+    np.testing.assert_array_equal(jax.jit(over_shards)(TABLE, INDICES), EXPECTED)
+
+
+def test_sparse_gradient():
+    """Of a table of one row, where columns are all that there is to look up."""
+    table = integers(1, 8, 300)
+
+    def loss(table):
+        return (jaxops.gather(table, INDICES, axis=2)[0] * COTANGENT).sum()
+
+    assert "gather_columns" in primitives(loss, table)
+    _, sparse = jaxops.sparse_value_and_grad(loss, tables="")(table)
+    assert isinstance(sparse, jaxops.IndexedSlices)
+    np.testing.assert_array_equal(sparse.to_dense(), EXPECTED[None])
+
+
+def test_only_programs_for_one_cpu_are_changed():
+    pull = jax.jit(lambda t, ct: pull_back(gather, t, ct))
+    traced = pull.trace(TABLE, COTANGENT)
+    assert "stablehlo.while" in traced.lower(lowering_platforms=("cpu",)).as_text()
+    assert "stablehlo.while" not in traced.lower(lowering_platforms=("cuda",)).as_text()
+    mesh = jax.sharding.AbstractMesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    sharding = jax.sharding.NamedSharding(mesh, P("x"))
+    args = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in (TABLE, COTANGENT)]
+    many = pull.trace(*args).lower(lowering_platforms=("cpu",))
+    assert "stablehlo.while" not in many.as_text()
