@@ -80,6 +80,7 @@ class IndexedSlices:
         shape = _arguments.static_ints(dense_shape, op, "dense_shape")
         if any(dim < 0 for dim in shape):
             raise ValueError(f"{op}: dense_shape must not be negative; received {shape}")
+        _arguments.check_addressable(shape, values.dtype, shape, op, "dense_shape")
         if indices.ndim != 1:
             raise ValueError(f"{op}: indices must have rank 1; received shape {indices.shape}")
         depth = len(shape) - values.ndim + 1
