@@ -48,10 +48,11 @@ def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
     if array.dtype.kind not in "USTO" or (
         array.dtype.kind == "O" and not all(isinstance(i, (str, bytes)) for i in array.flat)
     ):
-        raise TypeError(
-            f"{op}: {arg} must hold strings only, where it does not hold numbers or bools; "
-            f"received {brief(x)}"
+        is_neither = array.dtype.kind == "O" and not any(
+            isinstance(i, (str, bytes)) for i in array.flat
         )
+        words = "be an array of numbers, bools or strings" if is_neither else "hold strings only"
+        raise TypeError(f"{op}: {arg} must {words}; received {brief(x)}")
     return array
 
 
@@ -76,9 +77,7 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
     array = to_numpy(x, op, arg)
     if isinstance(array, jax.Array):
         return array
-    if array.dtype == object:
-        raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received {brief(x)}")
-    check_numeric_or_bool(array.dtype, op, arg)
+    check_numeric_or_bool(array.dtype, op, arg, x)
     return _to_device(_canonical(array, op, arg), x)
 
 
@@ -89,8 +88,11 @@ def is_numeric_or_bool(dtype: np.dtype) -> bool:
     return dtype.kind in "biufc" or jnp.issubdtype(dtype, jnp.number)
 
 
-def check_numeric_or_bool(dtype: np.dtype, op: str, arg: str) -> None:
+def check_numeric_or_bool(dtype: np.dtype, op: str, arg: str, x: object) -> None:
+    """Refuses the dtype that `x`, the argument, has as an array."""
     _check_native(dtype, op, arg)
+    if dtype.kind == "O":
+        raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received {brief(x)}")
     if not is_numeric_or_bool(dtype):
         raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received dtype {dtype}")
 
@@ -148,8 +150,10 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
         return np.asarray(x)
     except jax.errors.TracerArrayConversionError:
         return jnp.asarray(x)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{op}: {arg} is not an array or nested list: {error}") from None
+    except (ValueError, TypeError):  # its words are about NumPy, and change with its version
+        raise ValueError(
+            f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
+        ) from None
 
 
 def saturate_ints(values: object) -> np.ndarray:
@@ -306,7 +310,7 @@ def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...
         raise error(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
     if not all(isinstance(row, (list, tuple, range, np.ndarray, jax.Array)) for row in rows):
         raise ValueError(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
-    return tuple(static_ints(row, op, arg) for row in rows)
+    return tuple(static_ints(row, op, f"each row of {arg}") for row in rows)
 
 
 def static_ints_or_none(
@@ -337,6 +341,8 @@ def brief(x: object) -> str:
 
 def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
     """`axis` counted from the front, for an array of that rank."""
+    if rank == 0:
+        raise ValueError(f"{op}: {arg} must name a dimension; received {axis} for a scalar")
     if not -rank <= axis < rank:
         raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}); received {axis}")
     return axis + rank if axis < 0 else axis

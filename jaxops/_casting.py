@@ -291,10 +291,11 @@ def check_numeric(dtype, op: str, arg: str) -> None:
 
 def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
     """`run`, with 64-bit host values as they are, which JAX would round to 32 bits first."""
+    given = x
     if not isinstance(x, jax.Array):
         x = _arguments.to_numpy(x, op, arg)
     if isinstance(x, np.ndarray):
-        _arguments.check_numeric_or_bool(x.dtype, op, arg)
+        _arguments.check_numeric_or_bool(x.dtype, op, arg, given)
         is_eager = _jax_internals.is_eager()
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
             # Host values depend on nothing that is traced, so this can run at once.

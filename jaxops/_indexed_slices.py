@@ -153,6 +153,8 @@ class IndexedSlices:
 
     def add_to(self, dense: jax.Array) -> jax.Array:
         """`dense`, of shape `dense_shape`, with the values added at their rows."""
+        if not isinstance(dense, (jax.Array, np.ndarray)):
+            raise TypeError(f"IndexedSlices: dense must be an array; received {_describe(dense)}")
         if dense.shape != self.dense_shape:
             raise ValueError(
                 f"IndexedSlices: dense must have shape {self.dense_shape}; received {dense.shape}"
@@ -290,6 +292,10 @@ class TiedGradient(NamedTuple):
 
     def to_dense(self) -> jax.Array:
         """The sum: the gradient that `jax.grad` has."""
+        if not isinstance(self.slices, IndexedSlices):
+            raise TypeError(
+                f"TiedGradient: slices must be IndexedSlices; received {_describe(self.slices)}"
+            )
         return self.slices.add_to(self.dense)
 
 
@@ -391,6 +397,8 @@ def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
 
 
 def _check_scalar(x: Any) -> Any:
+    if not isinstance(x, (int, float, complex, np.generic, np.ndarray, jax.Array)):
+        raise TypeError(f"IndexedSlices: it can be scaled by a scalar; received {_describe(x)}")
     if jnp.ndim(x) != 0:
         raise ValueError(
             f"IndexedSlices: it can be scaled by a scalar; received {_describe(x)}; to scale rows, "

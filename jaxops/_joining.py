@@ -175,7 +175,7 @@ def _decides_dtype(op: str, data: dict[str, Any]) -> str:
             return arg
         if array.dtype.kind in "USTO":
             return arg  # strings, or what `run` refuses
-        check_numeric_or_bool(array.dtype, op, arg)
+        check_numeric_or_bool(array.dtype, op, arg, value)
         rank = (kind(array.dtype), isinstance(value, (np.ndarray, np.generic)))
         if rank > best_rank:
             best, best_rank = arg, rank

@@ -166,8 +166,8 @@ def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
     if 0 in shape:
         return jnp.zeros(shape, images.dtype)
     reach = [batch, rows.length, cols.length, depth]
-    for result in (shape, reach):
-        check_addressable(result, images.dtype, sizes, op, "sizes")
+    check_addressable(shape, images.dtype, sizes, op, "sizes")
+    check_addressable(reach, images.dtype, (sizes, rates), op, "sizes and rates")
     # The high edge may be negative, where nothing reads the last rows.
     edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
     if any(map(any, edges)):

@@ -168,7 +168,7 @@ def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
         return x.shape
     array = to_numpy(x, op, arg)
     if array.dtype.kind == "O":
-        to_host_strings(array, op, arg)  # refuses everything else
+        to_host_strings(x, op, arg)  # refuses everything else
     return array.shape
 
 

@@ -113,7 +113,7 @@ def strided_slice_spec(index: Any) -> StridedSliceSpec:
         elif isinstance(entry, builtins.slice):
             stride = _slice_part(op, i, "step", entry.step, 1)
             if stride == 0:
-                raise ValueError(f"{op}: the step of index entry {i} must not be 0")
+                raise ValueError(f"{op}: the step of index entry {i} must not be 0; received 0")
             begin = _slice_part(op, i, "start", entry.start, 0)
             end = _slice_part(op, i, "stop", entry.stop, 0)
             begin_mask |= bit if entry.start is None else 0
