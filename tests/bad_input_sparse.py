@@ -152,9 +152,9 @@ CALLS = {
     "sparse_value_and_grad-argnums-empty": (
         lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=()), ValueError, "sparse_value_and_grad: argnums must name an argument; received ()"),
     "sparse_value_and_grad-argnums-float": (
-        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=0.0), TypeError, "sparse_value_and_grad: argnums must be a one-dimensional sequence of ints; received [0.0]"),
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=0.0), TypeError, "sparse_value_and_grad: argnums must be a static int; received 0.0"),
     "sparse_value_and_grad-argnums-bool": (
-        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=False), TypeError, "sparse_value_and_grad: argnums must be a one-dimensional sequence of ints; received [False]"),
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=False), TypeError, "sparse_value_and_grad: argnums must be a static int; received False"),
     "sparse_value_and_grad-argnums-none": (
         lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=None), TypeError, "sparse_value_and_grad: argnums must be a one-dimensional sequence of ints; received None"),
     "sparse_value_and_grad-has_aux-int": (

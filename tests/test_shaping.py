@@ -275,7 +275,11 @@ BAD = {
     ),
     "squeeze-not-1": (lambda: jaxops.squeeze(X, 1), ValueError, "squeeze: axis size 1 (2, 3)"),
     "squeeze-range": (lambda: jaxops.squeeze(ONES, 6), ValueError, "squeeze: axis [-6, 6) 6"),
-    "squeeze-scalar": (lambda: jaxops.squeeze(1.0, 0), ValueError, "squeeze: axis dimension 0 scalar"),
+    "squeeze-scalar": (
+        lambda: jaxops.squeeze(1.0, 0),
+        ValueError,
+        "squeeze: axis dimension 0 scalar",
+    ),
     "squeeze-float": (lambda: jaxops.squeeze(ONES, 0.0), TypeError, "squeeze: axis static int 0.0"),
     "expand_dims-high": (lambda: jaxops.expand_dims(X, 3), ValueError, "expand_dims: axis [-3, 3)"),
     "expand_dims-low": (lambda: jaxops.expand_dims(X, -4), ValueError, "expand_dims: axis -4"),
