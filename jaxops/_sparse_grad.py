@@ -87,10 +87,8 @@ def sparse_value_and_grad(
     if not callable(fun):
         raise TypeError(f"{_OP}: fun must be callable; received {fun!r}")
     several = not _arguments.is_scalar(argnums)
-    if several:
-        numbers = _argnums(argnums)
-    else:
-        numbers = (_arguments.static_int(argnums, _OP, "argnums"),)
+    one = () if several else (_arguments.static_int(argnums, _OP, "argnums"),)
+    numbers = one or _argnums(argnums)
     _check_tables(tables)
     _arguments.check_bool(has_aux, _OP, "has_aux")
     _arguments.check_bool(tied, _OP, "tied")
