@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -17,6 +18,8 @@ from jaxops import _bounds, _jax_internals
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
+_LONGEST = 200  # characters of a received value in a message
+
 X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
 
@@ -28,11 +31,11 @@ def is_host_string(x: object) -> bool:
         return True
     if not isinstance(x, (list, tuple, np.ndarray, np.generic)):
         return False
-    array = x if isinstance(x, np.ndarray) else _as_numpy_or_none(x)
+    array = x if isinstance(x, np.ndarray) else as_numpy_or_none(x)
     return array is not None and array.dtype.kind in "USTO"
 
 
-def _as_numpy_or_none(x: object) -> np.ndarray | None:
+def as_numpy_or_none(x: object) -> np.ndarray | None:
     try:
         return np.asarray(x)
     except (ValueError, TypeError, jax.errors.TracerArrayConversionError):
@@ -45,9 +48,11 @@ def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
     if array.dtype.kind not in "USTO" or (
         array.dtype.kind == "O" and not all(isinstance(i, (str, bytes)) for i in array.flat)
     ):
-        raise TypeError(
-            f"{op}: {arg} must hold strings only; received an array of dtype {array.dtype}"
+        is_neither = array.dtype.kind == "O" and not any(
+            isinstance(i, (str, bytes)) for i in array.flat
         )
+        words = "be an array of numbers, bools or strings" if is_neither else "hold strings only"
+        raise TypeError(f"{op}: {arg} must {words}; received {brief(x)}")
     return array
 
 
@@ -72,11 +77,29 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
     array = to_numpy(x, op, arg)
     if isinstance(array, jax.Array):
         return array
-    if array.dtype.kind in "USTO":
-        raise TypeError(
-            f"{op}: {arg} must be an array of numbers or bools; received dtype {array.dtype}"
-        )
+    check_numeric_or_bool(array.dtype, op, arg, x)
     return _to_device(_canonical(array, op, arg), x)
+
+
+def is_numeric_or_bool(dtype: np.dtype) -> bool:
+    if dtype.type in (np.longdouble, np.clongdouble) or not dtype.isnative:
+        return False
+    # The kinds first, as JAX's answer takes longer than the rest; it knows bfloat16.
+    return dtype.kind in "biufc" or jnp.issubdtype(dtype, jnp.number)
+
+
+def check_numeric_or_bool(dtype: np.dtype, op: str, arg: str, x: object) -> None:
+    """Refuses the dtype that `x`, the argument, has as an array."""
+    _check_native(dtype, op, arg)
+    if dtype.kind == "O":
+        raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received {brief(x)}")
+    if not is_numeric_or_bool(dtype):
+        raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received dtype {dtype}")
+
+
+def _check_native(dtype: np.dtype, op: str, arg: str) -> None:
+    if not dtype.isnative:
+        raise TypeError(f"{op}: {arg} must have this machine's byte order; received dtype {dtype}")
 
 
 def is_wider_than_jax(x: Any) -> bool:
@@ -91,7 +114,7 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
         if isinstance(x, Tracer) or not is_wider_than_jax(x):
             return x
         x = np.asarray(x)
-    if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
+    if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in jax.tree.leaves(x)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
         def to_signed(leaf):
             return _bounds.to_signed(to_indices(leaf, op, arg, mode))
@@ -103,9 +126,12 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     array = np.asarray(to_numpy(x, op, arg))
     if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
         array = array.astype(np.int32)  # NumPy makes `[]` a float array
-    if array.dtype == object and all(isinstance(i, int) for i in array.flat):
+    if array.dtype == object and all(type(i) is int for i in array.flat):
         array = saturate_ints(array)
+    if array.dtype == object:
+        raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
+    _check_native(array.dtype, op, arg)
     return _to_device(_saturate(array, op, arg, mode), x)
 
 
@@ -124,14 +150,17 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
         return np.asarray(x)
     except jax.errors.TracerArrayConversionError:
         return jnp.asarray(x)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{op}: {arg} is not an array or nested list: {error}") from None
+    except (ValueError, TypeError):  # its words are about NumPy, and change with its version
+        raise ValueError(
+            f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
+        ) from None
 
 
 def saturate_ints(values: object) -> np.ndarray:
     """Python ints as int64; those beyond it, which are out of any bounds, as its ends."""
     info = np.iinfo(np.int64)
-    return np.clip(np.array(values, dtype=object), info.min, info.max).astype(np.int64)
+    # `asarray`, as NumPy makes a scalar of what has no dimension.
+    return np.asarray(np.clip(np.array(values, dtype=object), info.min, info.max)).astype(np.int64)
 
 
 def check_integer(dtype, op: str, arg: str) -> None:
@@ -210,38 +239,78 @@ def _summary(x: object, value: jax.Array) -> str:
 
 def static_int(x: object, op: str, arg: str) -> int:
     """A Python int, from anything that is a whole number at trace time."""
+    if type(x) is int:
+        return x
+    if is_static_int(x):
+        return int(x)  # type: ignore[call-overload]
+    raise TypeError(f"{op}: {arg} must be a static int; received {brief(x)}")
+
+
+def is_static_int(x: object) -> bool:
+    """Whether `x` is a whole number at trace time; a bool, which Python takes for one, is not."""
     if isinstance(x, np.generic) and jnp.issubdtype(x.dtype, jnp.integer):
-        return int(x)  # int4 scalars do not support `operator.index`
+        return True  # int4 scalars do not support `operator.index`
     try:
-        return operator.index(x)  # type: ignore[arg-type]
+        operator.index(x)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{op}: {arg} must be a static int; received {_brief(x)}") from None
+        return False
+    return not isinstance(x, bool)
+
+
+def is_scalar(x: object) -> bool:
+    """Whether `x` is one number, where a sequence of ints may stand as well."""
+    if isinstance(x, (list, tuple)):
+        return False
+    ndim = getattr(x, "ndim", None)
+    if ndim is None:
+        return isinstance(x, (int, float, complex)) or is_static_int(x)
+    return ndim == 0
 
 
 def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
+    if isinstance(x, (list, tuple)) and all([type(i) is int for i in x]):
+        return tuple(x)
     if isinstance(x, Tracer):
-        raise TypeError(f"{op}: {arg} must be static; received {_brief(x)}")
+        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
     if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
         raise TypeError(f"{op}: {arg} must be static; received a list with a traced value in it")
-    if isinstance(x, jax.Array):
-        x = np.asarray(x)  # at once: components of a JAX array cost a transfer each
-    if np.ndim(x) == 1:  # type: ignore[arg-type]
-        return tuple(static_int(i, op, arg) for i in x)  # type: ignore[union-attr]
-    raise ValueError(f"{op}: {arg} must be a one-dimensional sequence of ints; received {x!r}")
+    # At once: components of a JAX array cost a transfer each.
+    components = as_numpy_or_none(x) if isinstance(x, jax.Array) else x
+    error = ValueError if _is_list_or_ints(components) else TypeError
+    if rank_or_none(components) == 1:
+        items = list(components)  # type: ignore[call-overload]
+        if all(map(is_static_int, items)):
+            return tuple(map(int, items))
+        error = TypeError
+    raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
+
+
+def rank_or_none(x: object) -> int | None:
+    """The rank of an array or of nested lists; None for what is neither."""
+    if isinstance(x, (jax.Array, np.ndarray, np.generic)):
+        return x.ndim
+    array = as_numpy_or_none(x) if isinstance(x, (list, tuple, Sequence)) else None
+    return None if array is None else array.ndim
+
+
+def _is_list_or_ints(x: object) -> bool:
+    """Whether what is wrong with a sequence of ints that should be is its shape."""
+    is_int = isinstance(x, int) and not isinstance(x, bool)
+    return is_int or isinstance(x, (list, tuple)) or getattr(x, "dtype", np.dtype("O")).kind in "iu"
 
 
 def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...], ...]:
     """Rows of Python ints known at trace time; `shape` is for the message, such as `[rank, 2]`."""
     if isinstance(x, Tracer):
-        raise TypeError(f"{op}: {arg} must be static; received {_brief(x)}")
-    if not isinstance(x, (list, tuple)):
-        x = np.asarray(x)
-        if x.ndim != 2:
-            raise ValueError(
-                f"{op}: {arg} must have shape {shape}; received shape {x.shape}: {x.tolist()}"
-            )
-    return tuple(static_ints(row, op, arg) for row in x)
+        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
+    rows: Any = x if isinstance(x, (list, tuple)) else as_numpy_or_none(x)
+    if rows is None or (isinstance(rows, np.ndarray) and rows.ndim != 2):
+        error = ValueError if _is_list_or_ints(rows) else TypeError
+        raise error(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
+    if not all(isinstance(row, (list, tuple, range, np.ndarray, jax.Array)) for row in rows):
+        raise ValueError(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
+    return tuple(static_ints(row, op, f"each row of {arg}") for row in rows)
 
 
 def static_ints_or_none(
@@ -260,20 +329,39 @@ def static_ints_or_none(
     return static_ints(x, op, arg)
 
 
-def _brief(x: object) -> str:
+def brief(x: object) -> str:
+    """What was received, for a message."""
     if isinstance(x, Tracer):
         return f"a traced array of shape {x.shape}"
-    return repr(x)
+    if isinstance(x, jax.Array) and not isinstance(x.dtype, np.dtype):
+        return f"an array of dtype {x.dtype}"
+    text = repr(x)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
     """`axis` counted from the front, for an array of that rank."""
+    if rank == 0:
+        raise ValueError(f"{op}: {arg} must name a dimension; received {axis} for a scalar")
     if not -rank <= axis < rank:
         raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}); received {axis}")
     return axis + rank if axis < 0 else axis
 
 
+def check_addressable(
+    shape: Sequence[int], dtype: Any, received: object, op: str, arg: str
+) -> None:
+    """Refuses an `arg` that makes an array too large for any machine.
+
+    XLA counts bytes in 64 bits; where they do not fit, some of its paths end the process.
+    """
+    if math.prod(dim for dim in shape if dim) * np.dtype(dtype).itemsize >= 2**63:
+        raise ValueError(
+            f"{op}: {arg} must make arrays of less than 2**63 bytes; received {brief(received)}"
+        )
+
+
 def check_bool(x: object, op: str, arg: str) -> bool:
     if not isinstance(x, bool):
-        raise TypeError(f"{op}: {arg} must be a static bool; received {_brief(x)}")
+        raise TypeError(f"{op}: {arg} must be a static bool; received {brief(x)}")
     return x

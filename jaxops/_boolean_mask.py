@@ -120,6 +120,8 @@ def _boolean_mask(tensor, mask, fill_value, *, op, axis, size, return_size):
 
 def _check_shapes(op, tensor, mask, axis: int) -> int:
     """The axis, not negative."""
+    if tensor.ndim == 0:
+        raise ValueError(f"{op}: tensor must have rank 1 at least; received a scalar")
     if not 1 <= mask.ndim <= max(tensor.ndim, 1):
         raise ValueError(
             f"{op}: mask must have rank 1 at least and that of tensor, {tensor.ndim}, at most; "

@@ -30,6 +30,7 @@ from jaxops import _jax_internals
 from jaxops._index_spec import IndexSpec
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
+_SET_OF_MODES = frozenset(MODES)  # compares by hash first; arrays compare element by element
 
 
 class Resolved(NamedTuple):
@@ -40,7 +41,11 @@ class Resolved(NamedTuple):
 
 
 def check_mode(op: str, mode: object) -> None:
-    if mode not in MODES:
+    try:
+        known = mode in _SET_OF_MODES
+    except TypeError:  # what has no hash is no mode
+        known = False
+    if not known:
         raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {mode!r}")
 
 

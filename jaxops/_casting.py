@@ -247,7 +247,7 @@ def _to(op: str, x: Arrayable, dtype: DTypeLike, name: str | None) -> jax.Array:
 def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
     """A dtype of JAX arrays, refused where JAX would use a 32-bit one in its place."""
     try:
-        result = _to_dtype(dtype)
+        result = to_dtype_or_none(dtype)
     except TypeError:  # not hashable
         result = None
     if result is None:
@@ -264,24 +264,24 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
 
 
 @functools.lru_cache(maxsize=256)  # a third of a small eager cast without it
-def _to_dtype(dtype: object) -> np.dtype | None:
+def to_dtype_or_none(dtype: object) -> np.dtype | None:
+    """The dtype that is meant; None for what is none, or none of numbers or bools.
+
+    Raises `TypeError` for what has no hash.
+    """
     if dtype is float or (isinstance(dtype, str) and dtype == "float"):
         return np.dtype(np.float32)
     # NumPy takes None for float64. What says no size is refused, as in TensorFlow.
     unsized = (isinstance(dtype, str) and dtype in ("int", "uint", "complex")) or any(
         dtype is kind for kind in (None, int, complex)
     )
+    # NumPy also takes anything with an attribute `dtype`, such as a number for its own.
+    unsized |= not isinstance(dtype, (str, type, np.dtype))
     try:
         result = None if unsized else np.dtype(dtype)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         return None
-    return result if result is not None and _is_numeric_or_bool(result) else None
-
-
-def _is_numeric_or_bool(dtype: np.dtype) -> bool:
-    if dtype.type in (np.longdouble, np.clongdouble) or not dtype.isnative:
-        return False
-    return dtype == np.bool_ or jnp.issubdtype(dtype, jnp.number)
+    return result if result is not None and _arguments.is_numeric_or_bool(result) else None
 
 
 def check_numeric(dtype, op: str, arg: str) -> None:
@@ -291,13 +291,11 @@ def check_numeric(dtype, op: str, arg: str) -> None:
 
 def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
     """`run`, with 64-bit host values as they are, which JAX would round to 32 bits first."""
+    given = x
     if not isinstance(x, jax.Array):
         x = _arguments.to_numpy(x, op, arg)
     if isinstance(x, np.ndarray):
-        if not _is_numeric_or_bool(x.dtype):
-            raise TypeError(
-                f"{op}: {arg} must be an array of numbers or bools; received dtype {x.dtype}"
-            )
+        _arguments.check_numeric_or_bool(x.dtype, op, arg, given)
         is_eager = _jax_internals.is_eager()
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
             # Host values depend on nothing that is traced, so this can run at once.

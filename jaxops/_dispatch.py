@@ -82,7 +82,8 @@ def run(
     )
     if any([_arguments.is_host_string(x) for x in data.values()]):
         if not moves_elements:
-            raise TypeError(f"{op}: computes on values and takes no strings; received them")
+            arg = next(arg for arg, x in data.items() if _arguments.is_host_string(x))
+            raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received strings")
         return _run_on_strings(op, call, data, fill_value)
 
     def run_on_numbers(call):

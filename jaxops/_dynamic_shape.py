@@ -29,6 +29,8 @@ def check_size(size: object, op: str, arg: str = "size") -> int:
     size = _arguments.static_int(size, op, arg)
     if size < 0:
         raise ValueError(f"{op}: {arg} must be at least 0; received {size}")
+    if size >= 2**31:  # positions are counted in 32 bits
+        raise ValueError(f"{op}: {arg} must be less than 2**31; received {size}")
     return size
 
 

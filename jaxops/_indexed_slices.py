@@ -80,6 +80,7 @@ class IndexedSlices:
         shape = _arguments.static_ints(dense_shape, op, "dense_shape")
         if any(dim < 0 for dim in shape):
             raise ValueError(f"{op}: dense_shape must not be negative; received {shape}")
+        _arguments.check_addressable(shape, values.dtype, shape, op, "dense_shape")
         if indices.ndim != 1:
             raise ValueError(f"{op}: indices must have rank 1; received shape {indices.shape}")
         depth = len(shape) - values.ndim + 1
@@ -152,6 +153,8 @@ class IndexedSlices:
 
     def add_to(self, dense: jax.Array) -> jax.Array:
         """`dense`, of shape `dense_shape`, with the values added at their rows."""
+        if not isinstance(dense, (jax.Array, np.ndarray)):
+            raise TypeError(f"IndexedSlices: dense must be an array; received {_describe(dense)}")
         if dense.shape != self.dense_shape:
             raise ValueError(
                 f"IndexedSlices: dense must have shape {self.dense_shape}; received {dense.shape}"
@@ -289,6 +292,10 @@ class TiedGradient(NamedTuple):
 
     def to_dense(self) -> jax.Array:
         """The sum: the gradient that `jax.grad` has."""
+        if not isinstance(self.slices, IndexedSlices):
+            raise TypeError(
+                f"TiedGradient: slices must be IndexedSlices; received {_describe(self.slices)}"
+            )
         return self.slices.add_to(self.dense)
 
 
@@ -390,6 +397,8 @@ def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
 
 
 def _check_scalar(x: Any) -> Any:
+    if not isinstance(x, (int, float, complex, np.generic, np.ndarray, jax.Array)):
+        raise TypeError(f"IndexedSlices: it can be scaled by a scalar; received {_describe(x)}")
     if jnp.ndim(x) != 0:
         raise ValueError(
             f"IndexedSlices: it can be scaled by a scalar; received {_describe(x)}; to scale rows, "

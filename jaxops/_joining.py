@@ -14,7 +14,11 @@ from jax import lax
 
 from jaxops._arguments import (
     Arrayable,
+    brief,
     canonical_axis,
+    check_addressable,
+    check_numeric_or_bool,
+    is_scalar,
     kind,
     static_int,
     static_ints,
@@ -65,14 +69,16 @@ def split(
     """
     op, arg = "split", "num_or_size_splits"
     pieces = num_or_size_splits
-    if isinstance(pieces, (list, tuple)) or np.ndim(pieces) > 0:  # type: ignore[arg-type]
-        sizes = static_ints(pieces, op, arg)
-        count = len(sizes)
-    else:
+    if is_scalar(pieces):
         sizes = None
         count = static_int(pieces, op, arg)
+    else:
+        sizes = static_ints(pieces, op, arg)
+        count = len(sizes)
     if count < 1:
-        raise ValueError(f"{op}: {arg} must make at least one piece; received {pieces}")
+        raise ValueError(f"{op}: {arg} must make at least one piece; received {brief(pieces)}")
+    if count >= 2**31:
+        raise ValueError(f"{op}: {arg} must make less than 2**31 pieces; received {count}")
     if num is not None and static_int(num, op, "num") != count:
         raise ValueError(f"{op}: num must be the number of pieces, {count}; received {num}")
     return run(
@@ -169,6 +175,7 @@ def _decides_dtype(op: str, data: dict[str, Any]) -> str:
             return arg
         if array.dtype.kind in "USTO":
             return arg  # strings, or what `run` refuses
+        check_numeric_or_bool(array.dtype, op, arg, value)
         rank = (kind(array.dtype), isinstance(value, (np.ndarray, np.generic)))
         if rank > best_rank:
             best, best_rank = arg, rank
@@ -361,6 +368,7 @@ def _tile(input, *, op, multiples):
             f"{op}: multiples must have one component of at least 0 per dimension of input, "
             f"{input.ndim}; received {multiples}"
         )
+    check_addressable([*input.shape, *multiples], input.dtype, multiples, op, "multiples")
     if set(multiples) <= {0, 1} or not jnp.issubdtype(input.dtype, jnp.inexact):
         return _tile_at_once(multiples, input)
     return _tile_differentiably(multiples, input)

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from jaxops import _arguments, _bounds, _dynamic_shape
-from jaxops._arguments import Arrayable, check_bool, static_int, static_ints
+from jaxops._arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
@@ -93,6 +93,8 @@ def dynamic_partition(
     num_partitions = static_int(num_partitions, op, "num_partitions")
     if num_partitions < 1:
         raise ValueError(f"{op}: num_partitions must be 1 at least; received {num_partitions}")
+    if num_partitions >= 2**31:  # they are numbered in 32 bits
+        raise ValueError(f"{op}: num_partitions must be less than 2**31; received {num_partitions}")
     _dynamic_shape.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
     sizes = None if size is None else _sizes(op, size, num_partitions)
@@ -117,7 +119,7 @@ def dynamic_partition(
 
 
 def _sizes(op: str, size: int | Sequence[int], num_partitions: int) -> tuple[int, ...]:
-    if not isinstance(size, (tuple, list, np.ndarray)) or np.ndim(size) == 0:
+    if is_scalar(size):
         return (_dynamic_shape.check_size(size, op),) * num_partitions
     sizes = static_ints(size, op, "size")
     if len(sizes) != num_partitions:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._arguments import Arrayable, is_host_string, static_ints
+from jaxops._arguments import Arrayable, check_addressable, is_host_string, static_ints
 from jaxops._dispatch import run
 
 
@@ -103,7 +103,7 @@ def extract_patches(
 
 
 def _run(op, images, sizes, strides, rates, padding, name):
-    if padding not in ("VALID", "SAME"):
+    if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
         raise ValueError(f"{op}: padding must be VALID or SAME; received {padding!r}")
     return run(
         op,
@@ -165,6 +165,9 @@ def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
     shape = (batch, rows.count, cols.count, rows.size * cols.size * depth)
     if 0 in shape:
         return jnp.zeros(shape, images.dtype)
+    reach = [batch, rows.length, cols.length, depth]
+    check_addressable(shape, images.dtype, sizes, op, "sizes")
+    check_addressable(reach, images.dtype, (sizes, rates), op, "sizes and rates")
     # The high edge may be negative, where nothing reads the last rows.
     edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
     if any(map(any, edges)):
@@ -182,13 +185,19 @@ def _windows(op, dim, size, stride, rate, padding) -> _Windows:
     if padding == "SAME":
         count = -(-dim // stride)
         missing = max((count - 1) * stride + reach - dim, 0)
-        return _Windows(count, size, stride, rate, missing // 2)
+        return _Windows(count, size, _moving(stride, count, size), rate, missing // 2)
     if reach - dim >= 2 * stride:  # where TensorFlow computes a negative size, rounding to zero
         raise ValueError(
             f"{op}: sizes must reach less than two strides beyond images; "
             f"received a reach of {reach}, a stride of {stride} and a dimension of {dim}"
         )
-    return _Windows(max(-(-(dim - reach + 1) // stride), 0), size, stride, rate, 0)
+    count = max(-(-(dim - reach + 1) // stride), 0)
+    return _Windows(count, size, _moving(stride, count, size), rate, 0)
+
+
+def _moving(stride: int, count: int, size: int) -> int:
+    """The stride; for one window, which it does not move, none that asks for more padding."""
+    return stride if count > 1 else min(stride, size)
 
 
 def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:

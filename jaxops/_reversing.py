@@ -48,8 +48,6 @@ def reverse(tensor: Arrayable, axis: Sequence[int], name: str | None = None) -> 
     """
     op = "reverse"
     axes = static_ints(axis, op, "axis")
-    if any(isinstance(a, bool) for a in axis):
-        raise TypeError(f"{op}: axis must hold ints; received {axis}")
     return run(op, _reverse, {"tensor": tensor}, name=name, moves_elements=True, axes=axes)
 
 
@@ -116,7 +114,7 @@ def reverse_sequence(
     Source: https://www.tensorflow.org/api_docs/python/tf/reverse_sequence
     """
     op = "reverse_sequence"
-    if mode not in _MODES:
+    if not isinstance(mode, str) or mode not in _MODES:
         raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {mode!r}")
     return run(
         op,

@@ -13,13 +13,17 @@ from jax.typing import DTypeLike
 
 from jaxops._arguments import (
     Arrayable,
+    brief,
     canonical_axis,
+    check_addressable,
     check_bool,
+    is_scalar,
     static_int,
     static_ints,
     to_host_strings,
     to_numpy,
 )
+from jaxops._casting import to_dtype_or_none
 from jaxops._dispatch import run
 
 
@@ -52,7 +56,7 @@ def shape(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = 
     """
     op = "shape"
     _check_name(op, name)
-    return _as_out_type(_shape_of(input, op, "input"), out_type, op)
+    return _as_out_type(shape_of(input, op, "input"), out_type, op)
 
 
 def shape_n(
@@ -89,9 +93,7 @@ def shape_n(
         raise TypeError(f"{op}: input must be a list of arrays; received {type(input).__name__}")
     if not input:
         raise ValueError(f"{op}: input must hold at least one array; received an empty list")
-    return [
-        _as_out_type(_shape_of(x, op, f"input[{n}]"), out_type, op) for n, x in enumerate(input)
-    ]
+    return [_as_out_type(shape_of(x, op, f"input[{n}]"), out_type, op) for n, x in enumerate(input)]
 
 
 def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.generic:
@@ -122,7 +124,7 @@ def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = N
     """
     op = "size"
     _check_name(op, name)
-    elements = math.prod(_shape_of(input, op, "input"))
+    elements = math.prod(shape_of(input, op, "input"))
     return _as_out_type(elements, out_type, op)[()]  # type: ignore[return-value]
 
 
@@ -153,7 +155,7 @@ def rank(input: Arrayable, name: str | None = None) -> np.int32:
     """
     op = "rank"
     _check_name(op, name)
-    return np.int32(len(_shape_of(input, op, "input")))
+    return np.int32(len(shape_of(input, op, "input")))
 
 
 def _check_name(op: str, name: str | None) -> None:
@@ -161,19 +163,22 @@ def _check_name(op: str, name: str | None) -> None:
         raise TypeError(f"{op}: name must be a str; received {name!r}")
 
 
-def _shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
+def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
         return x.shape
     array = to_numpy(x, op, arg)
     if array.dtype.kind == "O":
-        to_host_strings(array, op, arg)  # refuses everything else
+        to_host_strings(x, op, arg)  # refuses everything else
     return array.shape
 
 
 def _as_out_type(values, out_type: DTypeLike, op: str) -> np.ndarray:
-    dtype = np.dtype(out_type)
+    try:
+        dtype = to_dtype_or_none(out_type)
+    except TypeError:  # it has no hash
+        dtype = None
     if dtype not in (np.int32, np.int64):
-        raise TypeError(f"{op}: out_type must be int32 or int64; received {dtype}")
+        raise TypeError(f"{op}: out_type must be int32 or int64; received {brief(out_type)}")
     exact = np.array(values, np.int64)
     if exact.size and exact.max() > np.iinfo(dtype).max:
         raise ValueError(f"{op}: out_type must be int64 to hold {exact.max()}; received {dtype}")
@@ -213,14 +218,15 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
     Source: https://www.tensorflow.org/api_docs/python/tf/reshape
     """
     op = "reshape"
-    is_vector = isinstance(shape, (list, tuple)) or np.ndim(shape) > 0
     return run(
         op,
         _reshape,
         {"tensor": tensor},
         name=name,
         moves_elements=True,
-        shape=static_ints(shape, op, "shape") if is_vector else (static_int(shape, op, "shape"),),
+        shape=(static_int(shape, op, "shape"),)
+        if is_scalar(shape)
+        else static_ints(shape, op, "shape"),
     )
 
 
@@ -240,6 +246,7 @@ def _reshape(tensor, *, op, shape):
             f"{op}: shape must have the {tensor.size} elements of tensor, whose shape is "
             f"{tensor.shape}; received {shape}"
         )
+    check_addressable(resolved, tensor.dtype, shape, op, "shape")  # of no elements
     return lax.reshape(tensor, resolved)
 
 
@@ -277,10 +284,10 @@ def squeeze(
     op = "squeeze"
     if axis is None:
         axes = ()
-    elif isinstance(axis, (list, tuple)) or np.ndim(axis) > 0:
-        axes = static_ints(axis, op, "axis")
-    else:
+    elif is_scalar(axis):
         axes = (static_int(axis, op, "axis"),)
+    else:
+        axes = static_ints(axis, op, "axis")
     return run(op, _squeeze, {"input": input}, name=name, moves_elements=True, axes=axes)
 
 

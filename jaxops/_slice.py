@@ -7,20 +7,19 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxops import _bounds, _core, _jax_internals
 from jaxops._arguments import (
     Arrayable,
-    is_host_string,
+    check_addressable,
     saturate_ints,
     static_ints,
     static_ints_or_none,
-    to_operand,
 )
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec, ScalarIndex, SliceBegin
+from jaxops._shaping import shape_of
 from jaxops._windows import Windows
 
 
@@ -99,7 +98,7 @@ def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, .
     """`size` with -1 replaced by what remains after `begin`, which has to be concrete then."""
     if -1 not in size:
         return size
-    shape = np.shape(input_) if is_host_string(input_) else to_operand(input_, op, "input_").shape
+    shape = shape_of(input_, op, "input_")
     begin = static_ints_or_none(begin, op, "begin", concrete_arrays=True)
     if begin is None:
         raise ValueError(
@@ -122,9 +121,16 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
         )
     if any(s < 0 for s in size):
         raise ValueError(f"{op}: size must have components of -1 at least; received {size}")
+    check_addressable(size, input_.dtype, size, op, "size")
     limits = tuple(dim - s + 1 for dim, s in zip(shape, size, strict=True))
     spec = SliceBegin(op, limits=limits, shape=shape)
     if mode in ("fill", "clip", "wrap"):
+        largest = jnp.iinfo(_bounds.widen(begin).dtype).max
+        if any(s > largest for s in size):  # the positions must count in that dtype
+            raise ValueError(
+                f"{op}: size must be at most {largest} for begin of dtype {begin.dtype}; "
+                f"received {size}"
+            )
         return _positions(input_, begin, size, op=op, mode=mode, fill_value=fill_value)
     if any(limit < 1 for limit in limits):
         raise ValueError(

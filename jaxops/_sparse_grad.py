@@ -86,8 +86,9 @@ def sparse_value_and_grad(
     """
     if not callable(fun):
         raise TypeError(f"{_OP}: fun must be callable; received {fun!r}")
-    several = not isinstance(argnums, int)
-    numbers = (argnums,) if isinstance(argnums, int) else _argnums(argnums)
+    several = not _arguments.is_scalar(argnums)
+    one = () if several else (_arguments.static_int(argnums, _OP, "argnums"),)
+    numbers = one or _argnums(argnums)
     _check_tables(tables)
     _arguments.check_bool(has_aux, _OP, "has_aux")
     _arguments.check_bool(tied, _OP, "tied")
@@ -241,6 +242,8 @@ def _check_result(result: Any, has_aux: bool) -> Any:
             )
         value = result[0]
     try:
+        if _arguments.is_host_string(value):  # `asarray` may take it for the name of a dtype
+            raise TypeError
         array = jnp.asarray(value)
     except (TypeError, ValueError):
         received = repr(value)

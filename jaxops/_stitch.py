@@ -160,6 +160,7 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     spec = StitchIndices(op, limits=(limit,), first=0, shapes=shapes)
     places = _dynamic_shape.known_indices(flat, spec, "indices", mode, platform)
     tail = _tail(op, shapes, [x.shape for x in arrays])
+    _arguments.check_addressable((limit, *tail), np.int64, true_size - 1, op, "indices")
     if not isinstance(arrays[0], jax.Array) and _arguments.is_host_string(arrays[0]):
         fill = _dynamic_shape.fill_for_strings(arrays[0], fill_value, op)
     elif fill_value is None:

@@ -13,7 +13,15 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops import _bounds, _core, _jax_internals
-from jaxops._arguments import Arrayable, saturate_ints, static_int, to_indices
+from jaxops._arguments import (
+    Arrayable,
+    brief,
+    is_static_int,
+    rank_or_none,
+    saturate_ints,
+    static_int,
+    to_indices,
+)
 from jaxops._dispatch import run
 from jaxops._index_spec import ShrunkAxes
 from jaxops._windows import Windows
@@ -105,7 +113,7 @@ def strided_slice_spec(index: Any) -> StridedSliceSpec:
         elif isinstance(entry, builtins.slice):
             stride = _slice_part(op, i, "step", entry.step, 1)
             if stride == 0:
-                raise ValueError(f"{op}: the step of index entry {i} must not be 0")
+                raise ValueError(f"{op}: the step of index entry {i} must not be 0; received 0")
             begin = _slice_part(op, i, "start", entry.start, 0)
             end = _slice_part(op, i, "stop", entry.stop, 0)
             begin_mask |= bit if entry.start is None else 0
@@ -126,13 +134,15 @@ def _slice_part(op: str, i: int, part: str, value: object, default: int) -> int:
 
 
 def _index_entry(op: str, i: int, entry: Any) -> Any:
-    is_scalar = np.ndim(entry) == 0 and not isinstance(entry, (bool, np.bool_, str, bytes))
-    if is_scalar and isinstance(entry, jax.Array) and jnp.issubdtype(entry.dtype, jnp.integer):
+    if isinstance(entry, jax.Array):
+        is_int = entry.ndim == 0 and jnp.issubdtype(entry.dtype, jnp.integer)
+    else:
+        is_int = is_static_int(entry)
+        entry = int(entry) if is_int else entry
+    if is_int:
         return entry
-    if is_scalar and not isinstance(entry, jax.Array):
-        return static_int(entry, op, f"index entry {i}")
     raise TypeError(
-        f"{op}: index entry {i} must be an int, a slice, ... or None; received {entry!r}"
+        f"{op}: index entry {i} must be an int, a slice, ... or None; received {brief(entry)}"
     )
 
 
@@ -266,7 +276,7 @@ def _parse_entries(
             f"{op}: begin, end and strides must have the same length; "
             f"received {len(begins)}, {len(ends)} and {len(steps)}"
         )
-    if ellipsis_mask.bit_count() > 1:
+    if ellipsis_mask & (ellipsis_mask - 1):  # `bit_count` ignores the sign
         raise ValueError(
             f"{op}: ellipsis_mask must have at most one bit; received {ellipsis_mask:#b}"
         )
@@ -300,12 +310,15 @@ def _components(op: str, arg: str, values: Any) -> list[Any]:
     """Components of a vector: ints, or JAX scalars where traced."""
     if isinstance(values, (list, tuple)):
         return list(values)
-    if isinstance(values, jax.Array) and not isinstance(values, Tracer):
-        values = np.asarray(values)
-    if np.ndim(values) != 1:
-        raise ValueError(f"{op}: {arg} must be one-dimensional; received shape {np.shape(values)}")
+    if rank_or_none(values) != 1:
+        error = ValueError if isinstance(values, (int, np.ndarray, jax.Array)) else TypeError
+        raise error(
+            f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(values)}"
+        )
     if isinstance(values, jax.Array) and not jnp.issubdtype(values.dtype, jnp.integer):
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {values.dtype}")
+    if isinstance(values, jax.Array) and not isinstance(values, Tracer):
+        values = np.asarray(values)
     return [values[i] for i in range(len(values))]
 
 
@@ -401,7 +414,7 @@ def _static_slice(input_: jax.Array, entries: list[_Entry], singles: Iterator[in
             positions = positions[::-1]
         starts.append(positions[0] if positions else 0)
         stops.append(positions[-1] + 1 if positions else 0)
-        strides.append(positions.step if positions else 1)
+        strides.append(positions.step if len(positions) > 1 else 1)
     result = lax.slice(input_, starts, stops, strides)
     if reversed_axes:
         result = lax.rev(result, reversed_axes)

@@ -14,6 +14,7 @@ import numpy as np
 from jax.typing import DTypeLike
 
 from jaxops import _dispatch, _jax_internals
+from jaxops._arguments import brief
 from jaxops._casting import static_dtype
 
 _OUT_TYPES = set(map(np.dtype, ("float32", "float64", "int32", "int64", "uint32", "uint64")))
@@ -88,7 +89,7 @@ def string_to_number(
     scope = _dispatch.scope_name(op, name)
     if isinstance(input, jax.Array):
         raise TypeError(f"{op}: input must hold host strings; received a {input.dtype} array")
-    strings = input if isinstance(input, np.ndarray) else _to_object_array(input)
+    strings = input if isinstance(input, np.ndarray) else _to_object_array(input, op)
     values = _to_values(strings, dtype, op).reshape(strings.shape)
     if _jax_internals.is_eager():
         return _jax_internals.put_on_default_device(values)
@@ -191,10 +192,13 @@ def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarr
     return floats, is_plain
 
 
-def _to_object_array(x: object) -> np.ndarray:
+def _to_object_array(x: object, op: str) -> np.ndarray:
     # Without a dtype NumPy would cut off null characters at the end, and turn numbers among
     # strings into strings.
-    array = np.asarray(x, dtype=object)
+    try:
+        array = np.asarray(x, dtype=object)
+    except (TypeError, ValueError):  # of arrays that NumPy cannot read, such as random keys
+        raise TypeError(f"{op}: input must hold strings only; received {brief(x)}") from None
     return array.astype(str) if array.size == 0 else array
 
 

@@ -230,7 +230,7 @@ BAD = {
         for what, x, arguments, error, words in (
             ("size-1", X, (1,), ValueError, "block_size 2 received 1"),
             ("size-negative", X, (-2,), ValueError, "block_size 2 received -2"),
-            ("size-bool", X, (True,), ValueError, "block_size 2 received 1"),
+            ("size-bool", X, (True,), TypeError, "block_size int True"),
             ("size-float", X, (2.0,), TypeError, "block_size 2.0"),
             ("not-divisible", X, (3,), ValueError, "input divisible (4, 4, 4, 4)"),
             ("rank-3", X[0], (2,), ValueError, "input [N, H, W, C] NHWC (4, 4, 4)"),

@@ -102,7 +102,7 @@ BAD = {
     "batched": (lambda: jax.vmap(lambda m: jaxops.boolean_mask(1.0, m))(MIDDLE), TypeError,
                 "size must be given where mask is traced"),
     "scalar": (mask([1, 2], True), ValueError, "mask must have rank 1 at least"),
-    "scalar-tensor": (mask(1, True), ValueError, "mask must have rank 1 at least"),
+    "scalar-tensor": (mask(1, True), ValueError, "tensor must have rank 1 at least"),
     "rank": (mask([1, 2], [[True, False]]), ValueError, "and that of tensor, 1, at most"),
     "shape": (mask([1, 2, 3], [True, False]), ValueError, "tensor.shape[0:1] = (3,); received (2,"),
     "shape-padded": (mask([1, 2, 3], [True], size=1), ValueError, "(3,); received (1,)"),

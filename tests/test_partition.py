@@ -259,7 +259,7 @@ BAD = {
     "bad-mode": (partition([1], [0], 1, mode="drop"), ValueError, "mode must be one of"),
     "bad-flag": (partition([1], [0], 1, return_size=1), TypeError, "return_size must be a static"),
     "bad-name": (partition([1], [0], 1, name=3), TypeError, "name must be a str"),
-    "ragged": (partition([1, 2], [[0], [1, 0]], 2), ValueError, "partitions is not an array"),
+    "ragged": (partition([1, 2], [[0], [1, 0]], 2), ValueError, "partitions must be an array or"),
     "stitch-traced": (traced(lambda i: jaxops.dynamic_stitch([[0], i], [[1], [1, 2]])), TypeError,
                       "size must be given where indices[1] is traced"),
     "stitch-nothing": (stitch([], []), ValueError, "lists of the same length, 1 at least"),

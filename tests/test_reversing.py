@@ -180,7 +180,7 @@ BAD = {
     "reverse-float": (lambda: jaxops.reverse(Y, [0.0]), TypeError, "reverse: axis int 0.0"),
     "reverse-bool": (lambda: jaxops.reverse(Y, [True, False]), TypeError, "reverse: axis [True"),
     "reverse-bools": (lambda: jaxops.reverse(Y, np.array([True])), TypeError, "reverse: axis int"),
-    "reverse-None": (lambda: jaxops.reverse(Y, None), ValueError, "reverse: axis None"),
+    "reverse-None": (lambda: jaxops.reverse(Y, None), TypeError, "reverse: axis None"),
     "reverse-traced": (
         lambda: jax.jit(lambda a: jaxops.reverse(Y, [a]))(1),
         TypeError,

@@ -152,8 +152,8 @@ BAD = {  # fun, params, options, exception, words
     "argnums-high": (
         square, ONE, {"argnums": 1}, ValueError, "argnums.*received 1 with 1 positional"),
     "argnums-low": (square, ONE, {"argnums": -2}, ValueError, "argnums.*received -2 with"),
-    "argnums-type": (square, ONE, {"argnums": 1.0}, ValueError, "argnums must be.*received 1.0"),
-    "argnums-items": (square, ONE, {"argnums": ["a"]}, TypeError, "argnums must be.*received 'a'"),
+    "argnums-type": (square, ONE, {"argnums": 1.0}, TypeError, "argnums must be.*received 1.0"),
+    "argnums-items": (square, ONE, {"argnums": ["a"]}, TypeError, "argnums must be.*received .'a'"),
     "argnums-none": (square, ONE, {"argnums": ()}, ValueError, "argnums must name"),
     "argnums-twice": (
         square, ONE, {"argnums": (0, -1)}, ValueError, "argnums must be different"),

@@ -7,6 +7,7 @@ argument for (`mode`, `size`, ...) is on the other surface.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,15 @@ from jax.core import Tracer
 from jax.typing import DTypeLike
 
 import jaxops
-from jaxops._arguments import Arrayable, static_int
+from jaxops._arguments import Arrayable, as_numpy_or_none, brief, static_int
+from jaxops._shaping import shape_of
+
+
+def _reworded(error: Exception, names: dict[str, str]) -> Exception:
+    """The refusal of a function of `jaxops`, with the names that it and its arguments have here."""
+    text = re.sub("|".join(rf"\b{name}\b" for name in names), lambda m: names[m[0]], str(error))
+    return TypeError(text) if isinstance(error, TypeError) else ValueError(text)
+
 
 # Casting
 
@@ -33,9 +42,13 @@ def string_to_number(
         >>> v0.string_to_number(["1", "2.5"])
         Array([1. , 2.5], dtype=float32)
     """
-    return jaxops.string_to_number(
-        string_tensor, np.float32 if out_type is None else out_type, name
-    )
+    try:
+        return jaxops.string_to_number(
+            string_tensor, np.float32 if out_type is None else out_type, name
+        )
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"input": "string_tensor"}) from error
 
 
 def to_double(x: Arrayable, name: str = "ToDouble") -> jax.Array:
@@ -108,12 +121,20 @@ def reshape(tensor: Arrayable, shape: Any, name: str | None = None) -> jax.Array
 
 def squeeze(input: Arrayable, squeeze_dims: Any = None, name: str | None = None) -> jax.Array:
     """`jaxops.squeeze(input, axis=squeeze_dims)`; no dimension, `[]`, means all of size 1."""
-    return jaxops.squeeze(input, squeeze_dims, name)
+    try:
+        return jaxops.squeeze(input, squeeze_dims, name)
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"axis": "squeeze_dims"}) from error
 
 
 def expand_dims(input: Arrayable, dim: int, name: str | None = None) -> jax.Array:
     """`jaxops.expand_dims(input, axis=dim)`."""
-    return jaxops.expand_dims(input, dim, name)
+    try:
+        return jaxops.expand_dims(input, dim, name)
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"axis": "dim"}) from error
 
 
 # Slicing and joining
@@ -132,7 +153,13 @@ def split(split_dim: int, num_split: int, value: Arrayable, name: str = "split")
         >>> v0.split(0, 2, [1, 2, 3, 4])
         [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
     """
-    return jaxops.split(value, static_int(num_split, "split", "num_split"), split_dim, name=name)
+    try:
+        return jaxops.split(
+            value, static_int(num_split, "split", "num_split"), split_dim, name=name
+        )
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"axis": "split_dim", "num_or_size_splits": "num_split"}) from error
 
 
 def tile(input: Arrayable, multiples: Any, name: str | None = None) -> jax.Array:
@@ -155,17 +182,29 @@ def concat(concat_dim: int, values: Any, name: str = "concat") -> jax.Array:
         >>> v0.concat(0, [[1, 2], [3]])
         Array([1, 2, 3], dtype=int32)
     """
-    return jaxops.concat(values, concat_dim, name)
+    try:
+        return jaxops.concat(values, concat_dim, name)
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"axis": "concat_dim"}) from error
 
 
 def pack(values: Any, name: str = "pack") -> jax.Array:
     """`jaxops.stack(values)`, along the first axis."""
-    return jaxops.stack(values, name=name)
+    try:
+        return jaxops.stack(values, name=name)
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"stack": "pack"}) from error
 
 
 def unpack(value: Arrayable, num: int | None = None, name: str = "unpack") -> list[jax.Array]:
     """`jaxops.unstack(value, num)`, along the first axis."""
-    return jaxops.unstack(value, num, name=name)
+    try:
+        return jaxops.unstack(value, num, name=name)
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"unstack": "unpack"}) from error
 
 
 def reverse_sequence(
@@ -176,7 +215,11 @@ def reverse_sequence(
     name: str | None = None,
 ) -> jax.Array:
     """`jaxops.reverse_sequence` with `seq_axis=seq_dim`, `batch_axis=batch_dim` (default 0)."""
-    return jaxops.reverse_sequence(input, seq_lengths, seq_dim, batch_dim, name)
+    try:
+        return jaxops.reverse_sequence(input, seq_lengths, seq_dim, batch_dim, name)
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"seq_axis": "seq_dim", "batch_axis": "batch_dim"}) from error
 
 
 def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) -> jax.Array:
@@ -190,11 +233,12 @@ def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) ->
     """
     if isinstance(dims, Tracer):
         raise TypeError("reverse: dims must be static; received a traced array")
-    flags = np.asarray(dims)
-    rank = len(np.shape(tensor))  # type: ignore[arg-type]
-    if flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):
+    flags = as_numpy_or_none(dims)
+    rank = len(shape_of(tensor, "reverse", "tensor"))
+    if flags is None or flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):
         raise ValueError(
-            f"reverse: dims must be one bool per dimension of tensor, {rank}; received {dims!r}"
+            f"reverse: dims must be one bool per dimension of tensor, {rank}; "
+            f"received {brief(dims)}"
         )
     return jaxops.reverse(tensor, np.flatnonzero(flags).tolist(), name)
 
@@ -216,9 +260,18 @@ def extract_image_patches(
 
     The lists default to `[]` in TensorFlow 0.x too, which refuses them: each takes 4 ints.
     """
-    return jaxops.extract_image_patches(
-        images, ksizes or [], strides or [], rates or [], padding, name
-    )
+    try:
+        return jaxops.extract_image_patches(
+            images,
+            [] if ksizes is None else ksizes,
+            [] if strides is None else strides,
+            [] if rates is None else rates,
+            padding,
+            name,
+        )
+
+    except (TypeError, ValueError) as error:
+        raise _reworded(error, {"sizes": "ksizes"}) from error
 
 
 def space_to_batch(
@@ -238,7 +291,7 @@ def batch_to_space(
 
 
 def _check_block(input: Arrayable, block_size: int, op: str) -> None:
-    shape = np.shape(input)  # type: ignore[arg-type]
+    shape = shape_of(input, op, "input")
     if len(shape) != 4:
         raise ValueError(f"{op}: input must have rank 4; received shape {shape}")
     if static_int(block_size, op, "block_size") < 2:
@@ -262,7 +315,7 @@ def gather(
     name: str | None = None,
 ) -> jax.Array:
     """`jaxops.gather(params, indices)`; `validate_indices=False` is `mode="promise_in_bounds"`."""
-    if validate_indices not in (None, True, False):
+    if validate_indices is not None and not isinstance(validate_indices, bool):
         raise TypeError(
             f"gather: validate_indices must be a bool or None; received {validate_indices!r}"
         )

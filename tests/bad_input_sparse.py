@@ -1,0 +1,168 @@
+"""Bad input: IndexedSlices, TiedGradient, lazy and sparse_value_and_grad."""
+
+# pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from bad_input_values import IN_JIT, I, U, X, in_jit, slices
+
+import jaxops
+from jaxops import IndexedSlices
+
+
+class NoUpdate:
+    def init(self, params):
+        return params
+
+
+PARAMS = {"embed": X}
+LAZY = jaxops.lazy(optax.sgd(0.1))
+ADAM = jaxops.lazy(optax.adam(0.1))
+
+
+def loss(table):
+    return jnp.sum(jaxops.gather(table, [0, 2]))
+
+
+CALLS = {
+    "IndexedSlices-values-none": (
+        lambda: IndexedSlices(None, [0, 1], (4, 3)), TypeError, "IndexedSlices: values must be an array of numbers or bools; received None"),
+    "IndexedSlices-values-text": (
+        lambda: IndexedSlices(["a"], [0], (4,)), TypeError, "IndexedSlices: values must be an array of numbers or bools; received dtype <U1"),
+    "IndexedSlices-values-scalar": (
+        lambda: IndexedSlices(1.0, [0], (4, 3)), ValueError, "IndexedSlices: values must have one row for each of 1 indices, of a shape that dense_shape (4, 3) ends in; received shape ()"),
+    "IndexedSlices-values-rows": (
+        lambda: IndexedSlices(U, [0], (4, 3)), ValueError, "IndexedSlices: values must have one row for each of 1 indices, of a shape that dense_shape (4, 3) ends in; received shape (2, 3)"),
+    "IndexedSlices-values-row-shape": (
+        lambda: IndexedSlices(U[:, :2], [0, 1], (4, 3)), ValueError, "IndexedSlices: values must have one row for each of 2 indices, of a shape that dense_shape (4, 3) ends in; received shape (2, 2)"),
+    "IndexedSlices-indices-float": (
+        lambda: IndexedSlices(U, [0.5, 1.5], (4, 3)), TypeError, "IndexedSlices: indices must have an integer dtype; received float64"),
+    "IndexedSlices-indices-rank": (
+        lambda: IndexedSlices(U, [[0], [1]], (4, 3)), ValueError, "IndexedSlices: indices must have rank 1; received shape (2, 1)"),
+    "IndexedSlices-indices-none": (
+        lambda: IndexedSlices(U, None, (4, 3)), TypeError, "IndexedSlices: indices must have an integer dtype; received None"),
+    "IndexedSlices-dense_shape-none": (
+        lambda: IndexedSlices(U, [0, 1], None), TypeError, "IndexedSlices: dense_shape must be a one-dimensional sequence of ints; received None"),
+    "IndexedSlices-dense_shape-missing": (
+        lambda: IndexedSlices(U, [0, 1]), TypeError, "IndexedSlices.__init__() missing 1 required positional argument: 'dense_shape'"),
+    "IndexedSlices-dense_shape-negative": (
+        lambda: IndexedSlices(U, [0, 1], (-4, 3)), ValueError, "IndexedSlices: dense_shape must not be negative; received (-4, 3)"),
+    "IndexedSlices-dense_shape-float": (
+        lambda: IndexedSlices(U, [0, 1], (4.0, 3)), TypeError, "IndexedSlices: dense_shape must be a one-dimensional sequence of ints; received (4.0, 3)"),
+    "IndexedSlices-dense_shape-traced": (
+        lambda: jax.jit(lambda n: IndexedSlices(U, [0, 1], (n, 3)))(4), TypeError, "IndexedSlices: dense_shape must be static; received a list with a traced value in it"),
+    "IndexedSlices-dense_shape-2**80-rows": (
+        lambda: IndexedSlices(U, [0, 1], (2**80, 3)), ValueError, "IndexedSlices: dense_shape must make arrays of less than 2**63 bytes; received (1208925819614629174706176, 3)"),
+    "IndexedSlices.add_to-dense-shape": (
+        lambda: slices().add_to(jnp.ones((3, 4))), ValueError, "IndexedSlices: dense must have shape (4, 3); received (3, 4)"),
+    "IndexedSlices.add_to-dense-dtype": (
+        lambda: slices().add_to(jnp.ones((4, 3), int)), TypeError, "IndexedSlices: dense must have dtype float32; received int32"),
+    "IndexedSlices.add_to-dense-none": (
+        lambda: slices().add_to(None), TypeError, "IndexedSlices: dense must be an array; received None"),
+    "IndexedSlices.add_to-dense-list": (
+        lambda: slices().add_to([1.0]), TypeError, "IndexedSlices: dense must be an array; received [1.0]"),
+    "IndexedSlices.sum_duplicates-size-negative": (
+        lambda: slices().sum_duplicates(-1), ValueError, "IndexedSlices.sum_duplicates: size must be at least 0; received -1"),
+    "IndexedSlices.sum_duplicates-size-float": (
+        lambda: slices().sum_duplicates(2.0), TypeError, "IndexedSlices.sum_duplicates: size must be a static int; received 2.0"),
+    "IndexedSlices.sum_duplicates-size-small": (
+        lambda: slices().sum_duplicates(1), jaxops.OutOfBoundsError, "2 distinct rows do not fit size=1 [Op:sum_duplicates]"),
+    "IndexedSlices.sum_duplicates-size-small-in-jit": (
+        lambda: in_jit(lambda i: IndexedSlices(U, i, (4, 3)).sum_duplicates(1), [0, 1]), IN_JIT, "2 distinct rows do not fit size=1 [Op:sum_duplicates]"),
+    "IndexedSlices.sum_duplicates-size-missing-in-jit": (
+        lambda: jax.jit(lambda s: s.sum_duplicates())(slices()), TypeError, "IndexedSlices.sum_duplicates: size must be given where indices are traced, as the shape of the result depends on them; received size=None. The number of indices, 2, is"),
+    "IndexedSlices.__add__-other-array": (
+        lambda: slices() + U, TypeError, "IndexedSlices: only IndexedSlices can be added to it; received float32[2,3]; for an array use slices.add_to(array)"),
+    "IndexedSlices.__add__-other-shape": (
+        lambda: slices() + IndexedSlices(U, [0, 1], (5, 3)), ValueError, "IndexedSlices: a sum must be of one dense_shape; received [(4, 3), (5, 3)]"),
+    "IndexedSlices.__add__-other-dtype": (
+        lambda: slices() + IndexedSlices(U.astype(np.int32), [0, 1], (4, 3)), TypeError, "IndexedSlices: a sum must be of one dtype; received ['float32', 'int32']"),
+    "IndexedSlices.__sub__-other-number": (
+        lambda: slices() - 1.0, TypeError, "IndexedSlices: only IndexedSlices can be added to it; received 1.0; for an array use slices.add_to(array)"),
+    "IndexedSlices.__mul__-scalar-array": (
+        lambda: slices() * U, ValueError, "IndexedSlices: it can be scaled by a scalar; received float32[2,3]; to scale rows, make a new one of its values"),
+    "IndexedSlices.__mul__-scalar-string": (
+        lambda: slices() * "a", TypeError, "IndexedSlices: it can be scaled by a scalar; received 'a'"),
+    "IndexedSlices.__mul__-scalar-none": (
+        lambda: slices() * None, TypeError, "IndexedSlices: it can be scaled by a scalar; received None"),
+    "IndexedSlices.__truediv__-scalar-slices": (
+        lambda: slices() / slices(), TypeError, "IndexedSlices: it can be scaled by a scalar; received float32[4,3]"),
+    "IndexedSlices.__setattr__-values": (
+        lambda: setattr(slices(), "values", U), AttributeError, "IndexedSlices: values cannot be set; make a new object instead"),
+    "TiedGradient-dense-shape": (
+        lambda: jaxops.TiedGradient(jnp.ones((3, 4)), slices()).to_dense(), ValueError, "IndexedSlices: dense must have shape (4, 3); received (3, 4)"),
+    "TiedGradient-dense-none": (
+        lambda: jaxops.TiedGradient(None, slices()).to_dense(), TypeError, "IndexedSlices: dense must be an array; received None"),
+    "TiedGradient-slices-array": (
+        lambda: jaxops.TiedGradient(jnp.ones((4, 3)), U).to_dense(), TypeError, "TiedGradient: slices must be IndexedSlices; received float32[2,3]"),
+    "lazy-optimizer-number": (
+        lambda: jaxops.lazy(0.1), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received 0.1"),
+    "lazy-optimizer-none": (
+        lambda: jaxops.lazy(None), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received None"),
+    "lazy-learning_rate": (
+        lambda: jaxops.lazy(optax.sgd(0.1), learning_rate=0.1), TypeError, "lazy() got an unexpected keyword argument 'learning_rate'"),
+    "LazyOptimizer-apply-missing": (
+        lambda: jaxops.LazyOptimizer(None), TypeError, "LazyOptimizer.__new__() missing 1 required positional argument: 'apply'"),
+    "LazyOptimizer.apply-grads-structure": (
+        lambda: LAZY.apply({"other": slices()}, LAZY.init(PARAMS), PARAMS), ValueError, "lazy: grads must have the structure of params,"),
+    "LazyOptimizer.apply-grads-shape": (
+        lambda: LAZY.apply({"embed": IndexedSlices(U, [0, 1], (5, 3))}, LAZY.init(PARAMS), PARAMS), ValueError, "lazy: gradient 'embed' must have the parameter's shape (4, 3); received (5, 3)"),
+    "LazyOptimizer.apply-grads-dense-shape": (
+        lambda: LAZY.apply({"embed": jnp.ones(3)}, LAZY.init(PARAMS), PARAMS), ValueError, "lazy: gradient 'embed' must have the parameter's shape (4, 3); received (3,)"),
+    "LazyOptimizer.apply-grads-string": (
+        lambda: LAZY.apply({"embed": "a"}, LAZY.init(PARAMS), PARAMS), TypeError, "lazy: gradient 'embed' must be an array of numbers or bools; received dtype <U1"),
+    "LazyOptimizer.apply-grads-none": (
+        lambda: LAZY.apply(None, LAZY.init(PARAMS), PARAMS), ValueError, "lazy: grads must have the structure of params,"),
+    "LazyOptimizer.apply-state-of-another": (
+        lambda: LAZY.apply({"embed": slices()}, ADAM.init({"embed": X[:2]}), PARAMS), ValueError, "lazy: state must come from init for these params, with leaves of shapes []; received [(), (2, 3), (2, 3)]"),
+    "LazyOptimizer.apply-state-none": (
+        lambda: ADAM.apply({"embed": slices()}, None, PARAMS), ValueError, "lazy: state must come from init for these params, with leaves of shapes [(), (4, 3), (4, 3)]; received []"),
+    "LazyOptimizer.apply-params-string": (
+        lambda: LAZY.apply({"embed": slices()}, LAZY.init(PARAMS), {"embed": "a"}), TypeError, "lazy: parameter 'embed' must be an array of numbers or bools; received dtype <U1"),
+    "LazyOptimizer.apply-params-none": (
+        lambda: LAZY.apply({"embed": slices()}, LAZY.init(PARAMS), None), ValueError, "lazy: grads must have the structure of params,"),
+    "sparse_value_and_grad-fun-none": (
+        lambda: jaxops.sparse_value_and_grad(None, tables=""), TypeError, "sparse_value_and_grad: fun must be callable; received None"),
+    "sparse_value_and_grad-fun-vector": (
+        lambda: jaxops.sparse_value_and_grad(lambda t: t[I[0]], tables="")(X), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received shape (1, 3) and dtype float32"),
+    "sparse_value_and_grad-fun-int": (
+        lambda: jaxops.sparse_value_and_grad(lambda t: 1, tables="")(X), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received shape () and dtype int32"),
+    "sparse_value_and_grad-fun-string": (
+        lambda: jaxops.sparse_value_and_grad(lambda t: "a", tables="")(X), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received 'a'"),
+    "sparse_value_and_grad-tables-missing": (
+        lambda: jaxops.sparse_value_and_grad(loss), TypeError, "sparse_value_and_grad() missing 1 required keyword-only argument: 'tables'"),
+    "sparse_value_and_grad-tables-none": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables=None), TypeError, "sparse_value_and_grad: tables must be a key path such as 'encoder/embed', a sequence of them, or a predicate (path, leaf) -> bool; received None"),
+    "sparse_value_and_grad-tables-int": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables=[0]), TypeError, "sparse_value_and_grad: tables must be a key path such as 'encoder/embed', a sequence of them, or a predicate (path, leaf) -> bool; received [0]"),
+    "sparse_value_and_grad-tables-unknown": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="embed")(X), ValueError, "sparse_value_and_grad: tables must name leaves of the parameters, which are ''; received 'embed'"),
+    "sparse_value_and_grad-tables-scalar": (
+        lambda: jaxops.sparse_value_and_grad(lambda t: t, tables="")(1.0), ValueError, "sparse_value_and_grad: table '' must have rows; received a scalar"),
+    "sparse_value_and_grad-tables-int-dtype": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="")(X.astype(np.int32)), TypeError, "sparse_value_and_grad: parameter '' must have a real floating-point dtype; received int32"),
+    "sparse_value_and_grad-tables-other-use": (
+        lambda: jaxops.sparse_value_and_grad(lambda t: jnp.sum(t * t), tables="")(X), ValueError, "sparse_value_and_grad: table '' must be used by lookups of rows only; received a use by mul at"),
+    "sparse_value_and_grad-argnums-high": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=1)(X), ValueError, "sparse_value_and_grad: argnums must name positional arguments; received 1 with 1 positional arguments"),
+    "sparse_value_and_grad-argnums-twice": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="0", argnums=(0, -1))(X), ValueError, "sparse_value_and_grad: argnums must be different; received (0, -1)"),
+    "sparse_value_and_grad-argnums-empty": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=()), ValueError, "sparse_value_and_grad: argnums must name an argument; received ()"),
+    "sparse_value_and_grad-argnums-float": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=0.0), TypeError, "sparse_value_and_grad: argnums must be a static int; received 0.0"),
+    "sparse_value_and_grad-argnums-bool": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=False), TypeError, "sparse_value_and_grad: argnums must be a static int; received False"),
+    "sparse_value_and_grad-argnums-none": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=None), TypeError, "sparse_value_and_grad: argnums must be a one-dimensional sequence of ints; received None"),
+    "sparse_value_and_grad-has_aux-int": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", has_aux=1), TypeError, "sparse_value_and_grad: has_aux must be a static bool; received 1"),
+    "sparse_value_and_grad-has_aux-no-pair": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", has_aux=True)(X), TypeError, "sparse_value_and_grad: with has_aux fun must return a pair (value, aux); received"),
+    "sparse_value_and_grad-tied-none": (
+        lambda: jaxops.sparse_value_and_grad(loss, tables="", tied=None), TypeError, "sparse_value_and_grad: tied must be a static bool; received None"),
+    "lazy-optimizer-without-update": (
+        lambda: jaxops.lazy(NoUpdate()), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received"),
+}  # fmt: skip
