@@ -16,9 +16,10 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
-# The pages that are made by running the functions: docs/dtypes.md, docs/gallery.md.
+# The pages that are made by running the functions: docs/dtypes.md, symbolic_shapes.md, gallery.md.
 docs: $(STAMP)
 	$(BIN)/python docs/dtype_table.py
+	$(BIN)/python docs/symbolic_table.py
 	$(BIN)/python examples/gallery.py
 
 # Every op against TensorFlow, jax.numpy and keras.ops: see benchmarks/README.md. Options of

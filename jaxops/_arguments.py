@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.export import is_symbolic_dim
 from jax.typing import ArrayLike
 
 from jaxops import _bounds, _jax_internals
@@ -286,6 +287,13 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
 
 
+def static_dims(x: object, op: str, arg: str) -> tuple[Any, ...]:
+    """`static_ints` for sizes, which may be symbolic dimensions while a program is exported."""
+    if isinstance(x, (list, tuple)) and any(map(is_symbolic_dim, x)):
+        return tuple(i if is_symbolic_dim(i) else static_int(i, op, arg) for i in x)
+    return static_ints(x, op, arg)
+
+
 def rank_or_none(x: object) -> int | None:
     """The rank of an array or of nested lists; None for what is neither."""
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
@@ -355,7 +363,8 @@ def check_addressable(
 
     XLA counts bytes in 64 bits; where they do not fit, some of its paths end the process.
     """
-    if math.prod(dim for dim in shape if dim) * np.dtype(dtype).itemsize >= 2**63:
+    known = math.prod(dim for dim in shape if not is_symbolic_dim(dim) and dim)
+    if known * np.dtype(dtype).itemsize >= 2**63:
         raise ValueError(
             f"{op}: {arg} must make arrays of less than 2**63 bytes; received {brief(received)}"
         )

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from jax.typing import DTypeLike
 
+from jaxops import _dims
 from jaxops._arguments import Arrayable
 from jaxops._casting import check_numeric, is_complex, run_from_true_values, static_dtype
 from jaxops._dispatch import run
@@ -79,11 +80,27 @@ def _bitcast(input, *, op, dtype):
     # The leading 1 makes this a reshape that `vmap` moves its dimension to the front for. JAX's
     # rule for the bitcast takes a mapped last dimension for the one that the bitcast consumes.
     parts = lax.reshape(input, (1, *shape, *grouped))
-    parts = lax.bitcast_convert_type(parts, new_part)
+    parts = _convert(parts, new_part)
     if is_complex(dtype):
         parts = lax.reshape(parts, (*shape, new_size // 2, 2))
         parts = lax.complex(parts[..., 0], parts[..., 1])
     return lax.reshape(parts, result_shape)
+
+
+def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
+    """`lax.bitcast_convert_type`, which XLA cannot compile for symbolic shapes of another rank."""
+    bits, new_bits = _bits(x.dtype), _bits(dtype)
+    if bits == new_bits or _dims.are_known(x.shape):
+        return lax.bitcast_convert_type(x, dtype)
+    wide, narrow = (jnp.dtype(f"uint{n}") for n in (max(bits, new_bits), min(bits, new_bits)))
+    x = lax.bitcast_convert_type(x, jnp.dtype(f"uint{bits}"))
+    places = np.arange(0, max(bits, new_bits), min(bits, new_bits)).astype(wide)  # lowest first
+    places = places.reshape((1,) * (x.ndim - (new_bits > bits)) + (-1,))
+    if new_bits < bits:
+        x = (x[..., None] >> places).astype(narrow)
+    else:
+        x = (x.astype(wide) << places).sum(axis=-1, dtype=wide)
+    return lax.bitcast_convert_type(x, dtype)
 
 
 def _real_dtype(dtype) -> np.dtype:

@@ -26,7 +26,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
-from jaxops import _jax_internals
+from jaxops import _dims, _jax_internals
 from jaxops._index_spec import IndexSpec
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
@@ -60,7 +60,8 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
         mode = "promise_in_bounds"
     if mode == "clip":
         limits = _limits_like(indices, spec)
-        indices = jnp.clip(indices, np.zeros_like(limits), limits - 1)
+        zeros = np.zeros(limits.shape, limits.dtype)
+        indices = jnp.clip(indices, zeros, limits - np.array(1, limits.dtype))
     elif mode == "wrap":
         indices = jnp.remainder(indices, _limits_like(indices, spec))
     elif mode == "fill":
@@ -97,16 +98,19 @@ def _narrow(indices: jax.Array) -> jax.Array:
     return jnp.minimum(indices, largest).astype(signed)
 
 
-def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray:
+def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray | jax.Array:
     return _limits(indices, spec, jnp.iinfo(indices.dtype).max, indices.dtype)
 
 
-def _limits(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray:
-    limits = np.array([min(limit, largest) for limit in spec.limits], dtype)
+def _limits(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
+    # JAX finds out symbolic ones as numbers of its default type of integers.
+    known = _dims.are_known(spec.limits)
+    limits = [min(limit, largest) for limit in spec.limits] if known else spec.limits
+    limits = _dims.as_vector(limits, dtype)
     return limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks must not be promoted
 
 
-def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.ndarray]:
+def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.ndarray | jax.Array]:
     """Indices and limits, bit-cast: negative indices become larger than every limit."""
     info = jnp.iinfo(indices.dtype)
     unsigned = np.dtype(f"uint{info.bits}")
@@ -130,10 +134,12 @@ def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """
     values, limits = _as_unsigned(indices, spec)
     sign = 1 << (jnp.iinfo(values.dtype).bits - 1)
-    if limits.max() > sign:  # uint32 indices into more than 2^31 elements
+    if isinstance(limits, np.ndarray) and limits.max() > sign:
+        # Unsigned indices into more than 2^31 elements.
         return jnp.any(values >= limits)
     zero = np.zeros((), values.dtype)
-    seen = lax.reduce((values, limits - 1 - values), (zero, zero), _or_each, range(values.ndim))
+    left = limits - np.array(1, limits.dtype) - values
+    seen = lax.reduce((values, left), (zero, zero), _or_each, range(values.ndim))
     return (seen[0] | seen[1]) >= np.array(sign, values.dtype)
 
 
@@ -330,7 +336,15 @@ def _raise(spec: IndexSpec, position, index):
     raise spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index))
 
 
-def _lower(ctx, indices, **params):
+def _lower(ctx, indices, *, spec, **params):
+    if _jax_internals.is_for_export(ctx):
+        raise ValueError(
+            f"{spec.operation}: mode must be one that needs no Python when the program runs; "
+            f"received {params['mode']!r}, which raises from a host callback, and that jax.export "
+            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', export the function "
+            "under jax.experimental.checkify, or for another platform than the CPU"
+        )
+    params["spec"] = spec
     check = _raise_if_any_on_many_devices
     if _jax_internals.is_for_one_device(ctx):
         check = _raise_if_any_on_one_device

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import ad
 
+from jaxops import _dims
 from jaxops._cpu_form import with_cpu_form
 from jaxops._programs import varying_alike
 from jaxops._windows import Windows, bind_gather_to_batch, lax_gather, lax_scatter_add
@@ -39,7 +40,7 @@ def _is_faster(shape: tuple[int, ...], indices_shape: tuple[int, ...], windows: 
     zeros in the cache and then copied.
     """
     first = windows.first
-    if windows.batch_dims or first == 0:
+    if windows.batch_dims or first == 0 or not _dims.are_known((*shape, *indices_shape)):
         return False
     gathered = math.prod(windows.result_shape(shape, indices_shape)[first:])
     rows, row = math.prod(shape[:first]), math.prod(shape[first:])

@@ -19,6 +19,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from jaxops import _dims
 from jaxops._programs import type_of_result, varying_alike
 from jaxops._windows import Windows, bind_gather_to_batch, bind_to_batch, lax_gather
 
@@ -67,24 +68,28 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
 def _row_numbers(indices, batch_dims: int, dims: tuple[int, ...]):
     """Row-major number of the row that each index vector selects; `prod(dims)` if none."""
     dtype = jnp.int32
-    if math.prod(dims) + math.prod(indices.shape[:-1]) > jnp.iinfo(dtype).max:
+    rows = math.prod(dims)
+    if not _dims.are_known((*dims, *indices.shape)):
+        dtype = jax.dtypes.canonicalize_dtype(jnp.int64)  # as JAX counts them itself
+    elif rows + math.prod(indices.shape[:-1]) > jnp.iinfo(dtype).max:
         if not jax.config.read("jax_enable_x64"):
             raise ValueError(
-                f"deterministic=True: {math.prod(dims)} rows take 64-bit row numbers; "
+                f"deterministic=True: {rows} rows take 64-bit row numbers; "
                 'jax.config.update("jax_enable_x64", True) switches them on'
             )
         dtype = jnp.int64
     index_shape = indices.shape[:-1]
     numbers = jnp.zeros(index_shape, dtype)
     inside = jnp.ones(index_shape, bool)
-    for d, dim in enumerate(dims):
+    sizes = _dims.as_vector((*dims, rows), dtype)
+    for d in range(len(dims)):
         if d < batch_dims:
             coordinate = lax.broadcasted_iota(dtype, index_shape, d)
         else:
             coordinate = indices[..., d - batch_dims]
-            inside &= (coordinate >= 0) & (coordinate < dim)
-        numbers = numbers * dim + coordinate.astype(dtype)
-    return jnp.where(inside, numbers, math.prod(dims))
+            inside &= (coordinate >= 0) & (coordinate < sizes[d].astype(coordinate.dtype))
+        numbers = numbers * sizes[d] + coordinate.astype(dtype)
+    return jnp.where(inside, numbers, sizes[-1])
 
 
 def _add_within_segment(left, right):

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.export import is_symbolic_dim
 
 from jaxops import _arguments, _bounds, _core, _dispatch, _jax_internals
 from jaxops._index_spec import IndexSpec, ScalarIndex
@@ -225,6 +226,8 @@ def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
     """
     if keys.shape[0] == 0:
         return keys, jnp.zeros(num_keys, jnp.int32)
+    if is_symbolic_dim(keys.shape[0]):
+        return _sort(keys, num_keys)
     return lax.platform_dependent(
         keys,
         cpu=functools.partial(_counting_sort, num_keys=num_keys),

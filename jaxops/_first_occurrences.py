@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.export import is_symbolic_dim
 
 from jaxops._true_ranks import true_positions
 
@@ -28,6 +29,8 @@ def first_occurrences(x: jax.Array) -> jax.Array:
     if n == 0:
         return positions
     keys, is_nan = _keys(x)
+    if is_symbolic_dim(n):  # how large a table it takes is not known
+        return _by_sort(keys, is_nan)
     first = jnp.where(is_nan, positions, jnp.int32(-1))
     # Made from the keys, so that under `shard_map` it varies along the same axes as they do.
     nothing = jnp.where(keys[0] == keys[0], jnp.int32(0), jnp.int32(1))
@@ -60,6 +63,14 @@ def first_occurrences(x: jax.Array) -> jax.Array:
         return _search(keys, first, nothing + n, some_wait)[0]
     first, waiting = _search(keys, first, nothing, few_are_found, bidders=FEW)
     return lax.cond(waiting > 0, search_on, is_complete, first, waiting)
+
+
+def _by_sort(keys: jax.Array, is_nan: jax.Array) -> jax.Array:
+    positions = lax.iota(jnp.int32, keys.shape[0])
+    keys, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
+    is_new = (keys != jnp.roll(keys, 1)) | (positions == 0) | is_nan[order]
+    run_starts = lax.cummax(jnp.where(is_new, positions, 0))
+    return jnp.zeros_like(order).at[order].set(order[run_starts], unique_indices=True)
 
 
 def _search(

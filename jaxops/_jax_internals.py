@@ -151,6 +151,14 @@ def is_for_one_device(ctx) -> bool:
     return getattr(ctx.module_context.axis_context, "num_devices", None) == 1
 
 
+def is_for_export(ctx) -> bool:
+    """Whether a program that is being lowered will be stored, and run in another process.
+
+    As above.
+    """
+    return getattr(ctx.module_context.lowering_parameters, "for_export", False)
+
+
 def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
     """How many of the inputs of a `scan` are constants, and how many are carried.
 

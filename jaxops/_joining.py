@@ -20,8 +20,8 @@ from jaxops._arguments import (
     check_numeric_or_bool,
     is_scalar,
     kind,
+    static_dims,
     static_int,
-    static_ints,
     to_numpy,
 )
 from jaxops._dispatch import run
@@ -73,7 +73,7 @@ def split(
         sizes = None
         count = static_int(pieces, op, arg)
     else:
-        sizes = static_ints(pieces, op, arg)
+        sizes = static_dims(pieces, op, arg)
         count = len(sizes)
     if count < 1:
         raise ValueError(f"{op}: {arg} must make at least one piece; received {brief(pieces)}")
@@ -105,7 +105,7 @@ def _split(value, *, op, count, sizes, axis):
         sizes = (dim // count,) * count
     rest = dim - sum(size for size in sizes if size != -1)
     resolved = [rest if size == -1 else size for size in sizes]
-    if sizes.count(-1) > 1 or min(resolved) < 0 or sum(resolved) != dim:
+    if sizes.count(-1) > 1 or any(size < 0 for size in resolved) or sum(resolved) != dim:
         raise ValueError(
             f"{op}: num_or_size_splits must have sizes of at least 0, but for one -1, and make up "
             f"dimension {axis} of value, {dim}; received {sizes}"
@@ -358,7 +358,7 @@ def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax
     Source: https://www.tensorflow.org/api_docs/python/tf/tile
     """
     op = "tile"
-    multiples = static_ints(multiples, op, "multiples")
+    multiples = static_dims(multiples, op, "multiples")
     return run(op, _tile, {"input": input}, name=name, moves_elements=True, multiples=multiples)
 
 

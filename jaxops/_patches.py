@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.export import is_symbolic_dim
 
 from jaxops._arguments import Arrayable, check_addressable, is_host_string, static_ints
 from jaxops._dispatch import run
@@ -173,7 +174,9 @@ def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
     if any(map(any, edges)):
         config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
         images = lax.pad(images, np.array(zero, images.dtype), config)
-    if strides == rates == (1, 1) and max(sizes) <= 5 and cols.size * depth <= 64:
+    # Written for any depth where it is symbolic.
+    is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
+    if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:
         patches = _small_patches(images, rows, cols)
     else:
         patches = _join_windows(_join_windows(images, 2, cols), 1, rows)
@@ -197,7 +200,7 @@ def _windows(op, dim, size, stride, rate, padding) -> _Windows:
 
 def _moving(stride: int, count: int, size: int) -> int:
     """The stride; for one window, which it does not move, none that asks for more padding."""
-    return stride if count > 1 else min(stride, size)
+    return stride if is_symbolic_dim(count) or count > 1 else min(stride, size)
 
 
 def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:

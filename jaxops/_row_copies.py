@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops import _dims
 from jaxops._cpu_form import with_cpu_form
 from jaxops._windows import Windows, bind_gather_to_batch, lax_gather
 
@@ -26,6 +27,8 @@ def is_copied_by_element(operand: jax.Array, windows: Windows) -> bool:
         return False
     if operand.dtype.kind not in "biuf" and operand.dtype != jnp.bfloat16:
         return False  # complex numbers, and those of fewer than 8 bits
+    if not _dims.are_known(operand.shape):
+        return False
     longest = np.inf if operand.dtype == jnp.bfloat16 else 75
     return 60 <= operand.shape[last] <= longest
 

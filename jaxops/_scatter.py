@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxops import _core
-from jaxops._arguments import Arrayable, check_addressable, check_bool, static_ints
+from jaxops._arguments import Arrayable, check_addressable, check_bool, static_dims
 from jaxops._dispatch import run
 from jaxops._index_spec import VectorIndex
 from jaxops._windows import Windows
@@ -71,7 +71,7 @@ def scatter_nd(
         {"indices": indices},
         name=name,
         mode=mode,
-        shape=static_ints(shape, op, "shape"),
+        shape=static_dims(shape, op, "shape"),
         deterministic=check_bool(deterministic, op, "deterministic"),
     )
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.export import is_symbolic_dim
 from jax.typing import DTypeLike
 
 from jaxops._arguments import (
+    X64_HINT,
     Arrayable,
     brief,
     canonical_axis,
     check_addressable,
     check_bool,
     is_scalar,
+    static_dims,
     static_int,
     static_ints,
     to_host_strings,
@@ -39,7 +43,8 @@ def shape(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = 
         name: static; must be a str or None. Nothing is computed that could bear it.
 
     Returns:
-        NumPy array of shape `[rank(input)]` and dtype `out_type`.
+        NumPy array of shape `[rank(input)]` and dtype `out_type`. Traced where a dimension is
+        symbolic, as while a program is exported; there `x.shape` serves as a static argument.
 
     Raises:
         TypeError: wrong type of an argument.
@@ -107,7 +112,7 @@ def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = N
         name: static; must be a str or None, as in `shape`.
 
     Returns:
-        NumPy scalar of dtype `out_type`.
+        NumPy scalar of dtype `out_type`; traced where a dimension is symbolic.
 
     Raises:
         TypeError: wrong type of an argument.
@@ -125,7 +130,7 @@ def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = N
     op = "size"
     _check_name(op, name)
     elements = math.prod(shape_of(input, op, "input"))
-    return _as_out_type(elements, out_type, op)[()]  # type: ignore[return-value]
+    return _as_out_type(elements, out_type, op)[()]
 
 
 def rank(input: Arrayable, name: str | None = None) -> np.int32:
@@ -172,13 +177,20 @@ def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
     return array.shape
 
 
-def _as_out_type(values, out_type: DTypeLike, op: str) -> np.ndarray:
+def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
     try:
         dtype = to_dtype_or_none(out_type)
     except TypeError:  # it has no hash
         dtype = None
     if dtype not in (np.int32, np.int64):
         raise TypeError(f"{op}: out_type must be int32 or int64; received {brief(out_type)}")
+    if any(map(is_symbolic_dim, np.array(values, object).reshape(-1))):
+        # Known when the exported program runs.
+        if dtype != jax.dtypes.canonicalize_dtype(dtype):
+            raise ValueError(
+                f"{op}: out_type must be int32 for symbolic dimensions; received int64; {X64_HINT}"
+            )
+        return jnp.array(values).astype(dtype)
     exact = np.array(values, np.int64)
     if exact.size and exact.max() > np.iinfo(dtype).max:
         raise ValueError(f"{op}: out_type must be int64 to hold {exact.max()}; received {dtype}")
@@ -226,7 +238,7 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
         moves_elements=True,
         shape=(static_int(shape, op, "shape"),)
         if is_scalar(shape)
-        else static_ints(shape, op, "shape"),
+        else static_dims(shape, op, "shape"),
     )
 
 

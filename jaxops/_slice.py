@@ -14,7 +14,7 @@ from jaxops._arguments import (
     Arrayable,
     check_addressable,
     saturate_ints,
-    static_ints,
+    static_dims,
     static_ints_or_none,
 )
 from jaxops._dispatch import run
@@ -88,7 +88,7 @@ def slice(
         mode=mode,
         fill_value=fill_value,
         moves_elements=True,
-        size=_resolve_rest(op, input_, begin, static_ints(size, op, "size")),
+        size=_resolve_rest(op, input_, begin, static_dims(size, op, "size")),
         # An eager call takes `begin` as data: one compiled function serves all its values.
         static_begin=None if _jax_internals.is_eager() else static_begin,
     )

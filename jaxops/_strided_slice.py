@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.export import is_symbolic_dim
 
-from jaxops import _bounds, _core, _jax_internals
+from jaxops import _bounds, _core, _dims, _jax_internals
 from jaxops._arguments import (
     Arrayable,
     brief,
@@ -352,7 +353,7 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
         axes=tuple(axes[e.place] for e in singles),
         places=tuple(e.place for e in singles),
     )
-    if static_singles is not None:
+    if static_singles is not None and _dims.are_known(spec.limits):
         vector = np.array(static_singles, dtype=np.int64)
         vector = np.where(vector < 0, vector + np.array(spec.limits, dtype=np.int64), vector)
         error = spec.find_error(vector)
@@ -391,7 +392,30 @@ def _from_the_end(begin: jax.Array, limits: tuple[int, ...]) -> jax.Array:
     if jnp.issubdtype(begin.dtype, jnp.unsignedinteger):
         return begin
     begin = _bounds.widen(begin)
-    return jnp.where(begin < 0, begin + np.array(limits, dtype=begin.dtype), begin)
+    return jnp.where(begin < 0, begin + _dims.as_vector(limits, begin.dtype), begin)
+
+
+def _symbolic_range(dim: Any, entry: _Entry) -> tuple[Any, Any, Any]:
+    """Where a range begins and ends, and how many positions it has, counted in its direction.
+
+    As `range(dim)[begin:end:stride]` clamps. Which of two sizes is the larger one JAX knows by
+    itself or from the constraints that an export is given; else it raises. It knows `a >= b`, but
+    not `a > b`, where they may be equal, so `max` will not do.
+    """
+
+    def clamp(place, default):
+        if place is None:
+            return default
+        place = dim + place if place < 0 else place
+        if entry.stride < 0:
+            place = dim - 1 - place
+        place = place if place <= dim else dim
+        return place if place >= 0 else 0
+
+    first, last = clamp(entry.begin, 0), clamp(entry.end, dim)
+    last = last if last >= first else first
+    stride = abs(entry.stride)
+    return first, last, (last - first + stride - 1) // stride
 
 
 def _static_slice(input_: jax.Array, entries: list[_Entry], singles: Iterator[int]) -> jax.Array:
@@ -405,6 +429,15 @@ def _static_slice(input_: jax.Array, entries: list[_Entry], singles: Iterator[in
         dim = next(dims)
         if entry.kind == "single":
             positions = range(next(singles), dim)[:1]
+        elif is_symbolic_dim(dim):
+            if entry.stride < 0:
+                input_ = lax.rev(input_, [len(starts)])
+            start, stop, size = _symbolic_range(dim, entry)
+            starts.append(start)
+            stops.append(stop)
+            strides.append(abs(entry.stride))
+            shape.append(size)
+            continue
         else:
             # Python's own slices clamp as TensorFlow's ranges do.
             positions = range(dim)[entry.begin : entry.end : entry.stride]

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.export import is_symbolic_dim
 
 _WORD = 32  # bits
 
@@ -29,6 +30,8 @@ def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
     """How many elements before each one are true, and how many there are; int32."""
     if mask.shape[0] == 0:
         return _iota(mask), jnp.int32(0)
+    if is_symbolic_dim(mask.shape[0]):  # how many words it takes is not known
+        return _by_cumsum(mask)
     return lax.platform_dependent(mask, cpu=_by_words, default=_by_cumsum)
 
 

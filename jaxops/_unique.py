@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.export import is_symbolic_dim, register_namedtuple_serialization
 
 from jaxops import _arguments, _dynamic_shape
 from jaxops._arguments import Arrayable, check_bool
@@ -33,6 +34,10 @@ class UniqueWithCounts(NamedTuple):
     y: Any
     idx: Any
     count: Any
+
+
+register_namedtuple_serialization(Unique, serialized_name="jaxops.Unique")
+register_namedtuple_serialization(UniqueWithCounts, serialized_name="jaxops.UniqueWithCounts")
 
 
 def unique(
@@ -254,7 +259,8 @@ def _number(x: jax.Array, *, size: int, with_counts: bool):
     def number_by_few():
         return number_by(is_first[:FEW])
 
-    if n > FEW:  # where few values are distinct, all of them are mostly found early
+    # Where few values are distinct, all of them are mostly found early.
+    if not is_symbolic_dim(n) and n > FEW:
         firsts, idx, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
     else:
         firsts, idx, total = number_by_all()

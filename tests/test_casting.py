@@ -278,7 +278,7 @@ def test_bitcast_examples_of_tensorflow():
         (jaxops.cast, ([1], "M8[s]"), TypeError, ["cast: dtype", "M8"]),
         (jaxops.cast, ([1], np.longdouble), TypeError, ["cast: dtype", "longdouble"]),
         (jaxops.cast, (["1"], "int32"), TypeError, ["cast: x", "<U1"]),
-        (jaxops.cast, (None, "int32"), TypeError, ["cast: x", "object"]),
+        (jaxops.cast, (None, "int32"), TypeError, ["cast: x", "received None"]),
         (jaxops.cast, (np.ones(2, ">f4"), "int32"), TypeError, ["cast: x", ">f4"]),
         (jaxops.cast, ([1], ">f4"), TypeError, ["cast: dtype", ">f4"]),
         (jaxops.cast, ([[1], [2, 3]], "int32"), ValueError, ["cast: x", "nested list"]),

@@ -1,0 +1,109 @@
+"""Programs that are exported for sizes not known yet: the calls of docs/symbolic_table.py."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import FunctionType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from case import TRANSFORMATIONS
+from jax import export
+from jax.experimental import checkify
+
+import jaxops
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def _load():
+    spec = importlib.util.spec_from_file_location("symbolic_table", DOCS / "symbolic_table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+table = _load()
+CALLS = {f"{call.function}{call.how}": call for call in table.CALLS}
+TAKEN = {name: call for name, call in CALLS.items() if not call.refused}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_loaded_program_gives_what_the_call_gives(name):
+    assert table.differences(TAKEN[name]) == []
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in TAKEN])
+def test_refused(name):
+    assert CALLS[name].refused in table.refusal(CALLS[name])
+
+
+CONSTRAINED = [name for name, call in TAKEN.items() if call.constraints]
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_constraints_are_needed(name):
+    with pytest.raises(Exception, match="is inconclusive"):
+        table.exported(CALLS[name]._replace(constraints=()))
+
+
+def test_page_holds_every_call_of_every_function():
+    functions = {n for n, f in vars(jaxops).items() if isinstance(f, FunctionType)}
+    elsewhere = {"strided_slice_spec", "to_double", "to_int64", *TRANSFORMATIONS}  # the last: x64
+    assert {call.function for call in CALLS.values()} == functions - elsewhere
+    rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", (DOCS / "symbolic_shapes.md").read_text(), re.M)
+    assert ["".join(row) for row in rows] == list(CALLS)
+
+
+WITH_BOUNDS = {
+    "gather": lambda x, i: jaxops.gather(x, i),
+    "scatter_nd": lambda x, i: jaxops.scatter_nd(i[:, None], x[: i.shape[0]], x.shape),
+    "reverse_sequence": lambda x, i: jaxops.reverse_sequence(x, i, 1, 0),
+    "mode-error": lambda x, i: jaxops.gather(x, i, mode="error"),
+}
+
+
+def arguments():
+    scope = export.SymbolicScope()
+    shapes = export.symbolic_shape("n, b", scope=scope), export.symbolic_shape("n", scope=scope)
+    return [
+        jax.ShapeDtypeStruct(shape, dtype)
+        for shape, dtype in zip(shapes, (np.float32, np.int32), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", WITH_BOUNDS)
+@pytest.mark.parametrize("platforms", [["cpu"], ["cuda", "cpu"]])
+def test_check_that_needs_python_is_refused(name, platforms):
+    with pytest.raises(ValueError, match=r"mode must be one that needs no Python .* jax\.export"):
+        export.export(jax.jit(WITH_BOUNDS[name]), platforms=platforms)(*arguments())
+
+
+def test_programs_for_a_gpu_keep_the_default_mode():
+    gather = WITH_BOUNDS["gather"]
+    program = export.export(jax.jit(gather), platforms=["cuda"])(*arguments())
+    assert program.platforms == ("cuda",)
+    # The mask of what is in bounds, of a size that the program finds out.
+    assert "stablehlo.get_dimension_size" in program.mlir_module()
+    assert "stablehlo.select" in program.mlir_module()
+
+
+def test_checkify():
+    checked = checkify.checkify(WITH_BOUNDS["gather"], errors=checkify.user_checks)
+    program = export.export(jax.jit(lambda *args: checked(*args)[1]))(*arguments())
+    x = jnp.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(program.call(x, jnp.array([2, 0, 1])), x[np.array([2, 0, 1])])
+
+
+def test_int64_shape_takes_x64():
+    with pytest.raises(ValueError, match="shape: out_type must be int32 for symbolic"):
+        export.export(jax.jit(lambda x, i: jaxops.shape(x, jnp.int64)))(*arguments())
+    with jax.enable_x64(True):
+        program = export.export(jax.jit(lambda x, i: jaxops.shape(x, jnp.int64)))(*arguments())
+        result = program.call(jnp.ones((3, 2), jnp.float32), jnp.zeros(3, jnp.int32))
+    assert result.dtype == np.int64
+    np.testing.assert_array_equal(result, [3, 2])
