@@ -180,6 +180,6 @@ def _is_exact(x: np.ndarray) -> bool:
     if not is_inexact(x.dtype):
         return True
     wide = widen(x)
-    parts = np.stack([wide.real, wide.imag])
+    parts = np.stack([np.real(wide), np.imag(wide)])
     limit = 2.0 / _eps(x.dtype)
     return bool((np.abs(parts) < limit).all() and (parts == np.round(parts)).all())
