@@ -15,7 +15,7 @@ from jax.core import Tracer
 from jax.experimental import checkify
 
 import jaxops
-from jaxops import _bounds
+from jaxops import _bounds, testing
 from jaxops._index_spec import ScalarIndex
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -79,12 +79,10 @@ def assert_fails(text, function, *args):
     assert text in str(info.value)
 
 
-def test_eager(case):
+def test_eager_and_jit(case):
     function, good, bad, text, position, index, bound = case
     function(good)
-    with pytest.raises(jaxops.OutOfBoundsError) as info:
-        function(bad)
-    error = info.value
+    error = testing.assert_out_of_bounds(function, bad)
     assert isinstance(error, IndexError)
     assert str(error).startswith(text)
     assert error.operation in str(error)

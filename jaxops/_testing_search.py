@@ -1,0 +1,72 @@
+"""Where a derivative is wrong: the coordinate whose part of the difference is the largest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+# So many coordinates are looked at one by one; more of them are halved first.
+FEW = 32
+
+
+class Probe(NamedTuple):
+    """What a part of the coordinates should contribute, and what it does."""
+
+    expected: float
+    received: float
+    tolerance: float
+
+    @property
+    def excess(self) -> float:
+        """How many times the tolerance the difference is."""
+        difference = abs(self.expected - self.received)
+        if self.tolerance == 0:
+            return 0.0 if difference == 0 else float("inf")
+        return difference / self.tolerance
+
+    @property
+    def is_wrong(self) -> bool:
+        return not self.excess <= 1  # NaN is wrong
+
+
+class Place(NamedTuple):
+    leaf: int
+    start: int
+    stop: int
+    probe: Probe
+    wrong: int  # of the coordinates that were looked at one by one
+    looked_at: int
+
+
+def find_worst(probe: Callable[[int, int, int], Probe], sizes: Sequence[int]) -> Place | None:
+    """`probe(leaf, start, stop)` looks at those coordinates together.
+
+    Halves what is wrong until few coordinates are left, about `2 * log2(size)` probes. None if
+    no array is wrong by itself.
+    """
+    parts = [(leaf, 0, size) for leaf, size in enumerate(sizes) if size]
+    place = _worst(probe, parts)
+    while place is not None and place.stop - place.start > 1:
+        leaf, start, stop = place[:3]
+        if stop - start <= FEW:
+            parts = [(leaf, n, n + 1) for n in range(start, stop)]
+        else:
+            middle = (start + stop) // 2
+            parts = [(leaf, start, middle), (leaf, middle, stop)]
+        narrower = _worst(probe, parts)
+        if narrower is None:
+            break  # wrong together only
+        place = narrower
+    return place
+
+
+def _worst(probe, parts) -> Place | None:
+    probes = [probe(*part) for part in parts]
+    wrong = [n for n, found in enumerate(probes) if found.is_wrong]
+    if not wrong:
+        return None
+    n = max(wrong, key=lambda n: probes[n].excess)
+    single = all(stop - start == 1 for _, start, stop in parts)
+    leaf, start, stop = parts[n]
+    counts = (len(wrong), len(parts)) if single else (0, 0)
+    return Place(leaf, start, stop, probes[n], *counts)

@@ -1,0 +1,490 @@
+"""`jaxops.testing`: what is right passes, what is wrong is found, where it is wrong."""
+
+import inspect
+import re
+import subprocess
+import sys
+from types import FunctionType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.core import Tracer
+
+import jaxops
+from jaxops import testing
+
+FLOATS = [jnp.bfloat16, np.float16, np.float32, np.float64]
+
+
+def normal(*shape, seed=0, dtype=np.float32):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def rows_of(table):
+    return jaxops.gather(table, np.array([[1, 1], [0, 3]]))
+
+
+def loss(params, x):
+    hidden = jnp.tanh(x @ params["w"] + params["b"][None])
+    return jnp.mean(hidden**2)
+
+
+PARAMS = {"w": normal(4, 5), "b": np.zeros(5, np.float32)}
+
+RIGHT = {
+    "sin": (jnp.sin, (normal(7),)),
+    "reciprocal": (lambda x: 1 / x, (normal(7),)),
+    "log": (jnp.log, (np.linspace(1e-3, 1, 9, dtype=np.float32),)),
+    "large-and-small": (lambda x: x**2, (np.array([1e-12, 1.0, 1e12], np.float32),)),
+    "wiggly": (lambda x: jnp.sin(30 * x), (normal(7),)),
+    "tree": (loss, (PARAMS, normal(3, 4))),
+    "two-results": (lambda x: {"a": x.sum(), "b": (x[0] ** 2, x * 3)}, (normal(3),)),
+    "rows": (rows_of, (normal(4, 2),)),
+    "indices-are-passed-through": (lambda x, i, n: x[i] * n, (normal(4), np.array([1, 2]), 3)),
+    "mask": (lambda x, m: jnp.where(m, x**2, 0), (normal(3), np.array([True, False, True]))),
+    "python-float": (jnp.cos, (0.5,)),
+    "stationary": (lambda x: 1 + (x - 2) ** 2, (np.float32(2),)),
+    "extrema-without-ties": (lambda x: x.max(0), (normal(9, 3),)),
+    "beside-a-kink": (jax.nn.relu, (np.array([1e-4, -1e-4, 1], np.float32),)),
+    "rounds-down": (jnp.floor, (np.array([0.3, 1.6], np.float32),)),
+    "complex": (lambda z: jnp.exp(z) * jnp.conj(z), (normal(5) + 1j * normal(5, seed=1),)),
+    "complex-to-real": (lambda z: jnp.abs(z) ** 3, ((normal(5) + 2j).astype(np.complex64),)),
+    "real-to-complex": (lambda x: jnp.exp(1j * x), (normal(5),)),
+    "no-elements": (lambda x, e: x**2 + e.sum(), (normal(3), np.zeros((0, 2), np.float32))),
+    "no-results": (lambda x: x[:0], (normal(3),)),
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_gradients_pass(name, order):
+    f, args = RIGHT[name]
+    with jax.numpy_dtype_promotion("standard"):
+        testing.check_grads(f, *args, order=order)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: np.dtype(d).name)
+def test_right_gradients_pass_from_every_seed(dtype):
+    @jax.jit
+    def f(h, w):
+        messages = jaxops.gather(h, np.array([1, 2, 2, 0])) @ w
+        return jnp.tanh(jaxops.scatter_nd([[0], [0], [1], [3]], messages, [4, 3]))
+
+    with jax.enable_x64(True):
+        for seed in range(8):
+            h, w = normal(3, 2, seed=seed, dtype=dtype), normal(2, 3, seed=-seed % 97, dtype=dtype)
+            testing.check_grads(f, h, w, seed=seed, jit=None)
+
+
+def with_vjp(f, gradient):
+    """`f` with `gradient(x, cotangent)` as its reverse mode."""
+    wrong = jax.custom_vjp(f)
+    wrong.defvjp(lambda x: (f(x), x), lambda x, cotangent: (gradient(x, cotangent),))
+    return wrong
+
+
+def with_jvp(f, tangent):
+    wrong = jax.custom_jvp(f)
+    wrong.defjvp(lambda x, t: (f(x[0]), tangent(x[0], t[0])))
+    return wrong
+
+
+def square(x):
+    return x * x
+
+
+def cube_wrong_in_second_order(x):
+    """Its first derivative is right, and is a constant to the second."""
+    return with_jvp(lambda x: x**3, lambda x, t: 3 * jax.lax.stop_gradient(x) ** 2 * t)(x)
+
+
+def nested(params):
+    wrong = with_vjp(square, lambda x, c: (2 * x * c).at[1, 2].multiply(-1))
+    return (params["a"] ** 2).sum() + wrong(params["b"]["c"]).sum()
+
+
+POINT = np.array([1.5, -2, 0.5, 3], np.float32)
+# function, point, modes, order, what the message says
+WRONG = {
+    "factor": (with_vjp(square, lambda x, c: x * c), POINT, "rev", 1, ["reverse mode", "4 of 4"]),
+    "sign": (with_vjp(square, lambda x, c: -2 * x * c), POINT, "rev", 1, ["4 of 4"]),
+    "element": (
+        with_vjp(square, lambda x, c: (2 * x * c).at[2].add(0.1)),
+        *(POINT, "rev", 1, [r"wrong at args\[0\]\[2\]:", "1 of 4"]),
+    ),
+    "swapped": (
+        with_vjp(square, lambda x, c: (2 * x * c)[jnp.array([0, 3, 2, 1])]),
+        *(POINT, "rev", 1, [r"args\[0\]\[[13]\]", "2 of 4"]),
+    ),
+    "one-percent": (with_vjp(square, lambda x, c: 2.02 * x * c), POINT, "rev", 1, ["4 of 4"]),
+    "jvp": (with_jvp(square, lambda x, t: x * t), POINT, ("fwd", "rev"), 1, ["forward mode"]),
+    "jvp-element": (
+        with_jvp(square, lambda x, t: 2 * x * t.at[3].set(0)),
+        *(POINT, "fwd", 1, [r"wrong at args\[0\]\[3\]:", r"the most in result\[3\]"]),
+    ),
+    "scalar": (
+        with_vjp(square, lambda x, c: x * c),
+        *(np.float32(3), "rev", 1, [r"args\[0\]:\n  expected 6 .*, received 3;", "order 1"]),
+    ),
+    "tree": (
+        lambda p: nested(p),
+        {"a": normal(3), "b": {"c": normal(2, 4)}},
+        *("rev", 1, [r"args\[0\]\['b'\]\['c'\]\[1,2\]:", "1 of 8"]),
+    ),
+    "second-order": (
+        cube_wrong_in_second_order,
+        *(POINT, "fwd", 2, ["second derivative", r"forward mode \(jvp\) over forward", "order 2"]),
+    ),
+    "second-order-reverse": (
+        cube_wrong_in_second_order,
+        *(POINT, "rev", 2, ["second derivative", r"reverse mode \(vjp\) over reverse"]),
+    ),
+    "complex": (
+        with_vjp(lambda z: z * z, lambda z, c: 2 * jnp.conj(z) * c),
+        *((normal(2) + 1j).astype(np.complex64), "rev", 1, [r"the (real|imaginary) part of args"]),
+    ),
+    "nan": (lambda x: jnp.sqrt(x), np.array([1, 0], np.float32), "rev", 1, [r"not finite.*\[1\]"]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_gradients_are_found(name):
+    f, point, modes, order, texts = WRONG[name]
+    if order == 2:
+        testing.check_grads(f, point, modes=modes)
+    with pytest.raises(AssertionError) as info:
+        testing.check_grads(f, point, modes=modes, order=order, seed=5)
+    for text in (*texts, "seed=5"):
+        assert re.search(text, str(info.value)), info.value
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
+def test_a_factor_is_found_in_every_dtype_from_every_seed(dtype, mode):
+    make = {"fwd": with_jvp, "rev": with_vjp}[mode]
+    factor = 3 if dtype is jnp.bfloat16 else 1.5
+    with jax.enable_x64(True):
+        wrong = jax.jit(make(jnp.sin, lambda x, c: jnp.cos(x) * c * np.asarray(factor, dtype)))
+        for seed in range(5):
+            point = normal(6, seed=seed, dtype=dtype)
+            with pytest.raises(AssertionError, match=r"is wrong at args\[0\]"):
+                testing.check_grads(wrong, point, modes=mode, seed=seed, jit=None)
+
+
+def test_a_value_that_differs_is_found():
+    @jax.custom_jvp
+    def f(x):
+        return x**2
+
+    f.defjvp(lambda x, t: (x[0] ** 2 + jnp.array([0, 0.5]), 2 * x[0] * t[0]))
+    with pytest.raises(AssertionError, match=r"another value .* result\[1\] is 4.5, f returns 4"):
+        testing.check_grads(f, np.array([1, 2], np.float32))
+
+
+KINKS = {
+    "abs": (jnp.abs, np.array([1, 0, 2], np.float32)),
+    "relu": (jax.nn.relu, np.float32(0)),
+    "max": (jnp.max, np.array([1, 3, 3, 2], np.float32)),
+    "clip": (lambda x: jnp.clip(x, 0, 1), np.array([0.5, 1], np.float32)),
+    "in-the-middle": (lambda x: jnp.abs(x - 1).sum(), np.array([0.3, 1], np.float32)),
+    "scatter-max": (
+        lambda x: jaxops.tensor_scatter_nd_max(jnp.ones(2), [[0]], x),
+        np.array([1], np.float32),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_kinks_are_told_apart(name):
+    f, point = KINKS[name]
+    for seed in range(5):
+        with pytest.raises(AssertionError, match="f has a kink there"):
+            testing.check_grads(f, point, seed=seed)
+    testing.check_grads(f, point + normal(*point.shape, seed=3) / 8)
+
+
+UNCLEAR = {
+    "step": lambda x: jnp.where(x >= 1, x, 2 * x),
+    "drowned": lambda x: 1e7 + x,
+    "rounded": lambda x: x.astype(jnp.bfloat16).astype(jnp.float32).sum() + 1e5,
+}
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_what_cannot_be_checked_is_said_so(name):
+    with pytest.raises(AssertionError, match="could not be checked"):
+        testing.check_grads(UNCLEAR[name], np.float32(1))
+
+
+def test_a_kink_of_the_derivative_is_one_of_second_order():
+    def f(x):
+        return jax.nn.relu(x) ** 2
+
+    testing.check_grads(f, np.float32(0))
+    with pytest.raises(AssertionError, match="second derivative of f does not exist"):
+        testing.check_grads(f, np.float32(0), order=2)
+
+
+def test_numeric_dtype_sharpens_the_check():
+    def mean_square(x):
+        return jnp.mean((x - 1) ** 2)
+
+    point = normal(100, seed=3).astype(jnp.bfloat16)
+    with pytest.raises(AssertionError, match=r"could not be checked.*numeric_dtype=float32"):
+        testing.check_grads(mean_square, point, seed=3)
+    testing.check_grads(mean_square, point, seed=3, numeric_dtype=jnp.float32)
+    wrong = with_vjp(mean_square, lambda x, c: jax.grad(mean_square)(x) * c * jnp.bfloat16(1.5))
+    with pytest.raises(AssertionError, match="is wrong at"):
+        testing.check_grads(wrong, point, seed=3, modes="rev", numeric_dtype=jnp.float32)
+
+
+def counted(f):
+    def count(*args):
+        count.calls += 1
+        return f(*args)
+
+    count.calls = 0
+    return count
+
+
+def test_cost_does_not_grow_with_the_size():
+    calls = {}
+    for size in (10, 1_000_000):
+        f = counted(lambda x: x * 3)
+        testing.check_grads(f, np.ones(size, np.float32), directions=1, jit=None)
+        g = counted(lambda x: x * 3)
+        testing.check_adjoint(g, np.ones(size, np.float32), jit=None)
+        calls[size] = f.calls, g.calls
+    assert calls[10] == calls[1_000_000]
+    assert calls[10][0] <= 26
+    assert calls[10][1] <= 5
+
+
+def test_one_wrong_element_in_a_million_is_found():
+    f = counted(square)
+    wrong = with_vjp(f, lambda x, c: (2 * x * c).at[765, 432].multiply(8))
+    with pytest.raises(AssertionError, match=r"wrong at args\[0\]\[765,432\]:"):
+        testing.check_grads(wrong, normal(1000, 1000), modes="rev", jit=None, directions=1)
+    assert f.calls < 600
+
+
+SCATTERED = np.array([3, 0, 3, 2])
+
+
+def scatter(x):
+    return jnp.zeros((5, *x.shape[1:]), x.dtype).at[SCATTERED].add(x)
+
+
+LINEAR = {
+    "scatter": (scatter, (np.ones((4, 2), np.float32),)),
+    "bfloat16": (scatter, (np.ones((4, 2), jnp.bfloat16),)),
+    "float16": (scatter, (np.ones((4, 2), np.float16),)),
+    "complex": (lambda z: scatter(z) * 1j, (np.ones(4, np.complex64),)),
+    "int32": (scatter, (np.ones((4, 2), np.int32),)),
+    "int8-wraps-around": (lambda x: jnp.cumsum(x, dtype=np.int8), (np.ones(99, np.int8),)),
+    "uint8": (scatter, (np.ones((4, 2), np.uint8),)),
+    "pair": (lambda t: {"a": t[0] - t[1], "b": t[1][::-1]}, ([normal(3), normal(3)],)),
+    "indices": (lambda x, i: jaxops.gather(x, i), (normal(3, 2), np.array([2, 2, 0]))),
+    "mean": (lambda x: x.mean(0) / 3, (normal(7, 3),)),
+    "matrix": (lambda x: normal(3, 5) @ x, (normal(5, 2),)),
+    "no-elements": (lambda x: x[:0], (normal(3),)),
+}
+
+
+@pytest.mark.parametrize("by", ["linear_transpose", "vjp"])
+@pytest.mark.parametrize("name", LINEAR)
+def test_adjoints_pass(name, by):
+    f, args = LINEAR[name]
+    if by == "vjp" and "int" in name:
+        with pytest.raises(TypeError, match="floating-point"):
+            testing.check_adjoint(f, *args, by=by)
+        return
+    for seed in range(3):
+        testing.check_adjoint(f, *args, by=by, seed=seed)
+
+
+def with_transpose(f, transpose):
+    """A linear function whose `linear_transpose` is that one."""
+
+    def g(x):
+        return jax.lax.custom_linear_solve(
+            lambda x: x, x, lambda _, b: f(b), lambda _, b: transpose(b)
+        )
+
+    return g
+
+
+def reverse(x):
+    return x[::-1] * 2
+
+
+WRONG_LINEAR = {
+    "affine": (
+        lambda x: x + 1,
+        normal(2, 2),
+        "linear_transpose",
+        "at 0 it is 1 in result\\[0,0\\]",
+    ),
+    "square": (square, normal(3), "linear_transpose", r"not linear: f\(x \+ z\) is .*result\[0\]"),
+    "transpose": (
+        with_transpose(lambda b: jnp.roll(b, 1), lambda b: jnp.roll(b, 1)),
+        *(normal(5), "linear_transpose", r"wrong transpose at args\[0\]\[\d\]:"),
+    ),
+    "element": (
+        with_vjp(reverse, lambda _, c: reverse(c).at[7].add(1)),
+        *(normal(400), "vjp", r"wrong transpose at args\[0\]\[7\]:\n.*\n  1 of 25 elements"),
+    ),
+    "custom": (
+        with_vjp(reverse, lambda _, c: reverse(c)),
+        *(normal(4), "linear_transpose", r"cannot be transposed .*by='vjp' may"),
+    ),
+    "bfloat16": (
+        with_vjp(reverse, lambda _, c: reverse(c).at[7].add(1)),
+        *(normal(400, dtype=jnp.bfloat16), "vjp", r"wrong transpose at args\[0\]\[7\]:"),
+    ),
+    "conjugate": (
+        with_vjp(lambda z: 2j * z, lambda _, c: -2j * c),
+        *(np.ones(3, np.complex64), "vjp", "3 of 3 elements"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LINEAR)
+def test_wrong_adjoints_are_found(name):
+    f, x, by, text = WRONG_LINEAR[name]
+    for seed in range(5):
+        with pytest.raises(AssertionError, match=text) as info:
+            testing.check_adjoint(f, x, by=by, seed=seed)
+        assert f"seed={seed}" in str(info.value)
+
+
+def lookup(i):
+    return jaxops.gather(jnp.arange(3.0), i)
+
+
+def test_out_of_bounds_returns_the_error():
+    error = testing.assert_out_of_bounds(lookup, jnp.array([0, 7]), match=r"= 7 is not in \[0, 3\)")
+    assert isinstance(error, jaxops.OutOfBoundsError)
+    assert (error.position, error.index, error.bound) == ((1,), 7, 3)
+    assert lookup(jnp.array([2])) == 2  # and life goes on
+    assert jax.jit(lookup)(jnp.array([2])) == 2
+
+
+def test_out_of_bounds_logs_nothing(capfd, caplog):
+    testing.assert_out_of_bounds(lookup, jnp.array([7]))
+    assert caplog.text == ""
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def eager_only(i):
+    return lookup(i) if not isinstance(i, Tracer) else i
+
+
+def raises_key_error(i):
+    raise KeyError("other")
+
+
+NO_ERROR = {
+    "in-bounds": (lookup, [1], None, "called eagerly must raise .*; it raised nothing"),
+    "eager-only": (eager_only, [7], None, "eager_only under jit must raise .*; it raised nothing"),
+    "compiled": (jax.jit(lookup), [7], None, "called eagerly must raise .*it raised (JaxR|ValueE)"),
+    "other": (raises_key_error, [7], None, "it raised KeyError: 'other'"),
+    "match": (lookup, [7], "= 8 is", "called eagerly must raise with '= 8 is'; .* = 7 is not"),
+}
+
+
+@pytest.mark.parametrize("name", NO_ERROR)
+def test_out_of_bounds_that_is_not_raised(name):
+    f, indices, match, text = NO_ERROR[name]
+    with pytest.raises(AssertionError, match=text):
+        testing.assert_out_of_bounds(f, jnp.array(indices), match=match)
+
+
+ONE = np.ones(1, np.float32)
+BAD = {
+    "grads-f": (testing.check_grads, (3, ONE), {}, TypeError, "check_grads: f must be callable"),
+    "grads-order": (testing.check_grads, (square, ONE), {"order": 0}, ValueError, "order must be"),
+    "grads-order-bool": (testing.check_grads, (square, ONE), {"order": True}, ValueError, "order"),
+    "grads-modes": (testing.check_grads, (square, ONE), {"modes": "jvp"}, ValueError, "'jvp'"),
+    "grads-no-modes": (testing.check_grads, (square, ONE), {"modes": ()}, ValueError, "modes"),
+    "grads-directions": (
+        *(testing.check_grads, (square, ONE), {"directions": 1.5}, TypeError, "directions"),
+    ),
+    "grads-seed": (testing.check_grads, (square, ONE), {"seed": -1}, ValueError, "seed must be"),
+    "grads-rtol": (testing.check_grads, (square, ONE), {"rtol": 0}, ValueError, "rtol must be"),
+    "grads-numeric": (
+        *(testing.check_grads, (square, ONE), {"numeric_dtype": "int32"}, ValueError),
+        "numeric_dtype must be float32 or float64",
+    ),
+    "grads-x64": (
+        *(testing.check_grads, (square, ONE), {"numeric_dtype": "float64"}, ValueError, "x64"),
+    ),
+    "grads-jit": (testing.check_grads, (square, ONE), {"jit": True}, TypeError, "jit must be"),
+    "grads-integers": (testing.check_grads, (square, 3), {}, TypeError, "floating-point dtype"),
+    "grads-float8": (
+        *(testing.check_grads, (square, ONE.astype(jnp.float8_e4m3fn)), {}, TypeError),
+        r"args\[0\] must have 16 bits",
+    ),
+    "grads-nan": (
+        *(testing.check_grads, (square, {"a": np.array([1, np.nan], np.float32)}), {}),
+        *(ValueError, r"args must be finite.*args\[0\]\['a'\]\[1\]"),
+    ),
+    "grads-result": (
+        *(testing.check_grads, (lambda x: 1 / x, 0 * ONE), {}, ValueError, r"finite.*result\[0\]"),
+    ),
+    "grads-result-dtype": (
+        *(testing.check_grads, (lambda x: x > 0, ONE), {}, TypeError, "must return an array"),
+    ),
+    "adjoint-f": (testing.check_adjoint, (3, ONE), {}, TypeError, "check_adjoint: f must be"),
+    "adjoint-by": (testing.check_adjoint, (square, ONE), {"by": "jvp"}, ValueError, "by must be"),
+    "adjoint-seed": (testing.check_adjoint, (square, ONE), {"seed": "0"}, TypeError, "seed must"),
+    "adjoint-args": (testing.check_adjoint, (square, True), {}, TypeError, "array of numbers"),
+    "adjoint-result": (testing.check_adjoint, (lambda x: x > 0, ONE), {}, TypeError, "f must ret"),
+    "bounds-f": (testing.assert_out_of_bounds, (3,), {}, TypeError, "f must be callable"),
+    "bounds-match": (testing.assert_out_of_bounds, (lookup,), {"match": 3}, TypeError, "match"),
+    "bounds-jit": (testing.assert_out_of_bounds, (lookup,), {"jit": None}, TypeError, "jit must"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    function, args, options, error, text = BAD[name]
+    with pytest.raises(error, match=text):
+        function(*args, **options)
+
+
+def test_traced_arguments_are_refused():
+    with pytest.raises(TypeError, match=r"check_grads: args\[0\] must be concrete"):
+        jax.jit(lambda x: testing.check_grads(square, x))(ONE)
+
+
+def test_the_other_mode_is_named_where_one_is_not_there():
+    f = with_vjp(square, lambda x, c: 2 * x * c)
+    with pytest.raises(TypeError) as info:
+        testing.check_grads(f, POINT)
+    assert any("modes='rev'" in note for note in info.value.__notes__)
+    testing.check_grads(f, POINT, modes="rev", order=2)
+
+
+PUBLIC = {n: f for n, f in vars(testing).items() if isinstance(f, FunctionType) and n[0] != "_"}
+PUBLIC = {n: f for n, f in PUBLIC.items() if f.__module__ == testing.__name__}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_docstring_is_complete(name):
+    doc = inspect.getdoc(PUBLIC[name]) or ""
+    for section in ("Args:", "Returns:", "Raises:", "Gradient:", "Example:", ">>> "):
+        assert section in doc
+    arguments = doc.partition("Args:")[2].partition("Returns:")[0]
+    for parameter in inspect.signature(PUBLIC[name]).parameters:
+        assert f"{parameter}:" in arguments
+
+
+def test_it_needs_no_test_framework_and_is_imported_by_name():
+    program = (
+        "import sys, jaxops; assert 'jaxops.testing' not in sys.modules; import jaxops.testing; "
+        "assert not {'pytest', 'chex'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
