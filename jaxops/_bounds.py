@@ -25,6 +25,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
+from jax.sharding import PartitionSpec as P
 
 from jaxops import _dims, _jax_internals
 from jaxops._index_spec import IndexSpec
@@ -316,6 +317,9 @@ def _raise_if_any_on_many_devices(indices, *, spec: IndexSpec, mode: str, axes: 
 
 def _first_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array]:
     """Multi-dimensional position and value of the first bad index vector."""
+    sharding = jax.typeof(indices).sharding
+    if sharding.mesh.explicit_axes:  # types that are sharded would refuse what follows
+        indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]
     flat = jnp.argmin(_in_bounds(indices, spec).reshape(-1))
     index = lax.dynamic_index_in_dim(indices.reshape(-1, indices.shape[-1]), flat, keepdims=False)

@@ -120,7 +120,7 @@ ad.defjvp(
 
 
 def _gather_transpose(cotangent, operand, indices, *, windows):
-    zeros = jnp.zeros(operand.aval.shape, operand.aval.dtype)
+    zeros = ad.instantiate_zeros(ad.Zero(operand.aval))  # sharded as the operand's type says
     return scatter_add(zeros, indices, cotangent, windows), None
 
 

@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.interpreters import ad
 
 from jaxops import _arguments, _scaling
 from jaxops._indexed_slices import IndexedSlices, TiedGradient, sum_at_first
+from jaxops._programs import type_of_result
 
 _OP = "lazy"
 
@@ -262,7 +264,8 @@ def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
         # of its own, and LLVM does not vectorize a loop that only copies rows of 64 numbers: with
         # Adam that was half of the step. A loop that multiplies is vectorized. The conditional
         # keeps the product in the loop of the gather.
-        nothing = jnp.zeros(slices.values.shape, x.dtype)
+        # Of their type, which may tell a sharding or axes of `shard_map` along which they vary.
+        nothing = ad.instantiate_zeros(ad.Zero(type_of_result(gather, x, indices)))
         return lax.cond(
             jnp.any(indices < slices.num_rows), gather_times_ones, lambda *_: nothing, x, indices
         )
