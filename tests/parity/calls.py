@@ -25,7 +25,7 @@ class Call:
         traced: the arguments that `jit` traces, where it is not the entry's choice.
         overwritten: the arguments whose gradient shows the difference "overwritten": of several
             values for one place one stayed.
-        their_gradient_fails: whether TensorFlow's may, as the difference "gradient of nothing".
+        their_gradient_fails: whether TensorFlow's may: the differences "gradient of ...".
         known: name of the difference of `differences.py` that this call shows, if any.
     """
 
@@ -74,6 +74,8 @@ class Entry:
         theirs: TensorFlow's, with the argument names of `ours`; gets tensors and static values.
         calls: strategy of `Call`s.
         data: the arguments that are arrays of data or lists of them; `jit` traces them.
+        indices: those of `data` that are indices: the difference "index dtype".
+        widest: the dtype that TensorFlow gets for indices of another one than int32.
         traced: those of `data` that `jit` can trace; by default all.
         differentiable: those of `data` that have a gradient.
         moves: whether each element of the result is one of the data, bit for bit. Where
@@ -88,6 +90,8 @@ class Entry:
     theirs: Callable
     calls: st.SearchStrategy[Call]
     data: tuple[str, ...]
+    indices: tuple[str, ...] = ()
+    widest: str = "int64"
     traced: tuple[str, ...] | None = None
     differentiable: tuple[str, ...] = ()
     moves: bool = False

@@ -50,6 +50,8 @@ TABLE = np.arange(6, dtype=np.float32).reshape(2, 3)
 NOTHING = np.zeros((2, 0), np.float32)
 LARGE = np.array([5, -7], np.int64)
 
+NO_DEPTH = np.zeros((1, 3, 3, 0), np.float32)
+PATCHES = ([1, 3, 1, 1], [1, 2, 1, 1], [1, 2, 1, 1], "VALID")
 EMPTY_VECTORS = np.zeros((1, 0), np.int32)
 TWICE = [np.array(0, np.int32), np.array(0, np.int32)]
 
@@ -93,6 +95,12 @@ DIFFERENCES = {
         lambda: jax.grad(lambda x: jaxops.gather_nd(x, EMPTY_VECTORS).sum())(TABLE),
         lambda: _tape(lambda x: tf.gather_nd(x, EMPTY_VECTORS), TABLE),
     ),
+    "gradient of patches of nothing": Difference(
+        THEY_REFUSE,
+        "images without elements have a gradient without elements; TensorFlow's gradient fails",
+        lambda: jax.grad(lambda x: jaxops.extract_patches(x, *PATCHES).sum())(NO_DEPTH),
+        lambda: _tape(lambda x: tf.image.extract_patches(x, *PATCHES), NO_DEPTH),
+    ),
     "gradient of a negative perm": Difference(
         THEY_REFUSE,
         "a negative dimension counts from the end; TensorFlow's gradient refuses it",
@@ -105,11 +113,29 @@ DIFFERENCES = {
         lambda: jaxops.unstack(TABLE, 0),
         lambda: tf.unstack(TABLE, 0),
     ),
+    "reverse of nothing": Difference(
+        WE_REFUSE,
+        "an axis that is wrong is an error, also where there is nothing to reverse",
+        lambda: jaxops.reverse(NOTHING, [0, 0]),
+        lambda: tf.reverse(NOTHING, [0, 0]),
+    ),
     "v0.reverse of a scalar": Difference(
         WE_REFUSE,
         "one bool per dimension, also where there is none",
         lambda: v0.reverse(1.0, [True]),
         lambda: tf.raw_ops.Reverse(tensor=1.0, dims=[True]),
+    ),
+    "v0.reverse of nothing": Difference(
+        THEY_REFUSE,
+        "nothing can be reversed, as by TensorFlow 2's tf.reverse",
+        lambda: v0.reverse(NOTHING.T, [True, False]),
+        lambda: tf.raw_ops.Reverse(tensor=NOTHING.T, dims=[True, False]),
+    ),
+    "gradient of one index vector": Difference(
+        THEY_REFUSE,
+        "an index vector alone selects a scalar; TensorFlow's gradient refuses it",
+        lambda: jax.grad(lambda x: jaxops.gather_nd(x, np.array([1, 2])))(TABLE),
+        lambda: _tape(lambda x: tf.gather_nd(x, np.array([1, 2])), TABLE),
     ),
     "overwritten": Difference(
         OTHER_VALUES,

@@ -147,7 +147,9 @@ def indices(
 
 
 def index_dtype(draw: Draw) -> np.dtype:
-    return dtype_of(pick(draw, ["int32", "int64"]))
+    """One of TensorFlow's, or now and then another, which it gets widened."""
+    common = ["int32", "int64"]
+    return dtype_of(pick(draw, INTEGERS if chance(draw, 15) else common))
 
 
 def finish(
@@ -156,11 +158,12 @@ def finish(
     order: Sequence[str],
     known: str | None = None,
     on_device: bool = False,
+    keywords: dict[str, Any] | None = None,
     **options: Any,
 ) -> Call:
     """The call with these arguments, and the ways in which it is made.
 
-    `order` is that of the arguments in the signature.
+    `order` is that of the arguments in the signature; `keywords` go by name only.
     """
     args = {name: args[name] for name in order if name in args}
     in_place = 0  # arguments with none left out before them can go by position
@@ -169,7 +172,7 @@ def finish(
     positional = integer(draw, 0, in_place)
     way = pick(draw, ["eager", "eager", "eager", "jit", "gradient"])
     return Call(
-        args,
+        {**args, **(keywords or {})},
         positional=positional,
         on_device=on_device or chance(draw, 30),
         jit=way == "jit",

@@ -140,7 +140,8 @@ def extract_patches(draw: Draw) -> Call:
         chosen[1] = pick(draw, [0, -1])
     args["padding"] = "FULL" if wrong == "padding" else pick(draw, ["VALID", "SAME"])
     args["images"] = draws.array(draw, shape, dtype, exact=True)
-    return draws.finish(draw, args, ("images", *names, "padding"))
+    fails = args["images"].size == 0
+    return draws.finish(draw, args, ("images", *names, "padding"), their_gradient_fails=fails)
 
 
 def blocks(ours, theirs, calls, data: str = "input", **options) -> Entry:

@@ -14,6 +14,33 @@ from peer import tf
 import jaxops
 
 
+def policy(draw: Draw, bounds: tuple[int, ...], modes: tuple[str, ...], **also: int) -> dict:
+    """Options of jaxops alone: `mode`, where there is something to index; `also`, in percent."""
+    keywords: dict[str, Any] = {
+        name: True for name, percent in also.items() if chance(draw, percent)
+    }
+    if 0 not in bounds and chance(draw, 30):
+        keywords["mode"] = pick(draw, modes)
+    return keywords
+
+
+def forgiving(mode: str | None) -> bool:
+    """Whether an index out of bounds is no error."""
+    return mode in ("fill", "clip", "wrap")
+
+
+def in_bounds(indices, bounds, mode: str):
+    """What jaxops reads in modes "clip" and "wrap"; TensorFlow has neither."""
+    bounds = tf.cast(bounds, indices.dtype)
+    if mode == "clip":
+        return tf.clip_by_value(indices, tf.zeros_like(bounds), bounds - 1)
+    return tf.math.floormod(indices, bounds) if mode == "wrap" else indices
+
+
+def bad_indices_policy(mode: str) -> str:
+    return "IGNORE" if mode == "fill" else ""
+
+
 @st.composite
 def gather(draw: Draw) -> Call:
     params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
@@ -44,10 +71,14 @@ def gather(draw: Draw) -> Call:
         args["batch_dims"] = batch
     known = None
     ignored = args.get("batch_dims", 0) not in (0, -indices.ndim)
-    in_bounds = ((indices >= 0) & (indices < params.shape[0])).all()
-    if args.get("axis") == 0 and ignored and in_bounds:
+    inside = ((indices >= 0) & (indices < params.shape[0])).all()
+    keywords = {}
+    if args.get("axis") == 0 and ignored and inside:
         known = "batch_dims at axis 0"
-    return draws.finish(draw, args, ("params", "indices", "axis", "batch_dims"), known=known)
+    elif wrong in (None, "out of bounds"):
+        keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
+    order = ("params", "indices", "axis", "batch_dims")
+    return draws.finish(draw, args, order, known=known, keywords=keywords)
 
 
 @st.composite
@@ -62,7 +93,11 @@ def batch_gather(draw: Draw) -> Call:
     elif wrong == "scalar":
         shape = []
     indices = draws.indices(draw, shape, bound, draws.index_dtype(draw), wrong == "out of bounds")
-    return draws.finish(draw, {"params": params, "indices": indices}, ("params", "indices"))
+    keywords = {}
+    if wrong in (None, "out of bounds"):
+        keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
+    args: dict[str, Any] = {"params": params, "indices": indices}
+    return draws.finish(draw, args, ("params", "indices"), keywords=keywords)
 
 
 def index_vectors(
@@ -85,6 +120,8 @@ def gather_nd(draw: Draw) -> Call:
     wrong = fault(draw, "out of bounds", "out of bounds", "depth", "batch", "batch_dims")
     batch = integer(draw, 0, min(2, params.ndim - 1)) if chance(draw, 40) else 0
     depth = integer(draw, 0, params.ndim - batch)
+    if (wrong == "out of bounds" and depth == 0) or (wrong == "batch" and batch == 0):
+        wrong = None  # nothing can be wrong there
     bounds = params.shape[batch : batch + depth]
     shape = (*params.shape[:batch], *draws.shape(draw, 0, 2))
     if wrong == "batch" and batch:
@@ -109,13 +146,20 @@ def gather_nd(draw: Draw) -> Call:
         args,
         ("params", "indices", "batch_dims"),
         known=known,
-        their_gradient_fails=indices.shape[-1:] == (0,) or params.size == 0,
+        keywords=policy(draw, params.shape, ("error", "fill", "clip", "wrap"), deterministic=10)
+        if wrong in (None, "out of bounds")
+        else {},
+        their_gradient_fails=indices.shape[-1] == 0 or params.size == 0 or indices.ndim == 1,
     )
 
 
 @st.composite
 def scatter(
-    draw: Draw, dtypes: tuple[str, ...], overwrites: bool = False, new: bool = False
+    draw: Draw,
+    dtypes: tuple[str, ...],
+    overwrites: bool = False,
+    new: bool = False,
+    adds: bool = True,
 ) -> Call:
     """Of `tensor_scatter_nd_*`; with `new` of `scatter_nd`."""
     dtype = draws.dtype(draw, dtypes)
@@ -131,12 +175,20 @@ def scatter(
         rest = (*rest, 2)
     updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, not overwrites)
     known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
+    keywords = {}
+    if wrong in (None, "out of bounds"):
+        also = {"deterministic": 10} if adds else {}
+        keywords = policy(draw, shape, ("error", "fill", "clip", "wrap"), **also)
+        if overwrites and forgiving(keywords.get("mode")):
+            keywords = {}  # what is overwritten would depend on it
     if new:
         target = list(shape)
         if wrong == "dtype":
             target[0] = -1
         args = {"indices": indices, "updates": updates, "shape": target}
-        return draws.finish(draw, args, ("indices", "updates", "shape"), known=known)
+        return draws.finish(
+            draw, args, ("indices", "updates", "shape"), known=known, keywords=keywords
+        )
     other = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
     tensor = draws.array(draw, shape, other if wrong == "dtype" else dtype, not overwrites)
     args: dict[str, Any] = {"tensor": tensor, "indices": indices, "updates": updates}
@@ -147,34 +199,72 @@ def scatter(
         args,
         ("tensor", "indices", "updates"),
         known=known,
+        keywords=keywords,
         on_device=wrong == "dtype",  # from the host they would take the other dtype
         overwritten=("updates",) if repeated and overwrites else (),
     )
 
 
-def _tf_gather(params, indices, axis=None, batch_dims=0):
+def _gather(params, indices, axis=None, batch_dims=0, mode="", deterministic=False):
+    if mode in ("clip", "wrap"):
+        batch = batch_dims % max(indices.shape.rank, 1) if batch_dims < 0 else batch_dims
+        indices = in_bounds(indices, params.shape[batch if axis is None else axis], mode)
     return tf.gather(params, indices, axis=axis, batch_dims=batch_dims)
 
 
+def _gather_nd(params, indices, batch_dims=0, mode="", deterministic=False):
+    bounds = params.shape[batch_dims : batch_dims + indices.shape[-1]]
+    indices = in_bounds(indices, bounds, mode)
+    return tf.gather_nd(params, indices, batch_dims, bad_indices_policy=bad_indices_policy(mode))
+
+
+def _batch_gather(params, indices, mode="", deterministic=False):
+    if mode in ("clip", "wrap"):
+        indices = in_bounds(indices, params.shape[indices.shape.rank - 1], mode)
+    return tf.compat.v1.batch_gather(params, indices)
+
+
+def _scatter_nd(indices, updates, shape, mode="", deterministic=False):
+    indices = in_bounds(indices, shape[: indices.shape[-1]], mode)
+    shape = tf.constant(shape, indices.dtype)
+    return tf.scatter_nd(indices, updates, shape, bad_indices_policy=bad_indices_policy(mode))
+
+
+def scattering_into(function):
+    def call(tensor, indices, updates, mode="", deterministic=False):
+        indices = in_bounds(indices, tensor.shape[: indices.shape[-1]], mode)
+        return function(tensor, indices, updates, bad_indices_policy=bad_indices_policy(mode))
+
+    return call
+
+
+def _update(tensor, indices, updates, bad_indices_policy):
+    return tf.raw_ops.TensorScatterUpdate(
+        tensor=tensor, indices=indices, updates=updates, bad_indices_policy=bad_indices_policy
+    )
+
+
 def gathering(ours, theirs, calls) -> Entry:
-    data = ("params", "indices")
     return Entry(
         ours,
         theirs,
         calls,
-        data,
+        ("params", "indices"),
+        indices=("indices",),
         differentiable=("params",),
         moves=True,
         no_kernel=frozenset(draws.INT4),
     )
 
 
-def scattering(name: str, dtypes: list[str], moves: bool = False, **options) -> Entry:
+def scattering(name: str, dtypes: list[str], theirs=None, moves: bool = False, **options) -> Entry:
+    adds = name.endswith(("_add", "_sub"))
     return Entry(
         getattr(jaxops, name),
-        getattr(tf, name),
-        scatter(tuple(dtypes), overwrites=moves),
+        scattering_into(theirs or getattr(tf, name)),
+        scatter(tuple(dtypes), overwrites=moves, adds=adds),
         ("tensor", "indices", "updates"),
+        indices=("indices",),
         differentiable=("tensor", "updates"),
         moves=moves,
         **options,
@@ -183,14 +273,15 @@ def scattering(name: str, dtypes: list[str], moves: bool = False, **options) -> 
 
 REAL = [*draws.INTEGERS, *draws.FLOATS]
 ENTRIES = {
-    "gather": gathering(jaxops.gather, _tf_gather, gather()),
-    "gather_nd": gathering(jaxops.gather_nd, tf.gather_nd, gather_nd()),
-    "batch_gather": gathering(jaxops.batch_gather, tf.compat.v1.batch_gather, batch_gather()),
+    "gather": gathering(jaxops.gather, _gather, gather()),
+    "gather_nd": gathering(jaxops.gather_nd, _gather_nd, gather_nd()),
+    "batch_gather": gathering(jaxops.batch_gather, _batch_gather, batch_gather()),
     "scatter_nd": Entry(
         jaxops.scatter_nd,
-        tf.scatter_nd,
+        _scatter_nd,
         scatter((*draws.BOOL, *draws.NUMERIC), new=True),
         ("indices", "updates"),
+        indices=("indices",),
         differentiable=("updates",),
     ),
     "tensor_scatter_nd_add": scattering("tensor_scatter_nd_add", draws.NUMERIC),
@@ -198,6 +289,10 @@ ENTRIES = {
     "tensor_scatter_nd_min": scattering("tensor_scatter_nd_min", REAL),
     "tensor_scatter_nd_max": scattering("tensor_scatter_nd_max", REAL),
     "tensor_scatter_nd_update": scattering(
-        "tensor_scatter_nd_update", draws.MOVED, moves=True, no_kernel=frozenset(draws.RARE)
+        "tensor_scatter_nd_update",
+        draws.MOVED,
+        _update,
+        moves=True,
+        no_kernel=frozenset(draws.RARE),
     ),
 }

@@ -39,7 +39,9 @@ def slice(draw: Draw) -> Call:
     args: dict[str, Any] = {"input_": x, "begin": begin, "size": size}
     traced = ("input_",)
     if chance(draw, 50) and len(begin):
-        args["begin"] = np.array(begin, draws.index_dtype(draw))
+        dtype = draws.index_dtype(draw)
+        signed = dtype.kind == "i" or min(begin) >= 0
+        args["begin"] = np.array(begin, dtype if signed else np.int32)
         if -1 not in size:  # else the size depends on begin
             traced = ("input_", "begin")
     return draws.finish(draw, args, ("input_", "begin", "size"), traced=traced)
@@ -227,11 +229,15 @@ def reverse(draw: Draw) -> Call:
     wrong = fault(draw, "axis", "twice")
     chosen = draw(st.permutations(range(x.ndim)))[: integer(draw, 0, x.ndim)]
     axes = [a - x.ndim * chance(draw, 40) for a in chosen]
-    if wrong == "axis" and x.size and x.ndim:
+    if wrong == "axis" and x.ndim:
         axes.append(axis(draw, x.ndim, wrong=True))
     elif wrong == "twice" and axes:
         axes.append(axes[0])
-    return draws.finish(draw, {"tensor": x, "axis": axes}, ("tensor", "axis"))
+    bad = len({a % x.ndim for a in axes}) < len(axes) or not all(
+        -x.ndim <= a < x.ndim for a in axes
+    )
+    known = "reverse of nothing" if bad and x.size == 0 else None
+    return draws.finish(draw, {"tensor": x, "axis": axes}, ("tensor", "axis"), known=known)
 
 
 @st.composite
@@ -286,7 +292,9 @@ def _tf_strided_slice(input_, begin, end, strides=None, **masks):
 
 INT4, RARE = draws.INT4, draws.RARE
 ENTRIES = {
-    "slice": moving(jaxops.slice, _tf_slice, slice(), "input_", "begin", no_kernel=INT4),
+    "slice": moving(
+        jaxops.slice, _tf_slice, slice(), "input_", "begin", indices=("begin",), no_kernel=INT4
+    ),
     "strided_slice": moving(
         jaxops.strided_slice, _tf_strided_slice, strided_slice(), "input_", no_kernel=INT4
     ),
@@ -303,6 +311,7 @@ ENTRIES = {
         reverse_sequence(),
         "input",
         "seq_lengths",
+        indices=("seq_lengths",),
         no_kernel=RARE,
     ),
 }

@@ -22,9 +22,8 @@ def dynamic_partition(draw: Draw) -> Call:
     if wrong == "shape":
         shape = (*shape, 3)
     number = pick(draw, [0, -1]) if wrong == "number" else integer(draw, 1, 4)
-    partitions = draws.indices(
-        draw, shape, max(number, 1), np.dtype(np.int32), wrong == "out of bounds"
-    )
+    dtype = draws.index_dtype(draw)
+    partitions = draws.indices(draw, shape, max(number, 1), dtype, wrong == "out of bounds")
     args: dict[str, Any] = {"data": data, "partitions": partitions, "num_partitions": number}
     return draws.finish(draw, args, ("data", "partitions", "num_partitions"))
 
@@ -35,11 +34,12 @@ def dynamic_stitch(draw: Draw) -> Call:
     wrong = fault(draw, "negative", "shape", "number", "dtype", "none")
     rest = draws.shape(draw, 0, 2)
     indices, data = [], []
+    kinds = ["int32", "int32", "int32", pick(draw, draws.INTEGERS)]
     for _ in range(0 if wrong == "none" else integer(draw, 1, 3)):
         shape = draws.shape(draw, 0, 2)
-        indices.append(draws.indices(draw, shape, 6, np.dtype(np.int32)))
+        indices.append(draws.indices(draw, shape, 6, draws.dtype_of(pick(draw, kinds))))
         data.append(draws.array(draw, (*shape, *rest), dtype))
-    if wrong == "negative" and indices[0].size:
+    if wrong == "negative" and indices[0].size and indices[0].dtype.kind == "i":
         indices[0].reshape(-1)[0] = -1
     elif wrong == "shape":
         data[-1] = draws.array(draw, (*data[-1].shape, 2), dtype)
@@ -136,6 +136,8 @@ ENTRIES = {
         tf.dynamic_partition,
         dynamic_partition(),
         ("data", "partitions"),
+        indices=("partitions",),
+        widest="int32",
         traced=("data",),
         differentiable=("data",),
         moves=True,
@@ -146,6 +148,8 @@ ENTRIES = {
         tf.dynamic_stitch,
         dynamic_stitch(),
         ("indices", "data"),
+        indices=("indices",),
+        widest="int32",
         traced=("data",),
         differentiable=("data",),
         moves=True,

@@ -103,6 +103,8 @@ def reverse(draw: Draw) -> Call:
     if fault(draw, "length"):
         flags = [*flags, True] if chance(draw, 50) or not flags else flags[1:]
     known = "v0.reverse of a scalar" if x.ndim == 0 and flags else None
+    if x.shape[:1] == (0,) and len(flags) == x.ndim:
+        known = "v0.reverse of nothing"
     return draws.finish(draw, {"tensor": x, "dims": flags}, ("tensor", "dims"), known=known)
 
 

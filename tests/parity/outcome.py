@@ -214,9 +214,15 @@ def _to_tensors(entry: Entry, args: dict[str, Any]) -> dict[str, Any]:
     def convert(x: Any) -> Any:
         return tf.constant(x) if isinstance(x, np.ndarray) else x
 
+    def widened(x: Any) -> Any:
+        if not isinstance(x, np.ndarray) or x.dtype.name in ("int32", entry.widest):
+            return x
+        return x.astype(entry.widest)
+
     def static(x: Any) -> Any:
         return tf.as_dtype(x.name) if isinstance(x, np.dtype) else x
 
+    args = {n: jax.tree.map(widened, x) if n in entry.indices else x for n, x in args.items()}
     return {
         name: jax.tree.map(convert, x) if name in entry.data else static(x)
         for name, x in args.items()
