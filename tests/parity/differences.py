@@ -161,6 +161,18 @@ DIFFERENCES = {
         lambda: jaxops.size(TABLE, np.float32),
         lambda: tf.size(TABLE, tf.float32),
     ),
+    "cast of what does not fit": Difference(
+        OTHER_VALUES,
+        "TensorFlow leaves it undefined, and its kernels for vectors and for scalars differ",
+        lambda: jaxops.cast(np.full(16, -1.0), np.uint8),
+        lambda: tf.cast(np.full(16, -1.0), tf.uint8),
+    ),
+    "saturate_cast to 64 bits": Difference(
+        OTHER_VALUES,
+        "TensorFlow's limit is 2^63, or 2^64, which the integers do not hold: it overflows",
+        lambda: jaxops.saturate_cast(np.array([1e30], np.float32), np.int64),
+        lambda: tf.saturate_cast(np.array([1e30], np.float32), tf.int64),
+    ),
     "saturate_cast of int64": Difference(
         OTHER_VALUES,
         "TensorFlow's limit overflows: every int64 becomes -2^63 where the dtype reaches to 2^63",
