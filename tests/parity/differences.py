@@ -52,6 +52,8 @@ LARGE = np.array([5, -7], np.int64)
 
 NO_DEPTH = np.zeros((1, 3, 3, 0), np.float32)
 PATCHES = ([1, 3, 1, 1], [1, 2, 1, 1], [1, 2, 1, 1], "VALID")
+NOTHING_3D = np.zeros((2, 0, 0), np.float32)
+NO_INDEX = np.zeros(0, np.int32)
 EMPTY_VECTORS = np.zeros((1, 0), np.int32)
 TWICE = [np.array(0, np.int32), np.array(0, np.int32)]
 
@@ -100,6 +102,12 @@ DIFFERENCES = {
         "images without elements have a gradient without elements; TensorFlow's gradient fails",
         lambda: jax.grad(lambda x: jaxops.extract_patches(x, *PATCHES).sum())(NO_DEPTH),
         lambda: _tape(lambda x: tf.image.extract_patches(x, *PATCHES), NO_DEPTH),
+    ),
+    "gradient of a gather of nothing": Difference(
+        THEY_REFUSE,
+        "what has no elements has a gradient without elements; TensorFlow's gradient fails",
+        lambda: jax.grad(lambda x: jaxops.gather(x, NO_INDEX, axis=1).sum())(NOTHING_3D),
+        lambda: _tape(lambda x: tf.gather(x, NO_INDEX, axis=1), NOTHING_3D),
     ),
     "gradient of a negative perm": Difference(
         THEY_REFUSE,

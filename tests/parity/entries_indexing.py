@@ -78,7 +78,10 @@ def gather(draw: Draw) -> Call:
     elif wrong in (None, "out of bounds"):
         keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
     order = ("params", "indices", "axis", "batch_dims")
-    return draws.finish(draw, args, order, known=known, keywords=keywords)
+    fails = params.size == 0
+    return draws.finish(
+        draw, args, order, known=known, keywords=keywords, their_gradient_fails=fails
+    )
 
 
 @st.composite
@@ -97,7 +100,9 @@ def batch_gather(draw: Draw) -> Call:
     if wrong in (None, "out of bounds"):
         keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
     args: dict[str, Any] = {"params": params, "indices": indices}
-    return draws.finish(draw, args, ("params", "indices"), keywords=keywords)
+    fails = params.size == 0
+    order = ("params", "indices")
+    return draws.finish(draw, args, order, keywords=keywords, their_gradient_fails=fails)
 
 
 def index_vectors(

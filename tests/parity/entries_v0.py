@@ -67,6 +67,7 @@ def adapter(name: str, entries: Mapping[str, Entry]) -> Entry:
         data=tuple(old.get(arg, arg) for arg in base.data),
         differentiable=tuple(old.get(arg, arg) for arg in base.differentiable),
         group=base.group or ADAPTED.get(name, name),
+        never_refused=base.never_refused or name in ("shape", "size"),  # they take no out_type
     )
 
 
