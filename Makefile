@@ -2,8 +2,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# TensorFlow lives apart: the tests must not need it.
+PARITY_VENV ?= .venv-parity
+PARITY_STAMP := $(PARITY_VENV)/.installed
+PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test check docs bench bench-core bench-sparse clean
+.PHONY: demo test check parity fuzz docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -15,6 +19,19 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+
+# Every function against TensorFlow's, in calls that Hypothesis draws: see CONTRIBUTING.md.
+# EXAMPLES is their number for each function.
+EXAMPLES ?= 500
+parity: $(PARITY_STAMP)
+	PARITY_EXAMPLES=$(EXAMPLES) $(PARITY_PYTHON) -m pytest -c tests/parity/pytest.ini tests/parity \
+		--numprocesses auto --maxprocesses 8 --dist loadgroup
+
+# The same with fresh seeds, as long as SECONDS; FUNCTIONS=gather,v0.pad and SEED=7 narrow it down.
+SECONDS ?= 300
+fuzz: $(PARITY_STAMP)
+	$(PARITY_PYTHON) tests/parity/fuzz.py --seconds $(SECONDS) \
+		$(if $(FUNCTIONS),--functions $(FUNCTIONS)) $(if $(SEED),--seed $(SEED))
 
 # The pages that are made by running the functions: docs/dtypes.md, symbolic_shapes.md, gallery.md.
 docs: $(STAMP)
@@ -44,9 +61,15 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(PARITY_STAMP): pyproject.toml
+	$(PYTHON) -m venv $(PARITY_VENV)
+	$(PARITY_VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(PARITY_VENV)/bin/python -m pip install --quiet --editable '.[parity]'
+	touch $@
+
 $(STAMP)-benchmarks: $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable '.[benchmarks]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(PARITY_VENV) build .pytest_cache .ruff_cache

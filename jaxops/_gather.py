@@ -156,7 +156,7 @@ def gather_nd(
     """Gathers the slices of `params` that index vectors select.
 
     Follows `tf.gather_nd`. Differs from it in: index dtypes (every integer type), scalar `params`
-    are allowed with empty index vectors.
+    are allowed with empty index vectors, and `params` without elements with vectors in bounds.
 
     Args:
         params: array of shape `P` and any dtype, or host strings. Traced.

@@ -37,7 +37,7 @@ def split(
     """Splits `value` along `axis` into pieces.
 
     Follows `tf.split`. Differs from it in: `num` that contradicts a number of pieces is refused
-    rather than ignored; the number of pieces may be a 0-D array.
+    rather than ignored; the number of pieces may be a 0-D array; -1 may be the only size.
 
     Args:
         value: array of shape `D` and any dtype, or host strings. Traced.
@@ -283,7 +283,7 @@ def unstack(
 ) -> list[jax.Array]:
     """Takes `value` apart along `axis`, which its pieces do not have.
 
-    Follows `tf.unstack`. Differs from it in: nothing.
+    Follows `tf.unstack`. Differs from it in: `num=0` is checked like others.
 
     Args:
         value: array of shape `D`, of rank 1 at least and any dtype, or host strings. Traced.

@@ -21,7 +21,7 @@ def reverse(tensor: Arrayable, axis: Sequence[int], name: str | None = None) -> 
     """Reverses `tensor` along some dimensions.
 
     Follows `tf.reverse`. Differs from it in: any rank; bools, which TensorFlow takes for the axes
-    0 and 1, are refused, and so is an axis out of range where `tensor` is empty.
+    0 and 1, are refused, and so is an axis out of range, or named twice, where `tensor` is empty.
 
     Args:
         tensor: array of any shape and dtype, or host strings. Traced.

@@ -26,7 +26,8 @@ def scatter_nd(
     """Adds `updates` into zeros of `shape`, at the places that index vectors select.
 
     Follows `tf.scatter_nd`. Differs from it in: index dtypes (every integer type), a single index
-    vector with a scalar update and empty index vectors are allowed, strings are refused.
+    vector with a scalar update, empty index vectors and a `shape` without elements are allowed,
+    strings are refused.
 
     Args:
         indices: integer array of shape `I`; the vectors along its last dimension index the first

@@ -35,6 +35,7 @@ def test_document(name):
 
 # value's shape, num_or_size_splits, axis, num, shapes of the pieces
 SPLITS = {
+    "rest-alone": ((2, 3), [-1], 1, None, [(2, 3)]),
     "number": ((2, 6), 3, 1, None, [(2, 2)] * 3),
     "negative-axis": ((2, 6), 2, -1, 2, [(2, 3)] * 2),
     "sizes": ((2, 6), [1, 5], 1, 2, [(2, 1), (2, 5)]),

@@ -175,6 +175,11 @@ def _sequence(lengths=(2, 3), seq_axis=1, batch_axis=0, **options):
 
 BAD = {
     "reverse-twice": (lambda: jaxops.reverse(Y, [0, -2]), ValueError, "reverse: axis once (0, -2)"),
+    "reverse-twice-nothing": (
+        lambda: jaxops.reverse(Y[:0], [0, -2]),
+        ValueError,
+        "reverse: axis once (0, -2)",
+    ),
     "reverse-range": (lambda: jaxops.reverse(Y, [2]), ValueError, "reverse: axis [-2, 2) 2"),
     "reverse-int": (lambda: jaxops.reverse(Y, 1), ValueError, "reverse: axis one-dimensional 1"),
     "reverse-float": (lambda: jaxops.reverse(Y, [0.0]), TypeError, "reverse: axis int 0.0"),

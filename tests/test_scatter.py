@@ -73,3 +73,18 @@ def test_no_two_updates_meet_in_a_deterministic_program(deterministic):
     text = jax.jit(gradient).lower(jnp.ones(4), jnp.array([1, 1])).as_text()
     assert ("unique_indices = true" in text) == deterministic
     assert ("unique_indices = false" in text) != deterministic
+
+
+def test_nothing_is_read_or_written_at_an_index_in_bounds():
+    """TensorFlow refuses index vectors wherever the indexed array has no elements."""
+    nothing, row = np.zeros((2, 0), np.float32), np.zeros((1, 0), np.float32)
+    assert jaxops.gather_nd(nothing, [[1]]).shape == (1, 0)
+    assert jaxops.scatter_nd([[1]], row, [2, 0]).shape == (2, 0)
+    assert jaxops.tensor_scatter_nd_update(nothing, [[1]], row).shape == (2, 0)
+    for call in (
+        lambda: jaxops.gather_nd(nothing, [[2]]),
+        lambda: jaxops.scatter_nd([[2]], row, [2, 0]),
+        lambda: jaxops.tensor_scatter_nd_update(nothing, [[2]], row),
+    ):
+        with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = \[2\] does not index"):
+            call()

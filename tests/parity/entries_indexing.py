@@ -1,0 +1,303 @@
+"""Gathers and scatters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import draws
+import numpy as np
+from calls import Call, Entry
+from draws import Draw, chance, fault, integer, pick
+from hypothesis import strategies as st
+from peer import tf
+
+import jaxops
+
+
+def policy(draw: Draw, bounds: tuple[int, ...], modes: tuple[str, ...], **also: int) -> dict:
+    """Options of jaxops alone: `mode`, where there is something to index; `also`, in percent."""
+    keywords: dict[str, Any] = {
+        name: True for name, percent in also.items() if chance(draw, percent)
+    }
+    if 0 not in bounds and chance(draw, 30):
+        keywords["mode"] = pick(draw, modes)
+    return keywords
+
+
+def forgiving(mode: str | None) -> bool:
+    """Whether an index out of bounds is no error."""
+    return mode in ("fill", "clip", "wrap")
+
+
+def in_bounds(indices, bounds, mode: str):
+    """What jaxops reads in modes "clip" and "wrap"; TensorFlow has neither."""
+    bounds = tf.cast(bounds, indices.dtype)
+    if mode == "clip":
+        return tf.clip_by_value(indices, tf.zeros_like(bounds), bounds - 1)
+    return tf.math.floormod(indices, bounds) if mode == "wrap" else indices
+
+
+def bad_indices_policy(mode: str) -> str:
+    return "IGNORE" if mode == "fill" else ""
+
+
+@st.composite
+def gather(draw: Draw) -> Call:
+    params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
+    wrong = fault(draw, "out of bounds", "out of bounds", "axis", "batch", "batch_dims")
+    rank = params.ndim
+    batch = integer(draw, 0, min(rank - 1, 2)) if chance(draw, 50) else 0
+    axis = integer(draw, batch, rank - 1)
+    shape = (*params.shape[:batch], *draws.shape(draw, 0, 2))
+    if wrong == "batch" and batch:
+        shape = (shape[0] + 1, *shape[1:])
+    bound = params.shape[axis]
+    if bound == 0 and wrong is None:
+        shape = (*shape, 0)  # no index is in bounds
+    dtype = draws.index_dtype(draw)
+    indices = draws.indices(draw, shape, bound, dtype, wrong == "out of bounds")
+    args: dict[str, Any] = {"params": params, "indices": indices}
+    if wrong == "axis":
+        axis = pick(draw, [rank, -rank - 1])
+    elif chance(draw, 30):
+        axis -= rank
+    if wrong == "batch_dims":
+        batch = pick(draw, [len(shape) + 1, -len(shape) - 1, rank])
+    elif chance(draw, 20) and shape:
+        batch -= len(shape)
+    if axis != batch or chance(draw, 50):
+        args["axis"] = axis
+    if batch or chance(draw, 30):
+        args["batch_dims"] = batch
+    known = None
+    ignored = args.get("batch_dims", 0) not in (0, -indices.ndim)
+    inside = ((indices >= 0) & (indices < params.shape[0])).all()
+    keywords = {}
+    if args.get("axis") == 0 and ignored and inside:
+        known = "batch_dims at axis 0"
+    elif wrong in (None, "out of bounds"):
+        keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
+    order = ("params", "indices", "axis", "batch_dims")
+    fails = params.size == 0
+    return draws.finish(
+        draw, args, order, known=known, keywords=keywords, their_gradient_fails=fails
+    )
+
+
+@st.composite
+def batch_gather(draw: Draw) -> Call:
+    params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
+    wrong = fault(draw, "out of bounds", "batch", "scalar")
+    batch = integer(draw, 0, params.ndim - 1)
+    bound = params.shape[batch]
+    shape = [*params.shape[:batch], pick(draw, draws.DIMS) if bound else 0]
+    if wrong == "batch" and batch:
+        shape[0] += 1
+    elif wrong == "scalar":
+        shape = []
+    indices = draws.indices(draw, shape, bound, draws.index_dtype(draw), wrong == "out of bounds")
+    keywords = {}
+    if wrong in (None, "out of bounds"):
+        keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
+    args: dict[str, Any] = {"params": params, "indices": indices}
+    fails = params.size == 0
+    order = ("params", "indices")
+    return draws.finish(draw, args, order, keywords=keywords, their_gradient_fails=fails)
+
+
+def index_vectors(
+    draw: Draw, shape: tuple[int, ...], bounds: tuple[int, ...], out_of_bounds: bool
+) -> np.ndarray:
+    """Vectors of as many components as there are bounds; `shape` is that of the rest."""
+    if 0 in bounds and not out_of_bounds:
+        shape = (*shape[:-1], 0)  # no vector is in bounds
+    dtype = draws.index_dtype(draw)
+    result = np.zeros((*shape, len(bounds)), dtype)
+    wrong = integer(draw, 0, len(bounds) - 1) if bounds and out_of_bounds else None
+    for n, bound in enumerate(bounds):
+        result[..., n] = draws.indices(draw, shape, bound, dtype, n == wrong)
+    return result
+
+
+@st.composite
+def gather_nd(draw: Draw) -> Call:
+    params = draws.array(draw, draws.shape(draw, 1, 4), draws.dtype(draw, draws.MOVED))
+    wrong = fault(draw, "out of bounds", "out of bounds", "depth", "batch", "batch_dims")
+    batch = integer(draw, 0, min(2, params.ndim - 1)) if chance(draw, 40) else 0
+    depth = integer(draw, 0, params.ndim - batch)
+    if (wrong == "out of bounds" and depth == 0) or (wrong == "batch" and batch == 0):
+        wrong = None  # nothing can be wrong there
+    bounds = params.shape[batch : batch + depth]
+    shape = (*params.shape[:batch], *draws.shape(draw, 0, 2))
+    if wrong == "batch" and batch:
+        shape = (shape[0] + 1, *shape[1:])
+    if 0 in bounds and len(shape) == batch:
+        shape = (*shape, 0)
+    indices = index_vectors(draw, shape, bounds, wrong == "out of bounds")
+    if wrong == "depth":
+        indices = np.zeros((*shape, params.ndim - batch + 1), indices.dtype)
+    elif wrong == "batch_dims":
+        batch = pick(draw, [indices.ndim, indices.ndim + 1, -1])
+    args: dict[str, Any] = {"params": params, "indices": indices}
+    if batch or chance(draw, 30):
+        args["batch_dims"] = batch
+    # Also where the vectors are empty: each selects all of params.
+    vectors = indices.shape[:-1]
+    known = None
+    if wrong is None and params.size == 0 and 0 not in vectors:
+        known = "nothing to index"
+    return draws.finish(
+        draw,
+        args,
+        ("params", "indices", "batch_dims"),
+        known=known,
+        keywords=policy(draw, params.shape, ("error", "fill", "clip", "wrap"), deterministic=10)
+        if wrong in (None, "out of bounds")
+        else {},
+        their_gradient_fails=indices.shape[-1] == 0 or params.size == 0 or indices.ndim == 1,
+    )
+
+
+@st.composite
+def scatter(
+    draw: Draw,
+    dtypes: tuple[str, ...],
+    overwrites: bool = False,
+    new: bool = False,
+    adds: bool = True,
+) -> Call:
+    """Of `tensor_scatter_nd_*`; with `new` of `scatter_nd`."""
+    dtype = draws.dtype(draw, dtypes)
+    shape = draws.shape(draw, 1, 3)
+    wrong = fault(draw, "out of bounds", "out of bounds", "depth", "updates", "dtype")
+    depth = integer(draw, 1, len(shape))
+    rows = draws.shape(draw, 1, 2)
+    indices = index_vectors(draw, rows, shape[:depth], wrong == "out of bounds")
+    rest = shape[depth:]
+    if wrong == "depth":
+        indices = np.zeros((*rows, len(shape) + 1), indices.dtype)
+    elif wrong == "updates":
+        rest = (*rest, 2)
+    updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, not overwrites)
+    known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
+    keywords = {}
+    if wrong in (None, "out of bounds"):
+        also = {"deterministic": 10} if adds else {}
+        keywords = policy(draw, shape, ("error", "fill", "clip", "wrap"), **also)
+        if overwrites and forgiving(keywords.get("mode")):
+            keywords = {}  # what is overwritten would depend on it
+    if new:
+        target = list(shape)
+        if wrong == "dtype":
+            target[0] = -1
+        args = {"indices": indices, "updates": updates, "shape": target}
+        return draws.finish(
+            draw, args, ("indices", "updates", "shape"), known=known, keywords=keywords
+        )
+    other = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
+    tensor = draws.array(draw, shape, other if wrong == "dtype" else dtype, not overwrites)
+    args: dict[str, Any] = {"tensor": tensor, "indices": indices, "updates": updates}
+    vectors = indices.reshape(-1, indices.shape[-1]).tolist()
+    repeated = len({tuple(v) for v in vectors}) < len(vectors)
+    return draws.finish(
+        draw,
+        args,
+        ("tensor", "indices", "updates"),
+        known=known,
+        keywords=keywords,
+        on_device=wrong == "dtype",  # from the host they would take the other dtype
+        overwritten=("updates",) if repeated and overwrites else (),
+    )
+
+
+def _gather(params, indices, axis=None, batch_dims=0, mode="", deterministic=False):
+    if mode in ("clip", "wrap"):
+        batch = batch_dims % max(indices.shape.rank, 1) if batch_dims < 0 else batch_dims
+        indices = in_bounds(indices, params.shape[batch if axis is None else axis], mode)
+    return tf.gather(params, indices, axis=axis, batch_dims=batch_dims)
+
+
+def _gather_nd(params, indices, batch_dims=0, mode="", deterministic=False):
+    bounds = params.shape[batch_dims : batch_dims + indices.shape[-1]]
+    indices = in_bounds(indices, bounds, mode)
+    return tf.gather_nd(params, indices, batch_dims, bad_indices_policy=bad_indices_policy(mode))
+
+
+def _batch_gather(params, indices, mode="", deterministic=False):
+    if mode in ("clip", "wrap"):
+        indices = in_bounds(indices, params.shape[indices.shape.rank - 1], mode)
+    return tf.compat.v1.batch_gather(params, indices)
+
+
+def _scatter_nd(indices, updates, shape, mode="", deterministic=False):
+    indices = in_bounds(indices, shape[: indices.shape[-1]], mode)
+    shape = tf.constant(shape, indices.dtype)
+    return tf.scatter_nd(indices, updates, shape, bad_indices_policy=bad_indices_policy(mode))
+
+
+def scattering_into(function):
+    def call(tensor, indices, updates, mode="", deterministic=False):
+        indices = in_bounds(indices, tensor.shape[: indices.shape[-1]], mode)
+        return function(tensor, indices, updates, bad_indices_policy=bad_indices_policy(mode))
+
+    return call
+
+
+def _update(tensor, indices, updates, bad_indices_policy):
+    return tf.raw_ops.TensorScatterUpdate(
+        tensor=tensor, indices=indices, updates=updates, bad_indices_policy=bad_indices_policy
+    )
+
+
+def gathering(ours, theirs, calls) -> Entry:
+    return Entry(
+        ours,
+        theirs,
+        calls,
+        ("params", "indices"),
+        indices=("indices",),
+        differentiable=("params",),
+        moves=True,
+        no_kernel=frozenset(draws.INT4),
+    )
+
+
+def scattering(name: str, dtypes: list[str], theirs=None, moves: bool = False, **options) -> Entry:
+    adds = name.endswith(("_add", "_sub"))
+    return Entry(
+        getattr(jaxops, name),
+        scattering_into(theirs or getattr(tf, name)),
+        scatter(tuple(dtypes), overwrites=moves, adds=adds),
+        ("tensor", "indices", "updates"),
+        indices=("indices",),
+        differentiable=("tensor", "updates"),
+        moves=moves,
+        **options,
+    )
+
+
+REAL = [*draws.INTEGERS, *draws.FLOATS]
+ENTRIES = {
+    "gather": gathering(jaxops.gather, _gather, gather()),
+    "gather_nd": gathering(jaxops.gather_nd, _gather_nd, gather_nd()),
+    "batch_gather": gathering(jaxops.batch_gather, _batch_gather, batch_gather()),
+    "scatter_nd": Entry(
+        jaxops.scatter_nd,
+        _scatter_nd,
+        scatter((*draws.BOOL, *draws.NUMERIC), new=True),
+        ("indices", "updates"),
+        indices=("indices",),
+        differentiable=("updates",),
+    ),
+    "tensor_scatter_nd_add": scattering("tensor_scatter_nd_add", draws.NUMERIC),
+    "tensor_scatter_nd_sub": scattering("tensor_scatter_nd_sub", draws.NUMERIC),
+    "tensor_scatter_nd_min": scattering("tensor_scatter_nd_min", REAL),
+    "tensor_scatter_nd_max": scattering("tensor_scatter_nd_max", REAL),
+    "tensor_scatter_nd_update": scattering(
+        "tensor_scatter_nd_update",
+        draws.MOVED,
+        _update,
+        moves=True,
+        no_kernel=frozenset(draws.RARE),
+    ),
+}

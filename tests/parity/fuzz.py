@@ -1,0 +1,73 @@
+"""Compares calls with fresh seeds, function after function, for as long as it is told.
+
+    make fuzz SECONDS=300            # every function
+    make fuzz FUNCTIONS=gather,pad   # these
+    make fuzz SEED=7                 # the seed that a find was printed with
+
+Prints how many calls were tried, and each find: the call, and what it gave. Exits with 1 then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+
+import hypothesis
+from hypothesis import settings
+from outcome import Tally, clear_programs
+from peer import prepare
+from search import OPTIONS, examples
+from table import ENTRIES
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--functions", default="", help="names, with commas; default all")
+    parser.add_argument("--seed", type=int, help="of the first round; default a fresh one")
+    parser.add_argument("--examples", type=int, default=50, help="a function and round")
+    options = parser.parse_args()
+    prepare()
+    names = [name for name in options.functions.split(",") if name] or list(ENTRIES)
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    end = time.monotonic() + options.seconds
+    tallies = {name: Tally() for name in names}
+    finds = 0
+    while time.monotonic() < end and not finds:
+        for name in names:
+            if time.monotonic() > end:
+                break
+            finds += search(name, seed, options.examples, tallies[name])
+            clear_programs()
+        seed += 1
+    for name, tally in tallies.items():
+        print(f"{name:28s} {tally}")
+    print(f"{sum(tally['calls'] for tally in tallies.values())} calls, {finds} finds")
+    return min(finds, 1)
+
+
+def search(name: str, seed: int, number: int, tally: Tally) -> int:
+    run = examples(ENTRIES[name], tally, settings(OPTIONS, max_examples=number))
+    try:
+        hypothesis.seed(seed)(run)()
+    except Exception as error:
+        found = list(leaves(error))
+        for leaf in found:
+            print(f"{name}, seed {seed}: {type(leaf).__name__}: {leaf}")
+            print("\n".join(getattr(leaf, "__notes__", [])), flush=True)
+        return len(found)
+    return 0
+
+
+def leaves(error: BaseException):
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from leaves(part)
+    else:
+        yield error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,349 @@
+"""Both libraries' outcome of a call, and the comparison of the two."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import gc
+import logging
+from typing import Any
+
+import differences
+import jax
+import jax.numpy as jnp
+import numpy as np
+from calls import Call, Entry, Refused
+from draws import is_inexact, values
+from peer import tf
+
+# What jaxops documents; under `jit` an index out of bounds may be a JaxRuntimeError too.
+OUR_ERRORS = (ValueError, TypeError, IndexError)
+THEIR_ERRORS = (tf.errors.OpError, ValueError, TypeError, IndexError)
+
+# Of each size, a dtype that TensorFlow has all kernels for.
+STAND_INS = {1: np.uint8, 2: np.float16, 4: np.float32, 8: np.float64}
+
+WIDE = {"int64", "uint64", "float64", "complex128"}
+
+logging.getLogger("jax").setLevel(logging.CRITICAL)  # a traceback for each error under jit
+
+
+class Tally(collections.Counter):
+    """How often what was compared."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{self[key]} {key}" for key in sorted(self))
+
+
+def clear_programs() -> None:
+    jax.clear_caches()
+    gc.collect()
+
+
+def check(entry: Entry, call: Call, tally: Tally) -> None:
+    """Raises an AssertionError where jaxops differs from TensorFlow, and is not meant to."""
+    tally["calls"] += 1
+    difference = None if call.known is None else differences.DIFFERENCES[call.known]
+    with jax.enable_x64(entry.x64 or needs_x64(call)):
+        ours = our_outcome(entry, call)
+        theirs = their_outcome(entry, call, tally)
+        if theirs is None:
+            pass
+        elif difference is None:
+            compare(ours, theirs)
+        else:
+            tally["meant differences"] += 1
+            difference.check(ours, theirs)
+        tally["errors" if isinstance(ours, Refused) else "values"] += 1
+        if call.jit and not _holds_strings(call):
+            tally["compiled"] += 1
+            compare(our_outcome(entry, call, compiled=True), ours, peer="the eager call")
+        if (
+            call.gradient
+            and not isinstance(ours, Refused)
+            and isinstance(theirs, list)
+            and difference is None
+        ):
+            compare_gradients(entry, call, ours, tally)
+
+
+def needs_x64(call: Call) -> bool:
+    def is_wide(x: Any) -> bool:
+        if isinstance(x, np.dtype):
+            return x.name in WIDE
+        return isinstance(x, np.ndarray) and x.dtype.name in WIDE
+
+    return any(is_wide(leaf) for leaf in jax.tree.leaves(list(call.args.values())))
+
+
+def _holds_strings(call: Call) -> bool:
+    """Which stay on the host."""
+    return any(
+        isinstance(x, np.ndarray) and x.dtype.kind == "S" for x in jax.tree.leaves(call.args)
+    )
+
+
+# jaxops
+
+
+def our_outcome(entry: Entry, call: Call, compiled: bool = False) -> Any:
+    """Arrays, in a list, or `Refused`."""
+    try:
+        if compiled:
+            traced = _traced(entry, call)
+
+            def function(arrays):
+                return _call_ours(entry, call, {**call.args, **arrays})
+
+            result = jax.block_until_ready(jax.jit(function)(traced))
+        else:
+            args = dict(call.args)
+            if call.on_device:
+                args |= {n: jax.tree.map(_to_device, args[n]) for n in entry.data if n in args}
+            result = _call_ours(entry, call, args)
+    except OUR_ERRORS as error:
+        return Refused(error)
+    except jax.errors.JaxRuntimeError as error:
+        if not compiled:
+            raise
+        return Refused(error)
+    return arrays(result)
+
+
+def _call_ours(entry: Entry, call: Call, args: dict[str, Any]) -> Any:
+    given = list(args.items())
+    positional, named = given[: call.positional], given[call.positional :]
+    return entry.ours(*(x for _, x in positional), **dict(named))
+
+
+def _to_device(x: Any) -> Any:
+    return jnp.asarray(x) if isinstance(x, np.ndarray) and x.dtype.kind != "S" else x
+
+
+def _traced(entry: Entry, call: Call) -> dict[str, Any]:
+    """Data that can be traced: not strings."""
+    names = call.traced if call.traced is not None else entry.traced
+    if names is None:
+        names = entry.data
+    chosen = {name: call.args[name] for name in names if name in call.args}
+    return {
+        name: x
+        for name, x in chosen.items()
+        if all(isinstance(a, np.ndarray) and a.dtype.kind != "S" for a in jax.tree.leaves(x))
+        and jax.tree.leaves(x)
+    }
+
+
+def arrays(result: Any) -> list[np.ndarray]:
+    return [
+        np.asarray(leaf) for leaf in (result if isinstance(result, (list, tuple)) else [result])
+    ]
+
+
+# TensorFlow
+
+
+def their_outcome(entry: Entry, call: Call, tally: Tally) -> Any:
+    """Arrays, in a list, or `Refused`; None where there is no kernel, so nothing to compare with.
+
+    A function that moves elements moves others then: of a dtype of the same size, or the parts of
+    complex numbers one after the other.
+    """
+    leaves = [
+        leaf for leaf in jax.tree.leaves(call.args) if isinstance(leaf, (np.ndarray, np.dtype))
+    ]
+    lacking = {name_of(x) for x in leaves} & entry.no_kernel
+    outcome = _call_theirs(entry, call.args)
+    if not lacking:
+        return outcome
+    if not isinstance(outcome, Refused) or not _lacks_kernel(outcome):
+        return outcome
+    tally["without kernel"] += 1
+    if not entry.moves:
+        return None
+    if any(name.startswith("complex") for name in lacking):
+        real, imag = (_with_data(entry, call, _part(part)) for part in (np.real, np.imag))
+        if isinstance(real, Refused):
+            return real
+        return [_complex(*parts) for parts in zip(real, imag, strict=True)]
+    (dtype,) = {x.dtype for x in leaves if isinstance(x, np.ndarray) and name_of(x) in lacking}
+    stand_in = np.dtype(STAND_INS[dtype.itemsize])
+    outcome = _with_data(entry, call, lambda x: x.view(stand_in) if x.dtype == dtype else x)
+    if isinstance(outcome, Refused):
+        return outcome
+    return [x.view(dtype) if x.dtype == stand_in else x for x in outcome]
+
+
+def name_of(x: np.ndarray | np.dtype) -> str:
+    dtype = x.dtype if isinstance(x, np.ndarray) else x
+    return "bytes" if dtype.kind == "S" else dtype.name
+
+
+def _with_data(entry: Entry, call: Call, change: Any) -> Any:
+    def changed(x: Any) -> Any:
+        return change(x) if isinstance(x, np.ndarray) else x
+
+    return _call_theirs(entry, jax.tree.map(changed, call.args))
+
+
+def _part(part: Any) -> Any:
+    return lambda x: np.ascontiguousarray(part(x)).reshape(x.shape) if x.dtype.kind == "c" else x
+
+
+def _complex(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
+    result = np.empty(real.shape, f"complex{real.dtype.itemsize * 16}")
+    result.real, result.imag = real, imag
+    return result
+
+
+def _lacks_kernel(outcome: Refused) -> bool:
+    absent = (tf.errors.NotFoundError, tf.errors.UnimplementedError)
+    return isinstance(outcome.error, absent) or (
+        "is not in the list of allowed values" in str(outcome.error)
+    )
+
+
+def _call_theirs(entry: Entry, args: dict[str, Any]) -> Any:
+    try:
+        return tensors_to_arrays(entry.theirs(**_to_tensors(entry, args)))
+    except THEIR_ERRORS as error:
+        return Refused(error)
+
+
+def _to_tensors(entry: Entry, args: dict[str, Any]) -> dict[str, Any]:
+    def convert(x: Any) -> Any:
+        return tf.constant(x) if isinstance(x, np.ndarray) else x
+
+    def widened(x: Any) -> Any:
+        if not isinstance(x, np.ndarray) or x.dtype.name in ("int32", entry.widest):
+            return x
+        return x.astype(entry.widest)
+
+    def static(x: Any) -> Any:
+        return tf.as_dtype(x.name) if isinstance(x, np.dtype) else x
+
+    args = {n: jax.tree.map(widened, x) if n in entry.indices else x for n, x in args.items()}
+    return {
+        name: jax.tree.map(convert, x) if name in entry.data else static(x)
+        for name, x in args.items()
+    }
+
+
+def tensors_to_arrays(result: Any) -> list[np.ndarray]:
+    return [_from_tensor(x) for x in _listed(result)]
+
+
+def _listed(result: Any) -> list:
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def _from_tensor(x: Any) -> np.ndarray:
+    array = np.asarray(x.numpy() if hasattr(x, "numpy") else x)
+    return array.astype("S2") if array.dtype == object else array
+
+
+# The comparison
+
+
+def compare(ours: Any, theirs: Any, peer: str = "TensorFlow") -> None:
+    """Both refused, or equal in number, dtype, shape and bits; NaN is equal to NaN."""
+    if isinstance(ours, Refused) or isinstance(theirs, Refused):
+        both = isinstance(ours, Refused) and isinstance(theirs, Refused)
+        assert both, f"one refuses:\n  jaxops: {ours}\n  {peer}: {theirs}"
+        return
+    assert len(ours) == len(theirs), f"jaxops: {len(ours)} arrays\n  {peer}: {len(theirs)}"
+    for number, (x, y) in enumerate(zip(ours, theirs, strict=True)):
+        where = f" of array {number}" if len(ours) > 1 else ""
+        dtypes = [np.dtype("S2") if a.dtype.kind == "S" else a.dtype for a in (x, y)]
+        assert dtypes[0] == dtypes[1], f"dtype{where}: jaxops {x.dtype}, {peer} {y.dtype}"
+        assert x.shape == y.shape, f"shape{where}: jaxops {x.shape}, {peer} {y.shape}"
+        assert same_bits(x, y), f"values{where}:\n  jaxops: {x.tolist()}\n  {peer}: {y.tolist()}"
+
+
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    if x.dtype.kind == "S":
+        return bool((x == y).all())
+    if x.dtype.kind == "c":
+        return same_bits(np.real(x), np.real(y)) and same_bits(np.imag(x), np.imag(y))
+    nan = (x != x) & (y != y)
+    same = _bytes(x) == _bytes(y)
+    return bool((same.all(axis=-1) | nan).all())
+
+
+def _bytes(x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(x).reshape(*x.shape, 1).view(np.uint8)
+
+
+def compare_gradients(entry: Entry, call: Call, ours: list[np.ndarray], tally: Tally) -> None:
+    names = [
+        name
+        for name in entry.differentiable
+        if name in call.args
+        and jax.tree.leaves(call.args[name])
+        and all(
+            isinstance(x, np.ndarray) and is_inexact(x.dtype) and name_of(x) not in entry.no_kernel
+            for x in jax.tree.leaves(call.args[name])
+        )
+    ]
+    if not names or not all(is_inexact(x.dtype) for x in ours[:1]):
+        return
+    random = np.random.default_rng(0)
+    # Integer results, as the `idx` of `unique`, have no cotangent.
+    cotangents = [values(random, x.shape, x.dtype, exact=True) for x in ours if is_inexact(x.dtype)]
+    arrays = {name: call.args[name] for name in names}
+
+    def function(arrays):
+        results = _call_ours(entry, call, {**call.args, **arrays})
+        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        return [x for x in results if jnp.issubdtype(x.dtype, jnp.inexact)]
+
+    @jax.jit
+    def our_gradients(arrays, cotangents):
+        results, transpose = jax.vjp(function, arrays)
+        return results, transpose(cotangents)[0]
+
+    mine = jax.tree.map(np.asarray, our_gradients(arrays, cotangents)[1])
+
+    try:
+        found = _their_gradients(entry, call, names, cotangents)
+    except tf.errors.InvalidArgumentError:
+        if not call.their_gradient_fails:
+            raise
+        tally["gradients refused"] += 1
+        return
+    tally["gradients"] += 1
+    assert mine.keys() == set(names)
+    for name, gradient in zip(names, found, strict=True):
+        pairs = zip(jax.tree.leaves(mine[name]), tf.nest.flatten(gradient), strict=True)
+        for x, y in pairs:
+            y = _from_tensor(tf.convert_to_tensor(y))
+            if name in call.overwritten:
+                tally["overwritten"] += 1
+                y = np.where(x == 0, x, y)
+            compare_sums(x, y, f"gradient of {name}")
+
+
+def _their_gradients(
+    entry: Entry, call: Call, names: list[str], cotangents: list[np.ndarray]
+) -> list:
+    tensors = _to_tensors(entry, call.args)
+    watched = [tensors[name] for name in names]
+    with tf.GradientTape() as tape:
+        tape.watch(watched)
+        results = _listed(entry.theirs(**tensors))
+        results = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
+    return tape.gradient(
+        results,
+        watched,
+        output_gradients=[tf.constant(c) for c in cotangents],
+        unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    )
+
+
+def compare_sums(x: np.ndarray, y: np.ndarray, what: str) -> None:
+    """Cotangents are small multiples of 1/2, so that their sums are exact in any order."""
+    assert x.dtype == y.dtype, f"dtype of {what}: jaxops {x.dtype}, TensorFlow {y.dtype}"
+    assert x.shape == y.shape, f"shape of {what}: jaxops {x.shape}, TensorFlow {y.shape}"
+    with contextlib.suppress(RuntimeWarning):
+        same = (x == y) | ((x != x) & (y != y))
+    assert same.all(), f"{what}:\n  jaxops: {x.tolist()}\n  TensorFlow: {y.tolist()}"

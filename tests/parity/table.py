@@ -1,0 +1,33 @@
+"""The functions that are compared, by name, and those that are not, with the reason."""
+
+from __future__ import annotations
+
+import entries_blocks
+import entries_casting
+import entries_indexing
+import entries_joining
+import entries_partition
+import entries_shaping
+import entries_v0
+
+FAMILIES = (
+    entries_casting,
+    entries_shaping,
+    entries_joining,
+    entries_blocks,
+    entries_indexing,
+    entries_partition,
+)
+ENTRIES = {name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()}
+ENTRIES |= entries_v0.entries(ENTRIES)
+
+NOT_COMPARED = {
+    "strided_slice_spec": "TensorFlow does this inside Tensor.__getitem__",
+    "StridedSliceSpec": "what strided_slice_spec returns",
+    "sparse_value_and_grad": "a transformation of functions; TensorFlow has the tape",
+    "IndexedSlices": "what sparse_value_and_grad returns",
+    "TiedGradient": "what sparse_value_and_grad returns",
+    "lazy": "a transformation of optimizers; not in TensorFlow",
+    "LazyOptimizer": "what lazy returns",
+    "OutOfBoundsError": "an exception",
+}
