@@ -15,6 +15,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
@@ -87,7 +88,9 @@ def _row_numbers(indices, batch_dims: int, dims: tuple[int, ...]):
             coordinate = lax.broadcasted_iota(dtype, index_shape, d)
         else:
             coordinate = indices[..., d - batch_dims]
-            inside &= (coordinate >= 0) & (coordinate < sizes[d].astype(coordinate.dtype))
+            wide = max(coordinate.dtype, np.dtype(dtype), key=lambda dtype: dtype.itemsize)
+            below = coordinate.astype(wide) < sizes[d].astype(wide)
+            inside &= (coordinate >= 0) & below
         numbers = numbers * sizes[d] + coordinate.astype(dtype)
     return jnp.where(inside, numbers, sizes[-1])
 

@@ -107,3 +107,15 @@ def test_int64_shape_takes_x64():
         result = program.call(jnp.ones((3, 2), jnp.float32), jnp.zeros(3, jnp.int32))
     assert result.dtype == np.int64
     np.testing.assert_array_equal(result, [3, 2])
+
+
+BEYOND = {"fill": [2.0, 0, 0, 0], "clip": [2.0, 2, 0, 2], "wrap": [2.0, 0, 2, 1]}
+
+
+@pytest.mark.parametrize("mode", BEYOND)
+def test_bounds_are_those_of_the_arrays(mode):
+    args = [jax.ShapeDtypeStruct(export.symbolic_shape("n"), np.float32), np.zeros(4, np.int32)]
+    gather = jax.jit(lambda x, i: jaxops.gather(x, i, mode=mode))
+    program = export.export(gather, platforms=["cpu"])(*args)
+    result = program.call(jnp.arange(3, dtype=jnp.float32), jnp.array([2, 3, -1, 4]))
+    np.testing.assert_array_equal(result, BEYOND[mode])
