@@ -100,7 +100,7 @@ def train(mesh: Mesh, vocab: int, batches, report: bool = False) -> tuple[list[f
         losses.append(float(loss) / BATCH_SIZE)
         if report and number % every == 0:
             print(f"Step {number} of {len(batches[0])}: loss {losses[-1]:.3f}", flush=True)
-    return losses, step.as_text()
+    return losses, step.as_text() or ""
 
 
 def collectives(text: str) -> Counter[tuple[str, str, int]]:
