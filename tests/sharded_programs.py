@@ -212,6 +212,11 @@ def run_jnp():
                 args += [put(mesh, x, P("d")) for x in (INDICES, UPDATES)]
                 function = by_jit({key: functions[key]}, mesh, table_spec, P("d"))
                 compare(f"{who}, {key}, {table_name}", function, args, None, expected)
+        small = TABLE[:16]
+        line = jax.make_mesh((8,), ("d",), axis_types=(AxisType.Auto,))
+        args = [put(line, small, P("d")), put(line, INDICES % 16, P("d"))]
+        function = jax.jit(lambda t, i, f=functions["gather"]: {"": f(t, i, None)})
+        compare(f"{who}, small table", function, args, None, {"": small[INDICES % 16]})
 
 
 def run_explicit():

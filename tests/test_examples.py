@@ -88,6 +88,28 @@ def test_gallery(tmp_path):
     assert pictures[0].stat().st_size < 60_000
 
 
+def test_sharded_embeddings():
+    """Alike on 8 devices and on one; the words of the guide are those it prints."""
+    script = SCRIPT.with_name("sharded_embeddings.py")
+    done = subprocess.run([sys.executable, script, "--steps", "60"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, last = map(float, re.findall(r"[\d.]+(?= in the)", done.stdout))
+    assert first == pytest.approx(4 * np.log(2), abs=1e-3)  # of 4 guesses each
+    assert last < 0.95 * first
+    (difference,) = re.findall(r"differs by (\S+) at most", done.stdout)
+    assert float(difference) < 1e-4
+    table, largest = re.findall(r"has ([\d,]+)", done.stdout)
+    assert int(largest.replace(",", "")) < int(table.replace(",", ""))
+
+    def words(text):
+        return [re.sub(r"[\d.,]+", "", line) for line in text.splitlines() if "Step" not in line]
+
+    guide = (SCRIPT.parents[1] / "docs" / "many_devices.md").read_text()
+    (output,) = re.findall(r"```\n(.*?)```", guide[guide.index("prints:") :], re.S)[:1]
+    sends = [line for line in words(done.stdout) if " x " not in line]
+    assert sends == [line for line in words(output) if " x " not in line]
+
+
 BAD_OPTIONS = {
     "text": (["--epochs", "many"], "argument --epochs: received 'many', expected a whole number"),
     "zero": (["--batch-size", "0"], "argument --batch-size: received '0', expected a whole number"),
