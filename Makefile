@@ -7,13 +7,21 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test check parity fuzz docs bench bench-core bench-sparse clean
+.PHONY: demo test test-large stress check parity fuzz docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
+
+# Arrays of more than 2^31 elements, one test after the other: 6.5 GB of memory, some minutes.
+test-large: $(STAMP)
+	$(BIN)/python -m pytest -m large tests
+
+# Tens of thousands of failing calls, from many threads, in long scans: some minutes.
+stress: $(STAMP)
+	$(BIN)/python -m pytest -m stress tests
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -108,8 +108,14 @@ def is_wider_than_jax(x: Any) -> bool:
     return x.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64")
 
 
-def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
-    """An array of integers. Values too large for the 32-bit type stay out of bounds."""
+def to_indices(
+    x: object, op: str, arg: str, mode: str | None, dims: Sequence[int] = ()
+) -> jax.Array:
+    """An array of integers. Values too large for the 32-bit type stay out of bounds.
+
+    Where some of `dims`, the dimensions that there are to index, has elements that an int32 does
+    not reach, they become uint32.
+    """
     if isinstance(x, jax.Array):
         check_integer(x.dtype, op, arg)
         if isinstance(x, Tracer) or not is_wider_than_jax(x):
@@ -118,7 +124,7 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in jax.tree.leaves(x)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
         def to_signed(leaf):
-            return _bounds.to_signed(to_indices(leaf, op, arg, mode))
+            return _bounds.to_signed(to_indices(leaf, op, arg, mode, dims), op, dims)
 
         x = jax.tree.map(to_signed, x)
         dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
@@ -133,7 +139,7 @@ def to_indices(x: object, op: str, arg: str, mode: str | None) -> jax.Array:
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
     _check_native(array.dtype, op, arg)
-    return _to_device(_saturate(array, op, arg, mode), x)
+    return _to_device(_saturate(array, op, arg, mode, dims), x)
 
 
 def _to_device(array: np.ndarray, x: object) -> jax.Array:
@@ -187,12 +193,23 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
     return narrow
 
 
-def _saturate(array: np.ndarray, op: str, arg: str, mode: str | None) -> np.ndarray:
+def _saturate(
+    array: np.ndarray, op: str, arg: str, mode: str | None, dims: Sequence[int]
+) -> np.ndarray:
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array
+    is_long = _bounds.are_long(dims)
+    if is_long and array.size and array.max() > np.iinfo(np.int32).max:
+        dtype = np.dtype(np.uint32)
     info = np.iinfo(dtype)
     narrow = np.clip(array, info.min, info.max).astype(dtype)
+    if is_long and (array.max(initial=0) > info.max < max(dims) or array.min(initial=0) < info.min):
+        # Saturated they could be in bounds.
+        raise ValueError(
+            f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {max(dims)} to "
+            f"index; {X64_HINT}"
+        )
     if mode == "wrap" and (narrow != array).any():
         raise ValueError(
             f"{op}: {arg} holds values that do not fit {dtype}, "

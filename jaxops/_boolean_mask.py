@@ -109,6 +109,7 @@ def _exact(op, tensor, mask, axis, size, fill_value, return_size):
 
 def _boolean_mask(tensor, mask, fill_value, *, op, axis, size, return_size):
     axis = _check_shapes(op, tensor, mask, axis)
+    _dynamic_shape.check_countable(mask.size, op, "mask")
     rows = tensor.reshape(_dynamic_shape.merge_axes(tensor.shape, axis, mask.ndim))
     if mask.dtype != bool:
         mask = mask != jnp.zeros((), mask.dtype)

@@ -31,6 +31,7 @@ from jaxops import _dims, _jax_internals
 from jaxops._index_spec import IndexSpec
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
+_INT32_MAX = 2**31 - 1
 _SET_OF_MODES = frozenset(MODES)  # compares by hash first; arrays compare element by element
 
 
@@ -55,16 +56,16 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
 
     Entries that are not `valid` keep their value.
     """
-    indices = widen(indices)
+    indices = widen(indices, spec.limits)
     valid = None
     if not spec.limits:  # empty index vectors are in bounds
         mode = "promise_in_bounds"
     if mode == "clip":
-        limits = _limits_like(indices, spec)
-        zeros = np.zeros(limits.shape, limits.dtype)
-        indices = jnp.clip(indices, zeros, limits - np.array(1, limits.dtype))
+        last = _last_like(indices, spec)
+        zeros = np.zeros(last.shape, last.dtype)
+        indices = jnp.clip(indices, zeros, last)
     elif mode == "wrap":
-        indices = jnp.remainder(indices, _limits_like(indices, spec))
+        indices = _wrap(indices, spec)
     elif mode == "fill":
         valid = _in_bounds(indices, spec)
     elif mode in ("device", "error"):
@@ -73,30 +74,97 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
             # Taken from the indices, so that under `shard_map` it varies along the same axes.
             first = lax.index_in_dim(indices, 0, axis=-1, keepdims=False)
             valid = valid_p.bind(first, indices, spec=spec)
-    return Resolved(_narrow(indices), valid)
+    return Resolved(_narrow(indices, spec.limits), valid)
 
 
-def widen(indices: jax.Array) -> jax.Array:
-    """To 32 bits at least, because a bound such as 300 cannot be written in int8."""
-    if jnp.iinfo(indices.dtype).bits < 32:
-        return indices.astype(jnp.int32)
-    return indices
+def are_long(dims) -> bool:
+    """Whether some of `dims` has elements that an int32 does not reach."""
+    return any(isinstance(dim, int) and dim > _INT32_MAX for dim in dims)
 
 
-def to_signed(indices: jax.Array) -> jax.Array:
-    """To a type that index arrays share, so that joining them changes no value."""
-    return _narrow(widen(indices))
+def widen(indices: jax.Array, dims=()) -> jax.Array:
+    """To 32 bits at least, because a bound such as 300 cannot be written in int8.
+
+    To 64 bits where there are such, and some of `dims` takes them.
+    """
+    bits = jnp.iinfo(indices.dtype).bits
+    if bits < 64 and are_long(dims) and jax.config.read("jax_enable_x64"):
+        return indices.astype(jnp.int64)
+    return indices.astype(jnp.int32) if bits < 32 else indices
 
 
-def _narrow(indices: jax.Array) -> jax.Array:
-    """To the signed type that `lax` gathers with; what would not fit stays out of bounds."""
+def to_signed(indices: jax.Array, op: str = "", dims=()) -> jax.Array:
+    """To a type that index arrays share, so that joining them changes no value.
+
+    Large ones are saturated, so some of `dims` may take 64-bit types.
+    """
+    indices = widen(indices, dims)
+    if are_long(dims) and indices.dtype == np.uint32:
+        raise ValueError(
+            f"{op}: uint32 indices must come as one array, not in a list, where a dimension is "
+            f"longer than int32 counts, {max(dims)}; "
+            'or switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
+        )
+    return _narrow(indices)
+
+
+def _narrow(indices: jax.Array, dims=()) -> jax.Array:
+    """To the signed type that `lax` gathers with; what would not fit stays out of bounds.
+
+    Where it would not, because some of `dims` are that long, `lax` gathers with an unsigned one.
+    """
     if not jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
+        return indices
+    if are_long(dims) and not jax.config.read("jax_enable_x64"):
         return indices
     signed = jnp.int32
     if jax.config.read("jax_enable_x64"):
         signed = jnp.int64
     largest = np.array(min(jnp.iinfo(signed).max, jnp.iinfo(indices.dtype).max), indices.dtype)
     return jnp.minimum(indices, largest).astype(signed)
+
+
+def _last_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray | jax.Array:
+    if not _dims.are_known(spec.limits):
+        return _limits_like(indices, spec) - np.array(1, indices.dtype)
+    limits = _limits(indices, spec, jnp.iinfo(indices.dtype).max + 1, np.uint64)
+    return (limits - np.uint64(1)).astype(indices.dtype)
+
+
+def _wrap(indices: jax.Array, spec: IndexSpec) -> jax.Array:
+    info = jnp.iinfo(indices.dtype)
+    wrapped = jnp.remainder(indices, _limits_like(indices, spec))
+    if not are_long(spec.limits) or indices.dtype.itemsize == 8:
+        return wrapped
+    is_long = _limits(indices, spec, info.max + 1, object) > info.max
+    # No index reaches the end of such an axis from the front.
+    indices = jnp.where(is_long, indices, wrapped)
+    return from_the_end(indices, spec.limits, spec.operation)
+
+
+def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
+    """Index vectors whose negative components count from the end of their axis, as positions.
+
+    Those that count too far stay negative. Where an axis is longer than int32 counts they become
+    uint32, if JAX has no 64-bit types: out of bounds of the other axes all the same.
+    """
+    if jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
+        return indices
+    indices = widen(indices, dims)
+    from_end = indices < 0
+    if are_long(dims) and indices.dtype == np.int32:
+        check_uint32_reaches(max(dims), op)
+        indices = lax.bitcast_convert_type(indices, jnp.uint32)
+    lengths = _dims.as_vector(dims, indices.dtype).reshape((1,) * (indices.ndim - 1) + (len(dims),))
+    return jnp.where(from_end, indices + lengths, indices)
+
+
+def check_uint32_reaches(length: int, op: str) -> None:
+    if length >= 2**32:
+        raise ValueError(
+            f"{op}: positions among {length} take 64 bits; "
+            'jax.config.update("jax_enable_x64", True) switches them on'
+        )
 
 
 def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray | jax.Array:

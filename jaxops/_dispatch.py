@@ -150,7 +150,8 @@ def _run_on_arrays(
 ) -> Any:
     scope = scope_name(op, name)
     mode = static.get("mode")
-    arrays = [_arguments.to_indices(x, op, arg, mode) for arg, x in indices.items()]
+    dims = [dim for x in operands for dim in x.shape] + [*static.get("shape", ())]
+    arrays = [_arguments.to_indices(x, op, arg, mode, dims) for arg, x in indices.items()]
     fill = (fill_value,) if takes_fill else ()
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):

@@ -23,6 +23,8 @@ from jaxops import _arguments, _bounds, _core, _dispatch, _jax_internals
 from jaxops._index_spec import IndexSpec, ScalarIndex
 from jaxops._windows import Windows
 
+# Elements that compiled code numbers with int32: less than those has, as it rounds sizes up.
+_COUNTABLE = 2**31 - 2**20
 _LARGE = 4096  # bytes: what takes longer to copy than to find memory for that need not be
 
 
@@ -128,9 +130,26 @@ def take_each(operand, positions: Sequence[np.ndarray], axis: int, count: int) -
     if is_on_host(operand):
         rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
         return from_host([_take_on_host(rows, at, axis) for at in positions], operand)
+    rows = math.prod(operand.shape[axis : axis + count])
     return [
-        _take_on_device(operand, at.astype(np.int32), axis=axis, count=count) for at in positions
+        _take_on_device(operand, to_positions(at, rows), axis=axis, count=count) for at in positions
     ]
+
+
+def to_positions(positions: np.ndarray, count: int) -> np.ndarray:
+    """int64 `positions` among `count` elements, for the device."""
+    if count <= np.iinfo(np.int32).max:
+        return positions.astype(np.int32)
+    return positions.astype(jax.dtypes.canonicalize_dtype(np.uint64))
+
+
+def check_countable(count: int, op: str, arg: str) -> None:
+    """Refuses what compiled code would number with int32 beyond its range."""
+    if isinstance(count, int) and count > _COUNTABLE:
+        raise ValueError(
+            f"{op}: {arg} must have at most {_COUNTABLE} elements in compiled code; "
+            f"received {count}"
+        )
 
 
 def _take_on_host(rows: np.ndarray, positions: np.ndarray, axis: int) -> np.ndarray:
@@ -179,10 +198,11 @@ def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform:
         error = spec.find_error(x[..., None])
         assert error is not None
         raise error
+    wide = x if x.dtype == np.uint64 else indices  # of which int64 makes negative ones
     if limit > 0 and mode == "clip":
-        return np.clip(indices, 0, limit - 1)
+        return np.clip(wide, 0, limit - 1).astype(np.int64)
     if limit > 0 and mode == "wrap":
-        return indices % limit
+        return (wide % wide.dtype.type(limit)).astype(np.int64)
     return np.where((indices < 0) | (indices >= limit), -1, indices)
 
 

@@ -168,6 +168,7 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
 
 def _dynamic_partition(data, partitions, fill_value, *, op, mode, sizes, return_size):
     _check_partitions_shape(op, data, partitions.shape)
+    _dynamic_shape.check_countable(partitions.size, op, "partitions")
     num_partitions = len(sizes)
     rows = data.reshape(_dynamic_shape.merge_axes(data.shape, 0, partitions.ndim))
     spec = PartitionNumber(op, limits=(num_partitions,))

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops import _bounds, _core, _jax_internals
+from jaxops import _bounds, _core, _dims, _jax_internals
 from jaxops._arguments import (
     Arrayable,
     check_addressable,
@@ -161,9 +161,7 @@ def _positions(input_, begin, size, *, op, mode, fill_value=None):
     whole = IndexSpec(op, limits=input_.shape)
     begin = _bounds.resolve(whole, begin, "wrap" if mode == "wrap" else "promise_in_bounds").indices
     for axis, (dim, length) in enumerate(zip(input_.shape, size, strict=True)):
-        # Keeps the addition below from overflowing, and positions outside outside.
-        start = jnp.clip(begin[axis], -length, dim)
-        positions = start + jnp.arange(length, dtype=begin.dtype)
+        positions = _run_of_positions(begin[axis], length, dim, op, mode)
         input_ = _core.gather(
             input_,
             positions[:, None],
@@ -173,3 +171,23 @@ def _positions(input_, begin, size, *, op, mode, fill_value=None):
             fill_value=fill_value,
         )
     return input_
+
+
+def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.Array:
+    """`start + [0, length)`, where that is outside of `[0, dim)` too."""
+    is_long = _bounds.are_long([dim + length])
+    start = _bounds.widen(start, [dim + length])
+    # Keeps the addition below from overflowing, and positions outside outside.
+    info = jnp.iinfo(start.dtype)
+    ends = (-length, dim)
+    if _dims.are_known(ends):
+        ends = (max(-length, info.min), min(dim, info.max))
+    first, last = _dims.as_vector(ends, start.dtype)
+    start = jnp.clip(start, first, last)
+    steps = jnp.arange(length, dtype=start.dtype)
+    if not is_long or info.bits == 64:
+        return start + steps
+    _bounds.check_uint32_reaches(dim + length, op)
+    before = start < 0 if info.min == 0 else start < -steps
+    positions = start.astype(jnp.uint32) + steps.astype(jnp.uint32)
+    return jnp.where(before, jnp.uint32(0), positions) if mode == "clip" else positions

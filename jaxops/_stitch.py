@@ -19,6 +19,7 @@ from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
 _FEW = 8  # lists: more are checked together
+_INT32_MAX = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,6 +178,7 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
         merged = _merge_on_host([np.asarray(x) for x in arrays], source, fill, tail)
         result = _dynamic_shape.from_host(merged, arrays[0])
     else:
+        _dynamic_shape.check_countable(flat.size, op, "indices")
         result = _merge_on_device(arrays, source.astype(np.int32), fill, tail=tail)
     if not return_size:
         return result
@@ -235,6 +237,7 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
     count = len(arrays) // 2
     data, indices = arrays[:count], arrays[count:]
     tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
+    _dynamic_shape.check_countable(sum(x.size for x in indices), op, "indices")
     # Each check costs a conditional, and lists that are joined for it a copy.
     together = 1 if len(indices) <= _FEW else len(indices)
     places, true_size = [], jnp.int32(0)
@@ -244,7 +247,8 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
         spec = StitchIndices(op, limits=(size,), first=first, shapes=shapes)
         place, valid = _bounds.resolve(spec, _join(lists)[:, None], mode)
         place = place[:, 0]
-        true_size = jnp.maximum(true_size, place.max(initial=-1).astype(jnp.int32) + 1)
+        last = jnp.minimum(place.max(initial=-1), jnp.array(_INT32_MAX - 1, place.dtype))
+        true_size = jnp.maximum(true_size, last.astype(jnp.int32) + 1)
         if valid is not None:
             place = jnp.where(valid, place, jnp.array(size, place.dtype))
         start = 0

@@ -25,6 +25,7 @@ from jaxops._arguments import (
 )
 from jaxops._dispatch import run
 from jaxops._index_spec import ShrunkAxes
+from jaxops._shaping import shape_of
 from jaxops._windows import Windows
 
 
@@ -237,7 +238,7 @@ def strided_slice(
         op,
         _strided_slice,
         {"input_": input_},
-        {"begin": _stack(op, singles, mode)},
+        {"begin": _stack(op, singles, mode, input_)},
         name=name,
         mode=mode,
         fill_value=fill_value,
@@ -332,11 +333,14 @@ def _range_part(op: str, arg: str, i: int, value: Any) -> int:
     return static_int(value, op, f"{arg}[{i}]")
 
 
-def _stack(op: str, singles: list[Any], mode: str) -> Any:
+def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     """The single indices as one vector."""
     if not any(isinstance(single, jax.Array) for single in singles):
         return saturate_ints(singles)
-    arrays = [_bounds.to_signed(to_indices(single, op, "begin", mode)) for single in singles]
+    dims = shape_of(input_, op, "input_")
+    arrays = [to_indices(single, op, "begin", mode, dims) for single in singles]
+    if len(arrays) > 1:
+        arrays = [_bounds.to_signed(array, op, dims) for array in arrays]
     if any(array.shape != () for array in arrays):
         shapes = [array.shape for array in arrays]
         raise ValueError(f"{op}: begin must hold scalars; received single indices of {shapes=}")
@@ -364,7 +368,7 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
     if singles:
         # First the single indices: it leaves less for the ranges to copy.
         windows = Windows(axes=spec.axes, batch_dims=0)
-        vector = _from_the_end(begin, spec.limits)
+        vector = _from_the_end(begin, spec, mode)
         input_ = _core.gather(input_, vector, windows, spec, mode=mode, fill_value=fill_value)
     return _static_slice(input_, [e for e in entries if e.kind != "single"], iter(()))
 
@@ -387,12 +391,19 @@ def _one_per_dimension(op, entries, shape) -> tuple[dict[int, int], list[_Entry]
     return {e.place: axis for axis, e in enumerate(over_dims)}, expanded
 
 
-def _from_the_end(begin: jax.Array, limits: tuple[int, ...]) -> jax.Array:
-    """Negative indices as positions, which stay negative where they count too far."""
-    if jnp.issubdtype(begin.dtype, jnp.unsignedinteger):
+def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
+    """Negative indices as positions, which stay out of bounds where they count too far."""
+    if jnp.issubdtype(begin.dtype, jnp.unsignedinteger) or mode == "wrap":
         return begin
     begin = _bounds.widen(begin)
-    return jnp.where(begin < 0, begin + _dims.as_vector(limits, begin.dtype), begin)
+    if mode == "clip":  # before they may become unsigned
+        if _dims.are_known(spec.limits):
+            lowest = [max(-dim, jnp.iinfo(begin.dtype).min) for dim in spec.limits]
+            lowest = np.array(lowest, begin.dtype)
+        else:
+            lowest = -_dims.as_vector(spec.limits, begin.dtype)
+        begin = jnp.maximum(begin, lowest)
+    return _bounds.from_the_end(begin, spec.limits, spec.operation)
 
 
 def _symbolic_range(dim: Any, entry: _Entry) -> tuple[Any, Any, Any]:

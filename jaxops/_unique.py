@@ -277,5 +277,6 @@ _compiled_number = jax.jit(_number, static_argnames=("size", "with_counts"))
 def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
     if x.ndim != 1:
         raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
+    _dynamic_shape.check_countable(x.size, op, "x")
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")

@@ -358,3 +358,13 @@ def test_results_stay_on_the_device_of_the_data():
     data = jax.device_put(jnp.arange(3.0), jax.devices()[0])
     assert jaxops.boolean_mask(data, [True, False, True]).committed
     assert not jaxops.boolean_mask(jnp.arange(3.0), [True, False, True]).committed
+
+
+@pytest.mark.parametrize(("mode", "number"), [("clip", 2), ("wrap", 0)])
+def test_uint64_beyond_int64(mode, number):
+    """2^64 - 1 is divisible by 3; as an int64 it would be -1."""
+    partitions = np.array([1, 2**64 - 1], np.uint64)
+    parts = jaxops.dynamic_partition([10, 20], partitions, 3, mode=mode)
+    assert [part.tolist() for part in parts] == [
+        [20] if n == number else [10] if n == 1 else [] for n in range(3)
+    ]

@@ -61,7 +61,9 @@ def saturate_cast(draw: Draw) -> Call:
     if source.name in draws.RARE and dtype.name == "bfloat16":
         dtype = draws.dtype_of("float16")  # TensorFlow fails before it looks for a kernel
     x = draws.array(draw, draws.shape(draw, 0, 2, [1, 2, 3, 0, 5, 9]), source)
-    if draws.is_inexact(source) and draws.is_integer(dtype) and not is_consistent(source, dtype):
+    # TensorFlow clips NaN to 0 or to the lowest number, by its place among 32 elements.
+    varies = dtype.itemsize < 4 or not is_consistent(source, dtype)
+    if draws.is_inexact(source) and draws.is_integer(dtype) and varies:
         x = np.where(x == x, x, np.ones_like(x))
     known = None
     overflows = source.name in ("bfloat16", "float32", "float64", *draws.COMPLEX)

@@ -1,0 +1,190 @@
+"""Index arithmetic for axes longer than int32 counts, without the memory for such arrays.
+
+`test_large.py` has the arrays.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+from jaxops import _bounds, _slice, _strided_slice
+from jaxops._index_spec import ScalarIndex, ShrunkAxes
+
+LENGTHS = [5, 2**31 - 1, 2**31, 2**31 + 7, 2**32 - 1, 2**32, 2**33 + 1]
+EDGES = {n + d for n in (0, *LENGTHS) for d in (-2, -1, 0, 1)}
+EDGES |= {-(2**31), -(2**31) + 3, -(2**33), 2**62, -(2**62)}
+DTYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+DTYPES = [(dtype, x64) for dtype in DTYPES for x64 in (False, True) if x64 or "64" not in dtype]
+
+
+def of(dtype):
+    info = np.iinfo(dtype)
+    return sorted(n for n in EDGES | {info.min, info.max} if info.min <= n <= info.max)
+
+
+def as_mode_has_it(index, length, mode):
+    """The position that counts, or None."""
+    if mode == "clip":
+        return min(max(index, 0), length - 1)
+    if mode == "wrap":
+        return index % length
+    return index if 0 <= index < length else None
+
+
+def is_refused(dtype, length, x64):
+    """A negative index that wraps to a position which no 32-bit type has."""
+    return not x64 and dtype != "uint32" and length >= 2**32
+
+
+@pytest.mark.parametrize(("dtype", "x64"), DTYPES, indirect=["x64"])
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_resolved_indices(length, mode, dtype, x64):
+    indices = of(dtype)
+    spec = ScalarIndex("gather", limits=(length,))
+    if mode == "wrap" and is_refused(dtype, length, x64):
+        with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
+            _bounds.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
+        return
+    resolved, valid = _bounds.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
+    assert resolved.dtype != np.uint64  # not what XLA should gather with
+    resolved = np.asarray(resolved)[:, 0].tolist()
+    valid = valid if valid is None else np.asarray(valid)
+    for n, index in enumerate(indices):
+        expected = as_mode_has_it(index, length, mode)
+        if mode == "fill" and not x64 and index == 2**32 - 1:
+            continue  # larger ones were saturated to it
+        if mode == "fill":
+            assert valid is not None
+            assert bool(valid[n]) == (expected is not None), index
+        if expected is not None:
+            assert resolved[n] == expected, index
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "device"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_single_indices_count_from_the_end(length, mode, x64):
+    """The second axis is short; its index -9 counts too far."""
+    spec = ShrunkAxes("strided_slice", limits=(length, 5), axes=(0, 1), places=(0, 1))
+    vectors = [(i, j) for i in of(np.int32) for j in (-9, -2, 4, 5)]
+    vectors = [v for v in vectors if -length <= v[0] < length]
+    begin = jnp.array(vectors, jnp.int32)
+
+    def positions():
+        begins = jax.vmap(lambda b: _strided_slice._from_the_end(b, spec, mode))(begin)
+        if mode == "device":
+            return begins, _bounds._in_bounds(_bounds.widen(begins), spec)
+        return _bounds.resolve(spec, begins, mode)
+
+    if not x64 and length >= 2**32:
+        with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
+            positions()
+        return
+    resolved, valid = positions()
+    resolved, valid = np.asarray(resolved).tolist(), valid if valid is None else np.asarray(valid)
+    for n, (i, j) in enumerate(vectors):
+        first, second = i + length * (i < 0), j + 5 * (j < 0)
+        expected = [as_mode_has_it(first, length, mode), as_mode_has_it(second, 5, mode)]
+        if valid is not None:
+            assert bool(valid[n]) == (None not in expected), (i, j)
+        if None not in expected:
+            assert resolved[n] == expected, (i, j)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+@pytest.mark.parametrize("length", LENGTHS[:-3])
+def test_windows_that_reach_outside(length, mode, dtype, x64):
+    size = 4
+    spec = ScalarIndex("slice", limits=(length,))
+
+    @jax.vmap
+    def positions(begin):
+        run = _slice._run_of_positions(begin, size, length, "slice", mode)
+        return _bounds.resolve(spec, run[:, None], mode)
+
+    begins = of(dtype)
+    resolved, valid = positions(jnp.array(begins, dtype))
+    resolved, valid = np.asarray(resolved), valid if valid is None else np.asarray(valid)
+    for n, begin in enumerate(begins):
+        for step in range(size):
+            expected = as_mode_has_it(begin + step, length, mode)
+            if valid is not None:
+                assert bool(valid[n, step]) == (expected is not None), (begin, step)
+            if expected is not None:
+                assert int(resolved[n, step, 0]) == expected, (begin, step)
+
+
+def shape_of_result(function, shape, *args):
+    return jax.eval_shape(function, jax.ShapeDtypeStruct(shape, np.int8), *args)
+
+
+LONG = 2**31 + 7
+TOO_LONG = 2**32 + 7
+REFUSED = {
+    "numpy-mixed": (
+        lambda x: jaxops.gather(x, np.array([-1, 2**31])), LONG,
+        "gather: indices holds values that do not fit uint32, with a dimension of 2147483655 to",
+    ),
+    "list-too-large": (
+        lambda x: jaxops.gather(x, [2**32]), TOO_LONG,
+        "gather: indices holds values that do not fit uint32, with a dimension of 4294967303 to",
+    ),
+    "uint32-in-a-list": (
+        lambda x: jaxops.gather(x, [jnp.uint32(2**31), jnp.int32(-1)]), LONG,
+        "gather: uint32 indices must come as one array, not in a list",
+    ),
+    "strided_slice-list": (
+        lambda x: jaxops.strided_slice(x[None], [jnp.int32(0), jnp.uint32(2**31)], [0, 0],
+                                       shrink_axis_mask=3), LONG,
+        "strided_slice: uint32 indices must come as one array, not in a list",
+    ),
+    "wrap": (
+        lambda x: jaxops.gather(x, jnp.array([-1]), mode="wrap"), TOO_LONG,
+        "gather: positions among 4294967303 take 64 bits",
+    ),
+    "boolean_mask": (
+        lambda x: jaxops.boolean_mask(x, x, size=1), LONG,
+        "boolean_mask: mask must have at most 2146435072 elements in compiled code",
+    ),
+    "unique": (
+        lambda x: jaxops.unique(x, size=1), LONG,
+        "unique: x must have at most 2146435072 elements in compiled code",
+    ),
+    "dynamic_partition": (
+        lambda x: jaxops.dynamic_partition(x, x, 2, size=1), LONG,
+        "dynamic_partition: partitions must have at most 2146435072 elements in compiled code",
+    ),
+    "dynamic_stitch-indices": (
+        lambda x: jaxops.dynamic_stitch([x], [x], size=1), LONG,
+        "dynamic_stitch: indices must have at most 2146435072 elements in compiled code",
+    ),
+    "one_hot": (
+        lambda x: jaxops.one_hot(x[0], LONG), LONG,
+        "one_hot: depth must be at most 2147483648 for indices of dtype int32",
+    ),
+    "deterministic": (
+        lambda x: jaxops.scatter_nd(jnp.array([[0]]), x[:1], [LONG], deterministic=True), LONG,
+        "deterministic=True: 2147483655 rows take 64-bit row numbers",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_32_bits_do_not_count_is_refused(name):
+    function, length, text = REFUSED[name]
+    with pytest.raises(ValueError) as info:
+        shape_of_result(function, (length,))
+    assert str(info.value).startswith(text)
+
+
+@pytest.mark.parametrize("index", [2**31 - 1, 2**31, 2**32 - 1, 2**62])
+def test_the_true_size_of_a_stitch_saturates(index, x64):
+    indices = jnp.array([1, min(index, np.iinfo(np.int64 if x64 else np.uint32).max)],
+                        jnp.int64 if x64 else jnp.uint32)  # fmt: skip
+    stitch = jax.jit(
+        lambda i: jaxops.dynamic_stitch([i], [i], size=2, return_size=True, mode="fill")
+    )
+    assert stitch(indices)[1] == 2**31 - 1
