@@ -295,7 +295,7 @@ def _check_callable(f: Any, op: str, arg: str) -> None:
 
 def _count(x: Any, op: str, arg: str, least: int) -> int:
     count = _arguments.static_int(x, op, arg)
-    if isinstance(x, bool) or count < least:
+    if count < least:
         raise ValueError(f"{op}: {arg} must be an int, {least} or more; received {x!r}")
     return count
 

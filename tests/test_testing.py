@@ -406,7 +406,7 @@ ONE = np.ones(1, np.float32)
 BAD = {
     "grads-f": (testing.check_grads, (3, ONE), {}, TypeError, "check_grads: f must be callable"),
     "grads-order": (testing.check_grads, (square, ONE), {"order": 0}, ValueError, "order must be"),
-    "grads-order-bool": (testing.check_grads, (square, ONE), {"order": True}, ValueError, "order"),
+    "grads-order-bool": (testing.check_grads, (square, ONE), {"order": True}, TypeError, "order"),
     "grads-modes": (testing.check_grads, (square, ONE), {"modes": "jvp"}, ValueError, "'jvp'"),
     "grads-no-modes": (testing.check_grads, (square, ONE), {"modes": ()}, ValueError, "modes"),
     "grads-directions": (
