@@ -408,15 +408,15 @@ def _raise(spec: IndexSpec, position, index):
     raise spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index))
 
 
-def _lower(ctx, indices, *, spec, **params):
+def _lower(ctx, indices, **params):
     if _jax_internals.is_for_export(ctx):
+        op = params["spec"].operation
         raise ValueError(
-            f"{spec.operation}: mode must be one that needs no Python when the program runs; "
+            f"{op}: mode must be one that needs no Python when the program runs; "
             f"received {params['mode']!r}, which raises from a host callback, and that jax.export "
             "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', export the function "
             "under jax.experimental.checkify, or for another platform than the CPU"
         )
-    params["spec"] = spec
     check = _raise_if_any_on_many_devices
     if _jax_internals.is_for_one_device(ctx):
         check = _raise_if_any_on_one_device

@@ -16,7 +16,7 @@ from jax.interpreters import ad
 from jaxops import _dims
 from jaxops._cpu_form import with_cpu_form
 from jaxops._programs import varying_alike
-from jaxops._windows import Windows, bind_gather_to_batch, lax_gather, lax_scatter_add
+from jaxops._windows import Windows, bind_gather_to_batch, lax_gather, lax_scatter
 
 
 def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
@@ -49,7 +49,7 @@ def _is_faster(shape: tuple[int, ...], indices_shape: tuple[int, ...], windows: 
 
 def _add_columns(updates, indices, *, windows: Windows, shape: tuple[int, ...]):
     """What `updates` add up to in an array of `shape`."""
-    return lax_scatter_add(jnp.zeros(shape, updates.dtype), indices, updates, windows)
+    return lax_scatter("add", jnp.zeros(shape, updates.dtype), indices, updates, windows)
 
 
 def _add_by_row(updates, indices, *, windows: Windows, shape: tuple[int, ...]):

@@ -14,7 +14,7 @@ from jax import lax
 
 from jaxops import _bounds, _column_sums, _deterministic, _row_copies
 from jaxops._index_spec import IndexSpec, ScalarIndex
-from jaxops._windows import Windows, lax_gather, scatter_dimension_numbers
+from jaxops._windows import Windows, lax_gather, lax_scatter
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
@@ -94,15 +94,6 @@ def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> ja
     return lax.pad(operand, fill, widths)
 
 
-_LAX_SCATTERS = {
-    "add": lax.scatter_add,
-    "sub": lax.scatter_sub,
-    "min": lax.scatter_min,
-    "max": lax.scatter_max,
-    "update": lax.scatter,
-}
-
-
 def scatter(
     kind: str,
     operand: jax.Array,
@@ -136,24 +127,14 @@ def scatter(
         updates = -updates if kind == "sub" else updates
         result = _deterministic.scatter_add(operand, indices, updates, windows)
     else:
-        result = _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+        result = lax_scatter(kind, operand, indices, updates, windows, lax_mode)
     return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
-
-
-def _lax_scatter(kind, operand, indices, updates, windows: Windows, lax_mode) -> jax.Array:
-    return _LAX_SCATTERS[kind](
-        operand,
-        indices,
-        updates,
-        scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
-        mode=lax_mode,
-    )
 
 
 # lax.scatter_min and lax.scatter_max have no derivative.
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates):
-    return _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+    return lax_scatter(kind, operand, indices, updates, windows, lax_mode)
 
 
 @_scatter_extremum.defjvp
@@ -164,7 +145,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     """
     operand, indices, valid, updates = primals
     operand_dot, _, _, updates_dot = tangents
-    out = _lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+    out = lax_scatter(kind, operand, indices, updates, windows, lax_mode)
     attained = updates == lax_gather(out, indices, windows)
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
@@ -172,7 +153,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     updates_share = attained.astype(out.dtype)
 
     def add_updates(to, values):
-        return _lax_scatter("add", to, indices, values, windows, lax_mode)
+        return lax_scatter("add", to, indices, values, windows, lax_mode)
 
     attaining = add_updates(operand_share, updates_share)
     out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining

@@ -64,15 +64,30 @@ def lax_gather(
     )
 
 
-def lax_scatter_add(
-    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
+_LAX_SCATTERS = {
+    "add": lax.scatter_add,
+    "sub": lax.scatter_sub,
+    "min": lax.scatter_min,
+    "max": lax.scatter_max,
+    "update": lax.scatter,
+}
+
+
+def lax_scatter(
+    kind: str,
+    operand: jax.Array,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
 ) -> jax.Array:
-    return lax.scatter_add(
+    """The scatter of `lax` that adds, subtracts, takes the "min" or "max", or is an "update"."""
+    return _LAX_SCATTERS[kind](
         operand,
         indices,
         updates,
         scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
-        mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+        mode=mode,
     )
 
 

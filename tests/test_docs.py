@@ -1,27 +1,19 @@
 """The pages in `docs` that are made by running the functions."""
 
-import importlib.util
 import re
-from pathlib import Path
 from types import FunctionType
 
 import jax
 import pytest
 from case import TRANSFORMATIONS
+from docs_pages import DOCS, load
 
 import jaxops
-
-DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture(scope="module")
 def dtype_table():
-    spec = importlib.util.spec_from_file_location("dtype_table", DOCS / "dtype_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("dtype_table")
 
 
 def test_table_of_dtypes_holds_every_function(dtype_table):

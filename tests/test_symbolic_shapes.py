@@ -1,8 +1,6 @@
 """Programs that are exported for sizes not known yet: the calls of docs/symbolic_table.py."""
 
-import importlib.util
 import re
-from pathlib import Path
 from types import FunctionType
 
 import jax
@@ -10,24 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from case import TRANSFORMATIONS
+from docs_pages import DOCS, load
 from jax import export
 from jax.experimental import checkify
 
 import jaxops
 
-DOCS = Path(__file__).parents[1] / "docs"
-
-
-def _load():
-    spec = importlib.util.spec_from_file_location("symbolic_table", DOCS / "symbolic_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-table = _load()
+table = load("symbolic_table")
 CALLS = {f"{call.function}{call.how}": call for call in table.CALLS}
 TAKEN = {name: call for name, call in CALLS.items() if not call.refused}
 
