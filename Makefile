@@ -15,7 +15,7 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
-# Arrays of more than 2^31 elements, one test after the other: 6.5 GB of memory, some minutes.
+# Arrays of more than 2^31 elements, one test after the other. The arrays take 2.1 GB each.
 test-large: $(STAMP)
 	$(BIN)/python -m pytest -m large tests
 
