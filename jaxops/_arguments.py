@@ -227,9 +227,14 @@ def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
 
 
 def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array:
-    """`value`, which came from `x`, as `dtype`: arrays must have it, host values must fit it."""
+    """`value`, which came from `x`, as `dtype`.
+
+    Arrays must have it, but for Python numbers that went through a `jit`; host values must fit it.
+    """
     if value.dtype == dtype:
         return value
+    if isinstance(x, jax.Array) and _adapts(value, dtype):
+        return value.astype(dtype)
     if not isinstance(x, jax.Array) and kind(value.dtype) <= kind(dtype):
         host = to_numpy(x, op, arg)
         if isinstance(host, np.ndarray):  # on the host, where a trace does not get in the way
@@ -243,6 +248,12 @@ def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array
             if fits:
                 return jnp.asarray(converted)
     raise TypeError(f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}")
+
+
+def _adapts(value: jax.Array, dtype) -> bool:
+    """Whether `value` is weakly typed, and no integer that `dtype` may cut off."""
+    narrows = jnp.issubdtype(dtype, jnp.integer) and not np.can_cast(value.dtype, dtype)
+    return jax.typeof(value).weak_type and kind(value.dtype) <= kind(dtype) and not narrows
 
 
 def kind(dtype) -> int:

@@ -44,6 +44,13 @@ def programs_are_dropped(counted):
         jax.clear_caches()
 
 
+@pytest.fixture
+def x32():
+    """Runs the test without 64-bit types, also where all tests run with them (JAX_ENABLE_X64=1)."""
+    with jax.enable_x64(False):
+        yield
+
+
 @pytest.fixture(params=[False, True], ids=["x32", "x64"])
 def x64(request):
     """Runs the test without and with 64-bit types."""

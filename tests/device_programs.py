@@ -26,8 +26,8 @@ logging.disable(logging.CRITICAL)  # JAX logs a traceback for each error that a 
 MESH = Mesh(np.array(jax.devices()), ("d",))
 MESH_2D = Mesh(np.array(jax.devices()).reshape(4, 2), ("d", "m"))
 BY_ROWS = NamedSharding(MESH, P("d"))
-TABLE = jnp.arange(10.0)
-ROWS = jax.device_put(jnp.arange(64.0).reshape(16, 4), BY_ROWS)
+TABLE = jnp.arange(10, dtype=jnp.float32)
+ROWS = jax.device_put(jnp.arange(64, dtype=jnp.float32).reshape(16, 4), BY_ROWS)
 GOOD = jnp.arange(16, dtype=jnp.int32) % 10
 BAD = GOOD.at[7].set(99)  # on the fourth shard
 

@@ -176,7 +176,7 @@ def looped(table, indices):
     def step(n, row):
         return gather(table, indices[n] + row[:1].astype(jnp.int32) * 0)[1]
 
-    return lax.fori_loop(0, indices.shape[0], step, jnp.zeros(10))
+    return lax.fori_loop(0, indices.shape[0], step, jnp.zeros(10, jnp.float32))
 
 
 def scans(scale):

@@ -42,6 +42,7 @@ def test_memory_stays_the_callers(n, name, wrap):
 
 
 @pytest.mark.parametrize("name", CONVERSIONS)
+@pytest.mark.usefixtures("x32")
 def test_eager_arrays_are_as_jaxs(name):
     _, convert = CONVERSIONS[name]
     ours, theirs = convert([1, 2]), jnp.asarray(np.array([1, 2], np.int32))
@@ -76,3 +77,37 @@ def test_default_device():
     (device,) = jax.devices("cpu")[-1:]
     with jax.default_device(device):
         assert _arguments.to_operand([1.0], "op", "x").devices() == {device}
+
+
+def _filled(x, value):
+    return jaxops.gather(x, [0, 9], mode="fill", fill_value=value)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64"])
+@pytest.mark.parametrize("value", [2, 2.5], ids=["int", "float"])
+def test_python_numbers_adapt_inside_a_jit_too(x64, dtype, value):
+    result = jax.jit(_filled)(np.ones(3, dtype), value)
+    np.testing.assert_array_equal(result, np.array([1, value], dtype), strict=True)
+
+
+WEAK_BUT_LOSSY = {
+    "float-to-int": (np.int32, 2.5, False),
+    "long-to-int": (np.int32, 2**40, True),
+    "int-to-byte": (np.int8, 300, False),
+    "complex-to-float": (np.float32, 1j, False),
+}
+
+
+@pytest.mark.parametrize("case", WEAK_BUT_LOSSY)
+def test_python_numbers_are_not_cut_off(case):
+    dtype, value, x64 = WEAK_BUT_LOSSY[case]
+    with (
+        jax.enable_x64(x64),
+        pytest.raises(TypeError, match=f"fill_value must fit dtype {np.dtype(dtype)}; received"),
+    ):
+        jax.jit(_filled)(np.ones(3, dtype), value)
+
+
+def test_arrays_have_the_dtype_they_were_given():
+    with pytest.raises(TypeError, match="fill_value must fit dtype float16; received"):
+        jax.jit(_filled)(np.ones(3, np.float16), jnp.float32(2))

@@ -42,6 +42,7 @@ CALLS = {case: call for table in TABLES for case, call in table.items()}
 
 
 @pytest.mark.parametrize("case", CALLS)
+@pytest.mark.usefixtures("x32")
 def test_refused(case):
     call, exception, words = CALLS[case]
     with pytest.raises(exception) as info:

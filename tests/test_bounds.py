@@ -271,6 +271,7 @@ def test_checkify_of_other_errors_checks_bounds_too(errors):
     assert error.get().startswith("indices[1] = 9 is not in [0, 3)")
 
 
+@pytest.mark.usefixtures("x32")
 def test_components_are_joined_without_change():
     """Unsigned and signed ones promote to a type that does not hold both."""
     huge, zero = jnp.uint32(2**32 - 1), jnp.int32(0)

@@ -192,6 +192,7 @@ def test_gradient(case):
 
 
 @pytest.mark.parametrize("op", [jaxops.cast, jaxops.saturate_cast, jaxops.bitcast])
+@pytest.mark.usefixtures("x32")
 def test_integers_have_no_gradient(op):
     def total(x):
         return jaxops.to_float(op(x, "int32")).sum() + (x * x).sum()
@@ -259,6 +260,7 @@ def test_bitcast_shapes(shape, source, target, expected):
     np.testing.assert_array_equal(jaxops.bitcast(result, source), x)
 
 
+@pytest.mark.usefixtures("x32")
 def test_bitcast_examples_of_tensorflow():
     result = jaxops.bitcast(jnp.array(0xFFFFFFFF, jnp.uint32), "uint8")
     np.testing.assert_array_equal(result, np.full(4, 255, np.uint8), strict=True)
@@ -304,6 +306,7 @@ def test_bitcast_examples_of_tensorflow():
         (jaxops.bitcast, (np.ones((4, 0), "u1"), "float32"), ValueError, ["(4, 0)"]),
     ],
 )
+@pytest.mark.usefixtures("x32")
 def test_bad_input(op, args, error, words):
     with pytest.raises(error) as raised:
         op(*args)

@@ -102,6 +102,7 @@ def test_adds(kind, dtype):
     assert (result == convert(np.arange(1, 5) + sums, dtype)).all()
 
 
+@pytest.mark.usefixtures("x32")
 def test_64_bit_results_need_x64_on():
     with pytest.raises(ValueError, match="jax_enable_x64"):
         jaxops.gather(np.array([2**40, 1]), [0])

@@ -198,6 +198,7 @@ def test_mapped_over_with_the_indices():
         halved.to_dense()
 
 
+@pytest.mark.usefixtures("x32")
 def test_tied_gradient():
     tied = TiedGradient(jnp.ones((4, 2)), slices())
     np.testing.assert_array_equal(tied.to_dense(), 1 + dense_oracle(slices()))
@@ -227,6 +228,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.usefixtures("x32")
 def test_refused(name):
     call, error, words = REFUSED[name]
     with pytest.raises(error, match=words):

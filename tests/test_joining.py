@@ -101,6 +101,7 @@ MEETING = {
 
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", MEETING)
+@pytest.mark.usefixtures("x32")
 def test_dtypes_that_meet(name, transform):
     values, dtype = MEETING[name]
     # In the trace the host values stay such, and JAX arrays become tracers.
@@ -227,6 +228,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.usefixtures("x32")
 def test_refuses(name):
     call, error, words = BAD[name]
     with pytest.raises(error) as info:

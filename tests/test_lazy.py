@@ -158,6 +158,7 @@ def test_no_indices():
     np.testing.assert_array_equal(current["embed"], params()["embed"])
 
 
+@pytest.mark.usefixtures("x32")
 def test_dense_and_tied_gradients_update_every_row():
     gradients = grads(0, [1, 1, 3])
     dense = jnp.ones((ROWS, WIDTH))

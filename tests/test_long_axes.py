@@ -173,6 +173,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.usefixtures("x32")
 def test_what_32_bits_do_not_count_is_refused(name):
     function, length, text = REFUSED[name]
     with pytest.raises(ValueError) as info:

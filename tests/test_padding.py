@@ -77,7 +77,7 @@ def test_a_traced_constant():
     x_bar, constant_bar = jax.grad(lambda x, c: padded(x, c).sum(), (0, 1))(X, 2.0)
     np.testing.assert_array_equal(x_bar, np.ones_like(X))
     assert constant_bar == 9
-    mapped = jax.vmap(padded, (None, 0))(X, jnp.array([1.0, 2.0]))
+    mapped = jax.vmap(padded, (None, 0))(X, jnp.array([1, 2], jnp.float32))
     np.testing.assert_array_equal(mapped[1], result)
     # Where all but the constant is known at trace time.
     np.testing.assert_array_equal(
@@ -170,6 +170,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.usefixtures("x32")
 def test_refuses(name):
     call, error, words = BAD[name]
     with pytest.raises(error) as info:

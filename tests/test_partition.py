@@ -277,6 +277,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
+@pytest.mark.usefixtures("x32")
 def test_bad_input(case):
     function, error, words = BAD[case]
     with pytest.raises(error) as info:

@@ -222,6 +222,7 @@ def carry(t, wrap):
 
 
 @pytest.mark.parametrize("name", PASSED)
+@pytest.mark.usefixtures("x32")
 def test_table_that_is_passed_on(name):
     use = PASSED[name]
     grads = assert_sparse(lambda p: use(p["embed"]), {"embed": table(7, 3)})
@@ -229,6 +230,7 @@ def test_table_that_is_passed_on(name):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+@pytest.mark.usefixtures("x32")
 def test_dtypes(dtype):
     with jax.enable_x64(dtype == "float64"):
         params = {"embed": table(7, 3).astype(dtype)}

@@ -87,6 +87,7 @@ OTHER_USES = {  # name of the operation in the message
 
 
 @pytest.mark.parametrize("name", OTHER_USES)
+@pytest.mark.usefixtures("x32")
 def test_other_uses(name):
     use, operation = OTHER_USES[name]
 
@@ -178,6 +179,7 @@ BAD = {  # fun, params, options, exception, words
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.usefixtures("x32")
 def test_bad_input(name):
     fun, params, options, error, words = BAD[name]
     with pytest.raises(error, match=f"sparse_value_and_grad: .*{words}"):

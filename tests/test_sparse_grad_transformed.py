@@ -322,6 +322,7 @@ def made_of_size(jaxpr, size):
 
 
 @pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.usefixtures("x32")
 def test_nothing_of_the_size_of_the_table_is_made(name):
     use = WRAPPED[name]
     t, i = jnp.ones(BIG), jnp.array([5, 3])

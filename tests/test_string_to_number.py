@@ -271,6 +271,7 @@ def test_constant_under_transformations():
         (jaxops.string_to_number, ("1" * 3 + "x",), ValueError, ["input", "'111x'"]),
     ],
 )
+@pytest.mark.usefixtures("x32")
 def test_bad_input(op, args, error, words):
     with pytest.raises(error) as raised:
         op(*args)

@@ -79,6 +79,7 @@ def test_programs_for_a_gpu_keep_the_default_mode():
     assert "stablehlo.select" in program.mlir_module()
 
 
+@pytest.mark.usefixtures("x32")
 def test_checkify():
     checked = checkify.checkify(WITH_BOUNDS["gather"], errors=checkify.user_checks)
     program = export.export(jax.jit(lambda *args: checked(*args)[1]))(*arguments())
@@ -86,6 +87,7 @@ def test_checkify():
     np.testing.assert_array_equal(program.call(x, jnp.array([2, 0, 1])), x[np.array([2, 0, 1])])
 
 
+@pytest.mark.usefixtures("x32")
 def test_int64_shape_takes_x64():
     with pytest.raises(ValueError, match="shape: out_type must be int32 for symbolic"):
         export.export(jax.jit(lambda x, i: jaxops.shape(x, jnp.int64)))(*arguments())
@@ -100,6 +102,7 @@ BEYOND = {"fill": [2.0, 0, 0, 0], "clip": [2.0, 2, 0, 2], "wrap": [2.0, 0, 2, 1]
 
 
 @pytest.mark.parametrize("mode", BEYOND)
+@pytest.mark.usefixtures("x32")
 def test_bounds_are_those_of_the_arrays(mode):
     args = [jax.ShapeDtypeStruct(export.symbolic_shape("n"), np.float32), np.zeros(4, np.int32)]
     gather = jax.jit(lambda x, i: jaxops.gather(x, i, mode=mode))

@@ -18,6 +18,7 @@ def assert_results(result, expected):
         np.testing.assert_array_equal(np.asarray(part), wanted, strict=True)
 
 
+@pytest.mark.usefixtures("x32")
 def test_004_example():
     result = jaxops.unique_with_counts([1, 1, 2, 4, 4, 4, 7, 8, 8])
     assert result._fields == ("y", "idx", "count")
@@ -224,6 +225,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
+@pytest.mark.usefixtures("x32")
 def test_bad_input(case):
     function, error, words = BAD[case]
     with pytest.raises(error) as info:
