@@ -7,13 +7,18 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-large stress check parity fuzz docs bench bench-core bench-sparse clean
+.PHONY: demo test test-versions test-large stress check parity fuzz docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
+
+# The same with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
+# types off and on; what this machine has not is left out and named. RUNS="3.11-x64 3.13-x32" does less.
+test-versions:
+	$(PYTHON) tests/versions.py $(if $(RUNS),--runs $(RUNS))
 
 # Arrays of more than 2^31 elements, one test after the other. The arrays take 2.1 GB each.
 test-large: $(STAMP)
@@ -80,4 +85,4 @@ $(STAMP)-benchmarks: $(STAMP)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(PARITY_VENV) build .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) build .pytest_cache .ruff_cache

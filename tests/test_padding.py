@@ -81,7 +81,7 @@ def test_a_traced_constant():
     np.testing.assert_array_equal(mapped[1], result)
     # Where all but the constant is known at trace time.
     np.testing.assert_array_equal(
-        jax.jit(lambda c: jaxops.pad([1], [[1, 1]], constant_values=c))(jnp.int32(3)), [3, 1, 3]
+        jax.jit(lambda c: jaxops.pad([1], [[1, 1]], constant_values=c))(jnp.array(3)), [3, 1, 3]
     )
 
 

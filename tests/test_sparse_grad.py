@@ -28,7 +28,7 @@ LOOKUPS = {
     "part-of-rows": lambda t, i: t[1:3, 1:],
     "slice": lambda t, i: jaxops.slice(t, [i[0, 0], 0], [2, 3]),
 }
-INDICES = jnp.array([[3, 0, 3], [6, 3, 1]])
+INDICES = jnp.array([[3, 0, 3], [6, 3, 1]], jnp.int32)
 
 
 @pytest.mark.parametrize("lookup", LOOKUPS)
@@ -163,7 +163,7 @@ def test_python_numbers_are_weakly_typed():
 
 # --- tables that stay tables ---
 
-I = jnp.array([3, 0, 3])  # noqa: E741
+I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
 PASSED = {
     "cast": lambda t: square(t.astype(jnp.bfloat16)[I].astype(jnp.float32)),
     "cast-arithmetic": lambda t: square(t.astype(jnp.bfloat16)[I]).astype(jnp.float32),

@@ -12,7 +12,7 @@ from sparse_checks import assert_sparse, square, table
 
 import jaxops
 
-I = jnp.array([3, 0, 3])  # noqa: E741
+I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
 
 
 def test_tied_table_is_refused_by_name_and_operation():
@@ -169,8 +169,8 @@ BAD = {  # fun, params, options, exception, words
         lambda p: p["embed"][0, 0], ONE, {"has_aux": True}, TypeError, "must return a pair"),
     "pair-without-aux": (lambda p: (1.0, 2.0), ONE, {}, TypeError, "fun must return a scalar"),
     "int-leaf": (
-        square, {**ONE, "n": jnp.arange(2)}, {}, TypeError, "parameter 'n'.*received int32"),
-    "int-table": (square, {"embed": jnp.arange(2)}, {}, TypeError, "parameter 'embed'.*int32"),
+        square, {**ONE, "n": jnp.int32([0, 1])}, {}, TypeError, "parameter 'n'.*received int32"),
+    "int-table": (square, {"embed": jnp.int32([0, 1])}, {}, TypeError, "parameter 'embed'.*int32"),
     "complex-leaf": (square, {**ONE, "n": 1j}, {}, TypeError, "parameter 'n'.*complex64"),
     "string-leaf": (square, {**ONE, "n": "a"}, {}, TypeError, "parameter 'n'"),
     "scalar-table": (

@@ -260,7 +260,7 @@ def test_constant_under_transformations():
         (jaxops.string_to_number, (["1", 2],), TypeError, ["input", "strings", "2"]),
         (jaxops.string_to_number, (None,), TypeError, ["input", "strings", "None"]),
         (jaxops.string_to_number, (np.ones(2),), TypeError, ["input", "float64"]),
-        (jaxops.string_to_number, (jax.numpy.ones(2),), TypeError, ["input", "float32"]),
+        (jaxops.string_to_number, (jax.numpy.ones(2, "float32"),), TypeError, ["input", "float32"]),
         (jax.jit(jaxops.string_to_number), (1.0,), TypeError, ["input", "host strings"]),
         (jaxops.string_to_number, ([["1"], ["2", "3"]],), TypeError, ["input", "['1']"]),
         (jaxops.string_to_number, ("1", "int8"), TypeError, ["out_type", "int8"]),

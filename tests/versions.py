@@ -73,8 +73,9 @@ def run_tests(python: str, x64: bool, options: list[str]) -> tuple[int, str]:
 
 def described(python: str, x64: bool) -> str:
     code = (
-        "import platform, jax, numpy;"
-        "print(f'Python {platform.python_version()}, jax {jax.__version__}, numpy {numpy.__version__}')"
+        "import platform, jax, numpy\n"
+        "print('Python', platform.python_version(), 'jax', jax.__version__, end=' ')\n"
+        "print('numpy', numpy.__version__)"
     )
     versions = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     return f"{versions.stdout.strip()}, x64 {'on' if x64 else 'off'}"
