@@ -191,7 +191,12 @@ def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.nda
 def _in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """Mask `[...]` of the index vectors in `indices[..., K]` that are in bounds."""
     values, limits = _as_unsigned(indices, spec)
-    return jnp.all(values < limits, axis=-1)
+    inside = values < limits
+    info = jnp.iinfo(indices.dtype)
+    if info.min == 0 and _dims.are_known(spec.limits) and max(spec.limits) > info.max:
+        # No such index is out of bounds there, and none may be the limit.
+        inside |= _limits(indices, spec, info.max + 1, object) > info.max
+    return jnp.all(inside, axis=-1)
 
 
 def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
@@ -205,7 +210,7 @@ def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     sign = 1 << (jnp.iinfo(values.dtype).bits - 1)
     if isinstance(limits, np.ndarray) and limits.max() > sign:
         # Unsigned indices into more than 2^31 elements.
-        return jnp.any(values >= limits)
+        return jnp.logical_not(jnp.all(_in_bounds(indices, spec)))
     zero = np.zeros((), values.dtype)
     left = limits - np.array(1, limits.dtype) - values
     seen = lax.reduce((values, left), (zero, zero), _or_each, range(values.ndim))
