@@ -344,8 +344,8 @@ def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     if any(array.shape != () for array in arrays):
         shapes = [array.shape for array in arrays]
         raise ValueError(f"{op}: begin must hold scalars; received single indices of {shapes=}")
-    dtype = jnp.result_type(*(array.dtype for array in arrays))
-    return jnp.stack([array.astype(dtype) for array in arrays])
+    widest = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
+    return jnp.stack([array.astype(widest) for array in arrays])
 
 
 def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singles):
