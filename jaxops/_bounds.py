@@ -415,12 +415,13 @@ def _raise(spec: IndexSpec, position, index):
 
 def _lower(ctx, indices, **params):
     if _jax_internals.is_for_export(ctx):
-        op = params["spec"].operation
+        op, mode = params["spec"].operation, params["mode"]
+        or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
         raise ValueError(
             f"{op}: mode must be one that needs no Python when the program runs; "
-            f"received {params['mode']!r}, which raises from a host callback, and that jax.export "
-            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', export the function "
-            "under jax.experimental.checkify, or for another platform than the CPU"
+            f"received {mode!r}, which raises from a host callback, and that jax.export "
+            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', or export the "
+            f"function under jax.experimental.checkify{or_elsewhere}"
         )
     check = _raise_if_any_on_many_devices
     if _jax_internals.is_for_one_device(ctx):

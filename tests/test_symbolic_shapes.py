@@ -70,6 +70,14 @@ def test_check_that_needs_python_is_refused(name, platforms):
         export.export(jax.jit(WITH_BOUNDS[name]), platforms=platforms)(*arguments())
 
 
+@pytest.mark.parametrize("mode", ["device", "error"])
+def test_refusal_names_another_platform_only_where_that_helps(mode):
+    program = jax.jit(lambda x, i: jaxops.gather(x, i, mode=mode))
+    with pytest.raises(ValueError, match=r"jax\.export") as info:
+        export.export(program, platforms=["cpu"])(*arguments())
+    assert ("another platform" in str(info.value)) == (mode == "device")
+
+
 def test_programs_for_a_gpu_keep_the_default_mode():
     gather = WITH_BOUNDS["gather"]
     program = export.export(jax.jit(gather), platforms=["cuda"])(*arguments())
