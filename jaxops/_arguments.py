@@ -129,17 +129,25 @@ def to_indices(
         x = jax.tree.map(to_signed, x)
         dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
         widest = max(dtypes, key=lambda dtype: dtype.itemsize)
-        return jnp.asarray(jax.tree.map(lambda leaf: leaf.astype(widest), x))
+        return _join(jax.tree.map(lambda leaf: leaf.astype(widest), x), op, arg)
     array = np.asarray(to_numpy(x, op, arg))
     if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
         array = array.astype(np.int32)  # NumPy makes `[]` a float array
-    if array.dtype == object and all(type(i) is int for i in array.flat):
+    if array.dtype.kind == "f" and isinstance(x, (list, tuple)):
+        # NumPy makes floats of -1 and 2**63 together, which none of its integer types holds.
+        exact = np.array(x, object)
+        array = exact if _are_ints(exact) else array
+    if array.dtype == object and _are_ints(array):
         array = saturate_ints(array)
     if array.dtype == object:
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
     _check_native(array.dtype, op, arg)
     return _to_device(_saturate(array, op, arg, mode, dims), x)
+
+
+def _are_ints(objects: np.ndarray) -> bool:
+    return all(type(i) is int for i in objects.flat)
 
 
 def _to_device(array: np.ndarray, x: object) -> jax.Array:
@@ -156,11 +164,22 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
     try:
         return np.asarray(x)
     except jax.errors.TracerArrayConversionError:
-        return jnp.asarray(x)
+        return _join(x, op, arg)
     except (ValueError, TypeError):  # its words are about NumPy, and change with its version
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
         ) from None
+
+
+def _join(x: Any, op: str, arg: str) -> jax.Array:
+    """Nested lists with JAX arrays in them as one."""
+    try:
+        return jnp.asarray(x)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"{op}: {arg} must be an array or nested lists of equal lengths, of dtypes that JAX "
+            f"promotes; received {brief(x)}"
+        ) from error
 
 
 def saturate_ints(values: object) -> np.ndarray:
