@@ -14,7 +14,7 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 from jax.typing import ArrayLike
 
-from jaxops import _bounds, _jax_internals
+from jaxops import _bounds, _dims, _jax_internals
 
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
@@ -218,15 +218,15 @@ def _saturate(
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array
-    is_long = _bounds.are_long(dims)
+    is_long, longest = _bounds.are_long(dims), _dims.longest(dims)
     if is_long and array.size and array.max() > np.iinfo(np.int32).max:
         dtype = np.dtype(np.uint32)
     info = np.iinfo(dtype)
     narrow = np.clip(array, info.min, info.max).astype(dtype)
-    if is_long and (array.max(initial=0) > info.max < max(dims) or array.min(initial=0) < info.min):
+    if is_long and (array.max(initial=0) > info.max < longest or array.min(initial=0) < info.min):
         # Saturated they could be in bounds.
         raise ValueError(
-            f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {max(dims)} to "
+            f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {longest} to "
             f"index; {X64_HINT}"
         )
     if mode == "wrap" and (narrow != array).any():
@@ -300,7 +300,7 @@ def is_scalar(x: object) -> bool:
         return False
     ndim = getattr(x, "ndim", None)
     if ndim is None:
-        return isinstance(x, (int, float, complex)) or is_static_int(x)
+        return isinstance(x, (int, float, complex)) or is_symbolic_dim(x) or is_static_int(x)
     return ndim == 0
 
 
@@ -323,10 +323,15 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
 
 
+def static_dim(x: object, op: str, arg: str) -> Any:
+    """`static_int` for a size, which may be a symbolic dimension while a program is exported."""
+    return x if is_symbolic_dim(x) else static_int(x, op, arg)
+
+
 def static_dims(x: object, op: str, arg: str) -> tuple[Any, ...]:
-    """`static_ints` for sizes, which may be symbolic dimensions while a program is exported."""
+    """`static_ints` for sizes, likewise."""
     if isinstance(x, (list, tuple)) and any(map(is_symbolic_dim, x)):
-        return tuple(i if is_symbolic_dim(i) else static_int(i, op, arg) for i in x)
+        return tuple(static_dim(i, op, arg) for i in x)
     return static_ints(x, op, arg)
 
 

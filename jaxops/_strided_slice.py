@@ -397,11 +397,7 @@ def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
         return begin
     begin = _bounds.widen(begin)
     if mode == "clip":  # before they may become unsigned
-        if _dims.are_known(spec.limits):
-            lowest = [max(-dim, jnp.iinfo(begin.dtype).min) for dim in spec.limits]
-            lowest = np.array(lowest, begin.dtype)
-        else:
-            lowest = -_dims.as_vector(spec.limits, begin.dtype)
+        lowest = _dims.as_vector([-dim for dim in spec.limits], begin.dtype)
         begin = jnp.maximum(begin, lowest)
     return _bounds.from_the_end(begin, spec.limits, spec.operation)
 
