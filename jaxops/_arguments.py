@@ -118,8 +118,13 @@ def to_indices(
     """
     if isinstance(x, jax.Array):
         check_integer(x.dtype, op, arg)
-        if isinstance(x, Tracer) or not is_wider_than_jax(x):
+        if not is_wider_than_jax(x):
             return x
+        if isinstance(x, Tracer):  # what is computed of it would have its low bits
+            raise ValueError(
+                f"{op}: {arg} must have 32 bits at most where they are traced while x64 is off; "
+                f"received {x.dtype}; {X64_HINT}"
+            )
         x = np.asarray(x)
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in jax.tree.leaves(x)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
