@@ -299,7 +299,7 @@ def is_static_int(x: object) -> bool:
     return not isinstance(x, bool)
 
 
-def is_scalar(x: object) -> bool:
+def is_scalar(x: Any) -> bool:
     """Whether `x` is one number, where a sequence of ints may stand as well."""
     if isinstance(x, (list, tuple)):
         return False
@@ -328,7 +328,7 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
 
 
-def static_dim(x: object, op: str, arg: str) -> Any:
+def static_dim(x: Any, op: str, arg: str) -> Any:
     """`static_int` for a size, which may be a symbolic dimension while a program is exported."""
     return x if is_symbolic_dim(x) else static_int(x, op, arg)
 
