@@ -30,7 +30,8 @@ PAGE = """# Symbolic shapes
 what it gives for arrays of two sizes with what the call gives.
 
 - Arrays may have the symbolic dimensions that are named; a number stands where the size must be
-  known. A call that takes a size, such as `reshape`, takes a symbolic one: `(*x.shape[1:], -1)`.
+  known. Sizes that `reshape`, `tile`, `split`, `slice`, `scatter_nd` and `one_hot` take may be
+  symbolic: `(*x.shape[1:], -1)`. `size=`, of results that depend on data, is a number.
 - Where a call is right for some sizes only, JAX raises `InconclusiveDimensionOperation` unless the
   export is given the constraint:
   `jax.export.symbolic_shape("a, b", constraints=["b >= 3"])`.
@@ -92,11 +93,13 @@ CALLS = [
     Call("gather_nd", "(x, i)", filled(jaxops.gather_nd), ("a, b, c", "n, 2 int")),
     Call("gather_nd", "(x, i, batch_dims=1)", filled(jaxops.gather_nd, batch_dims=1), ("a, b, c", "a, n, 1 int")),
     Call("one_hot", "(i, 5)", lambda i: jaxops.one_hot(i, 5), ("n, m int",)),
+    Call("one_hot", "(i, x.shape[0])", lambda x, i: jaxops.one_hot(i, x.shape[0]), ("a", "n, m int")),
     Call("pad", '(x, [[1, 2], [0, 1]], "CONSTANT")', lambda x: jaxops.pad(x, [[1, 2], [0, 1]]), ("a, b",)),
     Call("pad", '(x, [[1, 2], [0, 1]], "REFLECT")', lambda x: jaxops.pad(x, [[1, 2], [0, 1]], "REFLECT"), ("a, b",), ("a >= 3", "b >= 2")),
     Call("pad", '(x, [[1, 2], [0, 1]], "SYMMETRIC")', lambda x: jaxops.pad(x, [[1, 2], [0, 1]], "SYMMETRIC"), ("a, b",), ("a >= 2",)),
     Call("rank", "(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",)),
     Call("reshape", "(x, (*x.shape[1:], -1))", lambda x: jaxops.reshape(x, (*x.shape[1:], -1)), ("a, b, c",)),
+    Call("reshape", "(x, x.size)", lambda x: jaxops.reshape(x, x.size), ("a, b",)),
     Call("reverse", "(x, [1])", lambda x: jaxops.reverse(x, [1]), ("a, b",)),
     Call("reverse_sequence", "(x, i, 1, 0)", lambda x, i: jaxops.reverse_sequence(x, i, 1, 0, mode="clip"), ("a, b, c", "a int")),
     Call("saturate_cast", "(x, jnp.int8)", lambda x: jaxops.saturate_cast(x, jnp.int8), ("a, b",)),
@@ -107,6 +110,7 @@ CALLS = [
     Call("size", "(x)", jaxops.size, ("a, b",)),
     Call("slice", "(x, [1, 1], [-1, 2])", lambda x: jaxops.slice(x, [1, 1], [-1, 2]), ("a, b",), ("b >= 3",)),
     Call("slice", "(x, i, [2, 2])", filled(jaxops.slice, size=[2, 2]), ("a, b", "2 int")),
+    Call("slice", "(x, i, y.shape)", lambda x, i, y: jaxops.slice(x, i, y.shape, mode="fill"), ("a, b", "2 int", "m, k")),
     Call("space_to_batch", "(x, [2, 2], paddings)", lambda x: jaxops.space_to_batch(x, [2, 2], [[0, 0], [1, 1]]), ("n, 2*a, 2*b, c",)),
     Call("space_to_batch_nd", "(x, [2, 2], paddings)", lambda x: jaxops.space_to_batch_nd(x, [2, 2], [[0, 0], [1, 1]]), ("n, 2*a, 2*b, c",)),
     Call("space_to_depth", "(x, 2)", lambda x: jaxops.space_to_depth(x, 2), ("n, 2*a, 2*b, c",)),

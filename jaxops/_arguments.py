@@ -14,7 +14,7 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 from jax.typing import ArrayLike
 
-from jaxops import _bounds, _jax_internals
+from jaxops import _bounds, _dims, _jax_internals
 
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
@@ -118,8 +118,13 @@ def to_indices(
     """
     if isinstance(x, jax.Array):
         check_integer(x.dtype, op, arg)
-        if isinstance(x, Tracer) or not is_wider_than_jax(x):
+        if not is_wider_than_jax(x):
             return x
+        if isinstance(x, Tracer):  # what is computed of it would have its low bits
+            raise ValueError(
+                f"{op}: {arg} must have 32 bits at most where they are traced while x64 is off; "
+                f"received {x.dtype}; {X64_HINT}"
+            )
         x = np.asarray(x)
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in jax.tree.leaves(x)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
@@ -129,17 +134,25 @@ def to_indices(
         x = jax.tree.map(to_signed, x)
         dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
         widest = max(dtypes, key=lambda dtype: dtype.itemsize)
-        return jnp.asarray(jax.tree.map(lambda leaf: leaf.astype(widest), x))
+        return _join(jax.tree.map(lambda leaf: leaf.astype(widest), x), op, arg)
     array = np.asarray(to_numpy(x, op, arg))
     if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
         array = array.astype(np.int32)  # NumPy makes `[]` a float array
-    if array.dtype == object and all(type(i) is int for i in array.flat):
+    if array.dtype.kind == "f" and isinstance(x, (list, tuple)):
+        # NumPy makes floats of -1 and 2**63 together, which none of its integer types holds.
+        exact = np.array(x, object)
+        array = exact if _are_ints(exact) else array
+    if array.dtype == object and _are_ints(array):
         array = saturate_ints(array)
     if array.dtype == object:
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
     _check_native(array.dtype, op, arg)
     return _to_device(_saturate(array, op, arg, mode, dims), x)
+
+
+def _are_ints(objects: np.ndarray) -> bool:
+    return all(type(i) is int for i in objects.flat)
 
 
 def _to_device(array: np.ndarray, x: object) -> jax.Array:
@@ -156,11 +169,22 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
     try:
         return np.asarray(x)
     except jax.errors.TracerArrayConversionError:
-        return jnp.asarray(x)
+        return _join(x, op, arg)
     except (ValueError, TypeError):  # its words are about NumPy, and change with its version
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
         ) from None
+
+
+def _join(x: Any, op: str, arg: str) -> jax.Array:
+    """Nested lists with JAX arrays in them as one."""
+    try:
+        return jnp.asarray(x)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"{op}: {arg} must be an array or nested lists of equal lengths, of dtypes that JAX "
+            f"promotes; received {brief(x)}"
+        ) from error
 
 
 def saturate_ints(values: object) -> np.ndarray:
@@ -199,15 +223,15 @@ def _saturate(
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array
-    is_long = _bounds.are_long(dims)
+    is_long, longest = _bounds.are_long(dims), _dims.longest(dims)
     if is_long and array.size and array.max() > np.iinfo(np.int32).max:
         dtype = np.dtype(np.uint32)
     info = np.iinfo(dtype)
     narrow = np.clip(array, info.min, info.max).astype(dtype)
-    if is_long and (array.max(initial=0) > info.max < max(dims) or array.min(initial=0) < info.min):
+    if is_long and (array.max(initial=0) > info.max < longest or array.min(initial=0) < info.min):
         # Saturated they could be in bounds.
         raise ValueError(
-            f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {max(dims)} to "
+            f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {longest} to "
             f"index; {X64_HINT}"
         )
     if mode == "wrap" and (narrow != array).any():
@@ -286,13 +310,13 @@ def is_static_int(x: object) -> bool:
     return not isinstance(x, bool)
 
 
-def is_scalar(x: object) -> bool:
+def is_scalar(x: Any) -> bool:
     """Whether `x` is one number, where a sequence of ints may stand as well."""
     if isinstance(x, (list, tuple)):
         return False
     ndim = getattr(x, "ndim", None)
     if ndim is None:
-        return isinstance(x, (int, float, complex)) or is_static_int(x)
+        return isinstance(x, (int, float, complex)) or is_symbolic_dim(x) or is_static_int(x)
     return ndim == 0
 
 
@@ -315,10 +339,15 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
 
 
+def static_dim(x: Any, op: str, arg: str) -> Any:
+    """`static_int` for a size, which may be a symbolic dimension while a program is exported."""
+    return x if is_symbolic_dim(x) else static_int(x, op, arg)
+
+
 def static_dims(x: object, op: str, arg: str) -> tuple[Any, ...]:
-    """`static_ints` for sizes, which may be symbolic dimensions while a program is exported."""
+    """`static_ints` for sizes, likewise."""
     if isinstance(x, (list, tuple)) and any(map(is_symbolic_dim, x)):
-        return tuple(i if is_symbolic_dim(i) else static_int(i, op, arg) for i in x)
+        return tuple(static_dim(i, op, arg) for i in x)
     return static_ints(x, op, arg)
 
 

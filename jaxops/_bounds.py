@@ -61,9 +61,9 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
     if not spec.limits:  # empty index vectors are in bounds
         mode = "promise_in_bounds"
     if mode == "clip":
-        last = _last_like(indices, spec)
-        zeros = np.zeros(last.shape, last.dtype)
-        indices = jnp.clip(indices, zeros, last)
+        last = _dims.as_vector([limit - 1 for limit in spec.limits], indices.dtype)
+        last = _over_components(last, indices)
+        indices = jnp.clip(indices, np.zeros(last.shape, last.dtype), last)
     elif mode == "wrap":
         indices = _wrap(indices, spec)
     elif mode == "fill":
@@ -79,7 +79,7 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
 
 def are_long(dims) -> bool:
     """Whether some of `dims` has elements that an int32 does not reach."""
-    return any(isinstance(dim, int) and dim > _INT32_MAX for dim in dims)
+    return _dims.longest(dims) > _INT32_MAX
 
 
 def widen(indices: jax.Array, dims=()) -> jax.Array:
@@ -102,7 +102,7 @@ def to_signed(indices: jax.Array, op: str = "", dims=()) -> jax.Array:
     if are_long(dims) and indices.dtype == np.uint32:
         raise ValueError(
             f"{op}: uint32 indices must come as one array, not in a list, where a dimension is "
-            f"longer than int32 counts, {max(dims)}; "
+            f"longer than int32 counts, {_dims.longest(dims)}; "
             'or switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
         )
     return _narrow(indices)
@@ -124,19 +124,12 @@ def _narrow(indices: jax.Array, dims=()) -> jax.Array:
     return jnp.minimum(indices, largest).astype(signed)
 
 
-def _last_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray | jax.Array:
-    if not _dims.are_known(spec.limits):
-        return _limits_like(indices, spec) - np.array(1, indices.dtype)
-    limits = _limits(indices, spec, jnp.iinfo(indices.dtype).max + 1, np.uint64)
-    return (limits - np.uint64(1)).astype(indices.dtype)
-
-
 def _wrap(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     info = jnp.iinfo(indices.dtype)
-    wrapped = jnp.remainder(indices, _limits_like(indices, spec))
+    wrapped = jnp.remainder(indices, _limits(indices, spec, info.max, indices.dtype))
     if not are_long(spec.limits) or indices.dtype.itemsize == 8:
         return wrapped
-    is_long = _limits(indices, spec, info.max + 1, object) > info.max
+    is_long = _over_components(_dims.exceed(spec.limits, info.max), indices)
     # No index reaches the end of such an axis from the front.
     indices = jnp.where(is_long, indices, wrapped)
     return from_the_end(indices, spec.limits, spec.operation)
@@ -153,9 +146,9 @@ def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
     indices = widen(indices, dims)
     from_end = indices < 0
     if are_long(dims) and indices.dtype == np.int32:
-        check_uint32_reaches(max(dims), op)
+        check_uint32_reaches(_dims.longest(dims), op)
         indices = lax.bitcast_convert_type(indices, jnp.uint32)
-    lengths = _dims.as_vector(dims, indices.dtype).reshape((1,) * (indices.ndim - 1) + (len(dims),))
+    lengths = _over_components(_dims.as_vector(dims, indices.dtype), indices)
     return jnp.where(from_end, indices + lengths, indices)
 
 
@@ -167,16 +160,16 @@ def check_uint32_reaches(length: int, op: str) -> None:
         )
 
 
-def _limits_like(indices: jax.Array, spec: IndexSpec) -> np.ndarray | jax.Array:
-    return _limits(indices, spec, jnp.iinfo(indices.dtype).max, indices.dtype)
-
-
 def _limits(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
     # JAX finds out symbolic ones as numbers of its default type of integers.
-    known = _dims.are_known(spec.limits)
-    limits = [min(limit, largest) for limit in spec.limits] if known else spec.limits
-    limits = _dims.as_vector(limits, dtype)
-    return limits.reshape((1,) * (indices.ndim - 1) + limits.shape)  # ranks must not be promoted
+    beyond = _dims.exceed(spec.limits, largest)
+    limits = [largest if b else limit for b, limit in zip(beyond, spec.limits, strict=True)]
+    return _over_components(_dims.as_vector(limits, dtype), indices)
+
+
+def _over_components(vector, indices: jax.Array):
+    """One number for each component of `indices[..., K]`, whose rank must not be promoted."""
+    return vector.reshape((1,) * (indices.ndim - 1) + vector.shape)
 
 
 def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.ndarray | jax.Array]:
@@ -191,7 +184,12 @@ def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.nda
 def _in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """Mask `[...]` of the index vectors in `indices[..., K]` that are in bounds."""
     values, limits = _as_unsigned(indices, spec)
-    return jnp.all(values < limits, axis=-1)
+    inside = values < limits
+    info = jnp.iinfo(indices.dtype)
+    if info.min == 0:
+        # No index is out of bounds of what is longer, and none can be its limit.
+        inside |= _over_components(_dims.exceed(spec.limits, info.max), indices)
+    return jnp.all(inside, axis=-1)
 
 
 def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
@@ -205,7 +203,7 @@ def _any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     sign = 1 << (jnp.iinfo(values.dtype).bits - 1)
     if isinstance(limits, np.ndarray) and limits.max() > sign:
         # Unsigned indices into more than 2^31 elements.
-        return jnp.any(values >= limits)
+        return jnp.logical_not(jnp.all(_in_bounds(indices, spec)))
     zero = np.zeros((), values.dtype)
     left = limits - np.array(1, limits.dtype) - values
     seen = lax.reduce((values, left), (zero, zero), _or_each, range(values.ndim))
@@ -410,12 +408,13 @@ def _raise(spec: IndexSpec, position, index):
 
 def _lower(ctx, indices, **params):
     if _jax_internals.is_for_export(ctx):
-        op = params["spec"].operation
+        op, mode = params["spec"].operation, params["mode"]
+        or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
         raise ValueError(
             f"{op}: mode must be one that needs no Python when the program runs; "
-            f"received {params['mode']!r}, which raises from a host callback, and that jax.export "
-            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', export the function "
-            "under jax.experimental.checkify, or for another platform than the CPU"
+            f"received {mode!r}, which raises from a host callback, and that jax.export "
+            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', or export the "
+            f"function under jax.experimental.checkify{or_elsewhere}"
         )
     check = _raise_if_any_on_many_devices
     if _jax_internals.is_for_one_device(ctx):

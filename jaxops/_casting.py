@@ -279,7 +279,7 @@ def to_dtype_or_none(dtype: object) -> np.dtype | None:
     unsized |= not isinstance(dtype, (str, type, np.dtype))
     try:
         result = None if unsized else np.dtype(dtype)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, SyntaxError):  # as of "(,)f4"
         return None
     return result if result is not None and _arguments.is_numeric_or_bool(result) else None
 

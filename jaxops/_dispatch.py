@@ -129,7 +129,8 @@ def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object], fil
         return False
     if sum(np.size(leaf) for leaf in leaves) > _MANY:
         return False
-    return all(np.asarray(x).dtype.kind in "iu" for x in data.values())
+    arrays = map(_arguments.as_numpy_or_none, data.values())
+    return all(array is not None and array.dtype.kind in "iu" for array in arrays)
 
 
 def _run_on_numbers(op, call, data, fill_value, like) -> Any:

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _arguments, _bounds
-from jaxops._arguments import Arrayable, check_addressable, static_int
+from jaxops import _arguments, _bounds, _dims
+from jaxops._arguments import Arrayable, check_addressable, static_dim, static_int
 from jaxops._casting import static_dtype
 from jaxops._dispatch import run
 
@@ -64,7 +64,7 @@ def one_hot(
     Source: https://www.tensorflow.org/api_docs/python/tf/one_hot
     """
     op = "one_hot"
-    depth = static_int(depth, op, "depth")
+    depth = static_dim(depth, op, "depth")
     if depth < 0:
         raise ValueError(f"{op}: depth must be at least 0; received {depth}")
     values = {"on_value": on_value, "off_value": off_value}
@@ -151,7 +151,9 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
     indices = _bounds.widen(indices)  # a depth of 300 cannot be written in int8
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     check_addressable(shape, _wider(np.dtype(dtype), indices.dtype), depth, op, "depth")
-    if depth > jnp.iinfo(indices.dtype).max + 1:  # the places must count in that dtype
+    if (
+        _dims.longest([depth]) > jnp.iinfo(indices.dtype).max + 1
+    ):  # the places must count in that dtype
         raise ValueError(
             f"{op}: depth must be at most {jnp.iinfo(indices.dtype).max + 1} for indices of dtype "
             f"{indices.dtype}; received {depth}"

@@ -21,6 +21,7 @@ from jaxops._arguments import (
     check_addressable,
     check_bool,
     is_scalar,
+    static_dim,
     static_dims,
     static_int,
     static_ints,
@@ -236,7 +237,7 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
         {"tensor": tensor},
         name=name,
         moves_elements=True,
-        shape=(static_int(shape, op, "shape"),)
+        shape=(static_dim(shape, op, "shape"),)
         if is_scalar(shape)
         else static_dims(shape, op, "shape"),
     )

@@ -126,7 +126,7 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
     spec = SliceBegin(op, limits=limits, shape=shape)
     if mode in ("fill", "clip", "wrap"):
         largest = jnp.iinfo(_bounds.widen(begin).dtype).max
-        if any(s > largest for s in size):  # the positions must count in that dtype
+        if _dims.longest(size) > largest:  # the positions must count in that dtype
             raise ValueError(
                 f"{op}: size must be at most {largest} for begin of dtype {begin.dtype}; "
                 f"received {size}"
@@ -179,10 +179,7 @@ def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.A
     start = _bounds.widen(start, [dim + length])
     # Keeps the addition below from overflowing, and positions outside outside.
     info = jnp.iinfo(start.dtype)
-    ends = (-length, dim)
-    if _dims.are_known(ends):
-        ends = (max(-length, info.min), min(dim, info.max))
-    first, last = _dims.as_vector(ends, start.dtype)
+    first, last = _dims.as_vector((-length, dim), start.dtype)
     start = jnp.clip(start, first, last)
     steps = jnp.arange(length, dtype=start.dtype)
     if not is_long or info.bits == 64:

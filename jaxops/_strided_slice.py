@@ -344,8 +344,8 @@ def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     if any(array.shape != () for array in arrays):
         shapes = [array.shape for array in arrays]
         raise ValueError(f"{op}: begin must hold scalars; received single indices of {shapes=}")
-    dtype = jnp.result_type(*(array.dtype for array in arrays))
-    return jnp.stack([array.astype(dtype) for array in arrays])
+    widest = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
+    return jnp.stack([array.astype(widest) for array in arrays])
 
 
 def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singles):
@@ -397,11 +397,7 @@ def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
         return begin
     begin = _bounds.widen(begin)
     if mode == "clip":  # before they may become unsigned
-        if _dims.are_known(spec.limits):
-            lowest = [max(-dim, jnp.iinfo(begin.dtype).min) for dim in spec.limits]
-            lowest = np.array(lowest, begin.dtype)
-        else:
-            lowest = -_dims.as_vector(spec.limits, begin.dtype)
+        lowest = _dims.as_vector([-dim for dim in spec.limits], begin.dtype)
         begin = jnp.maximum(begin, lowest)
     return _bounds.from_the_end(begin, spec.limits, spec.operation)
 

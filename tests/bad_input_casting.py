@@ -48,6 +48,8 @@ CALLS = {
         lambda: jaxops.cast(None, np.int32), TypeError, "cast: x must be an array of numbers or bools; received None"),
     "cast-x-string": (
         lambda: jaxops.cast("1", np.int32), TypeError, "cast: x must be an array of numbers or bools; received dtype <U1"),
+    "cast-dtype-syntax": (
+        lambda: jaxops.cast(X, "(,)f4"), TypeError, "cast: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received '(,)f4'"),
     "cast-x-ragged": (
         lambda: jaxops.cast([[1], [2, 3]], np.int32), ValueError, "cast: x must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "cast-x-key": (

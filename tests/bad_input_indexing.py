@@ -174,6 +174,12 @@ CALLS = {
         lambda: jaxops.batch_gather(X, [0], mode="fill", fill_value=1j), TypeError, "batch_gather: fill_value must fit dtype float32; received 1j"),
     "batch_gather-deterministic-int": (
         lambda: jaxops.batch_gather(X, [0], deterministic=0), TypeError, "batch_gather: deterministic must be a static bool; received 0"),
+    "gather-indices-ragged-arrays": (
+        lambda: jaxops.gather(X, [[jnp.int32(0)], [1, 2]]), ValueError, "gather: indices must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
+    "gather-indices-none-among-arrays": (
+        lambda: jaxops.gather(X, [jnp.int32(0), None]), ValueError, "gather: indices must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
+    "gather-indices-of-no-integer-dtype": (
+        lambda: jaxops.gather(X, [0, -1, 2**63]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
     "gather_nd-params-ragged": (
         lambda: jaxops.gather_nd([[1], [2, 3]], [[0]]), ValueError, "gather_nd: params must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "gather_nd-params-none": (

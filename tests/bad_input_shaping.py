@@ -74,6 +74,14 @@ CALLS = {
         lambda: jaxops.reshape(X, "12"), TypeError, "reshape: shape must be a one-dimensional sequence of ints; received '12'"),
     "reshape-shape-matrix": (
         lambda: jaxops.reshape(X, [[12]]), ValueError, "reshape: shape must be a one-dimensional sequence of ints; received [[12]]"),
+    "reshape-tensor-ragged-in-jit": (
+        lambda: jax.jit(lambda: jaxops.reshape([[1], [2, 3]], [3]))(), ValueError, "reshape: tensor must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
+    "reshape-tensor-ragged-traced": (
+        lambda: jax.jit(lambda i: jaxops.reshape([[i], [2, 3]], [3]))(1), ValueError, "reshape: tensor must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
+    "reshape-tensor-none-traced": (
+        lambda: jax.jit(lambda i: jaxops.reshape([i, None], [2]))(1), ValueError, "reshape: tensor must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
+    "reshape-tensor-key-in-jit": (
+        lambda: (lambda key: jax.jit(lambda: jaxops.reshape(key, [1]))())(key()), TypeError, "reshape: tensor must have a numeric or bool dtype; received key<fry>"),
     "reshape-shape-ragged": (
         lambda: jaxops.reshape(X, [[4], [3, 1]]), ValueError, "reshape: shape must be a one-dimensional sequence of ints; received [[4], [3, 1]]"),
     "reshape-shape-traced": (

@@ -14,6 +14,8 @@ CALLS = {
         lambda: v0.string_to_number(1.5), TypeError, "string_to_number: string_tensor must hold strings only; received 1.5"),
     "v0.string_to_number-string_tensor-word": (
         lambda: v0.string_to_number(["one"]), ValueError, "string_to_number: string_tensor must hold numbers; received 'one' at [0]"),
+    "v0.string_to_number-string_tensor-name": (
+        lambda: v0.string_to_number(["input"]), ValueError, "string_to_number: string_tensor must hold numbers; received 'input' at [0]"),
     "v0.string_to_number-out_type-int8": (
         lambda: v0.string_to_number("1", np.int8), TypeError, "string_to_number: out_type must be float32, float64, int32, int64, uint32 or uint64; received int8"),
     "v0.to_double-x-x64-off": (
@@ -60,6 +62,8 @@ CALLS = {
         lambda: v0.squeeze(X, [2]), ValueError, "squeeze: squeeze_dims must be in [-2, 2); received 2"),
     "v0.squeeze-squeeze_dims-string": (
         lambda: v0.squeeze(X, "0"), TypeError, "squeeze: squeeze_dims must be a one-dimensional sequence of ints; received '0'"),
+    "v0.squeeze-squeeze_dims-name": (
+        lambda: v0.squeeze(X, "axis"), TypeError, "squeeze: squeeze_dims must be a one-dimensional sequence of ints; received 'axis'"),
     "v0.expand_dims-input-ragged": (
         lambda: v0.expand_dims([[1], [2, 3]], 0), ValueError, "expand_dims: input must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "v0.expand_dims-dim-high": (

@@ -65,6 +65,25 @@ def test_indices_made_while_x64_was_on():
     assert jaxops.gather(jnp.arange(3.0), large, mode="fill").tolist() == [0]
 
 
+TRACED = {
+    "gather": lambda i: jaxops.gather(jnp.arange(3.0), i, mode="clip"),
+    "scatter_nd": lambda i: jaxops.scatter_nd(i[:, None], i, [3]),
+    "slice": lambda i: jaxops.slice(jnp.arange(3.0), i, [1], mode="fill"),
+    "strided_slice": lambda i: jaxops.strided_slice(jnp.arange(3.0), i, [0], shrink_axis_mask=1),
+    "dynamic_partition": lambda i: jaxops.dynamic_partition(i, i, 2, size=1),
+    "one_hot": lambda i: jaxops.one_hot([i[0], 2], 3),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("op", TRACED)
+def test_traced_indices_made_while_x64_was_on(op, dtype):
+    with jax.enable_x64(True):
+        large = jnp.array([2**32 + 1], dtype)
+    with pytest.raises(ValueError, match=f"{op}: .* must have 32 bits at most .* {dtype}; switch"):
+        jax.jit(TRACED[op])(large)
+
+
 @pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_random_keys_are_no_indices(transform):
     key = jax.random.key(0)

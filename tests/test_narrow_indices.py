@@ -109,3 +109,19 @@ def test_beyond_the_end(dtype):
         jaxops.gather(TALL, jnp.array([255], dtype))
     clipped = jaxops.gather(TALL, jnp.array([255], dtype), mode="clip")
     np.testing.assert_array_equal(clipped[0], TALL[199])
+
+
+@pytest.mark.parametrize("dtypes", [("int32", "int64"), ("uint8", "int64"), ("int64", "uint32")])
+def test_single_indices_of_several_dtypes(dtypes):
+    """Joined without JAX's promotion, which may be strict, as here."""
+
+    @jax.jit
+    def element(i, j):
+        return jaxops.strided_slice(TABLE, [i, j], [0, 0], shrink_axis_mask=3)
+
+    with jax.enable_x64(True):
+        assert (
+            element(*(jnp.array(n, dtype) for n, dtype in zip((7, 2), dtypes, strict=True)))
+            == TABLE[7, 2]
+        )
+        assert element(jnp.array(7, dtypes[0]), 2) == TABLE[7, 2]

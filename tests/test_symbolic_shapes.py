@@ -13,6 +13,8 @@ from jax import export
 from jax.experimental import checkify
 
 import jaxops
+from jaxops import _bounds
+from jaxops._index_spec import IndexSpec
 
 table = load("symbolic_table")
 CALLS = {f"{call.function}{call.how}": call for call in table.CALLS}
@@ -70,6 +72,14 @@ def test_check_that_needs_python_is_refused(name, platforms):
         export.export(jax.jit(WITH_BOUNDS[name]), platforms=platforms)(*arguments())
 
 
+@pytest.mark.parametrize("mode", ["device", "error"])
+def test_refusal_names_another_platform_only_where_that_helps(mode):
+    program = jax.jit(lambda x, i: jaxops.gather(x, i, mode=mode))
+    with pytest.raises(ValueError, match=r"jax\.export") as info:
+        export.export(program, platforms=["cpu"])(*arguments())
+    assert ("another platform" in str(info.value)) == (mode == "device")
+
+
 def test_programs_for_a_gpu_keep_the_default_mode():
     gather = WITH_BOUNDS["gather"]
     program = export.export(jax.jit(gather), platforms=["cuda"])(*arguments())
@@ -109,3 +119,22 @@ def test_bounds_are_those_of_the_arrays(mode):
     program = export.export(gather, platforms=["cpu"])(*args)
     result = program.call(jnp.arange(3, dtype=jnp.float32), jnp.array([2, 3, -1, 4]))
     np.testing.assert_array_equal(result, BEYOND[mode])
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+def test_bounds_beside_an_axis_that_is_longer_than_int32_counts(dtype, mode):
+    """The index arithmetic alone, without the memory for such arrays."""
+    length = 2**31 + 7
+    vectors = [[2, length - 1], [3, 0], [0, length], [1, 2**31 - 1], [-1, -1]]
+    vectors = np.array([v for v in vectors if np.array(v).astype(dtype).tolist() == v], dtype)
+
+    def resolve(x, indices):
+        spec = IndexSpec("gather_nd", limits=(x.shape[0], length))
+        return [result for result in _bounds.resolve(spec, indices, mode) if result is not None]
+
+    args = jax.ShapeDtypeStruct(export.symbolic_shape("a"), np.int8), vectors
+    program = export.export(jax.jit(resolve), platforms=["cpu"])(*args)
+    x = jnp.zeros(3, jnp.int8)
+    for got, expected in zip(program.call(x, vectors), resolve(x, vectors), strict=True):
+        np.testing.assert_array_equal(got, expected)

@@ -7,8 +7,9 @@ argument for (`mode`, `size`, ...) is on the other surface.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -21,10 +22,19 @@ from jaxops._arguments import Arrayable, as_numpy_or_none, brief, static_int
 from jaxops._shaping import shape_of
 
 
-def _reworded(error: Exception, names: dict[str, str]) -> Exception:
-    """The refusal of a function of `jaxops`, with the names that it and its arguments have here."""
-    text = re.sub("|".join(rf"\b{name}\b" for name in names), lambda m: names[m[0]], str(error))
-    return TypeError(text) if isinstance(error, TypeError) else ValueError(text)
+@contextlib.contextmanager
+def _under_names(**names: str) -> Iterator[None]:
+    """Within: what a function of `jaxops` refuses, with the names that this module has for it.
+
+    `names` of the function and its arguments. What was received is the caller's, and stays.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        reason, *received = str(error).partition("; received")
+        pattern = "|".join(rf"\b{name}\b" for name in names)
+        text = "".join([re.sub(pattern, lambda match: names[match[0]], reason), *received])
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error
 
 
 # Casting
@@ -42,13 +52,10 @@ def string_to_number(
         >>> v0.string_to_number(["1", "2.5"])
         Array([1. , 2.5], dtype=float32)
     """
-    try:
+    with _under_names(input="string_tensor"):
         return jaxops.string_to_number(
             string_tensor, np.float32 if out_type is None else out_type, name
         )
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"input": "string_tensor"}) from error
 
 
 def to_double(x: Arrayable, name: str = "ToDouble") -> jax.Array:
@@ -121,20 +128,14 @@ def reshape(tensor: Arrayable, shape: Any, name: str | None = None) -> jax.Array
 
 def squeeze(input: Arrayable, squeeze_dims: Any = None, name: str | None = None) -> jax.Array:
     """`jaxops.squeeze(input, axis=squeeze_dims)`; no dimension, `[]`, means all of size 1."""
-    try:
+    with _under_names(axis="squeeze_dims"):
         return jaxops.squeeze(input, squeeze_dims, name)
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"axis": "squeeze_dims"}) from error
 
 
 def expand_dims(input: Arrayable, dim: int, name: str | None = None) -> jax.Array:
     """`jaxops.expand_dims(input, axis=dim)`."""
-    try:
+    with _under_names(axis="dim"):
         return jaxops.expand_dims(input, dim, name)
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"axis": "dim"}) from error
 
 
 # Slicing and joining
@@ -153,13 +154,10 @@ def split(split_dim: int, num_split: int, value: Arrayable, name: str = "split")
         >>> v0.split(0, 2, [1, 2, 3, 4])
         [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
     """
-    try:
+    with _under_names(axis="split_dim", num_or_size_splits="num_split"):
         return jaxops.split(
             value, static_int(num_split, "split", "num_split"), split_dim, name=name
         )
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"axis": "split_dim", "num_or_size_splits": "num_split"}) from error
 
 
 def tile(input: Arrayable, multiples: Any, name: str | None = None) -> jax.Array:
@@ -182,29 +180,20 @@ def concat(concat_dim: int, values: Any, name: str = "concat") -> jax.Array:
         >>> v0.concat(0, [[1, 2], [3]])
         Array([1, 2, 3], dtype=int32)
     """
-    try:
+    with _under_names(axis="concat_dim"):
         return jaxops.concat(values, concat_dim, name)
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"axis": "concat_dim"}) from error
 
 
 def pack(values: Any, name: str = "pack") -> jax.Array:
     """`jaxops.stack(values)`, along the first axis."""
-    try:
+    with _under_names(stack="pack"):
         return jaxops.stack(values, name=name)
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"stack": "pack"}) from error
 
 
 def unpack(value: Arrayable, num: int | None = None, name: str = "unpack") -> list[jax.Array]:
     """`jaxops.unstack(value, num)`, along the first axis."""
-    try:
+    with _under_names(unstack="unpack"):
         return jaxops.unstack(value, num, name=name)
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"unstack": "unpack"}) from error
 
 
 def reverse_sequence(
@@ -215,11 +204,8 @@ def reverse_sequence(
     name: str | None = None,
 ) -> jax.Array:
     """`jaxops.reverse_sequence` with `seq_axis=seq_dim`, `batch_axis=batch_dim` (default 0)."""
-    try:
+    with _under_names(seq_axis="seq_dim", batch_axis="batch_dim"):
         return jaxops.reverse_sequence(input, seq_lengths, seq_dim, batch_dim, name)
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"seq_axis": "seq_dim", "batch_axis": "batch_dim"}) from error
 
 
 def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) -> jax.Array:
@@ -260,7 +246,7 @@ def extract_image_patches(
 
     The lists default to `[]` in TensorFlow 0.x too, which refuses them: each takes 4 ints.
     """
-    try:
+    with _under_names(sizes="ksizes"):
         return jaxops.extract_image_patches(
             images,
             [] if ksizes is None else ksizes,
@@ -269,9 +255,6 @@ def extract_image_patches(
             padding,
             name,
         )
-
-    except (TypeError, ValueError) as error:
-        raise _reworded(error, {"sizes": "ksizes"}) from error
 
 
 def space_to_batch(
