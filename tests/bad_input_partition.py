@@ -78,6 +78,8 @@ CALLS = {
         lambda: jaxops.dynamic_stitch([], []), ValueError, "dynamic_stitch: indices and data must be lists of the same length, 1 at least; received lengths 0 and 0"),
     "dynamic_stitch-indices-float": (
         lambda: jaxops.dynamic_stitch([[0.0]], [X[:1]]), TypeError, "dynamic_stitch: indices[0] must have an integer dtype; received float64"),
+    "dynamic_stitch-indices-float-without-elements": (
+        lambda: jaxops.dynamic_stitch([np.zeros(0)], [X[:0]]), TypeError, "dynamic_stitch: indices[0] must have an integer dtype; received float64"),
     "dynamic_stitch-indices-negative": (
         lambda: jaxops.dynamic_stitch([[-1], [1]], [X[:1], X[1:2]]), jaxops.OutOfBoundsError, "indices[0] is out of range: indices[0][0] = -1 is not in [0, 2) [Op:dynamic_stitch]"),
     "dynamic_stitch-indices-high": (
