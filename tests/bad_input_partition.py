@@ -16,6 +16,8 @@ CALLS = {
         lambda: jaxops.dynamic_partition(X, [0, 1], 2), ValueError, "dynamic_partition: data.shape must start with partitions.shape, (2,); received (4, 3)"),
     "dynamic_partition-data-ragged": (
         lambda: jaxops.dynamic_partition([[1], [2, 3]], [0, 1], 2), ValueError, "dynamic_partition: data must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
+    "dynamic_partition-partitions-float-without-elements": (
+        lambda: jaxops.dynamic_partition(X[:0], np.zeros(0), 2), TypeError, "dynamic_partition: partitions must have an integer dtype; received float64"),
     "dynamic_partition-partitions-float": (
         lambda: jaxops.dynamic_partition(X, [0.0] * 4, 2), TypeError, "dynamic_partition: partitions must have an integer dtype; received float64"),
     "dynamic_partition-partitions-bool": (
