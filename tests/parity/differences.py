@@ -154,6 +154,12 @@ DIFFERENCES = {
         lambda: jaxops.expand_dims(TABLE, [1]),
         lambda: tf.expand_dims(TABLE, [1]),
     ),
+    "strings that are added": Difference(
+        WE_REFUSE,
+        "functions that compute on values refuse strings; TensorFlow joins those that meet",
+        lambda: jaxops.scatter_nd([[1]], np.array([b"a"]), [2]),
+        lambda: tf.scatter_nd([[1]], tf.constant([b"a"]), [2]),
+    ),
     "stack of nothing": Difference(
         WE_REFUSE,
         "an empty list has no dtype; TensorFlow takes float32, when called eagerly only",

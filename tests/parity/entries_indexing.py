@@ -214,6 +214,8 @@ def scatter(
         target = list(shape)
         if wrong == "dtype":
             target = [-1, *target[1:]] if chance(draw, 50) else [float(n) for n in target]
+        if wrong == "refused" and not (0 in shape and indices.size):
+            known = "strings that are added"
         args = {"indices": indices, "updates": updates, "shape": target}
         return draws.finish(
             draw, args, ("indices", "updates", "shape"), known=known, keywords=keywords
