@@ -146,10 +146,10 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     operand, indices, valid, updates = primals
     operand_dot, _, _, updates_dot = tangents
     out = lax_scatter(kind, operand, indices, updates, windows, lax_mode)
-    attained = updates == lax_gather(out, indices, windows)
+    attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
-    operand_share = (operand == out).astype(out.dtype)
+    operand_share = _same(operand, out).astype(out.dtype)
     updates_share = attained.astype(out.dtype)
 
     def add_updates(to, values):
@@ -158,3 +158,8 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     attaining = add_updates(operand_share, updates_share)
     out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining
     return out, out_dot
+
+
+def _same(x: jax.Array, out: jax.Array) -> jax.Array:
+    """Whether they are equal, NaN being equal to NaN: else nothing would attain NaN."""
+    return (x == out) | ((x != x) & (out != out))

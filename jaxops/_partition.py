@@ -137,6 +137,8 @@ def _partition_exactly(
     known = _dynamic_shape.concrete(partitions, op, "partitions")
     if known is None:
         _dynamic_shape.refuse_traced(op, "partitions", data)
+    if not isinstance(partitions, (list, tuple)):  # NumPy makes `[]` a float array
+        _arguments.check_integer(known.dtype, op, "partitions")
     data = _dynamic_shape.to_data(data, op, "data")
     spec = PartitionNumber(op, limits=(num_partitions,))
     platform = _dynamic_shape.platform_of(data)

@@ -200,7 +200,7 @@ def tensor_scatter_nd_min(
         TypeError: wrong dtype or type of an argument.
         ValueError: wrong rank, shape or value of an argument.
 
-    Gradient: shared in equal parts by all that attain the minimum of an element. None for
+    Gradient: shared in equal parts by all that attain the minimum of an element, or NaN. None for
     `indices`.
 
     Example:
@@ -244,7 +244,7 @@ def tensor_scatter_nd_max(
         TypeError: wrong dtype or type of an argument.
         ValueError: wrong rank, shape or value of an argument.
 
-    Gradient: shared in equal parts by all that attain the maximum of an element. None for
+    Gradient: shared in equal parts by all that attain the maximum of an element, or NaN. None for
     `indices`.
 
     Example:

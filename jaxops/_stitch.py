@@ -150,7 +150,7 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
         known = _dynamic_shape.concrete(x, op, f"indices[{m}]")
         if known is None:
             _dynamic_shape.refuse_traced(op, f"indices[{m}]", data[0])
-        if known.size > 0:  # NumPy makes `[]` a float array
+        if known.size > 0 or not isinstance(x, (list, tuple)):  # NumPy makes `[]` a float array
             _arguments.check_integer(known.dtype, op, f"indices[{m}]")
         all_known.append(known)
     shapes = tuple(x.shape for x in all_known)

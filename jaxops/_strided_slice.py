@@ -285,6 +285,9 @@ def _parse_entries(
     entries = []
     for i, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
         bit = 1 << i
+        for arg, value in (("begin", first), ("end", last), ("strides", step)):
+            if not isinstance(value, jax.Array):  # also where it does not count
+                static_int(value, op, f"{arg}[{i}]")
         if ellipsis_mask & bit:
             entries.append(_Entry("ellipsis", i))
             continue
@@ -299,7 +302,7 @@ def _parse_entries(
                 raise ValueError(
                     f"{op}: strides[{i}] must be positive for a single index; received {stride}"
                 )
-            single = first if isinstance(first, jax.Array) else static_int(first, op, f"begin[{i}]")
+            single = first if isinstance(first, jax.Array) else int(first)
             entries.append(_Entry("single", i, single))
             continue
         start = None if begin_mask & bit else _range_part(op, "begin", i, first)

@@ -16,6 +16,8 @@ CALLS = {
         lambda: jaxops.dynamic_partition(X, [0, 1], 2), ValueError, "dynamic_partition: data.shape must start with partitions.shape, (2,); received (4, 3)"),
     "dynamic_partition-data-ragged": (
         lambda: jaxops.dynamic_partition([[1], [2, 3]], [0, 1], 2), ValueError, "dynamic_partition: data must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
+    "dynamic_partition-partitions-float-without-elements": (
+        lambda: jaxops.dynamic_partition(X[:0], np.zeros(0), 2), TypeError, "dynamic_partition: partitions must have an integer dtype; received float64"),
     "dynamic_partition-partitions-float": (
         lambda: jaxops.dynamic_partition(X, [0.0] * 4, 2), TypeError, "dynamic_partition: partitions must have an integer dtype; received float64"),
     "dynamic_partition-partitions-bool": (
@@ -78,6 +80,8 @@ CALLS = {
         lambda: jaxops.dynamic_stitch([], []), ValueError, "dynamic_stitch: indices and data must be lists of the same length, 1 at least; received lengths 0 and 0"),
     "dynamic_stitch-indices-float": (
         lambda: jaxops.dynamic_stitch([[0.0]], [X[:1]]), TypeError, "dynamic_stitch: indices[0] must have an integer dtype; received float64"),
+    "dynamic_stitch-indices-float-without-elements": (
+        lambda: jaxops.dynamic_stitch([np.zeros(0)], [X[:0]]), TypeError, "dynamic_stitch: indices[0] must have an integer dtype; received float64"),
     "dynamic_stitch-indices-negative": (
         lambda: jaxops.dynamic_stitch([[-1], [1]], [X[:1], X[1:2]]), jaxops.OutOfBoundsError, "indices[0] is out of range: indices[0][0] = -1 is not in [0, 2) [Op:dynamic_stitch]"),
     "dynamic_stitch-indices-high": (

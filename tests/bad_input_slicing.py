@@ -78,6 +78,14 @@ CALLS = {
         lambda: jaxops.strided_slice(X, [0, 0], [1]), ValueError, "strided_slice: begin, end and strides must have the same length; received 2, 1 and 2"),
     "strided_slice-begin-float": (
         lambda: jaxops.strided_slice(X, [0.0], [1]), TypeError, "strided_slice: begin[0] must be a static int; received 0.0"),
+    "strided_slice-begin-float-masked": (
+        lambda: jaxops.strided_slice(X, [0.0], [1], begin_mask=1), TypeError, "strided_slice: begin[0] must be a static int; received 0.0"),
+    "strided_slice-end-float-masked": (
+        lambda: jaxops.strided_slice(X, [0], [0.5], end_mask=1), TypeError, "strided_slice: end[0] must be a static int; received 0.5"),
+    "strided_slice-end-text-of-single": (
+        lambda: jaxops.strided_slice(X, [0], ["1"], shrink_axis_mask=1), TypeError, "strided_slice: end[0] must be a static int; received '1'"),
+    "strided_slice-strides-float-of-ellipsis": (
+        lambda: jaxops.strided_slice(X, [0], [0], [1.0], ellipsis_mask=1), TypeError, "strided_slice: strides[0] must be a static int; received 1.0"),
     "strided_slice-begin-bool": (
         lambda: jaxops.strided_slice(X, [False], [1]), TypeError, "strided_slice: begin[0] must be a static int; received False"),
     "strided_slice-begin-nan": (

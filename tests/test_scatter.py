@@ -23,6 +23,23 @@ def test_extremum_shares_its_gradient_among_ties(kind):
     np.testing.assert_allclose(sign * updates_bar, [1 / 3, 1 / 3, 1], rtol=1e-6)
 
 
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "jit"])
+@pytest.mark.parametrize("kind", ["min", "max"])
+def test_nan_has_its_share_of_the_gradient(kind, compiled):
+    op = getattr(jaxops, f"tensor_scatter_nd_{kind}")
+
+    def total(tensor, updates):
+        return (op(tensor, [[1], [2], [2]], updates) * jnp.array([2.0, 4, 6])).sum()
+
+    gradient = jax.grad(total, (0, 1))
+    nan = jnp.nan
+    tensor, updates = jnp.array([nan, nan, 1]), jnp.array([5.0, nan, nan])
+    tensor_bar, updates_bar = (jax.jit(gradient) if compiled else gradient)(tensor, updates)
+    # One that no update meets, one that stays, and two that came in for one element.
+    np.testing.assert_array_equal(tensor_bar, [2, 4, 0])
+    np.testing.assert_array_equal(updates_bar, [0, 3, 3])
+
+
 def test_overwritten_elements_get_no_gradient():
     def total(tensor, updates):
         return (jaxops.tensor_scatter_nd_update(tensor, [[0], [2]], updates) ** 2).sum()

@@ -25,6 +25,8 @@ class Call:
         traced: the arguments that `jit` traces, where it is not the entry's choice.
         overwritten: the arguments whose gradient shows the difference "overwritten": of several
             values for one place one stayed.
+        float_for_int: whether a float or a text stands for an int: the difference of that name.
+        nan_gradient: whether TensorFlow's may be NaN: the difference "gradient of NaN".
         their_gradient_fails: whether TensorFlow's may: the differences "gradient of ...".
         known: name of the difference of `differences.py` that this call shows, if any.
     """
@@ -37,6 +39,8 @@ class Call:
     known: str | None = None
     traced: tuple[str, ...] | None = None
     overwritten: tuple[str, ...] = ()
+    float_for_int: bool = False
+    nan_gradient: bool = False
     their_gradient_fails: bool = False
 
     def __repr__(self) -> str:
@@ -80,6 +84,9 @@ class Entry:
         differentiable: those of `data` that have a gradient.
         moves: whether each element of the result is one of the data, bit for bit. Where
             TensorFlow has no kernel for a dtype, it moves another of that size.
+        widens: whether TensorFlow computes in a larger dtype where it has no kernel for one of
+            4 bits or a float8, and the result is converted back.
+        bounded: whether there are indices that may be out of bounds.
         no_kernel: names of the dtypes for which TensorFlow's CPU has no kernel.
         group: what shares compiled programs with it.
         x64: whether it needs 64-bit types, whatever it is called with.
@@ -95,6 +102,8 @@ class Entry:
     traced: tuple[str, ...] | None = None
     differentiable: tuple[str, ...] = ()
     moves: bool = False
+    widens: bool = False
+    bounded: bool = False
     no_kernel: frozenset[str] = frozenset()
     group: str = ""
     never_refused: bool = False

@@ -54,6 +54,9 @@ NO_DEPTH = np.zeros((1, 3, 3, 0), np.float32)
 PATCHES = ([1, 3, 1, 1], [1, 2, 1, 1], [1, 2, 1, 1], "VALID")
 NOTHING_3D = np.zeros((2, 0, 0), np.float32)
 NO_INDEX = np.zeros(0, np.int32)
+ONE = np.ones(1, np.float32)
+NAN = np.array([np.nan], np.float32)
+NAN_FIRST = np.array([np.nan, 2], np.float32)
 EMPTY_VECTORS = np.zeros((1, 0), np.int32)
 TWICE = [np.array(0, np.int32), np.array(0, np.int32)]
 
@@ -90,6 +93,96 @@ DIFFERENCES = {
         "as nothing to index",
         lambda: jaxops.scatter_nd([[1]], NOTHING[:1], [2, 0]),
         lambda: tf.scatter_nd([[1]], NOTHING[:1], [2, 0]),
+    ),
+    "one index vector": Difference(
+        THEY_REFUSE,
+        "an index vector alone is one update, as it is one element in gather_nd",
+        lambda: jaxops.scatter_nd([1, 2], np.float32(5), [2, 3]),
+        lambda: tf.scatter_nd([1, 2], np.float32(5), [2, 3]),
+    ),
+    "empty index vectors": Difference(
+        THEY_REFUSE,
+        "an empty index vector selects all of the array, as in gather_nd",
+        lambda: jaxops.tensor_scatter_nd_add(TABLE, EMPTY_VECTORS, TABLE[None]),
+        lambda: tf.tensor_scatter_nd_add(TABLE, EMPTY_VECTORS, TABLE[None]),
+    ),
+    "gather_nd of a scalar": Difference(
+        THEY_REFUSE,
+        "an empty index vector selects all of params, which may be a scalar",
+        lambda: jaxops.gather_nd(np.float32(1), EMPTY_VECTORS),
+        lambda: tf.gather_nd(np.float32(1), EMPTY_VECTORS),
+    ),
+    "NaN among updates": Difference(
+        OTHER_VALUES,
+        "NaN propagates, as in jax.numpy; TensorFlow keeps that of the tensor and drops the others",
+        lambda: jaxops.tensor_scatter_nd_min(TABLE, [[0, 1]], NAN),
+        lambda: tf.tensor_scatter_nd_min(TABLE, [[0, 1]], NAN),
+    ),
+    "zeros of both signs": Difference(
+        OTHER_VALUES,
+        "-0 is below 0, as in jax.numpy; TensorFlow keeps the one that came first",
+        lambda: 1 / jaxops.tensor_scatter_nd_min(np.zeros(1), [[0]], np.array([-0.0])),
+        lambda: 1 / tf.tensor_scatter_nd_min(np.zeros(1), [[0]], np.array([-0.0])),
+    ),
+    "row that is not there": Difference(
+        THEY_REFUSE,
+        "an index outside of the rows counts for nothing, on either side",
+        lambda: jaxops.IndexedSlices(TABLE[:1], [2], (2, 3)).to_dense(),
+        lambda: tf.convert_to_tensor(tf.IndexedSlices(TABLE[:1], [2], [2, 3])),
+    ),
+    "dense_shape that does not fit": Difference(
+        WE_REFUSE,
+        "dense_shape ends in the shape of a row; TensorFlow looks at the number of rows only",
+        lambda: jaxops.IndexedSlices(TABLE, [0, 1], (4, 5)).to_dense(),
+        lambda: tf.convert_to_tensor(tf.IndexedSlices(TABLE, [0, 1], [4, 5])),
+    ),
+    "gradient of NaN": Difference(
+        OTHER_VALUES,
+        "a NaN that stays has its gradient, as any number that stays; TensorFlow makes it NaN",
+        lambda: jax.grad(lambda x: jaxops.tensor_scatter_nd_min(x, [[1]], ONE).sum())(NAN_FIRST),
+        lambda: _tape(lambda x: tf.tensor_scatter_nd_min(x, [[1]], ONE), NAN_FIRST),
+    ),
+    "float for an int": Difference(
+        WE_REFUSE,
+        "a float or a text is no int; TensorFlow converts it in some places",
+        lambda: jaxops.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),
+        lambda: tf.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),
+    ),
+    "axis in a list": Difference(
+        WE_REFUSE,
+        "an axis is an int, as the documentation has it; TensorFlow takes a list of one for it",
+        lambda: jaxops.expand_dims(TABLE, [1]),
+        lambda: tf.expand_dims(TABLE, [1]),
+    ),
+    "strings that are added": Difference(
+        WE_REFUSE,
+        "functions that compute on values refuse strings; TensorFlow joins those that meet",
+        lambda: jaxops.scatter_nd([[1]], np.array([b"a"]), [2]),
+        lambda: tf.scatter_nd([[1]], tf.constant([b"a"]), [2]),
+    ),
+    "stack of nothing": Difference(
+        WE_REFUSE,
+        "an empty list has no dtype; TensorFlow takes float32, when called eagerly only",
+        lambda: jaxops.stack([]),
+        lambda: tf.stack([]),
+    ),
+    "constant that does not fit": Difference(
+        WE_REFUSE,
+        "a number that the dtype does not hold is an error; TensorFlow takes its low bits",
+        lambda: jaxops.pad(np.zeros(2, np.uint8), [[1, 1]], constant_values=300),
+        lambda: tf.pad(np.zeros(2, np.uint8), [[1, 1]], constant_values=300),
+    ),
+    "bool for an int": Difference(
+        WE_REFUSE,
+        "a bool is no int; TensorFlow takes it for one in some places",
+        lambda: jaxops.expand_dims(TABLE, True),
+        lambda: tf.expand_dims(TABLE, True),
+    ),
+    "mask beyond 32 bits": Difference(
+        THEY_REFUSE,
+        "bits without an entry do not count, however many there are; TensorFlow's masks are int32s",
+        lambda: jaxops.strided_slice(TABLE, [0], [1], end_mask=1 << 31),
+        lambda: tf.strided_slice(TABLE, [0], [1], end_mask=1 << 31),
     ),
     "gradient of nothing": Difference(
         THEY_REFUSE,

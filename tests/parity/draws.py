@@ -73,14 +73,18 @@ def rng(draw: Draw) -> np.random.Generator:
     return np.random.default_rng(integer(draw, 0, 9999))
 
 
-def array(draw: Draw, shape: Sequence[int], dtype: np.dtype, exact: bool = False) -> np.ndarray:
-    """Values of all kinds; with `exact` such whose sums do not depend on the order."""
-    return values(rng(draw), shape, dtype, exact)
+def array(draw: Draw, shape: Sequence[int], dtype: np.dtype, kind: str = "all") -> np.ndarray:
+    return values(rng(draw), shape, dtype, kind)
 
 
 def values(
-    random: np.random.Generator, shape: Sequence[int], dtype: np.dtype, exact: bool = False
+    random: np.random.Generator, shape: Sequence[int], dtype: np.dtype, kind: str = "all"
 ) -> np.ndarray:
+    """Of a kind: "all" numbers, "finite" ones, "summable" ones, or "ordered" ones.
+
+    "finite" are small multiples of 1/2, whose sums are the same in any order. "summable" are these,
+    the infinities, NaN and -0; "ordered" lack the last two.
+    """
     shape = tuple(shape)
     size = int(np.prod(shape))
     if dtype.kind == "S":
@@ -90,16 +94,16 @@ def values(
         return np.asarray(random.integers(0, 2, shape)).astype(bool)
     if dtype.kind == "c":
         part = np.dtype(f"float{dtype.itemsize * 4}")
-        parts = values(random, (*shape, 2), part, exact)
+        parts = values(random, (*shape, 2), part, kind)
         result = np.empty(shape, dtype)
         result.real, result.imag = parts[..., 0], parts[..., 1]
         return result
-    pool = _pool(dtype, exact)
+    pool = _pool(dtype, kind)
     return np.asarray(pool[random.integers(0, len(pool), shape)])
 
 
 @functools.cache
-def _pool(dtype: np.dtype, exact: bool) -> np.ndarray:
+def _pool(dtype: np.dtype, kind: str) -> np.ndarray:
     small = [0, 1, 2, 3, 4, 5, 6, 7]
     if is_integer(dtype):
         info = ml_dtypes.iinfo(dtype)
@@ -109,14 +113,18 @@ def _pool(dtype: np.dtype, exact: bool) -> np.ndarray:
         fitting = [int(v) for v in wanted if info.min <= v <= info.max]
         return np.array(fitting, np.int64 if info.max < 2**63 else np.uint64).astype(dtype)
     halves = [v / 2 for v in small] + [-v / 2 for v in small] + small
-    if exact:
+    if dtype.itemsize == 1 and kind != "all":
+        halves = [0, 1, -1]  # of others the sums are rounded
+    if kind == "finite":
         return np.array(halves).astype(dtype)
-    info = ml_dtypes.finfo(dtype)
-    special = [-0.0, np.nan, float(info.max), float(info.min), float(info.tiny)]
+    special = [] if kind == "ordered" else [-0.0, np.nan]
     if dtype.name != "float8_e4m3fn":
         special += [np.inf, -np.inf]
+    if kind == "all":
+        info = ml_dtypes.finfo(dtype)
+        special += [float(info.max), float(info.min), float(info.tiny), *(v / 3 for v in small)]
     with np.errstate(all="ignore"):
-        return np.array([*halves, *special, *(v / 3 for v in small)]).astype(dtype)
+        return np.array([*halves, *special]).astype(dtype)
 
 
 def is_integer(dtype: np.dtype) -> bool:
@@ -146,6 +154,11 @@ def indices(
     return result
 
 
+def no_indices(draw: Draw, indices: np.ndarray) -> np.ndarray:
+    """The same as floats or bools, which are no indices."""
+    return indices.astype(pick(draw, ["float32", "float64", "bool"]))
+
+
 def index_dtype(draw: Draw) -> np.dtype:
     """One of TensorFlow's, or now and then another, which it gets widened."""
     common = ["int32", "int64"]
@@ -166,11 +179,18 @@ def finish(
     `order` is that of the arguments in the signature; `keywords` go by name only.
     """
     args = {name: args[name] for name in order if name in args}
+    if chance(draw, 15):
+        _as_numpy(draw, args)
+    elif chance(draw, 4) and known is None and _spoil(draw, args):
+        options["float_for_int"] = True
     in_place = 0  # arguments with none left out before them can go by position
     while in_place < len(args) and list(args)[in_place] == order[in_place]:
         in_place += 1
     positional = integer(draw, 0, in_place)
-    way = pick(draw, ["eager", "eager", "eager", "jit", "gradient"])
+    ways = ["eager", "eager", "eager", "jit"]
+    if any(isinstance(x, np.ndarray) and is_inexact(x.dtype) for x in _leaves(args)):
+        ways = ["eager", "eager", "jit", "gradient", "gradient"]
+    way = pick(draw, ways)
     return Call(
         {**args, **(keywords or {})},
         positional=positional,
@@ -180,6 +200,44 @@ def finish(
         known=known,
         **options,
     )
+
+
+def _static_ints(args: dict[str, Any]) -> list[str]:
+    """Names of the arguments that are an int, or a list of ints or of lists of ints."""
+
+    def are_ints(x: Any) -> bool:
+        return all(map(are_ints, x)) if isinstance(x, list) else type(x) is int
+
+    return [name for name, x in args.items() if are_ints(x) and x != []]
+
+
+def _as_numpy(draw: Draw, args: dict[str, Any]) -> None:
+    """Static ints as NumPy has them."""
+    dtype = dtype_of(pick(draw, ["int32", "int64"]))
+    for name in _static_ints(args):
+        fits = np.abs(np.array(args[name], np.int64)).max() < 2**31
+        args[name] = np.array(args[name], dtype if fits else np.int64)[()]
+
+
+def _spoil(draw: Draw, args: dict[str, Any]) -> bool:
+    """Puts a float or a text for an int, if there is one, which is an error."""
+    names = _static_ints(args)
+    if not names:
+        return False
+    name = pick(draw, names)
+    args[name] = _spoilt(args[name], pick(draw, [1.0, 0.5, "1"]))
+    return True
+
+
+def _spoilt(x: Any, wrong: Any) -> Any:
+    if isinstance(x, list):
+        return [*x[:-1], _spoilt(x[-1], wrong)]
+    return float(x) if wrong == 1.0 else wrong
+
+
+def _leaves(args: dict[str, Any]) -> list:
+    listed = [x if isinstance(x, list) else [x] for x in args.values()]
+    return [x for each in listed for x in each]
 
 
 def axis(draw: Draw, rank: int, wrong: bool = False) -> int:

@@ -24,6 +24,10 @@ def cast(draw: Draw, target: str | None = None) -> Call:
     dtype = draws.dtype_of(target or pick(draw, CAST))
     source = draws.dtype_of("bytes") if fault(draw, "strings", percent=10) else None
     source = source or draws.dtype(draw, CAST)
+    if source.kind != "S" and chance(draw, 25):  # such casts have gradients
+        source = draws.dtype(draw, [*draws.FLOATS, *draws.COMPLEX])
+        if target is None:
+            dtype = draws.dtype(draw, [*draws.FLOATS, *draws.COMPLEX])
     x = draws.array(draw, draws.shape(draw, 0, 2, [1, 2, 3, 0, 5, 9]), source)
     if source.kind != "S":
         x = within(x, dtype)

@@ -44,7 +44,7 @@ def bad_indices_policy(mode: str) -> str:
 @st.composite
 def gather(draw: Draw) -> Call:
     params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, "out of bounds", "out of bounds", "axis", "batch", "batch_dims")
+    wrong = fault(draw, *["out of bounds"] * 4, "axis", "batch", "batch_dims", "kind", percent=30)
     rank = params.ndim
     batch = integer(draw, 0, min(rank - 1, 2)) if chance(draw, 50) else 0
     axis = integer(draw, batch, rank - 1)
@@ -56,6 +56,9 @@ def gather(draw: Draw) -> Call:
         shape = (*shape, 0)  # no index is in bounds
     dtype = draws.index_dtype(draw)
     indices = draws.indices(draw, shape, bound, dtype, wrong == "out of bounds")
+    if wrong == "kind":
+        indices = draws.no_indices(draw, indices)
+        params = params.reshape(()) if params.size == 1 else params
     args: dict[str, Any] = {"params": params, "indices": indices}
     if wrong == "axis":
         axis = pick(draw, [rank, -rank - 1])
@@ -87,7 +90,7 @@ def gather(draw: Draw) -> Call:
 @st.composite
 def batch_gather(draw: Draw) -> Call:
     params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, "out of bounds", "batch", "scalar")
+    wrong = fault(draw, *["out of bounds"] * 3, "batch", "scalar", "kind", percent=30)
     batch = integer(draw, 0, params.ndim - 1)
     bound = params.shape[batch]
     shape = [*params.shape[:batch], pick(draw, draws.DIMS) if bound else 0]
@@ -96,6 +99,8 @@ def batch_gather(draw: Draw) -> Call:
     elif wrong == "scalar":
         shape = []
     indices = draws.indices(draw, shape, bound, draws.index_dtype(draw), wrong == "out of bounds")
+    if wrong == "kind":
+        indices = draws.no_indices(draw, indices)
     keywords = {}
     if wrong in (None, "out of bounds"):
         keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
@@ -122,7 +127,8 @@ def index_vectors(
 @st.composite
 def gather_nd(draw: Draw) -> Call:
     params = draws.array(draw, draws.shape(draw, 1, 4), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, "out of bounds", "out of bounds", "depth", "batch", "batch_dims")
+    faults = ["out of bounds"] * 4 + ["depth", "batch", "batch_dims", "kind", "scalar"]
+    wrong = fault(draw, *faults, percent=30)
     batch = integer(draw, 0, min(2, params.ndim - 1)) if chance(draw, 40) else 0
     depth = integer(draw, 0, params.ndim - batch)
     if (wrong == "out of bounds" and depth == 0) or (wrong == "batch" and batch == 0):
@@ -138,12 +144,19 @@ def gather_nd(draw: Draw) -> Call:
         indices = np.zeros((*shape, params.ndim - batch + 1), indices.dtype)
     elif wrong == "batch_dims":
         batch = pick(draw, [indices.ndim, indices.ndim + 1, -1])
+    elif wrong == "kind":
+        indices = draws.no_indices(draw, indices)
+    elif wrong == "scalar":
+        indices = np.zeros((), indices.dtype)
+    elif wrong is None and indices.dtype.name in ("int32", "int64") and chance(draw, 3):
+        params = draws.array(draw, (), params.dtype)
+        indices, batch = np.zeros((*draws.shape(draw, 0, 2), 0), indices.dtype), 0
     args: dict[str, Any] = {"params": params, "indices": indices}
     if batch or chance(draw, 30):
         args["batch_dims"] = batch
     # Also where the vectors are empty: each selects all of params.
     vectors = indices.shape[:-1]
-    known = None
+    known = "gather_nd of a scalar" if wrong is None and params.ndim == 0 else None
     if wrong is None and params.size == 0 and 0 not in vectors:
         known = "nothing to index"
     return draws.finish(
@@ -154,7 +167,7 @@ def gather_nd(draw: Draw) -> Call:
         keywords=policy(draw, params.shape, ("error", "fill", "clip", "wrap"), deterministic=10)
         if wrong in (None, "out of bounds")
         else {},
-        their_gradient_fails=indices.shape[-1] == 0 or params.size == 0 or indices.ndim == 1,
+        their_gradient_fails=indices.shape[-1:] == (0,) or params.size == 0 or indices.ndim == 1,
     )
 
 
@@ -162,14 +175,17 @@ def gather_nd(draw: Draw) -> Call:
 def scatter(
     draw: Draw,
     dtypes: tuple[str, ...],
-    overwrites: bool = False,
+    refused: tuple[str, ...] = (),
+    kind: str = "summable",
     new: bool = False,
     adds: bool = True,
 ) -> Call:
-    """Of `tensor_scatter_nd_*`; with `new` of `scatter_nd`."""
-    dtype = draws.dtype(draw, dtypes)
+    """Of `tensor_scatter_nd_*`, `kind` being that of the values; with `new` of `scatter_nd`."""
+    overwrites = kind == "all"
     shape = draws.shape(draw, 1, 3)
-    wrong = fault(draw, "out of bounds", "out of bounds", "depth", "updates", "dtype")
+    faults = ["out of bounds"] * 3 + ["depth", "updates", "dtype", "kind", "scalar", "rank"]
+    wrong = fault(draw, *faults, *["refused"] * bool(refused), percent=30)
+    dtype = draws.dtype(draw, refused if wrong == "refused" else dtypes)
     depth = integer(draw, 1, len(shape))
     rows = draws.shape(draw, 1, 2)
     indices = index_vectors(draw, rows, shape[:depth], wrong == "out of bounds")
@@ -177,11 +193,19 @@ def scatter(
     if wrong == "depth":
         indices = np.zeros((*rows, len(shape) + 1), indices.dtype)
     elif wrong == "updates":
-        rest = (*rest, 2)
-    updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, not overwrites)
+        rest = (*rest, 2) if chance(draw, 50) else (*rest[:-1], sum(rest[-1:]) + 1)
+    elif wrong == "kind":
+        indices = draws.no_indices(draw, indices)
+    elif wrong == "rank":
+        indices = np.zeros((), indices.dtype)
+    elif wrong == "scalar":
+        shape = ()
+    updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, kind)
     known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
+    if wrong is None and 0 not in shape and chance(draw, 4):
+        known, indices, updates = rare_vectors(draw, shape, dtype, kind, indices.dtype)
     keywords = {}
-    if wrong in (None, "out of bounds"):
+    if wrong in (None, "out of bounds") and known is None:
         also = {"deterministic": 10} if adds else {}
         keywords = policy(draw, shape, ("error", "fill", "clip", "wrap"), **also)
         if overwrites and forgiving(keywords.get("mode")):
@@ -189,15 +213,21 @@ def scatter(
     if new:
         target = list(shape)
         if wrong == "dtype":
-            target[0] = -1
+            target = [-1, *target[1:]] if chance(draw, 50) else [float(n) for n in target]
+        if wrong == "refused" and not (0 in shape and indices.size):
+            known = "strings that are added"
         args = {"indices": indices, "updates": updates, "shape": target}
         return draws.finish(
             draw, args, ("indices", "updates", "shape"), known=known, keywords=keywords
         )
     other = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
-    tensor = draws.array(draw, shape, other if wrong == "dtype" else dtype, not overwrites)
+    tensor = draws.array(draw, shape, other if wrong == "dtype" else dtype, kind)
+    if kind == "ordered" and wrong is None and known is None:
+        known = nans(draw, tensor, indices, updates)
     args: dict[str, Any] = {"tensor": tensor, "indices": indices, "updates": updates}
-    vectors = indices.reshape(-1, indices.shape[-1]).tolist()
+    vectors = (
+        indices.reshape(-1, indices.shape[-1]).tolist() if indices.size and indices.ndim else []
+    )
     repeated = len({tuple(v) for v in vectors}) < len(vectors)
     return draws.finish(
         draw,
@@ -207,7 +237,33 @@ def scatter(
         keywords=keywords,
         on_device=wrong == "dtype",  # from the host they would take the other dtype
         overwritten=("updates",) if repeated and overwrites else (),
+        nan_gradient=kind == "ordered" and draws.is_float(tensor.dtype) and np.isnan(tensor).any(),
     )
+
+
+def nans(draw: Draw, tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> str | None:
+    """Puts NaN into the tensor, and now and then into the updates, which is a difference."""
+    if not draws.is_float(tensor.dtype):
+        return None
+    if tensor.size and chance(draw, 20):
+        tensor.reshape(-1)[integer(draw, 0, tensor.size - 1)] = np.nan
+    if updates.size and chance(draw, 5):
+        depth = indices.shape[-1]
+        tensor[tuple(indices.reshape(-1, depth)[0])] = 1
+        updates.reshape(-1, *tensor.shape[depth:])[0] = np.nan
+        return "NaN among updates"
+    return None
+
+
+def rare_vectors(
+    draw: Draw, shape: tuple[int, ...], dtype: np.dtype, kind: str, index_dtype: np.dtype
+) -> tuple[str, np.ndarray, np.ndarray]:
+    """A vector that is alone, or an empty one: what only jaxops takes."""
+    if chance(draw, 50):
+        indices = index_vectors(draw, (1,), shape, False)[0]
+        return "one index vector", indices, draws.array(draw, (), dtype, kind)
+    indices = np.zeros((1, 0), index_dtype)
+    return "empty index vectors", indices, draws.array(draw, (1, *shape), dtype, kind)
 
 
 def _gather(params, indices, axis=None, batch_dims=0, mode="", deterministic=False):
@@ -256,27 +312,31 @@ def gathering(ours, theirs, calls) -> Entry:
         calls,
         ("params", "indices"),
         indices=("indices",),
+        bounded=True,
         differentiable=("params",),
         moves=True,
         no_kernel=frozenset(draws.INT4),
     )
 
 
-def scattering(name: str, dtypes: list[str], theirs=None, moves: bool = False, **options) -> Entry:
-    adds = name.endswith(("_add", "_sub"))
+def scattering(name: str, calls, theirs=None, **options) -> Entry:
     return Entry(
         getattr(jaxops, name),
         scattering_into(theirs or getattr(tf, name)),
-        scatter(tuple(dtypes), overwrites=moves, adds=adds),
+        calls,
         ("tensor", "indices", "updates"),
         indices=("indices",),
+        bounded=True,
         differentiable=("tensor", "updates"),
-        moves=moves,
+        no_kernel=frozenset(draws.RARE),
         **options,
     )
 
 
-REAL = [*draws.INTEGERS, *draws.FLOATS]
+REAL = (*draws.INTEGERS, *draws.FLOATS, *draws.RARE)
+NUMERIC = (*draws.NUMERIC, *draws.RARE)
+ADDED = scatter(NUMERIC, refused=("bool", "bytes"))
+ORDERED = scatter(REAL, refused=("bool", "bytes", *draws.COMPLEX), kind="ordered", adds=False)
 ENTRIES = {
     "gather": gathering(jaxops.gather, _gather, gather()),
     "gather_nd": gathering(jaxops.gather_nd, _gather_nd, gather_nd()),
@@ -284,20 +344,22 @@ ENTRIES = {
     "scatter_nd": Entry(
         jaxops.scatter_nd,
         _scatter_nd,
-        scatter((*draws.BOOL, *draws.NUMERIC), new=True),
+        scatter((*draws.BOOL, *NUMERIC), refused=("bytes",), new=True),
         ("indices", "updates"),
         indices=("indices",),
+        bounded=True,
         differentiable=("updates",),
+        widens=True,
+        no_kernel=frozenset(draws.RARE),
     ),
-    "tensor_scatter_nd_add": scattering("tensor_scatter_nd_add", draws.NUMERIC),
-    "tensor_scatter_nd_sub": scattering("tensor_scatter_nd_sub", draws.NUMERIC),
-    "tensor_scatter_nd_min": scattering("tensor_scatter_nd_min", REAL),
-    "tensor_scatter_nd_max": scattering("tensor_scatter_nd_max", REAL),
+    "tensor_scatter_nd_add": scattering("tensor_scatter_nd_add", ADDED, widens=True),
+    "tensor_scatter_nd_sub": scattering("tensor_scatter_nd_sub", ADDED, widens=True),
+    "tensor_scatter_nd_min": scattering("tensor_scatter_nd_min", ORDERED, widens=True),
+    "tensor_scatter_nd_max": scattering("tensor_scatter_nd_max", ORDERED, widens=True),
     "tensor_scatter_nd_update": scattering(
         "tensor_scatter_nd_update",
-        draws.MOVED,
+        scatter(tuple(draws.MOVED), kind="all", adds=False),
         _update,
         moves=True,
-        no_kernel=frozenset(draws.RARE),
     ),
 }

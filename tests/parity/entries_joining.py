@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import draws
@@ -21,7 +22,7 @@ def operand(draw: Draw, low: int = 0, high: int = 3, dims=draws.DIMS) -> np.ndar
 @st.composite
 def slice(draw: Draw) -> Call:
     x = operand(draw)
-    wrong = fault(draw, "begin", "size", "length", "negative size")
+    wrong = fault(draw, *["begin", "size"] * 2, "length", "negative size", "kind", percent=30)
     begin, size = [], []
     for dim in x.shape:
         start = integer(draw, 0, dim)
@@ -29,9 +30,9 @@ def slice(draw: Draw) -> Call:
         size.append(-1 if chance(draw, 25) else integer(draw, 0, dim - start))
     where = integer(draw, 0, x.ndim - 1) if x.ndim else 0
     if wrong == "begin" and x.ndim:
-        begin[where] = pick(draw, [-1, x.shape[where] + 1])
+        begin[where] = pick(draw, [-1, x.shape[where] + 1, 2**31 - 1, -(2**31)])
     elif wrong == "size" and x.ndim:
-        size[where] = x.shape[where] - begin[where] + pick(draw, [1, 3])
+        size[where] = x.shape[where] - begin[where] + pick(draw, [1, 3, 2**31 - 10])
     elif wrong == "negative size" and x.ndim:
         size[where] = -2
     elif wrong == "length":
@@ -40,22 +41,31 @@ def slice(draw: Draw) -> Call:
     traced = ("input_",)
     if chance(draw, 50) and len(begin):
         dtype = draws.index_dtype(draw)
-        signed = dtype.kind == "i" or min(begin) >= 0
-        args["begin"] = np.array(begin, dtype if signed else np.int32)
+        info = np.iinfo(dtype)
+        fits = info.min <= min(begin) and max(begin) <= info.max
+        args["begin"] = np.array(begin, dtype if fits else np.int32)
+        if wrong == "kind":
+            args["begin"] = draws.no_indices(draw, args["begin"])
         if -1 not in size:  # else the size depends on begin
             traced = ("input_", "begin")
     return draws.finish(draw, args, ("input_", "begin", "size"), traced=traced)
 
 
+FAR = [2**31 - 1, -(2**31), 2**31, 2**40, -(2**40), 2**63 - 1, -(2**63) + 1]
+
+
 @st.composite
 def strided_slice(draw: Draw) -> Call:
-    x = operand(draw, 1, 4, [2, 3, 1, 5, 0, 4])
-    wrong = fault(draw, "stride", "index", "entries", "length", "ellipses", percent=20)
+    x = operand(draw, 1, 4, [2, 3, 1, 5, 0, 4]) if chance(draw, 95) else operand(draw, 0, 0)
+    faults = ("stride", "index", "index", "single stride", "entries", "length", "ellipses")
+    wrong = fault(draw, *faults, percent=30)
     begin, end, strides = [], [], []
     masks = dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
     left = list(x.shape)
-    for bit in range(integer(draw, 0, x.ndim)):
+    for bit in range(integer(draw, 0, x.ndim + chance(draw, 20))):
         kind = pick(draw, ["range", "range", "range", "index", "new", "ellipsis"])
+        if (wrong == "index" and not masks["shrink_axis"]) or wrong == "single stride":
+            kind = "index"
         dim = left.pop(0) if kind in ("range", "index") and left else 1
         start, stop = integer(draw, -dim - 1, dim + 1), integer(draw, -dim - 1, dim + 1)
         step = pick(draw, [1, 1, 2, -1, -2, 3])
@@ -70,9 +80,13 @@ def strided_slice(draw: Draw) -> Call:
             start = (
                 pick(draw, [dim, -dim - 1]) if wrong == "index" else integer(draw, -dim, dim - 1)
             )
-            step = 1
+            step = pick(draw, [1, 1, 2])
+            if wrong == "single stride":
+                step = -1
             if masks["ellipsis"]:  # of the dimensions after it, which is not known here
                 start = 0
+        elif chance(draw, 10):
+            start, stop, step = (pick(draw, [v, *FAR]) for v in (start, stop, step))
         if chance(draw, 25):
             masks["begin"] |= 1 << bit
         if chance(draw, 25):
@@ -89,6 +103,8 @@ def strided_slice(draw: Draw) -> Call:
         end.append(1)
     elif wrong == "ellipses" and len(begin) > 1:
         masks["ellipsis"] = 3
+    if chance(draw, 8):  # a bit beyond the entries
+        masks[pick(draw, list(masks))] |= 1 << (len(begin) + integer(draw, 0, 3))
     args: dict[str, Any] = {"input_": x, "begin": begin, "end": end}
     if any(step != 1 for step in strides) or chance(draw, 50):
         args["strides"] = strides
@@ -98,13 +114,56 @@ def strided_slice(draw: Draw) -> Call:
 
 
 @st.composite
+def strided_slice_spec(draw: Draw) -> Call:
+    """Of Python's indexing: a slice of what it encodes."""
+    x = operand(draw, 0, 4, [2, 3, 1, 5, 0, 4])
+    wrong = fault(draw, "index", "entries", "ellipses", "step", "kind")
+    index: list[Any] = []
+    for dim in x.shape[: integer(draw, 0, x.ndim)]:
+        kind = pick(draw, ["range", "range", "index", "new", "ellipsis"])
+        if kind == "range" or dim == 0:
+            parts = [integer(draw, -dim - 1, dim + 1) for _ in range(2)]
+            parts.append(pick(draw, [1, 2, -1, -2, 3, *FAR[:3]]))
+            index.append(builtins.slice(*(None if chance(draw, 40) else p for p in parts)))
+        elif kind == "index" and ... not in index:
+            index.append(integer(draw, -dim, dim - 1))
+        elif kind == "new":
+            index.append(None)
+        elif ... not in index:
+            index.append(...)
+    if wrong == "index" and x.ndim:
+        index = [pick(draw, [x.shape[0], -x.shape[0] - 1]), *index[1:]]
+    elif wrong == "entries":
+        index += [0] * (x.ndim + 1)
+    elif wrong == "ellipses":
+        index = [..., *index, ...]
+    elif wrong == "step" and x.ndim:
+        index = [builtins.slice(None, None, 0), *index[1:]]
+    elif wrong == "kind":
+        index = [pick(draw, [1.0, "0", builtins.slice(0.0, 1), builtins.slice(0, "1")]), *index[1:]]
+    entry = index[0] if len(index) == 1 and chance(draw, 50) else tuple(index)
+    return draws.finish(draw, {"input_": x, "index": entry}, ("input_", "index"))
+
+
+def _indexed(input_, index):
+    spec = jaxops.strided_slice_spec(index)
+    return jaxops.strided_slice(input_, *jaxops.strided_slice_spec(spec.to_index()))
+
+
+def _tf_indexed(input_, index):
+    return input_[index]
+
+
+@st.composite
 def split(draw: Draw) -> Call:
     x = operand(draw, 1, 3, [2, 4, 1, 3, 0, 6])
-    wrong = fault(draw, "axis", "sizes", "number", "two unknown", "num")
+    wrong = fault(draw, "axis", "sizes", "number", "two unknown", "num", "scalar", "none")
+    if wrong == "scalar":
+        x = operand(draw, 0, 0)
     where = axis(draw, x.ndim, wrong=wrong == "axis")
     dim = x.shape[where] if -x.ndim <= where < x.ndim else 2
     args: dict[str, Any] = {"value": x}
-    if chance(draw, 50) and wrong not in ("sizes", "two unknown"):
+    if chance(draw, 50) and wrong not in ("sizes", "two unknown", "none"):
         divisors = [n for n in (1, 2, 3, 4, 6) if dim % n == 0]
         args["num_or_size_splits"] = pick(draw, divisors)
         if wrong == "number":
@@ -118,12 +177,14 @@ def split(draw: Draw) -> Call:
             sizes = [-1, *sizes, -1]
         elif chance(draw, 30):
             sizes[integer(draw, 0, len(sizes) - 1)] = -1
-        args["num_or_size_splits"] = sizes
+        args["num_or_size_splits"] = [] if wrong == "none" else sizes
         if chance(draw, 20):
             args["num"] = len(sizes) + (wrong == "num")
     if where or chance(draw, 30):
         args["axis"] = where
-    known = "split into [-1]" if args["num_or_size_splits"] == [-1] and wrong is None else None
+    known = None
+    if args["num_or_size_splits"] == [-1] and wrong not in ("axis", "num", "scalar"):
+        known = "split into [-1]"
     order = ("value", "num_or_size_splits", "axis", "num")
     return draws.finish(draw, args, order, known=known)
 
@@ -131,7 +192,7 @@ def split(draw: Draw) -> Call:
 @st.composite
 def concat(draw: Draw) -> Call:
     dtype = draws.dtype(draw, draws.MOVED)
-    wrong = fault(draw, "axis", "shape", "rank", "dtype", "scalars", "none")
+    wrong = fault(draw, "axis", "shape", "rank", "dtype", "scalars", "none", "axis list")
     shape = () if wrong == "scalars" else draws.shape(draw, 1, 3)
     where = axis(draw, len(shape), wrong=wrong == "axis")
     shapes = []
@@ -148,17 +209,20 @@ def concat(draw: Draw) -> Call:
     if wrong == "dtype":
         other = "int32" if dtype.name != "int32" else "float32"
         arrays[-1] = draws.array(draw, shapes[-1], draws.dtype_of(other))
-    args: dict[str, Any] = {"values": arrays, "axis": where}
+    args: dict[str, Any] = {"values": arrays, "axis": [where] if wrong == "axis list" else where}
     # From the host values would take the other dtype.
-    return draws.finish(draw, args, ("values", "axis"), on_device=wrong == "dtype")
+    known = "axis in a list" if wrong == "axis list" else None
+    on_device = wrong == "dtype"
+    return draws.finish(draw, args, ("values", "axis"), known=known, on_device=on_device)
 
 
 @st.composite
 def stack(draw: Draw) -> Call:
     dtype = draws.dtype(draw, draws.MOVED)
     shape = draws.shape(draw, 0, 3)
-    wrong = fault(draw, "axis", "shape", "dtype")
-    arrays = [draws.array(draw, shape, dtype) for _ in range(integer(draw, 1, 4))]
+    wrong = fault(draw, "axis", "shape", "dtype", "none")
+    number = 0 if wrong == "none" else integer(draw, 1, 4)
+    arrays = [draws.array(draw, shape, dtype) for _ in range(number)]
     if wrong == "shape":
         arrays.append(draws.array(draw, (*shape, 2), dtype))
     elif wrong == "dtype":
@@ -167,7 +231,9 @@ def stack(draw: Draw) -> Call:
     args: dict[str, Any] = {"values": arrays}
     if wrong == "axis" or chance(draw, 60):
         args["axis"] = axis(draw, len(shape) + 1, wrong=wrong == "axis")
-    return draws.finish(draw, args, ("values", "axis"), on_device=wrong == "dtype")
+    known = "stack of nothing" if wrong == "none" and not args.get("axis") else None
+    on_device = wrong == "dtype"
+    return draws.finish(draw, args, ("values", "axis"), known=known, on_device=on_device)
 
 
 @st.composite
@@ -189,8 +255,10 @@ def unstack(draw: Draw) -> Call:
 def tile(draw: Draw) -> Call:
     x = operand(draw, 0, 3)
     multiples = [pick(draw, [1, 2, 3, 1, 0]) for _ in x.shape]
-    wrong = fault(draw, "length", "negative")
-    if wrong == "length":
+    wrong = fault(draw, "length", "negative", "rank")
+    if wrong == "rank":
+        multiples = pick(draw, [[multiples], 2])
+    elif wrong == "length":
         multiples = [*multiples, 2] if chance(draw, 50) else multiples[1:]
     elif wrong == "negative" and multiples:
         multiples[0] = -1
@@ -200,7 +268,7 @@ def tile(draw: Draw) -> Call:
 @st.composite
 def pad(draw: Draw) -> Call:
     x = operand(draw, 0, 3)
-    wrong = fault(draw, "rows", "negative", "mirror", "mode")
+    wrong = fault(draw, "rows", "columns", "negative", "mirror", "mode", "rank", "constant")
     mode = pick(draw, ["CONSTANT", "CONSTANT", "REFLECT", "SYMMETRIC"])
     most = {"CONSTANT": 3, "REFLECT": -1, "SYMMETRIC": 0}[mode]
     paddings = []
@@ -209,6 +277,10 @@ def pad(draw: Draw) -> Call:
         paddings.append([integer(draw, 0, limit), integer(draw, 0, limit)])
     if wrong == "rows":
         paddings = [*paddings, [0, 1]] if chance(draw, 50) else paddings[1:]
+    elif wrong == "columns":
+        paddings = [row[:1] if chance(draw, 50) else [*row, 0] for row in paddings]
+    elif wrong == "rank":
+        paddings = [n for row in paddings for n in row]
     elif wrong == "negative" and paddings:
         paddings[0][1] = -1
     elif wrong == "mirror" and paddings and mode != "CONSTANT":
@@ -219,20 +291,23 @@ def pad(draw: Draw) -> Call:
     if mode != "CONSTANT" or chance(draw, 40):
         args["mode"] = mode.lower() if chance(draw, 20) else mode
     if mode == "CONSTANT" and chance(draw, 50):
-        args["constant_values"] = draws.array(draw, (), x.dtype)
+        args["constant_values"] = draws.array(draw, (2,) if wrong == "constant" else (), x.dtype)
     return draws.finish(draw, args, ("tensor", "paddings", "mode", "constant_values"))
 
 
 @st.composite
 def reverse(draw: Draw) -> Call:
     x = operand(draw, 0, 4)
-    wrong = fault(draw, "axis", "twice")
+    wrong = fault(draw, "axis", "twice", "rank")
     chosen = draw(st.permutations(range(x.ndim)))[: integer(draw, 0, x.ndim)]
     axes = [a - x.ndim * chance(draw, 40) for a in chosen]
     if wrong == "axis" and x.ndim:
         axes.append(axis(draw, x.ndim, wrong=True))
     elif wrong == "twice" and axes:
         axes.append(axes[0])
+    elif wrong == "rank" and x.ndim:
+        args = {"tensor": x, "axis": pick(draw, [0, [[0]]])}
+        return draws.finish(draw, args, ("tensor", "axis"))
     bad = len({a % x.ndim for a in axes}) < len(axes) or not all(
         -x.ndim <= a < x.ndim for a in axes
     )
@@ -243,7 +318,9 @@ def reverse(draw: Draw) -> Call:
 @st.composite
 def reverse_sequence(draw: Draw) -> Call:
     x = operand(draw, 2, 4)
-    wrong = fault(draw, "length", "axis", "same axis", "number", "no axis")
+    wrong = fault(
+        draw, *["length"] * 2, "axis", "same axis", "number", "no axis", "rank", "kind", "vector"
+    )
     seq, batch = draw(st.permutations(range(x.ndim)))[:2]
     if not chance(draw, 50):
         batch = 0
@@ -252,11 +329,17 @@ def reverse_sequence(draw: Draw) -> Call:
     lengths = draws.indices(
         draw, (number,), x.shape[seq] + 1, draws.index_dtype(draw), wrong == "length"
     )
+    if wrong == "rank":
+        lengths = lengths.reshape(1, -1)
+    elif wrong == "kind":
+        lengths = draws.no_indices(draw, lengths)
+    elif wrong == "vector":
+        x = operand(draw, 1, 1)
     args: dict[str, Any] = {"input": x, "seq_lengths": lengths, "seq_axis": seq}
     if batch or chance(draw, 30):
         args["batch_axis"] = batch
     if wrong == "axis":
-        args[pick(draw, ["seq_axis", "batch_axis"])] = x.ndim
+        args[pick(draw, ["seq_axis", "batch_axis"])] = pick(draw, [x.ndim, -x.ndim - 1, -1])
     elif wrong == "same axis":
         args["batch_axis"] = seq
     elif wrong == "no axis":
@@ -277,26 +360,46 @@ def moving(ours, theirs, calls, data: str, *others: str, no_kernel=(), **options
     )
 
 
-def of_ints(x):
-    """A vector; TensorFlow makes floats of `[]`."""
-    return np.zeros(0, np.int32) if isinstance(x, list) and not x else x
+def of_ints(x, dtype=np.int64):
+    """As an array, since TensorFlow makes floats of `[]`, and int32s of what they cannot hold."""
+    if isinstance(x, np.ndarray) or all(type(i) is int for i in x):
+        return np.asarray(x, dtype)
+    return x
 
 
 def _tf_slice(input_, begin, size):
-    return tf.slice(input_, of_ints(begin), of_ints(size))
+    begin = of_ints(begin) if isinstance(begin, list) else begin
+    is_int32 = not isinstance(begin, list) and tf.as_dtype(begin.dtype) == tf.int32
+    return tf.slice(input_, begin, of_ints(size, np.int32 if is_int32 else np.int64))
 
 
 def _tf_strided_slice(input_, begin, end, strides=None, **masks):
-    return tf.strided_slice(input_, of_ints(begin), of_ints(end), of_ints(strides), **masks)
+    strides = None if strides is None else of_ints(strides)
+    return tf.strided_slice(input_, of_ints(begin), of_ints(end), strides, **masks)
 
 
 INT4, RARE = draws.INT4, draws.RARE
 ENTRIES = {
     "slice": moving(
-        jaxops.slice, _tf_slice, slice(), "input_", "begin", indices=("begin",), no_kernel=INT4
+        jaxops.slice,
+        _tf_slice,
+        slice(),
+        "input_",
+        "begin",
+        indices=("begin",),
+        bounded=True,
+        no_kernel=INT4,
     ),
     "strided_slice": moving(
-        jaxops.strided_slice, _tf_strided_slice, strided_slice(), "input_", no_kernel=INT4
+        jaxops.strided_slice,
+        _tf_strided_slice,
+        strided_slice(),
+        "input_",
+        bounded=True,
+        no_kernel=INT4,
+    ),
+    "strided_slice_spec": moving(
+        _indexed, _tf_indexed, strided_slice_spec(), "input_", bounded=True, no_kernel=INT4
     ),
     "split": moving(jaxops.split, tf.split, split(), "value"),
     "concat": moving(jaxops.concat, tf.concat, concat(), "values", no_kernel=INT4),
@@ -312,6 +415,7 @@ ENTRIES = {
         "input",
         "seq_lengths",
         indices=("seq_lengths",),
+        bounded=True,
         no_kernel=RARE,
     ),
 }

@@ -17,13 +17,15 @@ import jaxops
 @st.composite
 def dynamic_partition(draw: Draw) -> Call:
     data = draws.array(draw, draws.shape(draw, 0, 3), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, "out of bounds", "out of bounds", "shape", "number")
+    wrong = fault(draw, "out of bounds", "out of bounds", "shape", "number", "kind")
     shape = data.shape[: integer(draw, 0, data.ndim)]
     if wrong == "shape":
         shape = (*shape, 3)
     number = pick(draw, [0, -1]) if wrong == "number" else integer(draw, 1, 4)
     dtype = draws.index_dtype(draw)
     partitions = draws.indices(draw, shape, max(number, 1), dtype, wrong == "out of bounds")
+    if wrong == "kind":
+        partitions = draws.no_indices(draw, partitions)
     args: dict[str, Any] = {"data": data, "partitions": partitions, "num_partitions": number}
     return draws.finish(draw, args, ("data", "partitions", "num_partitions"))
 
@@ -31,7 +33,7 @@ def dynamic_partition(draw: Draw) -> Call:
 @st.composite
 def dynamic_stitch(draw: Draw) -> Call:
     dtype = draws.dtype(draw, draws.MOVED)
-    wrong = fault(draw, "negative", "shape", "number", "dtype", "none")
+    wrong = fault(draw, *["negative"] * 2, "shape", "number", "dtype", "none", "kind")
     rest = draws.shape(draw, 0, 2)
     indices, data = [], []
     kinds = ["int32", "int32", "int32", pick(draw, draws.INTEGERS)]
@@ -39,8 +41,10 @@ def dynamic_stitch(draw: Draw) -> Call:
         shape = draws.shape(draw, 0, 2)
         indices.append(draws.indices(draw, shape, 6, draws.dtype_of(pick(draw, kinds))))
         data.append(draws.array(draw, (*shape, *rest), dtype))
-    if wrong == "negative" and indices[0].size and indices[0].dtype.kind == "i":
-        indices[0].reshape(-1)[0] = -1
+    if wrong == "negative":
+        indices[0] = np.full(indices[0].shape, -1, np.int32)
+    elif wrong == "kind":
+        indices[0] = draws.no_indices(draw, indices[0])
     elif wrong == "shape":
         data[-1] = draws.array(draw, (*data[-1].shape, 2), dtype)
     elif wrong == "number":
@@ -61,14 +65,20 @@ def dynamic_stitch(draw: Draw) -> Call:
 
 @st.composite
 def boolean_mask(draw: Draw) -> Call:
-    wrong = fault(draw, "shape", "scalar", "axis")
+    wrong = fault(draw, "shape", "scalar", "axis", "tensor", "rank")
     tensor = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
     where = integer(draw, 0, tensor.ndim - 1)
     shape = [] if wrong == "scalar" else list(tensor.shape[where : integer(draw, where + 1, 3)])
     if wrong == "shape":
         shape[0] += 1
+    elif wrong == "rank":
+        shape = [*tensor.shape, 2]
     # Numbers count as true where they are not 0.
-    mask = draws.array(draw, shape, np.dtype(np.int32 if chance(draw, 10) else bool))
+    numbers = ["int32", "float32", "uint8", "complex64", "bfloat16"]
+    kind = pick(draw, numbers) if chance(draw, 10) else "bool"
+    mask = draws.array(draw, shape, draws.dtype_of(kind))
+    if wrong == "tensor":
+        tensor = draws.array(draw, (), tensor.dtype)
     args: dict[str, Any] = {"tensor": tensor, "mask": mask}
     if wrong == "axis":
         where = axis(draw, tensor.ndim, wrong=True)
@@ -79,16 +89,21 @@ def boolean_mask(draw: Draw) -> Call:
     known = None
     if where == -1 and mask.shape == tensor.shape[-1:]:
         known = "negative axis of boolean_mask"
-    return draws.finish(draw, args, ("tensor", "mask", "axis"), known=known)
+    fails = tensor.size == 0
+    order = ("tensor", "mask", "axis")
+    return draws.finish(draw, args, order, known=known, their_gradient_fails=fails)
 
 
 @st.composite
 def one_hot(draw: Draw) -> Call:
-    wrong = fault(draw, "depth", "axis", "dtypes", "value")
-    dtype = draws.dtype_of(pick(draw, ["int32", "int64", "uint8", "int8"]))
+    wrong = fault(draw, "depth", "axis", "dtypes", "value", "kind")
+    common = ["int32", "int64", "uint8", "int8"]
+    dtype = draws.dtype_of(pick(draw, draws.INTEGERS if chance(draw, 10) else common))
     depth = -1 if wrong == "depth" else integer(draw, 0, 4)
     shape = draws.shape(draw, 0, 2)
     indices = draws.indices(draw, shape, depth + 1, dtype, chance(draw, 30))
+    if wrong == "kind":
+        indices = draws.no_indices(draw, indices)
     args: dict[str, Any] = {"indices": indices, "depth": depth}
     result = draws.dtype(draw, draws.MOVED)
     rare = result.name in draws.RARE
@@ -112,17 +127,17 @@ def one_hot(draw: Draw) -> Call:
     return draws.finish(draw, args, order, on_device=wrong == "dtypes")
 
 
-UNIQUE = [*draws.BOOL, *draws.INTEGERS, *draws.FLOATS, *draws.STRINGS]
+UNIQUE = [*draws.BOOL, *draws.INTEGERS, *draws.FLOATS, *draws.RARE, *draws.STRINGS]
 
 
 @st.composite
 def unique(draw: Draw) -> Call:
-    wrong = fault(draw, "rank", "out_idx", percent=20)
-    dtype = draws.dtype(draw, UNIQUE)
+    wrong = fault(draw, "rank", "out_idx", "dtype", percent=20)
+    dtype = draws.dtype(draw, draws.COMPLEX if wrong == "dtype" else UNIQUE)
     shape = (integer(draw, 0, 9),)
     if wrong == "rank":
         shape = pick(draw, [(), (2, 2), (1, 3), (0, 2)])
-    x = draws.array(draw, shape, dtype, exact=dtype.kind != "f" or chance(draw, 50))
+    x = draws.array(draw, shape, dtype, pick(draw, ["finite", "summable", "all"]))
     args: dict[str, Any] = {"x": x}
     if chance(draw, 60):
         kinds = ["float32", "int8", "bool"] if wrong == "out_idx" else ["int32", "int64"]
@@ -137,6 +152,7 @@ ENTRIES = {
         dynamic_partition(),
         ("data", "partitions"),
         indices=("partitions",),
+        bounded=True,
         widest="int32",
         traced=("data",),
         differentiable=("data",),
@@ -150,6 +166,7 @@ ENTRIES = {
         ("indices", "data"),
         indices=("indices",),
         widest="int32",
+        bounded=True,
         traced=("data",),
         differentiable=("data",),
         moves=True,
@@ -170,10 +187,19 @@ ENTRIES = {
         tf.one_hot,
         one_hot(),
         ("indices", "on_value", "off_value"),
+        indices=("indices",),
         moves=True,
         no_kernel=frozenset(draws.RARE),
     ),
-    "unique": Entry(jaxops.unique, tf.unique, unique(), ("x",), traced=()),
+    "unique": Entry(
+        jaxops.unique,
+        tf.unique,
+        unique(),
+        ("x",),
+        traced=(),
+        widens=True,
+        no_kernel=frozenset(draws.RARE),
+    ),
     "unique_with_counts": Entry(
         jaxops.unique_with_counts,
         tf.unique_with_counts,
@@ -181,5 +207,7 @@ ENTRIES = {
         ("x",),
         traced=(),
         group="unique",
+        widens=True,
+        no_kernel=frozenset(draws.RARE),
     ),
 }

@@ -17,7 +17,7 @@ import jaxops
 @st.composite
 def reshape(draw: Draw) -> Call:
     x = draws.array(draw, draws.shape(draw), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, "size", "two unknown", "negative")
+    wrong = fault(draw, "size", "two unknown", "negative", "rank")
     factors = [n for n in x.shape if n != 1 or chance(draw, 50)]
     target = draw(st.permutations(factors))
     if len(target) > 1 and chance(draw, 30):
@@ -31,6 +31,8 @@ def reshape(draw: Draw) -> Call:
         target = [-1, *target, -1]
     elif wrong == "negative":
         target = [*target, -2]
+    elif wrong == "rank":
+        target = [target]
     if target == [x.size] and chance(draw, 30):
         target = x.size  # an int is a vector of one
     return draws.finish(draw, {"tensor": x, "shape": target}, ("tensor", "shape"))
@@ -39,8 +41,13 @@ def reshape(draw: Draw) -> Call:
 @st.composite
 def expand_dims(draw: Draw) -> Call:
     x = draws.array(draw, draws.shape(draw), draws.dtype(draw, draws.MOVED))
-    where = axis(draw, x.ndim + 1, wrong=fault(draw, "axis") is not None)
-    return draws.finish(draw, {"input": x, "axis": where}, ("input", "axis"))
+    wrong = fault(draw, "axis", "axis", "list")
+    where: Any = axis(draw, x.ndim + 1, wrong=wrong == "axis")
+    known = None
+    if wrong == "list":
+        where = pick(draw, [[where], [where, where], []])
+        known = "axis in a list" if len(where) == 1 else None
+    return draws.finish(draw, {"input": x, "axis": where}, ("input", "axis"), known=known)
 
 
 @st.composite
@@ -68,7 +75,7 @@ def squeeze(draw: Draw) -> Call:
 def transpose(draw: Draw) -> Call:
     x = draws.array(draw, draws.shape(draw, 0, 4), draws.dtype(draw, draws.MOVED))
     args: dict[str, Any] = {"a": x}
-    wrong = fault(draw, "length", "twice", "range")
+    wrong = fault(draw, "length", "twice", "range", "rank")
     if wrong or chance(draw, 70):
         perm = [p - x.ndim * chance(draw, 20) for p in draw(st.permutations(range(x.ndim)))]
         if wrong == "length":
@@ -77,12 +84,15 @@ def transpose(draw: Draw) -> Call:
             perm[0] = perm[-1]
         elif wrong == "range" and x.ndim:
             perm[0] = pick(draw, [x.ndim, -x.ndim - 1])
+        elif wrong == "rank":
+            perm = pick(draw, [0, [perm]])
         args["perm"] = perm
     elif chance(draw, 30):
         args["perm"] = None
     if chance(draw, 30):
         args["conjugate"] = chance(draw, 60)
-    fails = min(args.get("perm") or [0]) < 0
+    perm = args.get("perm")
+    fails = wrong is None and bool(perm) and min(perm) < 0
     return draws.finish(draw, args, ("a", "perm", "conjugate"), their_gradient_fails=fails)
 
 

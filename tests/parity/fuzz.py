@@ -3,8 +3,10 @@
     make fuzz SECONDS=300            # every function
     make fuzz FUNCTIONS=gather,pad   # these
     make fuzz SEED=7                 # the seed that a find was printed with
+    python tests/parity/fuzz.py --rounds 1 --examples 500 --shares
 
-Prints how many calls were tried, and each find: the call, and what it gave. Exits with 1 then.
+Prints how many calls were tried, and each find: the call, and what it gave. Exits with 1 then. With
+`--shares` it prints how many of a hundred calls were valid, out of bounds, invalid, and so on.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import time
 
 import hypothesis
 from hypothesis import settings
-from outcome import Tally, clear_programs
+from outcome import CLASSES, Tally, clear_programs
 from peer import prepare
 from search import OPTIONS, examples
 from table import ENTRIES
@@ -28,22 +30,27 @@ def main() -> int:
     parser.add_argument("--functions", default="", help="names, with commas; default all")
     parser.add_argument("--seed", type=int, help="of the first round; default a fresh one")
     parser.add_argument("--examples", type=int, default=50, help="a function and round")
+    parser.add_argument("--rounds", type=int, default=0, help="at most; default no limit")
+    parser.add_argument("--shares", action="store_true", help="print shares, not counts")
     options = parser.parse_args()
     prepare()
     names = [name for name in options.functions.split(",") if name] or list(ENTRIES)
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     end = time.monotonic() + options.seconds
     tallies = {name: Tally() for name in names}
-    finds = 0
-    while time.monotonic() < end and not finds:
+    finds = rounds = 0
+    while time.monotonic() < end and not finds and not 0 < options.rounds <= rounds:
         for name in names:
             if time.monotonic() > end:
                 break
             finds += search(name, seed, options.examples, tallies[name])
             clear_programs()
         seed += 1
+        rounds += 1
+    if options.shares:
+        print(" " * 28, " ".join(f"{key:>13s}" for key in CLASSES))
     for name, tally in tallies.items():
-        print(f"{name:28s} {tally}")
+        print(f"{name:28s} {tally.shares() if options.shares else tally}")
     print(f"{sum(tally['calls'] for tally in tallies.values())} calls, {finds} finds")
     return min(finds, 1)
 

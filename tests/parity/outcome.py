@@ -13,8 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from calls import Call, Entry, Refused
-from draws import is_inexact, values
+from draws import dtype_of, is_inexact, is_integer, values
 from peer import tf
+
+import jaxops
 
 # What jaxops documents; under `jit` an index out of bounds may be a JaxRuntimeError too.
 OUR_ERRORS = (ValueError, TypeError, IndexError)
@@ -23,16 +25,35 @@ THEIR_ERRORS = (tf.errors.OpError, ValueError, TypeError, IndexError)
 # Of each size, a dtype that TensorFlow has all kernels for.
 STAND_INS = {1: np.uint8, 2: np.float16, 4: np.float32, 8: np.float64}
 
+# Larger ones, in which the results of small dtypes are right but for the bits that do not fit.
+WIDER = {
+    "int4": np.int8,
+    "uint4": np.uint8,
+    "float8_e4m3fn": np.float32,
+    "float8_e5m2": np.float32,
+}
+
 WIDE = {"int64", "uint64", "float64", "complex128"}
+
+CLASSES = ("values", "out of bounds", "invalid", "empty", "compiled", "gradients")
 
 logging.getLogger("jax").setLevel(logging.CRITICAL)  # a traceback for each error under jit
 
 
 class Tally(collections.Counter):
-    """How often what was compared."""
+    """How often what was compared.
+
+    Each of the calls is one of "values", "out of bounds" and "invalid", by jaxops' outcome; the
+    last two are the "errors". Any of them may be "empty": it has data without elements.
+    """
 
     def __str__(self) -> str:
         return ", ".join(f"{self[key]} {key}" for key in sorted(self))
+
+    def shares(self) -> str:
+        """The classes of calls, in percent."""
+        calls = max(self["calls"], 1)
+        return " ".join(f"{100 * self[key] / calls:13.1f}" for key in CLASSES)
 
 
 def clear_programs() -> None:
@@ -47,14 +68,17 @@ def check(entry: Entry, call: Call, tally: Tally) -> None:
     with jax.enable_x64(entry.x64 or needs_x64(call)):
         ours = our_outcome(entry, call)
         theirs = their_outcome(entry, call, tally)
-        if theirs is None:
+        if call.float_for_int:
+            assert isinstance(ours, Refused), f"not refused: {ours}"
+            tally["meant differences"] += not isinstance(theirs, Refused)
+        elif theirs is None:
             pass
         elif difference is None:
             compare(ours, theirs)
         else:
             tally["meant differences"] += 1
             difference.check(ours, theirs)
-        tally["errors" if isinstance(ours, Refused) else "values"] += 1
+        _count(entry, call, ours, tally)
         if call.jit and not _holds_strings(call):
             tally["compiled"] += 1
             compare(our_outcome(entry, call, compiled=True), ours, peer="the eager call")
@@ -65,6 +89,17 @@ def check(entry: Entry, call: Call, tally: Tally) -> None:
             and difference is None
         ):
             compare_gradients(entry, call, ours, tally)
+
+
+def _count(entry: Entry, call: Call, ours: Any, tally: Tally) -> None:
+    data = jax.tree.leaves([call.args.get(name) for name in entry.data])
+    tally["empty"] += any(isinstance(x, np.ndarray) and x.size == 0 for x in data)
+    if not isinstance(ours, Refused):
+        tally["values"] += 1
+        return
+    tally["errors"] += 1
+    outside = isinstance(ours.error, jaxops.OutOfBoundsError)
+    tally["out of bounds" if outside else "invalid"] += 1
 
 
 def needs_x64(call: Call) -> bool:
@@ -159,6 +194,8 @@ def their_outcome(entry: Entry, call: Call, tally: Tally) -> Any:
     if not isinstance(outcome, Refused) or not _lacks_kernel(outcome):
         return outcome
     tally["without kernel"] += 1
+    if entry.widens:
+        return _in_wider_dtype(entry, call, lacking)
     if not entry.moves:
         return None
     if any(name.startswith("complex") for name in lacking):
@@ -172,6 +209,15 @@ def their_outcome(entry: Entry, call: Call, tally: Tally) -> Any:
     if isinstance(outcome, Refused):
         return outcome
     return [x.view(dtype) if x.dtype == stand_in else x for x in outcome]
+
+
+def _in_wider_dtype(entry: Entry, call: Call, lacking: set[str]) -> Any:
+    (name,) = lacking
+    narrow, wide = dtype_of(name), np.dtype(WIDER[name])
+    outcome = _with_data(entry, call, lambda x: x.astype(wide) if x.dtype == narrow else x)
+    if isinstance(outcome, Refused):
+        return outcome
+    return [x.astype(narrow) if x.dtype == wide else x for x in outcome]
 
 
 def name_of(x: np.ndarray | np.dtype) -> str:
@@ -215,11 +261,13 @@ def _to_tensors(entry: Entry, args: dict[str, Any]) -> dict[str, Any]:
         return tf.constant(x) if isinstance(x, np.ndarray) else x
 
     def widened(x: Any) -> Any:
-        if not isinstance(x, np.ndarray) or x.dtype.name in ("int32", entry.widest):
+        if not isinstance(x, np.ndarray) or not is_integer(x.dtype) or x.dtype.name == "int32":
             return x
         return x.astype(entry.widest)
 
     def static(x: Any) -> Any:
+        if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.size):
+            return x.tolist()  # what jaxops takes as NumPy's ints TensorFlow gets as Python's
         return tf.as_dtype(x.name) if isinstance(x, np.dtype) else x
 
     args = {n: jax.tree.map(widened, x) if n in entry.indices else x for n, x in args.items()}
@@ -289,7 +337,7 @@ def compare_gradients(entry: Entry, call: Call, ours: list[np.ndarray], tally: T
         return
     random = np.random.default_rng(0)
     # Integer results, as the `idx` of `unique`, have no cotangent.
-    cotangents = [values(random, x.shape, x.dtype, exact=True) for x in ours if is_inexact(x.dtype)]
+    cotangents = [values(random, x.shape, x.dtype, "finite") for x in ours if is_inexact(x.dtype)]
     arrays = {name: call.args[name] for name in names}
 
     def function(arrays):
@@ -320,6 +368,8 @@ def compare_gradients(entry: Entry, call: Call, ours: list[np.ndarray], tally: T
             if name in call.overwritten:
                 tally["overwritten"] += 1
                 y = np.where(x == 0, x, y)
+            if call.nan_gradient:
+                y = np.where(y == y, y, x)
             compare_sums(x, y, f"gradient of {name}")
 
 

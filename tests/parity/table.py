@@ -8,6 +8,7 @@ import entries_indexing
 import entries_joining
 import entries_partition
 import entries_shaping
+import entries_sparse
 import entries_v0
 
 FAMILIES = (
@@ -17,16 +18,14 @@ FAMILIES = (
     entries_blocks,
     entries_indexing,
     entries_partition,
+    entries_sparse,
 )
 ENTRIES = {name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()}
 ENTRIES |= entries_v0.entries(ENTRIES)
 
 NOT_COMPARED = {
-    "strided_slice_spec": "TensorFlow does this inside Tensor.__getitem__",
     "StridedSliceSpec": "what strided_slice_spec returns",
-    "sparse_value_and_grad": "a transformation of functions; TensorFlow has the tape",
-    "IndexedSlices": "what sparse_value_and_grad returns",
-    "TiedGradient": "what sparse_value_and_grad returns",
+    "TiedGradient": "what sparse_value_and_grad returns; with the entry IndexedSlices",
     "lazy": "a transformation of optimizers; not in TensorFlow",
     "LazyOptimizer": "what lazy returns",
     "OutOfBoundsError": "an exception",

@@ -28,3 +28,5 @@ def test_same_as_tensorflow(name, record_property):
     record_property(f"tally {name}", str(tally))
     assert tally["values"] >= EXAMPLES / 2, "too few of the calls that are drawn are valid"
     assert tally["errors"] or entry.never_refused, "no call that is drawn is refused"
+    assert tally["out of bounds"] or not entry.bounded, "no call that is drawn is out of bounds"
+    assert tally["gradients"] or not entry.differentiable, "no gradient is compared"
