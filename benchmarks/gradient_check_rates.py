@@ -148,7 +148,7 @@ def rates(name, dtype, numeric_dtype, seeds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="How often check_grads errs.")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=list(FUNCTIONS))
@@ -156,9 +156,10 @@ def main():
     jax.config.update("jax_enable_x64", True)
     print("| | " + " | ".join(COLUMNS) + " |\n|---|" + "---|" * len(COLUMNS))
     for setting in options.settings:
+        dtype, numeric_dtype = SETTINGS[setting]
         total = np.zeros(len(COLUMNS), int)
         for name in options.functions:
-            found = rates(name, *SETTINGS[setting], options.seeds)
+            found = rates(name, dtype, numeric_dtype, options.seeds)
             total += found
             print(f"| {setting}: {name} | " + " | ".join(map(str, found)) + " |", flush=True)
         shares = 100 * total / (options.seeds * len(options.functions))

@@ -266,14 +266,16 @@ class _Order:
         # Gradients hold for any tangent, and tangents of the results for any cotangent.
         parts = [("rev", direction.along(u), cotangents) for u in _singly(direction.tangents)]
         parts += [("fwd", direction, weights) for weights in _singly(cotangents)]
-        for holds, *part in parts:
+        for holds, along, weights in parts:
             derivatives = {
-                mode: known[mode] if mode == holds else self._differentiate(mode, *part)
+                mode: known[mode] if mode == holds else self._differentiate(mode, along, weights)
                 for mode in self.settings.modes
             }
-            found = [Comparison(m, *part, d, Estimate.unknown()) for m, d in derivatives.items()]
+            found = [
+                Comparison(m, along, weights, d, Estimate.unknown()) for m, d in derivatives.items()
+            ]
             if min(c.scale for c in found) < hidden:
-                numbers = self._estimate(*part)
+                numbers = self._estimate(along, weights)
                 self._judge([c._replace(numeric=numbers) for c in found], is_part=True)
 
     def _tolerance(self, c: Comparison, scale: float) -> float:
