@@ -25,6 +25,9 @@ OP = "check_adjoint"
 TRANSPOSES = ("linear_transpose", "vjp")
 # Of what a sum of terms of random signs amounts to, in rounding errors of the coarsest dtype.
 ROUNDINGS = 16
+# The largest of the random numbers: small ones leave room for sums that are exact, but two wrong
+# elements cancel if their numbers are equal by chance.
+LARGEST = 64
 
 
 def check(problem: Problem, name: str, by: str, seed: int, jit: Callable | None) -> None:
@@ -46,21 +49,26 @@ class _Check:
             raise TypeError(f"{OP}: f must return an array of the kind of its operands")
         at_x, at_z = self._evaluate(x), self._evaluate(z)
         both = [(widen(a) + widen(b)).astype(a.dtype) for a, b in zip(x, z, strict=True)]
+        at_both = self._evaluate(both)
         self.unit = max(_eps(a.dtype) for a in (*like, *at_zero))
-        of_integers = not is_inexact(like[0].dtype)
-        bits = min(jnp.iinfo(a.dtype).bits for a in (*like, *at_zero)) if of_integers else 0
-        self.modulus = 2**bits if of_integers else None
-        self._check_linear(at_zero, at_x, at_z, self._evaluate(both))
+        self.bits = None
+        if not is_inexact(like[0].dtype):
+            self.bits = min(jnp.iinfo(a.dtype).bits for a in (*like, *at_zero))
+        self._check_linear(at_zero, at_x, at_z, at_both)
+        # The evaluations serve three times, as two errors may cancel in one pairing.
+        for operands, results in ((x, at_x), (z, at_z), (both, at_both)):
+            self._check_transpose(operands, results, rng)
 
+    def _check_transpose(self, x: Arrays, at_x: Arrays, rng) -> None:
         y = [_whole_numbers(a, rng) for a in at_x]
         try:
             back = [np.asarray(a) for a in self.transposed(y, self.problem.constants)]
         except (AssertionError, NotImplementedError, TypeError) as error:
             hint = "; by='vjp' may" if self.by == "linear_transpose" else ""
             self._fail(f"cannot be transposed by jax.{self.by}{hint}: {error}", error)
-        forward, backward = _exact_pairing(at_x, y), _exact_pairing(x, back)
+        forward, backward = self._pairing(at_x, y), self._pairing(x, back)
         tolerance = self._tolerance((at_x, y), (x, back))
-        if not abs(self._difference(forward, backward)) <= tolerance:
+        if not abs(self._modulo(forward - backward)) <= tolerance:
             self._fail_at(x, y, back, forward, backward)
 
     def _transpose(self, y, constants):
@@ -79,15 +87,26 @@ class _Check:
     def _evaluate(self, operands: Arrays) -> Arrays:
         return [np.asarray(a) for a in self.call(operands, self.problem.constants)]
 
-    def _difference(self, a, b):
-        """`a - b`; of integers modulo what their dtype holds, as sums of them wrap around."""
-        difference = a - b
-        if self.modulus is None:
-            return difference
-        return (difference + self.modulus // 2) % self.modulus - self.modulus // 2
+    def _pairing(self, xs: Arrays, ys: Arrays) -> Any:
+        """Of integers exact modulo 2**64; else as long as all sums stay below 2**53."""
+        as_numbers = widen if self.bits is None else _modulo_2_to_64
+        pairs = [(as_numbers(x).reshape(-1), as_numbers(y).reshape(-1)) for x, y in _zip(xs, ys)]
+        total = sum(np.dot(x, y).item() for x, y in pairs)
+        return self._modulo(total)
+
+    def _modulo(self, number):
+        """An integer modulo what its dtype holds, as sums wrap around: nearest to 0."""
+        if self.bits is None:
+            return number
+        half = 2 ** (self.bits - 1)
+        return (number + half) % (2 * half) - half
 
     def _tolerance(self, *pairs: tuple[Arrays, Arrays]) -> float:
-        if all(_is_exact(a) for pair in pairs for arrays in pair for a in arrays):
+        if self.bits is not None:
+            return 0.0
+        if all(map(_is_exact, (a for pair in pairs for arrays in pair for a in arrays))) and all(
+            sum(np.abs(widen(x) * widen(y)).sum() for x, y in _zip(*pair)) < 2**53 for pair in pairs
+        ):
             return 0.0
         return ROUNDINGS * self.unit * sum(terms(a, b) for a, b in pairs)
 
@@ -98,20 +117,27 @@ class _Check:
                 place = int(np.flatnonzero(zero)[0])
                 where = element_name(label, zero.shape, place)
                 self._fail(f"is not linear: at 0 it is {zero.flat[place]:.6g} in {where}")
-            total, sum_of_two = widen(at_both[n]), widen(at_x[n]) + widen(at_z[n])
-            if not all(map(_is_exact, (at_x[n], at_z[n], at_both[n]))):
-                typical = np.sqrt(np.mean(np.abs(total) ** 2)) if total.size else 0.0
-                allowed = ROUNDINGS * self.unit * np.maximum(typical, np.abs(sum_of_two))
-            else:
-                allowed = np.zeros(total.shape)
-            wrong = np.flatnonzero(~(np.abs(self._difference(total, sum_of_two)) <= allowed))
+            wrong = np.flatnonzero(self._differs(at_both[n], at_x[n], at_z[n]))
             if wrong.size:
                 place = int(wrong[0])
+                total, a, b = (widen(y).flat[place] for y in (at_both[n], at_x[n], at_z[n]))
                 self._fail(
-                    f"is not linear: f(x + z) is {total.flat[place]:.6g} and f(x) + f(z) "
-                    f"{sum_of_two.flat[place]:.6g} in {element_name(label, total.shape, place)}, "
+                    f"is not linear: f(x + z) is {total:.6g} and f(x) + f(z) {a + b:.6g} "
+                    f"in {element_name(label, zero.shape, place)}, "
                     "for random whole numbers x and z"
                 )
+
+    def _differs(self, total: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Where `total` is not `a + b`."""
+        if self.bits is not None:
+            difference = _modulo_2_to_64(total) - _modulo_2_to_64(a) - _modulo_2_to_64(b)
+            return difference & np.uint64(2**self.bits - 1) != 0
+        sums = widen(a) + widen(b)
+        if all(map(_is_exact, (total, a, b))):
+            return widen(total) != sums
+        typical = np.sqrt(np.mean(np.abs(widen(total)) ** 2)) if total.size else 0.0
+        allowed = ROUNDINGS * self.unit * np.maximum(typical, np.abs(sums))
+        return ~(np.abs(widen(total) - sums) <= allowed)
 
     def _fail_at(self, x: Arrays, y: Arrays, back: Arrays, forward, backward) -> NoReturn:
         def part(leaf: int, start: int, stop: int) -> Arrays:
@@ -122,10 +148,9 @@ class _Check:
         def probe(leaf: int, start: int, stop: int) -> Probe:
             some = part(leaf, start, stop)
             results = self._evaluate(some)
-            expected, received = _exact_pairing(results, y), _exact_pairing(some, back)
             # As a distance from 0, since complex numbers have no order.
-            difference = abs(self._difference(expected, received))
-            return Probe(0.0, difference, self._tolerance((results, y), (some, back)))
+            difference = self._modulo(self._pairing(results, y) - self._pairing(some, back))
+            return Probe(0.0, abs(difference), self._tolerance((results, y), (some, back)))
 
         place = find_worst(probe, [a.size for a in x])
         if place is None or place.stop - place.start > 1:
@@ -136,8 +161,8 @@ class _Check:
             )
         one = [np.zeros_like(a) for a in x]
         one[place.leaf].reshape(-1)[place.start] = 1
-        expected = _exact_pairing(self._evaluate(one), y)
-        received = back[place.leaf].reshape(-1)[place.start]
+        expected = self._pairing(self._evaluate(one), y)
+        received = self._pairing(one, back)
         name = self.problem.names[place.leaf]
         where = element_name(name, x[place.leaf].shape, place.start)
         counted = ""
@@ -154,21 +179,31 @@ class _Check:
 
 
 def _whole_numbers(like: np.ndarray, rng) -> np.ndarray:
-    """From -3 to 3 without 0, which would hide an element; natural ones if unsigned."""
-    magnitude = rng.integers(1, 4, like.shape)
-    if like.dtype.kind == "u" or str(like.dtype).startswith("uint"):
+    """Without 0, which would hide an element; natural ones if unsigned."""
+    largest = _largest(like.dtype)
+    magnitude = rng.integers(1, largest + 1, like.shape)
+    if not is_inexact(like.dtype) and jnp.iinfo(like.dtype).min == 0:
         return magnitude.astype(like.dtype)
     numbers = magnitude * rng.choice([-1, 1], like.shape)
     if is_complex(like):
-        other = rng.integers(1, 4, like.shape) * rng.choice([-1, 1], like.shape)
+        other = rng.integers(1, largest + 1, like.shape) * rng.choice([-1, 1], like.shape)
         return (numbers + 1j * other).astype(like.dtype)
     return numbers.astype(like.dtype)
 
 
-def _exact_pairing(xs: Arrays, ys: Arrays) -> Any:
-    """Exact as long as the sum stays below 2**53."""
-    pairs = zip(xs, ys, strict=True)
-    return sum(np.dot(widen(x).reshape(-1), widen(y).reshape(-1)) for x, y in pairs)
+def _largest(dtype) -> int:
+    digits = jnp.finfo(dtype).nmant if is_inexact(dtype) else jnp.iinfo(dtype).bits
+    return min(int(2 ** (digits / 4)), LARGEST)
+
+
+def _modulo_2_to_64(x: np.ndarray) -> np.ndarray:
+    """In whose arithmetic integers of any dtype wrap around as in their own."""
+    is_unsigned = jnp.iinfo(x.dtype).min == 0
+    return x.astype(np.uint64) if is_unsigned else x.astype(np.int64).view(np.uint64)
+
+
+def _zip(xs: Arrays, ys: Arrays):
+    return zip(xs, ys, strict=True)
 
 
 def _eps(dtype) -> float:
@@ -177,8 +212,6 @@ def _eps(dtype) -> float:
 
 def _is_exact(x: np.ndarray) -> bool:
     """Whether sums that give these numbers have not rounded: whole, and held with all digits."""
-    if not is_inexact(x.dtype):
-        return True
     wide = widen(x)
     parts = np.stack([np.real(wide), np.imag(wide)])
     limit = 2.0 / _eps(x.dtype)

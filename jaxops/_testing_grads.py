@@ -29,7 +29,9 @@ from jaxops._testing_search import Place, Probe, find_worst
 OP = "check_grads"
 # How large the error of the differences may be, relative to the derivative: to say that this is
 # right, and to say that it is wrong.
-KNOWN, KNOWN_WELL = 0.5, 0.25
+KNOWN, KNOWN_WELL = 1 / 3, 1 / 4
+# An array whose share in the derivative is less than this many tolerances is looked at alone.
+SEEN = 10.0
 MODES = {"fwd": "forward mode (jvp)", "rev": "reverse mode (vjp)"}
 
 
@@ -51,8 +53,25 @@ class Comparison(NamedTuple):
     cotangents: Arrays
     derivative: Arrays  # tangents of the results, or gradients of the operands
     numeric: Estimate
-    received: float
-    scale: float
+
+    @property
+    def weights(self) -> Arrays:
+        """What the derivative is paired with."""
+        return self.cotangents if self.mode == "fwd" else self.direction.tangents
+
+    @property
+    def received(self) -> float:
+        return pairing(self.weights, self.derivative)
+
+    @property
+    def scale(self) -> float:
+        """What was received, or would have been if terms had not cancelled by chance."""
+        return max(abs(self.received), terms(self.weights, self.derivative))
+
+    @property
+    def whole_scale(self) -> float:
+        value = self.numeric.value
+        return max(self.scale, abs(value) if np.isfinite(value) else 0.0)
 
 
 def check(problem: Problem, settings: Settings, order: int) -> None:
@@ -61,6 +80,10 @@ def check(problem: Problem, settings: Settings, order: int) -> None:
 
 class _Order:
     """The derivative of one function, which may be a derivative itself."""
+
+    results: Arrays  # at the origin of all directions
+    center: Arrays  # those, in the dtypes of the differences
+    steps: list[float]
 
     def __init__(self, problem: Problem, settings: Settings, trail: tuple[str, ...]):
         self.problem, self.settings, self.trail = problem, settings, trail
@@ -91,6 +114,16 @@ class _Order:
     def _evaluate(self, operands: Arrays) -> Arrays:
         return [np.asarray(y) for y in self.call(operands, self.problem.constants)]
 
+    def _evaluate_moved(self, operands: Arrays) -> Arrays:
+        try:
+            return self._evaluate(operands)
+        except Exception as error:
+            error.add_note(
+                f"{OP}: f returns at args, and raised this where args are moved for the "
+                f"differences, each element by up to {1.5 * self.steps[0]:.2g} of itself"
+            )
+            raise
+
     def check(self, order: int) -> None:
         problem, settings = self.problem, self.settings
         results = self._evaluate(problem.operands)
@@ -101,36 +134,29 @@ class _Order:
         widened_results = self._evaluate(widened) if is_widened else results
         dtypes = [y.dtype for y in widened_results]
         ladder = numeric.ladder_for([*self.dtypes, *dtypes])
+        self.steps = ladder.steps
         coarsest = min((x.dtype for x in (*problem.operands, *results)), key=numeric.digits)
         self.rtol = settings.rtol or float(jnp.finfo(coarsest).eps) ** 0.5
 
-        comparisons: list[Comparison] = []
-        center: Arrays = []
+        random: list[Comparison] = []
+        aligned: list[Comparison] = []
         for n in range(settings.directions):
             seed = (settings.seed, len(self.trail), n)
             direction = numeric.random_direction(problem.operands, ladder, self.dtypes, (*seed, 0))
-            if n == 0:  # all directions have one origin
-                results = self._evaluate(direction.origin)
-                center = self._evaluate(numeric.moved(direction, 0.0, self.dtypes))
-                self._check_finite(center)
-            cotangents = numeric.random_cotangents(results, (*seed, 1))
-            derivatives = {
-                mode: self._differentiate(mode, direction, cotangents, results)
-                for mode in settings.modes
-            }
-            if not sum(y.size for y in results) or not sum(x.size for x in direction.origin):
-                continue
-            at = (self._evaluate, direction, cotangents, center, self.dtypes)
-            found = numeric.estimate(*at, ladder.steps, numeric.noise_of(*at, ladder.steps[-1]))
-            for mode, derivative in derivatives.items():
-                weights = cotangents if mode == "fwd" else direction.tangents
-                received = pairing(weights, derivative)
-                scale = max(abs(received), terms(weights, derivative))
-                comparisons.append(
-                    Comparison(mode, direction, cotangents, derivative, found, received, scale)
-                )
-        self.center, self.steps = center, ladder.steps
-        self._judge(comparisons)
+            if n == 0:
+                self.results = self._evaluate(direction.origin)
+                self.center = self._evaluate(numeric.moved(direction, 0.0, self.dtypes))
+                self._check_finite(self.center)
+            cotangents = numeric.random_cotangents(self.results, (*seed, 1))
+            if n == 1 and "rev" in settings.modes:
+                gradients = self._differentiate("rev", direction, cotangents)
+                direction = numeric.aligned(direction, gradients)
+                aligned += self._compare(direction, cotangents)
+            else:
+                random += self._compare(direction, cotangents)
+        if random:
+            self._judge(random, aligned)
+            self._check_arrays(aligned or random)
         if order > 1:
             for mode in settings.modes:
                 derived = self._derived(mode, direction.tangents, cotangents)
@@ -163,7 +189,27 @@ class _Order:
                 f"{OP}: f must be finite at args; received a value that is not: {place}"
             )
 
-    def _differentiate(self, mode, direction, cotangents, results) -> Arrays:
+    def _compare(self, direction: Direction, cotangents: Arrays) -> list[Comparison]:
+        derivatives = {
+            mode: self._differentiate(mode, direction, cotangents) for mode in self.settings.modes
+        }
+        if not sum(y.size for y in self.results) or not sum(x.size for x in direction.origin):
+            return []
+        found = self._estimate(direction, cotangents)
+        return [
+            Comparison(mode, direction, cotangents, derivative, found)
+            for mode, derivative in derivatives.items()
+        ]
+
+    def _estimate(
+        self, direction: Direction, cotangents: Arrays, steps=None, noise=None
+    ) -> Estimate:
+        at = (self._evaluate_moved, direction, cotangents, self.center, self.dtypes)
+        if noise is None:
+            noise = numeric.noise_of(*at, self.steps[-1])
+        return numeric.estimate(*at, steps or self.steps, noise)
+
+    def _differentiate(self, mode: str, direction: Direction, cotangents: Arrays) -> Arrays:
         problem = self.problem
         vectors = direction.tangents if mode == "fwd" else cotangents
         try:
@@ -180,39 +226,115 @@ class _Order:
         if place is not None:
             what = "tangent" if mode == "fwd" else "gradient"
             self._fail(f"by {self._modes(mode)} is not finite: the {what} of {place}")
-        for y, primal, name in zip(results, primals, problem.result_names, strict=True):
-            size = np.abs(widen(y))
-            allowed = self.rtol * np.maximum(size, np.sqrt(np.mean(size**2)) if y.size else 0.0)
-            wrong = np.flatnonzero(~(np.abs(widen(primal) - widen(y)) <= allowed))
-            if wrong.size:
-                n = int(wrong[0])
-                self._fail(
-                    f"comes with another value by {self._modes(mode)} than f returns: "
-                    f"{element_name(name, y.shape, n)} is {widen(primal).flat[n]:.6g}, "
-                    f"f returns {widen(y).flat[n]:.6g}"
-                )
+        self._check_primals(mode, direction, primals)
         return derivative
 
-    def _judge(self, comparisons: list[Comparison]) -> None:
-        # One scale for all directions: along one of them terms may cancel by chance.
-        scale = max((c.scale for c in comparisons), default=0.0)
-        for c in comparisons:
-            of_this = max(scale, abs(c.numeric.value) if np.isfinite(c.numeric.value) else 0.0)
-            jump = c.numeric.jump
-            if jump > self.rtol * of_this and c.numeric.bound <= KNOWN_WELL * max(jump, of_this):
-                self._fail(
-                    "does not exist at args: f has a kink there. Along a random direction the "
-                    f"slopes of the two sides differ by {jump:.4g}, at every step. Move "
-                    "args away from it (from 0 for abs and relu, from ties for max and sort, from "
-                    "the limits of clip)"
-                )
-            tolerance = c.numeric.bound + self.rtol * of_this
-            if abs(c.received - c.numeric.value) > tolerance:
-                if c.numeric.bound > KNOWN_WELL * of_this:
-                    self._fail_unknown(c)
-                self._fail_at(c, tolerance)
-        if scale and all(c.numeric.bound > KNOWN * scale for c in comparisons):
-            self._fail_unknown(comparisons[0])
+    def _check_primals(self, mode: str, direction: Direction, primals) -> None:
+        allowed = []
+        for y in self.results:
+            size = np.abs(widen(y))
+            allowed.append(self.rtol * np.maximum(size, _root_mean_square(size)))
+        if self._first_other(primals, allowed) is None:
+            return
+        # What nearly cancels rounds differently in another program: by less than this, if at all.
+        near = self._evaluate_moved(numeric.moved(direction, self.steps[-1], self.dtypes))
+        changes = [np.abs(widen(y) - widen(c)) for y, c in zip(near, self.center, strict=True)]
+        allowed = [a + d.max(initial=0.0) for a, d in zip(allowed, changes, strict=True)]
+        found = self._first_other(primals, allowed)
+        if found is not None:
+            leaf, n = found
+            y = self.results[leaf]
+            self._fail(
+                f"comes with another value by {self._modes(mode)} than f returns: "
+                f"{element_name(self.problem.result_names[leaf], y.shape, n)} is "
+                f"{widen(primals[leaf]).flat[n]:.6g}, f returns {widen(y).flat[n]:.6g}"
+            )
+
+    def _first_other(self, primals, allowed: Arrays) -> tuple[int, int] | None:
+        for leaf, (y, primal) in enumerate(zip(self.results, primals, strict=True)):
+            wrong = np.flatnonzero(~(np.abs(widen(primal) - widen(y)) <= allowed[leaf]))
+            if wrong.size:
+                return leaf, int(wrong[0])
+        return None
+
+    def _check_arrays(self, comparisons: list[Comparison]) -> None:
+        """Each argument and each result by itself that counts for little in all together."""
+        scale = max(c.scale for c in comparisons)
+        hidden = SEEN * min(self._tolerance(c, scale) for c in comparisons)
+        direction, cotangents = comparisons[0].direction, comparisons[0].cotangents
+        known = {c.mode: c.derivative for c in reversed(comparisons)}
+        # Gradients hold for any tangent, and tangents of the results for any cotangent.
+        parts = [("rev", direction.along(u), cotangents) for u in _singly(direction.tangents)]
+        parts += [("fwd", direction, weights) for weights in _singly(cotangents)]
+        for holds, along, weights in parts:
+            derivatives = {
+                mode: known[mode] if mode == holds else self._differentiate(mode, along, weights)
+                for mode in self.settings.modes
+            }
+            found = [
+                Comparison(m, along, weights, d, Estimate.unknown()) for m, d in derivatives.items()
+            ]
+            if min(c.scale for c in found) < hidden:
+                numbers = self._estimate(along, weights)
+                self._judge([c._replace(numeric=numbers) for c in found], is_part=True)
+
+    def _tolerance(self, c: Comparison, scale: float) -> float:
+        return c.numeric.bound + self.rtol * max(scale, c.whole_scale)
+
+    def _judge(self, *groups: list[Comparison], is_part: bool = False) -> None:
+        """Of parts nothing is said where the differences do not tell."""
+        known, unsure = False, []
+        for group in filter(None, groups):
+            # One scale for all directions: along one of them terms may cancel by chance.
+            scale = max(c.scale for c in group)
+            unsure += [c for c in group if not self._is_sure(c, scale)]
+            known = known or any(self._is_known(c, scale) for c in group)
+        if not is_part and (unsure or not known):
+            self._fail_unknown((unsure or groups[0])[0])
+
+    def _is_sure(self, c: Comparison, scale: float) -> bool:
+        """False where it seems wrong, and the differences do not tell so well enough."""
+        of_this = max(scale, c.whole_scale)
+        if self._has_kink(c.numeric, of_this):
+            self._fail_kink(c, self.rtol * of_this)
+        tolerance = self._tolerance(c, scale)
+        difference = abs(c.received - c.numeric.value)
+        if np.isnan(difference):
+            return True
+        if difference <= tolerance:
+            # With a gradient of 0 there is no scale that says whether they are known well.
+            return bool(scale) or difference <= c.numeric.bound / 2
+        # Values that jitter by more than rounding errors may do so since their slopes are steep.
+        is_steady = c.numeric.noise <= self.rtol * self._size(c)
+        sure = of_this if is_steady else abs(c.numeric.value)
+        if c.numeric.bound <= KNOWN_WELL * sure:
+            return self._fail_at(c, tolerance)
+        return False
+
+    def _is_known(self, c: Comparison, scale: float) -> bool:
+        return np.isfinite(c.numeric.bound) and c.numeric.bound <= KNOWN * (scale or np.inf)
+
+    def _size(self, c: Comparison) -> float:
+        """Of the values that are paired."""
+        return terms(c.cotangents, self.center)
+
+    def _has_kink(self, found: Estimate, scale: float) -> bool:
+        return found.jump > self.rtol * scale and found.bound <= KNOWN_WELL * max(found.jump, scale)
+
+    def _fail_kink(self, c: Comparison, tolerance: float) -> NoReturn:
+        def probe(leaf: int, start: int, stop: int) -> Probe:
+            direction = _part(c.direction, leaf, start, stop)
+            return Probe(
+                0.0, self._estimate(direction, c.cotangents, noise=c.numeric.noise).jump, tolerance
+            )
+
+        place = find_worst(probe, [to_coordinates(u).size for u in c.direction.tangents])
+        self._fail(
+            f"does not exist at {self._place_name(place)}: f has a kink there. Along a random "
+            f"direction the slopes of the two sides differ by {c.numeric.jump:.4g}, at every "
+            "step. Move args away from it (from 0 for abs and relu, from ties for max and sort, "
+            "from the limits of clip)"
+        )
 
     def _fail_unknown(self, c: Comparison) -> NoReturn:
         steps = ", ".join(f"{step:.2g}: {slope:.4g}" for step, slope in c.numeric.by_step)
@@ -227,47 +349,65 @@ class _Order:
             return ""
         return ". numeric_dtype=float32 lets f be evaluated with smaller rounding errors"
 
-    def _fail_at(self, c: Comparison, tolerance: float) -> NoReturn:
-        """`c` is wrong: finds out where."""
+    def _fail_at(self, c: Comparison, tolerance: float) -> bool:
+        """`c` is wrong: finds out where. False if it turns out not to be so, by all steps."""
         steps = self.steps[max(c.numeric.best - 1, 0) : c.numeric.best + 2]
+
+        def along(direction: Direction, **options) -> tuple[Comparison, Probe]:
+            part = c._replace(
+                direction=direction,
+                numeric=self._estimate(direction, c.cotangents, **options),
+                derivative=self._tangents(direction) if c.mode == "fwd" else c.derivative,
+            )
+            if not np.isfinite(part.numeric.value):
+                return part, Probe(part.received, part.received, np.inf)
+            return part, Probe(part.numeric.value, part.received, self._tolerance(part, 0.0))
 
         def probe(leaf: int, start: int, stop: int) -> Probe:
             direction = _part(c.direction, leaf, start, stop)
-            at = (self._evaluate, direction, c.cotangents, self.center, self.dtypes)
-            found = numeric.estimate(*at, steps, c.numeric.noise)
-            weights, derivative = c.cotangents, c.derivative
-            if c.mode == "fwd":
-                derivative = self._tangents(direction)
-            else:
-                weights = direction.tangents
-            received = pairing(weights, derivative)
-            if not np.isfinite(found.value):
-                return Probe(received, received, np.inf)
-            scale = max(abs(received), abs(found.value), terms(weights, derivative))
-            return Probe(found.value, received, found.bound + self.rtol * scale)
+            return along(direction, steps=steps, noise=c.numeric.noise)[1]
 
-        sizes = [to_coordinates(u).size for u in c.direction.tangents]
-        place = find_worst(probe, sizes)
-        direction = c.direction if place is None else _part(c.direction, *place[:3])
-        found = Probe(c.numeric.value, c.received, tolerance) if place is None else place.probe
-        where = "args as a whole" if place is None else self._place_name(place)
+        place = find_worst(probe, [to_coordinates(u).size for u in c.direction.tangents])
+        direction, found = c.direction, Probe(c.numeric.value, c.received, tolerance)
+        if place is not None:
+            direction = _part(c.direction, *place[:3])
+            part, found = along(direction)
+            if self._has_kink(part.numeric, part.whole_scale):
+                self._fail_kink(part, self.rtol * part.whole_scale)
+            if not found.is_wrong:
+                return False
+        else:
+            # Wrong in no array alone: then it is along other signs too, or it was a kink nearby.
+            other = numeric.with_other_signs(c.direction, self.settings.seed)
+            if not along(other)[1].is_wrong:
+                return False
         if place is not None and place.stop - place.start == 1:
-            length = abs(to_coordinates(c.direction.tangents[place.leaf])[place.start])
-            found = Probe(*(number / length for number in found))
-            sign = np.sign(to_coordinates(c.direction.tangents[place.leaf])[place.start])
-            found = Probe(sign * found.expected, sign * found.received, found.tolerance)
+            tangent = to_coordinates(c.direction.tangents[place.leaf])[place.start]
+            found = Probe(
+                found.expected / tangent,
+                found.received / tangent + 0.0,
+                found.tolerance / abs(tangent),
+            )
         lines = [
-            f"by {self._modes(c.mode)} is wrong at {where}:",
+            f"by {self._modes(c.mode)} is wrong at {self._place_name(place)}:",
             f"  expected {found.expected:.6g} (by central differences), received "
             f"{found.received:.6g}; difference {abs(found.expected - found.received):.3g}, "
             f"tolerance {found.tolerance:.3g}",
         ]
         if place is not None and place.wrong:
             lines.append(f"  {place.wrong} of {place.looked_at} elements looked at are wrong")
+        elif place is not None and place.stop - place.start > 1:
+            lines.append("  in smaller parts it does not show")
         if c.mode == "fwd":
             lines.append(f"  {self._worst_result(direction, steps[len(steps) // 2])}")
         if not (len(c.cotangents) == c.cotangents[0].size == 1):
-            lines.append("  (of the sum of the results, each times a random number)")
+            of_these = [
+                name
+                for name, w in zip(self.problem.result_names, c.cotangents, strict=True)
+                if w.any()
+            ]
+            what = f"the elements of {of_these[0]}" if len(of_these) == 1 else "the results"
+            lines.append(f"  (of the sum of {what}, each times a random number)")
         self._fail("\n".join(lines))
 
     def _tangents(self, direction: Direction) -> Arrays:
@@ -287,7 +427,9 @@ class _Order:
         worst = element_name(name, plus[leaf].shape, int(np.argmax(differences[leaf])))
         return f"the most in {worst}"
 
-    def _place_name(self, place: Place) -> str:
+    def _place_name(self, place: Place | None) -> str:
+        if place is None:
+            return "args as a whole"
         name, x = self.problem.names[place.leaf], self.problem.operands[place.leaf]
         first = coordinate_name(name, x, place.start)
         if place.stop - place.start == 1:
@@ -310,11 +452,24 @@ class _Order:
 
 
 def _part(direction: Direction, leaf: int, start: int, stop: int) -> Direction:
-    tangents = [
-        within(u, start, stop) if n == leaf else np.zeros_like(u)
-        for n, u in enumerate(direction.tangents)
-    ]
-    return Direction(direction.origin, tangents)
+    return direction.along(
+        [
+            within(u, start, stop) if n == leaf else np.zeros_like(u)
+            for n, u in enumerate(direction.tangents)
+        ]
+    )
+
+
+def _singly(arrays: Arrays) -> list[Arrays]:
+    """Each of the arrays, the others 0; nothing if there is but one with elements."""
+    filled = [n for n, x in enumerate(arrays) if x.size]
+    if len(filled) < 2:
+        return []
+    return [[x if m == n else np.zeros_like(x) for m, x in enumerate(arrays)] for n in filled]
+
+
+def _root_mean_square(x: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
 
 
 def _widened(dtype, wide):

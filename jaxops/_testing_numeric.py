@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._testing_leaves import Arrays, from_coordinates, is_complex, pairing, terms, widen
+from jaxops._testing_leaves import (
+    Arrays,
+    from_coordinates,
+    is_complex,
+    pairing,
+    terms,
+    to_coordinates,
+    widen,
+)
 
 # Estimated errors are held to be as large as this many times themselves.
 SAFETY = 4.0
@@ -55,6 +63,9 @@ class Direction(NamedTuple):
     origin: Arrays
     tangents: Arrays
 
+    def along(self, tangents: Arrays) -> Direction:
+        return Direction(self.origin, tangents)
+
 
 def random_direction(operands: Arrays, ladder: Ladder, dtypes: list, seed) -> Direction:
     """Moves each element in proportion to itself; a 0 in proportion to its array, or to 1.
@@ -88,6 +99,30 @@ def _move(x: np.ndarray, ladder: Ladder, dtype, rng) -> tuple[np.ndarray, np.nda
     return from_coordinates(origin, x), from_coordinates(sign * moved / last, x)
 
 
+def aligned(direction: Direction, gradients: Arrays) -> Direction:
+    """With the signs of the gradients, so that all elements pull the same way.
+
+    Along random signs the slopes of `n` elements nearly cancel, to the root of `n` times a typical
+    one, and may be less than the rounding errors of a sum over all of them.
+    """
+    tangents = []
+    for u, g in zip(direction.tangents, gradients, strict=True):
+        # The conjugate, as the derivative along 1j is the real part of 1j * g.
+        sign = np.sign(to_coordinates(np.conj(widen(g))))
+        coordinates = to_coordinates(u)
+        coordinates = np.where(sign == 0, coordinates, sign * np.abs(coordinates))
+        tangents.append(from_coordinates(coordinates, u))
+    return direction.along(tangents)
+
+
+def with_other_signs(direction: Direction, seed: int) -> Direction:
+    rng = np.random.default_rng(seed)
+    coordinates = [to_coordinates(u) for u in direction.tangents]
+    changed = [u * rng.choice([-1, 1], u.shape) for u in coordinates]
+    pairs = zip(changed, direction.tangents, strict=True)
+    return direction.along([from_coordinates(v, u) for v, u in pairs])
+
+
 def random_cotangents(results: Arrays, seed) -> Arrays:
     """1 for a function that returns one real number; else random, to weigh the arrays alike."""
     if sum(y.size for y in results) == 1 and not any(map(is_complex, results)):
@@ -116,6 +151,10 @@ class Estimate(NamedTuple):
     @property
     def bound(self) -> float:
         return SAFETY * self.error
+
+    @staticmethod
+    def unknown() -> Estimate:
+        return Estimate(np.nan, np.inf, 0.0, [], 0, np.inf)
 
 
 def moved(direction: Direction, step: float, dtypes: Sequence[Any]) -> Arrays:

@@ -11,15 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.core import Tracer
+from own_gradients import counted, normal, square, with_jvp, with_transpose, with_vjp
 
 import jaxops
 from jaxops import testing
 
 FLOATS = [jnp.bfloat16, np.float16, np.float32, np.float64]
-
-
-def normal(*shape, seed=0, dtype=np.float32):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def rows_of(table):
@@ -78,23 +75,6 @@ def test_right_gradients_pass_from_every_seed(dtype):
             testing.check_grads(f, h, w, seed=seed, jit=None)
 
 
-def with_vjp(f, gradient):
-    """`f` with `gradient(x, cotangent)` as its reverse mode."""
-    wrong = jax.custom_vjp(f)
-    wrong.defvjp(lambda x: (f(x), x), lambda x, cotangent: (gradient(x, cotangent),))
-    return wrong
-
-
-def with_jvp(f, tangent):
-    wrong = jax.custom_jvp(f)
-    wrong.defjvp(lambda x, t: (f(x[0]), tangent(x[0], t[0])))
-    return wrong
-
-
-def square(x):
-    return x * x
-
-
 def cube_wrong_in_second_order(x):
     """Its first derivative is right, and is a constant to the second."""
     return with_jvp(lambda x: x**3, lambda x, t: 3 * jax.lax.stop_gradient(x) ** 2 * t)(x)
@@ -103,6 +83,30 @@ def cube_wrong_in_second_order(x):
 def nested(params):
     wrong = with_vjp(square, lambda x, c: (2 * x * c).at[1, 2].multiply(-1))
     return (params["a"] ** 2).sum() + wrong(params["b"]["c"]).sum()
+
+
+def cube_wrong_in_second_order_by_one_percent(x):
+    slope = with_jvp(lambda x: 3 * x**2, lambda x, t: 6.06 * x * t)
+    return with_jvp(lambda x: x**3, lambda x, t: slope(x) * t)(x)
+
+
+def beside_a_large_one(args):
+    """Of which nothing is seen in the sum, twice too large as the gradient of it is."""
+    large, small = args
+    wrong = with_vjp(lambda x: jnp.sum(x) / 2048, lambda x, c: c * jnp.ones_like(x) / 1024)
+    return 4 * jnp.sum(large**2) + wrong(small)
+
+
+def of_several_results(x):
+    wrong = with_vjp(square, lambda x, c: x * c)
+    return {"large": 1e6 * (x**2).sum(), "small": 1e-4 * wrong(x)}
+
+
+def with_an_integer(args):
+    x, n = args
+    wrong = jax.custom_vjp(lambda x, n: x**2 * n)
+    wrong.defvjp(lambda x, n: (x**2 * n, (x, n)), lambda r, c: (2.02 * r[0] * r[1] * c, None))
+    return wrong(x, n.astype(x.dtype))
 
 
 POINT = np.array([1.5, -2, 0.5, 3], np.float32)
@@ -119,6 +123,31 @@ WRONG = {
         *(POINT, "rev", 1, [r"args\[0\]\[[13]\]", "2 of 4"]),
     ),
     "one-percent": (with_vjp(square, lambda x, c: 2.02 * x * c), POINT, "rev", 1, ["4 of 4"]),
+    "zero": (with_vjp(square, lambda x, c: 0 * c), POINT, "rev", 1, ["received 0;", "4 of 4"]),
+    "missing-term": (
+        with_vjp(lambda x: x * x[::-1], lambda x, c: x[::-1] * c),
+        *(POINT, "rev", 1, ["4 of 4"]),
+    ),
+    "in-reverse-only": (
+        lambda x: with_transpose(lambda b: 2 * b, lambda b: -2 * b)(jnp.sin(x)),
+        *(POINT, ("fwd", "rev"), 1, ["reverse mode", "4 of 4"]),
+    ),
+    "small-argument": (
+        lambda args: beside_a_large_one(args),
+        *([normal(3), normal(3)], "rev", 1, [r"wrong at args\[0\]\[1\]\[\d\]:", "3 of 3"]),
+    ),
+    "small-result": (
+        lambda x: of_several_results(x),
+        *(POINT, "rev", 1, [r"wrong at args\[0\]\[\d\]:", r"of result\['small'\], each times"]),
+    ),
+    "integer": (
+        lambda args: with_an_integer(args),
+        *([POINT, np.array([1, 2, 3, 4], np.int32)], "rev", 1, [r"args\[0\]\[0\]\[\d\]", "4 of 4"]),
+    ),
+    "mean-of-a-million": (
+        lambda x: with_vjp(square, lambda x, c: 2.01 * x * c)(x).mean(),
+        *(normal(1_000_000), "rev", 1, ["in smaller parts it does not show"]),
+    ),
     "jvp": (with_jvp(square, lambda x, t: x * t), POINT, ("fwd", "rev"), 1, ["forward mode"]),
     "jvp-element": (
         with_jvp(square, lambda x, t: 2 * x * t.at[3].set(0)),
@@ -140,6 +169,14 @@ WRONG = {
     "second-order-reverse": (
         cube_wrong_in_second_order,
         *(POINT, "rev", 2, ["second derivative", r"reverse mode \(vjp\) over reverse"]),
+    ),
+    "second-order-by-one-percent": (
+        cube_wrong_in_second_order_by_one_percent,
+        *(POINT, ("fwd", "rev"), 2, ["second derivative", "order 2"]),
+    ),
+    "complex-cotangent": (
+        with_vjp(lambda z: z * z, lambda z, c: 2 * z * jnp.conj(c)),
+        *((normal(2) + 1j).astype(np.complex64), "rev", 1, [r"the (real|imaginary) part of args"]),
     ),
     "complex": (
         with_vjp(lambda z: z * z, lambda z, c: 2 * jnp.conj(z) * c),
@@ -184,23 +221,23 @@ def test_a_value_that_differs_is_found():
 
 
 KINKS = {
-    "abs": (jnp.abs, np.array([1, 0, 2], np.float32)),
-    "relu": (jax.nn.relu, np.float32(0)),
-    "max": (jnp.max, np.array([1, 3, 3, 2], np.float32)),
-    "clip": (lambda x: jnp.clip(x, 0, 1), np.array([0.5, 1], np.float32)),
-    "in-the-middle": (lambda x: jnp.abs(x - 1).sum(), np.array([0.3, 1], np.float32)),
+    "abs": (jnp.abs, np.array([1, 0, 2], np.float32), r"\[1\]"),
+    "relu": (jax.nn.relu, np.float32(0), ""),
+    "max": (jnp.max, np.array([1, 3, 3, 2], np.float32), r"\[[12]\]"),
+    "clip": (lambda x: jnp.clip(x, 0, 1), np.array([0.5, 1], np.float32), r"\[1\]"),
+    "in-the-middle": (lambda x: jnp.abs(x - 1).sum(), np.array([0.3, 1], np.float32), r"\[1\]"),
     "scatter-max": (
-        lambda x: jaxops.tensor_scatter_nd_max(jnp.ones(2), [[0]], x),
-        np.array([1], np.float32),
+        lambda x: jaxops.tensor_scatter_nd_max(jnp.ones(2, x.dtype), [[0]], x),
+        *(np.array([1], np.float32), r"\[0\]"),
     ),
 }
 
 
 @pytest.mark.parametrize("name", KINKS)
 def test_kinks_are_told_apart(name):
-    f, point = KINKS[name]
+    f, point, where = KINKS[name]
     for seed in range(5):
-        with pytest.raises(AssertionError, match="f has a kink there"):
+        with pytest.raises(AssertionError, match=rf"at args\[0\]{where}: f has a kink there"):
             testing.check_grads(f, point, seed=seed)
     testing.check_grads(f, point + normal(*point.shape, seed=3) / 8)
 
@@ -208,6 +245,8 @@ def test_kinks_are_told_apart(name):
 UNCLEAR = {
     "step": lambda x: jnp.where(x >= 1, x, 2 * x),
     "drowned": lambda x: 1e7 + x,
+    "oscillates": lambda x: jnp.sin(1e6 * x),
+    "in-steps": lambda x: jnp.tanh(1e6 * (x - 1)),
     "rounded": lambda x: x.astype(jnp.bfloat16).astype(jnp.float32).sum() + 1e5,
 }
 
@@ -216,6 +255,51 @@ UNCLEAR = {
 def test_what_cannot_be_checked_is_said_so(name):
     with pytest.raises(AssertionError, match="could not be checked"):
         testing.check_grads(UNCLEAR[name], np.float32(1))
+
+
+def test_a_zero_gradient_is_unclear_where_differences_hardly_tell():
+    """With the error of the differences a slope of 0 would not be excluded."""
+    f = with_vjp(lambda x: jnp.sum(x**2) + 40, lambda x, c: 0 * x)
+    with pytest.raises(AssertionError, match="could not be checked"):
+        testing.check_grads(f, normal(9, dtype=jnp.bfloat16), modes="rev")
+
+
+def test_what_nearly_cancels_may_round_differently():
+    """The residuals of a solution are rounding errors, not the same in each program."""
+    matrix, b = normal(20, 20), normal(20, seed=1)
+    solution = np.linalg.solve(matrix.astype(np.float64), b).astype(np.float32)
+
+    def f(x):
+        value = jax.custom_jvp(lambda x: matrix @ x - b)
+        value.defjvp(lambda x, t: (matrix[:, ::-1] @ x[0][::-1] - b, matrix @ t[0]))
+        return value(x)
+
+    assert (f(solution) != jax.jvp(f, (solution,), (solution,))[0]).any()
+    testing.check_grads(f, solution)
+
+
+def test_what_is_wrong_by_chance_is_unclear():
+    """A unit of this network switches within the narrowest step: in no array alone it shows."""
+
+    def loss(x, w, b, v):
+        return jnp.mean((jax.nn.relu(x @ w + b[None]) @ v) ** 2)
+
+    rng = np.random.default_rng(80)
+    x, w, v = (rng.normal(size=s).astype(np.float64) for s in ((32, 8), (8, 16), (16, 4)))
+    args = [a.astype(np.float32) for a in (x, w / 3, np.zeros(16), v / 4)]
+    try:
+        testing.check_grads(loss, *args, seed=80)
+    except AssertionError as error:  # not in every version of JAX, which rounds differently
+        assert "could not be checked" in str(error)  # noqa: PT017
+
+
+def test_an_error_beside_the_point_says_that_it_is_there():
+    def f(x):
+        return x * jaxops.gather(jnp.arange(5.0), jnp.int32(x))
+
+    with pytest.raises(Exception, match="= 5 is not in") as info:
+        testing.check_grads(f, np.float32(4.9), jit=None)
+    assert any("where args are moved" in note for note in info.value.__notes__)
 
 
 def test_a_kink_of_the_derivative_is_one_of_second_order():
@@ -228,25 +312,16 @@ def test_a_kink_of_the_derivative_is_one_of_second_order():
 
 
 def test_numeric_dtype_sharpens_the_check():
-    def mean_square(x):
-        return jnp.mean((x - 1) ** 2)
+    def f(x):
+        return jnp.sum(x**2) + 300
 
-    point = normal(100, seed=3).astype(jnp.bfloat16)
+    point = normal(9, seed=3).astype(jnp.bfloat16)
     with pytest.raises(AssertionError, match=r"could not be checked.*numeric_dtype=float32"):
-        testing.check_grads(mean_square, point, seed=3)
-    testing.check_grads(mean_square, point, seed=3, numeric_dtype=jnp.float32)
-    wrong = with_vjp(mean_square, lambda x, c: jax.grad(mean_square)(x) * c * jnp.bfloat16(1.5))
+        testing.check_grads(f, point, seed=3)
+    testing.check_grads(f, point, seed=3, numeric_dtype=jnp.float32)
+    wrong = with_vjp(f, lambda x, c: jax.grad(f)(x) * c * jnp.bfloat16(1.5))
     with pytest.raises(AssertionError, match="is wrong at"):
         testing.check_grads(wrong, point, seed=3, modes="rev", numeric_dtype=jnp.float32)
-
-
-def counted(f):
-    def count(*args):
-        count.calls += 1
-        return f(*args)
-
-    count.calls = 0
-    return count
 
 
 def test_cost_does_not_grow_with_the_size():
@@ -254,12 +329,9 @@ def test_cost_does_not_grow_with_the_size():
     for size in (10, 1_000_000):
         f = counted(lambda x: x * 3)
         testing.check_grads(f, np.ones(size, np.float32), directions=1, jit=None)
-        g = counted(lambda x: x * 3)
-        testing.check_adjoint(g, np.ones(size, np.float32), jit=None)
-        calls[size] = f.calls, g.calls
+        calls[size] = f.calls
     assert calls[10] == calls[1_000_000]
-    assert calls[10][0] <= 26
-    assert calls[10][1] <= 5
+    assert calls[10] <= 26
 
 
 def test_one_wrong_element_in_a_million_is_found():
@@ -268,96 +340,6 @@ def test_one_wrong_element_in_a_million_is_found():
     with pytest.raises(AssertionError, match=r"wrong at args\[0\]\[765,432\]:"):
         testing.check_grads(wrong, normal(1000, 1000), modes="rev", jit=None, directions=1)
     assert f.calls < 600
-
-
-SCATTERED = np.array([3, 0, 3, 2])
-
-
-def scatter(x):
-    return jnp.zeros((5, *x.shape[1:]), x.dtype).at[SCATTERED].add(x)
-
-
-LINEAR = {
-    "scatter": (scatter, (np.ones((4, 2), np.float32),)),
-    "bfloat16": (scatter, (np.ones((4, 2), jnp.bfloat16),)),
-    "float16": (scatter, (np.ones((4, 2), np.float16),)),
-    "complex": (lambda z: scatter(z) * 1j, (np.ones(4, np.complex64),)),
-    "int32": (scatter, (np.ones((4, 2), np.int32),)),
-    "int8-wraps-around": (lambda x: jnp.cumsum(x, dtype=np.int8), (np.ones(99, np.int8),)),
-    "uint8": (scatter, (np.ones((4, 2), np.uint8),)),
-    "pair": (lambda t: {"a": t[0] - t[1], "b": t[1][::-1]}, ([normal(3), normal(3)],)),
-    "indices": (lambda x, i: jaxops.gather(x, i), (normal(3, 2), np.array([2, 2, 0]))),
-    "mean": (lambda x: x.mean(0) / 3, (normal(7, 3),)),
-    "matrix": (lambda x: normal(3, 5) @ x, (normal(5, 2),)),
-    "no-elements": (lambda x: x[:0], (normal(3),)),
-}
-
-
-@pytest.mark.parametrize("by", ["linear_transpose", "vjp"])
-@pytest.mark.parametrize("name", LINEAR)
-def test_adjoints_pass(name, by):
-    f, args = LINEAR[name]
-    if by == "vjp" and "int" in name:
-        with pytest.raises(TypeError, match="floating-point"):
-            testing.check_adjoint(f, *args, by=by)
-        return
-    for seed in range(3):
-        testing.check_adjoint(f, *args, by=by, seed=seed)
-
-
-def with_transpose(f, transpose):
-    """A linear function whose `linear_transpose` is that one."""
-
-    def g(x):
-        return jax.lax.custom_linear_solve(
-            lambda x: x, x, lambda _, b: f(b), lambda _, b: transpose(b)
-        )
-
-    return g
-
-
-def reverse(x):
-    return x[::-1] * 2
-
-
-WRONG_LINEAR = {
-    "affine": (
-        lambda x: x + 1,
-        normal(2, 2),
-        "linear_transpose",
-        "at 0 it is 1 in result\\[0,0\\]",
-    ),
-    "square": (square, normal(3), "linear_transpose", r"not linear: f\(x \+ z\) is .*result\[0\]"),
-    "transpose": (
-        with_transpose(lambda b: jnp.roll(b, 1), lambda b: jnp.roll(b, 1)),
-        *(normal(5), "linear_transpose", r"wrong transpose at args\[0\]\[\d\]:"),
-    ),
-    "element": (
-        with_vjp(reverse, lambda _, c: reverse(c).at[7].add(1)),
-        *(normal(400), "vjp", r"wrong transpose at args\[0\]\[7\]:\n.*\n  1 of 25 elements"),
-    ),
-    "custom": (
-        with_vjp(reverse, lambda _, c: reverse(c)),
-        *(normal(4), "linear_transpose", r"cannot be transposed .*by='vjp' may"),
-    ),
-    "bfloat16": (
-        with_vjp(reverse, lambda _, c: reverse(c).at[7].add(1)),
-        *(normal(400, dtype=jnp.bfloat16), "vjp", r"wrong transpose at args\[0\]\[7\]:"),
-    ),
-    "conjugate": (
-        with_vjp(lambda z: 2j * z, lambda _, c: -2j * c),
-        *(np.ones(3, np.complex64), "vjp", "3 of 3 elements"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_LINEAR)
-def test_wrong_adjoints_are_found(name):
-    f, x, by, text = WRONG_LINEAR[name]
-    for seed in range(5):
-        with pytest.raises(AssertionError, match=text) as info:
-            testing.check_adjoint(f, x, by=by, seed=seed)
-        assert f"seed={seed}" in str(info.value)
 
 
 def lookup(i):
@@ -382,6 +364,12 @@ def eager_only(i):
     return lookup(i) if not isinstance(i, Tracer) else i
 
 
+def other_under_jit(i):
+    if isinstance(i, Tracer):
+        raise ValueError("anything is not in [0, 3)")
+    return lookup(i)
+
+
 def raises_key_error(i):
     raise KeyError("other")
 
@@ -391,6 +379,7 @@ NO_ERROR = {
     "eager-only": (eager_only, [7], None, "eager_only under jit must raise .*; it raised nothing"),
     "compiled": (jax.jit(lookup), [7], None, "called eagerly must raise .*it raised (JaxR|ValueE)"),
     "other": (raises_key_error, [7], None, "it raised KeyError: 'other'"),
+    "another-under-jit": (other_under_jit, [7], "is not in", "under jit must raise .* ValueError"),
     "match": (lookup, [7], "= 8 is", "called eagerly must raise with '= 8 is'; .* = 7 is not"),
 }
 
@@ -408,12 +397,24 @@ BAD = {
     "grads-order": (testing.check_grads, (square, ONE), {"order": 0}, ValueError, "order must be"),
     "grads-order-bool": (testing.check_grads, (square, ONE), {"order": True}, TypeError, "order"),
     "grads-modes": (testing.check_grads, (square, ONE), {"modes": "jvp"}, ValueError, "'jvp'"),
+    "grads-modes-type": (testing.check_grads, (square, ONE), {"modes": 3}, TypeError, "modes must"),
+    "grads-modes-twice": (
+        *(
+            testing.check_grads,
+            (square, ONE),
+            {"modes": ("fwd", "fwd")},
+            ValueError,
+            "'fwd', 'fwd'",
+        ),
+    ),
     "grads-no-modes": (testing.check_grads, (square, ONE), {"modes": ()}, ValueError, "modes"),
     "grads-directions": (
         *(testing.check_grads, (square, ONE), {"directions": 1.5}, TypeError, "directions"),
     ),
     "grads-seed": (testing.check_grads, (square, ONE), {"seed": -1}, ValueError, "seed must be"),
     "grads-rtol": (testing.check_grads, (square, ONE), {"rtol": 0}, ValueError, "rtol must be"),
+    "grads-rtol-1": (testing.check_grads, (square, ONE), {"rtol": 1.0}, ValueError, "0 and 1"),
+    "grads-rtol-bool": (testing.check_grads, (square, ONE), {"rtol": True}, TypeError, "rtol must"),
     "grads-numeric": (
         *(testing.check_grads, (square, ONE), {"numeric_dtype": "int32"}, ValueError),
         "numeric_dtype must be float32 or float64",
@@ -444,6 +445,9 @@ BAD = {
     "adjoint-result": (testing.check_adjoint, (lambda x: x > 0, ONE), {}, TypeError, "f must ret"),
     "bounds-f": (testing.assert_out_of_bounds, (3,), {}, TypeError, "f must be callable"),
     "bounds-match": (testing.assert_out_of_bounds, (lookup,), {"match": 3}, TypeError, "match"),
+    "bounds-regex": (
+        *(testing.assert_out_of_bounds, (lookup,), {"match": "("}, ValueError, r"received '\('"),
+    ),
     "bounds-jit": (testing.assert_out_of_bounds, (lookup,), {"jit": None}, TypeError, "jit must"),
 }
 
@@ -451,7 +455,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input(name):
     function, args, options, error, text = BAD[name]
-    with pytest.raises(error, match=text):
+    with jax.enable_x64(False), pytest.raises(error, match=text):
         function(*args, **options)
 
 
