@@ -151,9 +151,8 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
     indices = _bounds.widen(indices)  # a depth of 300 cannot be written in int8
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     check_addressable(shape, _wider(np.dtype(dtype), indices.dtype), depth, op, "depth")
-    if (
-        _dims.longest([depth]) > jnp.iinfo(indices.dtype).max + 1
-    ):  # the places must count in that dtype
+    largest = jnp.iinfo(indices.dtype).max
+    if _dims.longest([depth]) > largest + 1:  # the places must count in that dtype
         raise ValueError(
             f"{op}: depth must be at most {jnp.iinfo(indices.dtype).max + 1} for indices of dtype "
             f"{indices.dtype}; received {depth}"
