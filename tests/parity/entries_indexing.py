@@ -58,7 +58,7 @@ def gather(draw: Draw) -> Call:
     indices = draws.indices(draw, shape, bound, dtype, wrong == "out of bounds")
     if wrong == "kind":
         indices = draws.no_indices(draw, indices)
-        params = params.reshape(()) if params.size == 1 else params
+        params = params.reshape([] if params.size == 1 else params.shape)
     args: dict[str, Any] = {"params": params, "indices": indices}
     if wrong == "axis":
         axis = pick(draw, [rank, -rank - 1])
@@ -74,7 +74,7 @@ def gather(draw: Draw) -> Call:
         args["batch_dims"] = batch
     known = None
     ignored = args.get("batch_dims", 0) not in (0, -indices.ndim)
-    inside = ((indices >= 0) & (indices < params.shape[0])).all()
+    inside = ((indices >= 0) & (indices < (len(params) if params.ndim else 0))).all()
     keywords = {}
     if args.get("axis") == 0 and ignored and inside:
         known = "batch_dims at axis 0"
@@ -197,7 +197,7 @@ def scatter(
     elif wrong == "kind":
         indices = draws.no_indices(draw, indices)
     elif wrong == "rank":
-        indices = np.zeros((), indices.dtype)
+        indices = indices.reshape(-1)[:1].reshape([]) if indices.size else np.array(0)
     elif wrong == "scalar":
         shape = ()
     updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, kind)
@@ -225,9 +225,8 @@ def scatter(
     if kind == "ordered" and wrong is None and known is None:
         known = nans(draw, tensor, indices, updates)
     args: dict[str, Any] = {"tensor": tensor, "indices": indices, "updates": updates}
-    vectors = (
-        indices.reshape(-1, indices.shape[-1]).tolist() if indices.size and indices.ndim else []
-    )
+    listed = np.atleast_1d(indices)
+    vectors = listed.reshape(-1, listed.shape[-1]).tolist() if indices.size else []
     repeated = len({tuple(v) for v in vectors}) < len(vectors)
     return draws.finish(
         draw,

@@ -360,7 +360,7 @@ def moving(ours, theirs, calls, data: str, *others: str, no_kernel=(), **options
     )
 
 
-def of_ints(x, dtype=np.int64):
+def of_ints(x, dtype: Any = np.int64):
     """As an array, since TensorFlow makes floats of `[]`, and int32s of what they cannot hold."""
     if isinstance(x, np.ndarray) or all(type(i) is int for i in x):
         return np.asarray(x, dtype)

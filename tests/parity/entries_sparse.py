@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import draws
-import jax
 import jax.numpy as jnp
 import numpy as np
 from calls import Call, Entry
@@ -17,6 +16,7 @@ from draws import Draw, chance, fault, integer, pick
 from entries_indexing import ENTRIES as INDEXING
 from entries_indexing import policy
 from hypothesis import strategies as st
+from jax.core import Tracer
 from peer import tf
 
 import jaxops
@@ -199,7 +199,7 @@ def _slices(operation, values, indices, values_2, indices_2, dense, factor) -> l
         counted = np.asarray(indices)
         distinct = np.unique(counted[counted >= 0]).size
         # Of traced values it is in a program, where NumPy's indices count as traced too.
-        result = one.sum_duplicates(distinct if isinstance(values, jax.core.Tracer) else None)
+        result = one.sum_duplicates(distinct if isinstance(values, Tracer) else None)
     else:
         result = -one if operation == "negative" else factor * one
     return [result.values, result.indices]
