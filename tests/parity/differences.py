@@ -145,13 +145,13 @@ DIFFERENCES = {
     "float for an int": Difference(
         WE_REFUSE,
         "a float or a text is no int; TensorFlow converts it in some places",
-        lambda: jaxops.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),
+        lambda: jaxops.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),  # pyright: ignore
         lambda: tf.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),
     ),
     "axis in a list": Difference(
         WE_REFUSE,
         "an axis is an int, as the documentation has it; TensorFlow takes a list of one for it",
-        lambda: jaxops.expand_dims(TABLE, [1]),
+        lambda: jaxops.expand_dims(TABLE, [1]),  # pyright: ignore
         lambda: tf.expand_dims(TABLE, [1]),
     ),
     "strings that are added": Difference(
