@@ -60,15 +60,15 @@ def run_tests(python: str, x64: bool, options: list[str]) -> tuple[int, str]:
     # The examples in the documents show what is printed without 64-bit types.
     command += ["tests"] if x64 else []
     setting = {"JAX_ENABLE_X64": str(int(x64))}
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | setting, stdout=subprocess.PIPE, text=True
-    )
     last = ""
-    assert process.stdout is not None
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        last = line.strip() or last
-    return process.wait(), last
+    with subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | setting, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last = line.strip() or last
+    return process.returncode, last
 
 
 def described(python: str, x64: bool) -> str:
