@@ -56,7 +56,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
 
     Raises:
-        TypeError: `optimizer` lacks one of the methods; a gradient of another dtype.
+        TypeError: `optimizer` lacks one of the methods.
         ValueError: gradients that do not have the structure or shapes of the parameters; an
             optimizer that is not element-wise, which is told by the shapes of its state.
 
