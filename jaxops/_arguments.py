@@ -301,8 +301,9 @@ def static_int(x: object, op: str, arg: str) -> int:
 
 def is_static_int(x: object) -> bool:
     """Whether `x` is a whole number at trace time; a bool, which Python takes for one, is not."""
-    if isinstance(x, np.generic) and jnp.issubdtype(x.dtype, jnp.integer):
-        return True  # int4 scalars do not support `operator.index`
+    if isinstance(x, np.generic):
+        # int4 scalars do not support `operator.index`, and NumPy 2.0's bools do.
+        return bool(jnp.issubdtype(x.dtype, jnp.integer))
     try:
         operator.index(x)  # type: ignore[arg-type]
     except TypeError:

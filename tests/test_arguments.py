@@ -77,6 +77,7 @@ TRACED = {
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 @pytest.mark.parametrize("op", TRACED)
+@pytest.mark.usefixtures("x32")
 def test_traced_indices_made_while_x64_was_on(op, dtype):
     with jax.enable_x64(True):
         large = jnp.array([2**32 + 1], dtype)

@@ -215,7 +215,7 @@ def test_a_value_that_differs_is_found():
     def f(x):
         return x**2
 
-    f.defjvp(lambda x, t: (x[0] ** 2 + jnp.array([0, 0.5]), 2 * x[0] * t[0]))
+    f.defjvp(lambda x, t: (x[0] ** 2 + jnp.array([0, 0.5], jnp.float32), 2 * x[0] * t[0]))
     with pytest.raises(AssertionError, match=r"another value .* result\[1\] is 4.5, f returns 4"):
         testing.check_grads(f, np.array([1, 2], np.float32))
 
@@ -295,7 +295,7 @@ def test_what_is_wrong_by_chance_is_unclear():
 
 def test_an_error_beside_the_point_says_that_it_is_there():
     def f(x):
-        return x * jaxops.gather(jnp.arange(5.0), jnp.int32(x))
+        return x * jaxops.gather(jnp.arange(5, dtype=jnp.float32), jnp.int32(x))
 
     with pytest.raises(Exception, match="= 5 is not in") as info:
         testing.check_grads(f, np.float32(4.9), jit=None)

@@ -215,8 +215,10 @@ def _as_numpy(draw: Draw, args: dict[str, Any]) -> None:
     """Static ints as NumPy has them."""
     dtype = dtype_of(pick(draw, ["int32", "int64"]))
     for name in _static_ints(args):
-        fits = np.abs(np.array(args[name], np.int64)).max() < 2**31
-        args[name] = np.array(args[name], dtype if fits else np.int64)[()]
+        exact = np.array(args[name], object)
+        if all(isinstance(i, int) for i in exact.flat):  # not a ragged list, as of wrong paddings
+            fits = all(abs(i) < 2**31 for i in exact.flat)
+            args[name] = exact.astype(dtype if fits else np.int64)[()]
 
 
 def _spoil(draw: Draw, args: dict[str, Any]) -> bool:

@@ -148,7 +148,7 @@ def to(name: str, dtype: str) -> Entry:
         getattr(tf.compat.v1, name),
         cast(dtype),
         ("x",),
-        differentiable=("x",),
+        differentiable=("x",) if draws.is_inexact(draws.dtype_of(dtype)) else (),
         no_kernel=RARE,
         x64=dtype in ("float64", "int64"),
     )

@@ -201,6 +201,8 @@ def scatter(
     elif wrong == "scalar":
         shape = ()
     updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, kind)
+    if new:  # XLA may keep a -0 that is added to 0
+        updates = np.where(updates == 0, np.zeros_like(updates), updates)
     known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
     if wrong is None and 0 not in shape and chance(draw, 4):
         known, indices, updates = rare_vectors(draw, shape, dtype, kind, indices.dtype)

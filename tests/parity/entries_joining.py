@@ -292,7 +292,8 @@ def pad(draw: Draw) -> Call:
         args["mode"] = mode.lower() if chance(draw, 20) else mode
     if mode == "CONSTANT" and chance(draw, 50):
         args["constant_values"] = draws.array(draw, (2,) if wrong == "constant" else (), x.dtype)
-    return draws.finish(draw, args, ("tensor", "paddings", "mode", "constant_values"))
+    order = ("tensor", "paddings", "mode", "constant_values")
+    return draws.finish(draw, args, order, their_gradient_fails=x.size == 0)
 
 
 @st.composite
@@ -306,8 +307,9 @@ def reverse(draw: Draw) -> Call:
     elif wrong == "twice" and axes:
         axes.append(axes[0])
     elif wrong == "rank" and x.ndim:
-        args = {"tensor": x, "axis": pick(draw, [0, [[0]]])}
-        return draws.finish(draw, args, ("tensor", "axis"))
+        args = {"tensor": x, "axis": pick(draw, [0, [[0]]]) if x.size else 0}
+        known = None if x.size else "reverse of nothing"
+        return draws.finish(draw, args, ("tensor", "axis"), known=known)
     bad = len({a % x.ndim for a in axes}) < len(axes) or not all(
         -x.ndim <= a < x.ndim for a in axes
     )

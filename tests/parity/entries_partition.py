@@ -142,7 +142,10 @@ def unique(draw: Draw) -> Call:
     if chance(draw, 60):
         kinds = ["float32", "int8", "bool"] if wrong == "out_idx" else ["int32", "int64"]
         args["out_idx"] = draws.dtype_of(pick(draw, kinds))
-    return draws.finish(draw, args, ("x", "out_idx"))
+    call = draws.finish(draw, args, ("x", "out_idx"))
+    # With the options of conftest.py XLA does not compile a constant of these.
+    call.jit = call.jit and not dtype.name.startswith("float8")
+    return call
 
 
 ENTRIES = {

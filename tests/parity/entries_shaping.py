@@ -92,7 +92,7 @@ def transpose(draw: Draw) -> Call:
     if chance(draw, 30):
         args["conjugate"] = chance(draw, 60)
     perm = args.get("perm")
-    fails = wrong is None and bool(perm) and min(perm) < 0
+    fails = perm is not None and np.min(perm, initial=0) < 0
     return draws.finish(draw, args, ("a", "perm", "conjugate"), their_gradient_fails=fails)
 
 
