@@ -307,9 +307,31 @@ class _Order:
         # Values that jitter by more than rounding errors may do so since their slopes are steep.
         is_steady = c.numeric.noise <= self.rtol * self._size(c)
         sure = of_this if is_steady else abs(c.numeric.value)
-        if c.numeric.bound <= KNOWN_WELL * sure:
+        if c.numeric.bound <= KNOWN_WELL * sure and difference > tolerance + self._bend(c):
             return self._fail_at(c, tolerance)
         return False
+
+    def _bend(self, c: Comparison) -> float:
+        """How far a right derivative may be from the differences, as it changes within the step.
+
+        By the mean value theorem the difference is the mean of the derivative `g` from `-step` to
+        `step`, so it is off from `g(0)` by at most half of the largest `g(t) + g(-t) - 2 g(0)`.
+        A kink nearer than the step makes this as large as the jump of the slope; where `g` is
+        smooth it falls with the square of the step, as the error of the differences does.
+        """
+        dtypes = [x.dtype for x in self.problem.operands]
+        least = max(float(jnp.finfo(dtype).eps) for dtype in dtypes)
+        steps = [step for step in self.steps if step >= least]
+        here, bends = self._received_at(c, c.direction.origin), []
+        for step in steps[min(c.numeric.best, len(steps) - 1) :]:
+            sides = [numeric.moved(c.direction, s, dtypes) for s in (step, -step)]
+            bends.append(sum(self._received_at(c, side) for side in sides) - 2 * here)
+        # Where it is not finite on one side nothing can be said.
+        return float(np.nan_to_num(np.max(np.abs(bends)) / 2, nan=np.inf))
+
+    def _received_at(self, c: Comparison, origin: Arrays) -> float:
+        vectors = c.direction.tangents if c.mode == "fwd" else c.cotangents
+        return pairing(c.weights, self.compiled[c.mode](origin, self.problem.constants, vectors)[1])
 
     def _is_known(self, c: Comparison, scale: float) -> bool:
         return np.isfinite(c.numeric.bound) and c.numeric.bound <= KNOWN * (scale or np.inf)
@@ -374,12 +396,14 @@ class _Order:
             part, found = along(direction)
             if self._has_kink(part.numeric, part.whole_scale):
                 self._fail_kink(part, self.rtol * part.whole_scale)
-            if not found.is_wrong:
+            if not found._replace(tolerance=found.tolerance + self._bend(part)).is_wrong:
                 return False
         else:
             # Wrong in no array alone: then it is along other signs too, or it was a kink nearby.
             other = numeric.with_other_signs(c.direction, self.settings.seed)
-            if not along(other)[1].is_wrong:
+            part, found_there = along(other)
+            tolerance_there = found_there.tolerance + self._bend(part)
+            if not found_there._replace(tolerance=tolerance_there).is_wrong:
                 return False
         if place is not None and place.stop - place.start == 1:
             tangent = to_coordinates(c.direction.tangents[place.leaf])[place.start]

@@ -293,6 +293,30 @@ def test_what_is_wrong_by_chance_is_unclear():
         assert "could not be checked" in str(error)  # noqa: PT017
 
 
+def with_a_bend(bend, distance):
+    """Its slope at 1 grows by `bend`, at `distance` from there."""
+    return jax.jit(lambda x: x**2 + bend * jax.nn.relu(x - np.float32(1 + distance)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("distance", [1e-6, 1e-5, 1e-4, -1e-6])
+@pytest.mark.parametrize("bend", [0.002, -0.004, 0.016])
+def test_a_right_gradient_beside_a_kink_is_not_called_wrong(bend, distance, seed):
+    """The kink is nearer than any step that rounding lets see it: all slopes are off alike."""
+    try:
+        testing.check_grads(with_a_bend(bend, distance), np.float32(1), seed=seed, jit=None)
+    except AssertionError as error:
+        assert re.search("could not be checked|has a kink", str(error))  # noqa: PT017
+
+
+@pytest.mark.parametrize("distance", [1e-6, 1e-5, 1e-4, -1e-6])
+def test_a_wrong_gradient_beside_a_kink_is_found(distance):
+    f = with_a_bend(0.004, distance)
+    wrong = jax.jit(with_vjp(f, lambda x, c: 1.02 * jax.vjp(f, x)[1](c)[0]))
+    with pytest.raises(AssertionError, match="is wrong at"):
+        testing.check_grads(wrong, np.float32(1), modes="rev", jit=None)
+
+
 def test_an_error_beside_the_point_says_that_it_is_there():
     def f(x):
         return x * jaxops.gather(jnp.arange(5, dtype=jnp.float32), jnp.int32(x))
