@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops import _arguments, _testing_adjoint, _testing_grads
+from jaxops import _arguments, _testing_adjoint, _testing_function, _testing_grads
 from jaxops._errors import OutOfBoundsError
 from jaxops._testing_leaves import dtype_of, first_where, is_inexact, take_apart
 from jaxops._testing_numeric import LADDERS, digits
@@ -105,7 +105,7 @@ def check_grads(
           1 of 1 elements looked at are wrong
           order 1, seed=0, rtol=0.00035
     """
-    op = _testing_grads.OP
+    op = _testing_function.OP
     _check_callable(f, op, "f")
     order = _count(order, op, "order", 1)
     directions = _count(directions, op, "directions", 1)
@@ -118,7 +118,7 @@ def check_grads(
         numeric_dtype = _numeric_dtype(numeric_dtype, op)
     problem = take_apart(f, args, op, is_inexact)
     _check_operands(problem, op)
-    settings = _testing_grads.Settings(
+    settings = _testing_function.Settings(
         _name_of(f), chosen, directions, seed, rtol, numeric_dtype, jit
     )
     _testing_grads.check(problem, settings, order)
@@ -317,7 +317,7 @@ def _modes(modes: Any, op: str) -> tuple[str, ...]:
     chosen = (modes,) if isinstance(modes, str) else modes
     if not isinstance(chosen, Sequence):
         raise TypeError(f"{op}: modes must be a str or a sequence of them; received {modes!r}")
-    known = list(_testing_grads.MODES)
+    known = list(_testing_function.MODES)
     if not chosen or any(mode not in known or chosen.count(mode) > 1 for mode in chosen):
         raise ValueError(f"{op}: modes must be 'fwd', 'rev' or both; received {modes!r}")
     return tuple(chosen)
