@@ -16,9 +16,10 @@ test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
 # The same with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
-# types off and on; what this machine has not is left out and named. RUNS="3.11-x64 3.13-x32" does less.
-test-versions:
-	$(PYTHON) tests/versions.py $(if $(RUNS),--runs $(RUNS))
+# types off and on; and the tests of numbers with each instruction set and with one thread. What this
+# machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less.
+test-versions: $(STAMP)
+	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python $(if $(RUNS),--runs $(RUNS))
 
 # Arrays of more than 2^31 elements, one test after the other. The arrays take 2.1 GB each.
 test-large: $(STAMP)

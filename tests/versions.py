@@ -1,7 +1,12 @@
-"""Runs the tests with the oldest and the newest versions that are supported, where they are here.
+"""Runs the tests with other versions, and the tests of numbers as other processors round.
 
-Each has an environment of its own, `.venv-3.11` and `.venv-3.13`. A Python that this machine lacks
-is named and left out. Run it with `make test-versions`; needs nothing but the standard library.
+The oldest and the newest versions that are supported have an environment of their own each,
+`.venv-3.11` and `.venv-3.13`. The runs named `isa-` take the usual environment, and let XLA use no
+more than that instruction set: it decides how wide a loop is and whether it multiplies and adds at
+once, and so how sums round. `isa-one-thread` lets XLA split no loop among threads.
+
+What this machine lacks is named and left out. Run it with `make test-versions`; needs nothing but
+the standard library.
 """
 
 import argparse
@@ -18,7 +23,21 @@ VERSIONS = {
     "3.11": ["jax==0.10.0", "jaxlib==0.10.0", "numpy==2.0.*"],
     "3.13": ["jax==0.12.*", "jaxlib==0.12.*"],
 }
-RUNS = [f"{python}-{bits}" for python in VERSIONS for bits in ("x32", "x64")]
+# By the flag of Linux that tells whether the processor has it.
+INSTRUCTION_SETS = {"SSE4_2": "sse4_2", "AVX": "avx", "AVX2": "avx2", "AVX512": "avx512f"}
+FLAGS = {f"isa-{name}": f"--xla_cpu_max_isa={name}" for name in INSTRUCTION_SETS}
+FLAGS["isa-one-thread"] = "--xla_cpu_multi_thread_eigen=false"
+RUNS = [f"{python}-{bits}" for python in VERSIONS for bits in ("x32", "x64")] + list(FLAGS)
+# The tests whose numbers may round: sums, products, derivatives and casts of floating-point values,
+# and what is told from their errors. The others move elements, count, or ask for errors.
+NUMBERS = [
+    f"tests/test_{name}.py"
+    for name in (
+        *("testing", "testing_adjoint", "scatter", "string_to_number", "casting", "reversing"),
+        *("column_sums", "row_copies", "sparse_grad", "sparse_grad_family", "scaling", "lazy"),
+        *("lazy_state", "unique", "sparse_grad_transformed", "indexed_slices", "examples", "ops"),
+    )
+]
 
 
 def interpreter(version: str) -> str | None:
@@ -54,12 +73,32 @@ def environment(version: str, python: str) -> str:
     return inside
 
 
-def run_tests(python: str, x64: bool, options: list[str]) -> tuple[int, str]:
+def lacking(run: str, python: str) -> str:
+    """Why that run would test nothing, or kill XLA, which aborts where it does not know a flag."""
+    needed = INSTRUCTION_SETS.get(run.removeprefix("isa-"))
+    if needed is not None and needed not in processor_flags():
+        return f"this processor has no {needed}"
+    command = [python, "-c", "import jax; jax.numpy.zeros(1)"]
+    result = subprocess.run(command, env=os.environ | with_flag(FLAGS[run]), capture_output=True)
+    return f"this jaxlib does not take {FLAGS[run]}" if result.returncode else ""
+
+
+def processor_flags(path: str = "/proc/cpuinfo") -> set[str]:
+    """Of the first processor; none where the system does not tell them so."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError:
+        return set()
+    return set(next((line.split() for line in lines if line.startswith("flags")), []))
+
+
+def with_flag(flag: str) -> dict[str, str]:
+    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flag}".strip()}
+
+
+def run_tests(python: str, setting: dict[str, str], options: list[str]) -> tuple[int, str]:
     """The exit status of pytest, and the last line that it printed."""
     command = [python, "-m", "pytest", "--numprocesses", "auto", "--maxprocesses", "8", *options]
-    # The examples in the documents show what is printed without 64-bit types.
-    command += ["tests"] if x64 else []
-    setting = {"JAX_ENABLE_X64": str(int(x64))}
     last = ""
     with subprocess.Popen(
         command, cwd=ROOT, env=os.environ | setting, stdout=subprocess.PIPE, text=True
@@ -71,33 +110,55 @@ def run_tests(python: str, x64: bool, options: list[str]) -> tuple[int, str]:
     return process.returncode, last
 
 
-def described(python: str, x64: bool) -> str:
+def described(python: str) -> str:
     code = (
         "import platform, jax, numpy\n"
         "print('Python', platform.python_version(), 'jax', jax.__version__, end=' ')\n"
         "print('numpy', numpy.__version__)"
     )
     versions = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
-    return f"{versions.stdout.strip()}, x64 {'on' if x64 else 'off'}"
+    return versions.stdout.strip()
+
+
+def with_version(run: str, options: list[str]) -> tuple[int, str]:
+    """The exit status of a run with another Python and JAX, and what is said of it."""
+    version, bits = run.split("-")
+    python = interpreter(version)
+    if python is None:
+        return 0, f"no Python {version} on this machine, left out"
+    inside, x64 = environment(version, python), bits == "x64"
+    # The examples in the documents show what is printed without 64-bit types.
+    options = [*options, "tests"] if x64 else options
+    title = f"{described(inside)}, x64 {'on' if x64 else 'off'}"
+    print(f"\n{title}", flush=True)
+    status, last = run_tests(inside, {"JAX_ENABLE_X64": str(int(x64))}, options)
+    return status, f"{title}: {last}"
+
+
+def with_rounding(run: str, python: str, options: list[str]) -> tuple[int, str]:
+    """The same for a run of the tests of numbers, as another processor rounds."""
+    reason = lacking(run, python)
+    if reason:
+        return 0, f"{reason}, left out"
+    title = f"{described(python)}, {FLAGS[run]}"
+    print(f"\n{title}", flush=True)
+    status, last = run_tests(python, with_flag(FLAGS[run]), [*options, *NUMBERS])
+    return status, f"{title}: {last}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS)
+    parser.add_argument("--python", default=sys.executable, help="of the usual environment")
     parser.add_argument("options", nargs="*", help="options of pytest, after a --")
     arguments = parser.parse_args()
     lines, failed = [], 0
     for run in arguments.runs:
-        version, bits = run.split("-")
-        python = interpreter(version)
-        if python is None:
-            lines.append(f"{run}: no Python {version} on this machine, left out")
-            continue
-        inside = environment(version, python)
-        title = described(inside, bits == "x64")
-        print(f"\n{title}", flush=True)
-        status, last = run_tests(inside, bits == "x64", arguments.options)
-        lines.append(f"{run}: {title}: {last}")
+        if run in FLAGS:
+            status, text = with_rounding(run, arguments.python, arguments.options)
+        else:
+            status, text = with_version(run, arguments.options)
+        lines.append(f"{run}: {text}")
         failed += status != 0
     print("\n".join(["", *lines]), flush=True)
     return int(failed > 0)
