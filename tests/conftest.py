@@ -31,6 +31,18 @@ def pytest_configure(config):
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Held to SSE4.2 (`make test-versions`) XLA compiles no float16: such a test says nothing."""
+    try:
+        return (yield)
+    except jax.errors.JaxRuntimeError as error:
+        held = "--xla_cpu_max_isa=SSE4_2" in os.environ.get("XLA_FLAGS", "")
+        if held and "Failed to materialize symbols" in str(error):
+            pytest.skip("XLA compiles no float16 for SSE4.2")
+        raise
+
+
 @pytest.fixture(scope="session")
 def counted():
     return iter(range(1, 10**9))
