@@ -1,0 +1,487 @@
+"""Whether an optimizer treats each row of a table by itself, and may be run on some of them."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, JaxprEqn
+
+from jaxops import _arguments, _jax_internals, _rows
+
+_OP = "lazy"
+
+# An optimizer that looks at values cannot be followed.
+LOOKS_AT_VALUES = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+
+
+class Params(NamedTuple):
+    """Parameters without their values."""
+
+    paths: list[str]
+    types: Sequence[jax.ShapeDtypeStruct]
+    structure: Any
+
+    def resized(self, sizes: Mapping[int, tuple[int, int]]) -> Params:
+        """With other sizes: leaf: axis, size."""
+        types = list(self.types)
+        for n, (axis, size) in sizes.items():
+            shape = [*types[n].shape]
+            shape[axis] = size
+            types[n] = jax.ShapeDtypeStruct(tuple(shape), types[n].dtype)
+        return self._replace(types=types)
+
+    def with_more_rows(self, axes: Mapping[int, int]) -> Params:
+        """With one or a few rows more in some of the tables, so that the sizes tell the tables."""
+        sizes: dict[int, tuple[int, int]] = {}
+        for n, axis in axes.items():
+            rows = self.types[n].shape[axis]
+            taken = {size for m, (_, size) in sizes.items() if self.types[m].shape[axes[m]] == rows}
+            more = rows + 1
+            while more in taken or math.gcd(rows, more) != 1:
+                more += 1
+            sizes[n] = axis, more
+        return self.resized(sizes)
+
+
+def flatten(params: Any) -> tuple[Params, list[jax.Array]]:
+    with_paths, structure = jax.tree_util.tree_flatten_with_path(params)
+    paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
+    leaves = [
+        _arguments.to_operand(leaf, _OP, f"parameter {path!r}")
+        for path, (_, leaf) in zip(paths, with_paths, strict=True)
+    ]
+    types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+    return Params(paths, types, structure), leaves
+
+
+class States(NamedTuple):
+    """Shapes of the leaves of an optimizer's state, and of which table each has rows."""
+
+    shapes: list[tuple[int, ...]]
+    owners: list[int | None]
+    problems: dict[int, str]  # tables with states that are not rows
+
+
+def states(optimizer: Any, params: Params, tables: Sequence[int]) -> States:
+    """By which leaves change their shapes when the tables get more rows."""
+    larger = params.with_more_rows(dict.fromkeys(tables, 0))
+    shapes, new_shapes = (
+        [leaf.shape for leaf in jax.tree.leaves(_state_types(optimizer, p))]
+        for p in (params, larger)
+    )
+    found = States(shapes, [None] * len(shapes), {})
+    for place, (shape, new_shape) in enumerate(zip(shapes, new_shapes, strict=True)):
+        if shape == new_shape:
+            continue
+        pairs = {n: (params.types[n].shape, larger.types[n].shape) for n in tables}
+        owners = [n for n, pair in pairs.items() if pair == (shape, new_shape)]
+        if owners:
+            found.owners[place] = owners[0]
+            continue
+        dims = set(zip(shape, new_shape, strict=False))
+        rows = [n for n, (old, new) in pairs.items() if (old[0], new[0]) in dims]
+        for n in rows or tables:
+            found.problems[n] = (
+                f"{_OP}: the optimizer must be element-wise, with states of the shape of table "
+                f"{params.paths[n]!r}, {params.types[n].shape}; received one that keeps {shape} "
+                "for it"
+            )
+    return found
+
+
+def _state_types(optimizer: Any, params: Params) -> Any:
+    return jax.eval_shape(optimizer.init, params.structure.unflatten(params.types))
+
+
+# --- before the first step, when it is not known which parameters will be tables ---
+
+
+def possible_tables(optimizer: Any, params: Params) -> frozenset[int]:
+    """The parameters that are found good as tables. An optimizer that has none is refused.
+
+    Where some parameters have several dimensions, those of one dimension count as tables only if
+    they are as long as the longest.
+    """
+    lengths = {n: t.shape[0] for n, t in enumerate(params.types) if t.shape}
+    rank = min(2, max((len(t.shape) for t in params.types), default=0))
+    tables = [
+        n
+        for n, length in sorted(lengths.items(), key=lambda item: -item[1])
+        if len(params.types[n].shape) >= rank or length == max(lengths.values())
+    ]
+    if not tables:
+        return frozenset()
+    found = states(optimizer, params, tables)
+    rest = [n for n in tables if n not in found.problems]
+    owners = [n if n in rest else None for n in found.owners]
+    is_known, found_before = _problems_before_steps(optimizer, params, rest, owners)
+    refusals = {**found.problems, **found_before}
+    if all(n in refusals for n in tables):
+        raise ValueError(refusals[tables[0]])
+    return frozenset(tables).difference(refusals) if is_known else frozenset()
+
+
+def _problems_before_steps(
+    optimizer: Any, params: Params, tables: Sequence[int], owners: Sequence[int | None]
+) -> tuple[bool, dict[int, str]]:
+    """And whether they are all: `update` may need arguments that only `apply` knows."""
+    depths = dict.fromkeys(tables, 1)
+    if not tables:
+        return True, {}
+    try:
+        return True, problems(optimizer, params, depths, owners, {})
+    except LOOKS_AT_VALUES:
+        return False, {}
+    except Exception as error:
+        # A name may be that of an axis that `shard_map` gives to the steps.
+        if not (_takes_extra(optimizer) or isinstance(error, NameError)):
+            message = (
+                f"{_OP}: the optimizer must take gradients of the structure of the parameters; "
+                f"received one whose update raises {type(error).__name__}: {error}"
+            )
+            return True, dict.fromkeys(tables, message)
+    try:
+        return False, problems(optimizer, params, depths, owners, _usual_extra(params))
+    except Exception:
+        return False, {}
+
+
+def _takes_extra(optimizer: Any) -> bool:
+    parameters = list(inspect.signature(optimizer.update).parameters.values())
+    return len(parameters) > 3 or any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _usual_extra(params: Params) -> dict[str, Any]:
+    """What optax's transformations want to be given: the loss, and functions that compute it."""
+
+    def loss(params, *_, **__):
+        return sum(jnp.sum(x) for x in jax.tree.leaves(params))
+
+    return {
+        "value": jnp.zeros(()),
+        "value_fn": loss,
+        "obj_fn": loss,
+        "grad_fn": lambda params, *_, **__: jax.grad(loss)(params),
+    }
+
+
+# --- for given tables ---
+
+
+def check(
+    optimizer: Any,
+    params: Params,
+    depths: Mapping[int, int],
+    states: States,
+    extra: Mapping[str, Any],
+) -> None:
+    """Refuses an optimizer that cannot be run on the rows of one of the tables."""
+    try:
+        found = states.problems or problems(optimizer, params, depths, states.owners, extra)
+    except LOOKS_AT_VALUES:
+        return
+    for message in found.values():
+        raise ValueError(message)
+
+
+def problems(
+    optimizer: Any,
+    params: Params,
+    depths: Mapping[int, int],
+    owners: Sequence[int | None],
+    extra: Mapping[str, Any],
+) -> dict[int, str]:
+    """Why an optimizer cannot be run on the rows of some of the tables.
+
+    Args:
+        optimizer: as for `lazy`.
+        params: the parameters.
+        depths: tables, and along how many axes of each the rows are counted.
+        owners: for each leaf of the state, the table that it has rows of.
+        extra: other arguments of `optimizer.update`.
+    """
+    found: dict[int, str] = {}
+    is_whole = max(depths.values()) == 1
+    for place in range(max(depths.values())):
+        axes = {n: min(place, depth - 1) for n, depth in depths.items()}
+        along = _problems_along(optimizer, params, axes, owners, extra, is_whole)
+        found = {**along, **found}
+    return found
+
+
+def is_value(x: Any) -> bool:
+    """Whether an extra argument is one that may be another in each step."""
+    return isinstance(x, (jax.Array, np.ndarray, np.generic, float))
+
+
+class _Traced(NamedTuple):
+    program: ClosedJaxpr
+    state_paths: list[str]
+
+
+def _trace(optimizer: Any, params: Params, extra: Mapping[str, Any]) -> _Traced:
+    """The program from gradients, state, parameters and extra arrays to updates and new state."""
+    with_paths, state_structure = jax.tree_util.tree_flatten_with_path(
+        _state_types(optimizer, params)
+    )
+    extra_leaves, extra_structure = jax.tree.flatten(dict(extra))
+    is_array = list(map(is_value, extra_leaves))
+    arrays = [x for x, is_one in zip(extra_leaves, is_array, strict=True) if is_one]
+    inputs = [*params.types, *(leaf for _, leaf in with_paths), *params.types]
+    sizes = np.cumsum([len(params.types), len(with_paths), len(params.types)])
+
+    def update(*leaves):
+        gradients, state, values, given = (
+            leaves[start:stop] for start, stop in zip([0, *sizes], [*sizes, None], strict=True)
+        )
+        given = iter(given)
+        merged = [next(given) if a else x for x, a in zip(extra_leaves, is_array, strict=True)]
+        return optimizer.update(
+            params.structure.unflatten(gradients),
+            state_structure.unflatten(state),
+            params.structure.unflatten(values),
+            **extra_structure.unflatten(merged),
+        )
+
+    types = [jax.ShapeDtypeStruct(np.shape(x), jnp.result_type(x)) for x in arrays]
+    # As optax's transformations want it; types decide nothing here.
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        program, result = jax.make_jaxpr(update, return_shape=True)(*inputs, *types)
+    updates, state = result
+    leaves_like(updates, params.structure, "updates")
+    leaves_like(state, state_structure, "state")
+    return _Traced(program, [jax.tree_util.keystr(path) for path, _ in with_paths])
+
+
+def leaves_like(tree: Any, structure: Any, what: str) -> list:
+    leaves, received = jax.tree.flatten(tree)
+    if received != structure:
+        raise ValueError(
+            f"{_OP}: the optimizer's {what} must have the structure {structure}; "
+            f"received {received}"
+        )
+    return leaves
+
+
+def _problems_along(
+    optimizer: Any, params: Params, axes: Mapping[int, int], owners, extra, is_whole: bool
+) -> dict[int, str]:
+    """With one axis of each table as that of its rows."""
+    at_least = {n: (axis, max(2, params.types[n].shape[axis])) for n, axis in axes.items()}
+    first = params.resized(at_least)
+    second = first.with_more_rows(axes)
+    traced = _trace(optimizer, first, extra)
+    try:
+        programs = traced.program, _trace(optimizer, second, extra).program
+    except Exception as error:
+        message = (
+            f"{_OP}: the optimizer must take tables of any number of rows; received one whose "
+            f"update raises {type(error).__name__} for {[t.shape for t in second.types]}: {error}"
+        )
+        return dict.fromkeys(axes, message)
+    sizes = {
+        (first.types[n].shape[axis], second.types[n].shape[axis]): n for n, axis in axes.items()
+    }
+    judge = _Judge(programs, axes, owners, sizes, only_whole=not is_whole)
+    try:
+        results, rows = judge.follow({})
+    except _rows.DifferentPrograms as error:
+        what = "computes other things for other numbers of rows"
+        problem = _rows.Problem(what, error.equations)
+        return {n: _row_message(params.paths[n], problem) for n in axes}
+    found = {}
+    for n in axes:
+        problem = judge.problem(n, results)
+        if problem is not None:
+            found[n] = _row_message(params.paths[n], problem)
+    rest = [n for n in axes if n not in found]
+    for n, (place, gate, keeps) in judge.phases(rest, results, rows).items():
+        found[n] = _phase_message(params.paths[n], traced.state_paths[place], gate, keeps)
+    return found
+
+
+class _Judge:
+    """Follows the rows of tables through a pair of programs, from `_trace`."""
+
+    def __init__(self, programs, axes: Mapping[int, int], owners, sizes, only_whole: bool):
+        self.programs = programs
+        self.axes = axes
+        self.owners = owners
+        self.sizes = sizes
+        self.only_whole = only_whole
+        avals = programs[0].in_avals
+        self.num_leaves = len(programs[0].out_avals) - len(owners)
+        num_extra = len(avals) - 2 * self.num_leaves - len(owners)
+        leaves = [n if n in axes else None for n in range(self.num_leaves)]
+        self.tables = [*leaves, *owners, *leaves, *[None] * num_extra]
+        self.gradients = range(self.num_leaves)
+        self.params = range(self.num_leaves + len(owners), 2 * self.num_leaves + len(owners))
+        self.gate_inputs = frozenset(
+            n
+            for n, table in enumerate(self.tables)
+            if table is None and n not in self.gradients and n not in self.params
+        )
+
+    def follow(self, forced: Mapping[tuple, int], of_data: int | None = None):
+        rows = _rows.Rows(
+            {n: table for n, table in enumerate(self.tables) if table is not None},
+            self.sizes,
+            self.gate_inputs,
+            forced,
+            self.only_whole,
+            of_data,
+        )
+        inputs = []
+        for number, (table, aval) in enumerate(
+            zip(self.tables, self.programs[0].in_avals, strict=True)
+        ):
+            value = _rows.Value(
+                inputs=frozenset([number]),
+                signed=frozenset([number]),
+                same_as=number,
+                rows=None if table is None else (table, self.axes[table]),
+                absent=0.0 if table is not None and number in self.gradients else None,
+            )
+            if aval.shape == () and aval.dtype == np.bool_:
+                value = rows.gate_of_input(value, number)
+            inputs.append(value)
+        return rows.run(self.programs, inputs), rows
+
+    def problem(self, table: int, results: Sequence[_rows.Value]) -> _rows.Problem | None:
+        """Why the rows of a table do not stay by themselves."""
+        owners = [*range(self.num_leaves), *self.owners]
+        rows = table, self.axes[table]
+        for owner, result in sorted(
+            zip(owners, results, strict=True), key=lambda item: item[0] != table
+        ):
+            if table in result.mixed:
+                return result.mixed[table]
+            if owner == table and result.rows != rows and result.rows is not None:
+                return _rows.Problem("moves rows", ())
+            if owner != table and result.rows is not None and result.rows[0] == table:
+                return _rows.Problem("keeps rows of the table for another parameter", ())
+            if result.is_count:
+                return _rows.Problem("depends on the number of rows", ())
+        return None
+
+    def phases(self, tables: Sequence[int], results: Sequence[_rows.Value], rows) -> dict:
+        """States of tables with a meaning that changes from step to step.
+
+        A gate in the way of some steps begins such a state anew. Meanwhile it either collects
+        gradients that the updates do not show, or keeps parameters as they were. Returned by
+        table: the leaf of the state, the gate, and whether it keeps parameters.
+        """
+        places = [p for p, owner in enumerate(self.owners) if owner in tables]
+        if not places:
+            return {}
+        seen = frozenset().union(
+            *(results[n].inputs for n in tables),
+            *(results[self.num_leaves + p].inputs for p in places),
+        )
+        ways = [
+            (gate, self.follow({gate.path: way}, of_data)[0])
+            for gate in rows.gates
+            if gate.path in seen
+            for way in range(gate.num_choices)
+            for of_data in ([None, 0, 1] if rows.data_decide else [None])
+        ]
+        found = {}
+        for place in places:
+            table, number = self.owners[place], self.num_leaves + place
+            if table in found:
+                continue
+            states = [(gate, outcome[number], outcome[table]) for gate, outcome in ways]
+            begun = [
+                (gate, state)
+                for gate, state, _ in states
+                if number not in state.inputs and number in results[number].inputs
+            ]
+            collects = [
+                gate
+                for gate, state, update in states
+                if table not in update.inputs and table in state.signed
+            ]
+            waits = [gate for gate, state, _ in states if state.same_as == number]
+            copies = [gate for gate, state in begun if self.params[table] in state.inputs]
+            if begun and collects:
+                found[table] = place, collects[0], False
+            elif waits and copies:
+                found[table] = place, copies[0], True
+        return found
+
+
+# --- what to say ---
+
+_REMEDY = (
+    "Keep it from the tables, as optax.multi_transform and optax.masked can, or give it dense "
+    "gradients (IndexedSlices.to_dense)"
+)
+
+
+def _row_message(path: str, problem: _rows.Problem) -> str:
+    return (
+        f"{_OP}: the optimizer must update each row of table {path!r} by itself; received one "
+        f"that {problem.what}{_where(problem.equations)}. {_REMEDY}"
+    )
+
+
+def _phase_message(path: str, state: str, gate: _rows.Gate, keeps_params: bool) -> str:
+    if keeps_params:
+        return (
+            f"{_OP}: the optimizer must update each row of table {path!r} in one step; received "
+            f"one that keeps parameters of some steps for later ones, in its state {state}"
+            f"{_where(gate.equations)}: a row without a gradient in the later step would not go "
+            f"back to its own. {_REMEDY}"
+        )
+    return (
+        f"{_OP}: the optimizer must use the gradient of table {path!r} in the step that gets it; "
+        f"received one that collects gradients over several steps, in its state {state}"
+        f"{_where(gate.equations)}: a row without a gradient in the last of them would lose its "
+        "own. Add the gradients of several steps up, as IndexedSlices can be, and make one lazy "
+        "step with the sum"
+    )
+
+
+def _where(equations: Sequence[JaxprEqn]) -> str:
+    """The transformation that made an equation, and the line of it.
+
+    What JAX's own functions trace is kept, and tells of the first that called them, so calls come
+    before what is in them.
+    """
+    for eqn in equations:
+        frames = [(*f, _outermost(*f[:2])) for f in _jax_internals.frames_of(eqn)]
+        inside = [f for f in frames if f[3] and f[3] != f[2]]
+        updates = [f for f in inside if "update" in f[2]] or inside
+        for _, _, _, name in updates[:1]:
+            file, line, _, _ = next(f for f in inside if f[3] == name)
+            return f" in {name} ({_short(file)}:{line})"
+    for eqn in equations:
+        for file, line, function in _jax_internals.frames_of(eqn):
+            return f" in {function} ({_short(file)}:{line})"
+    return ""
+
+
+def _outermost(file: str, line: int) -> str | None:
+    """The function or class around a line that stands at the left margin."""
+    for number in range(line, 0, -1):
+        match = re.match(r"(?:def|class) (\w+)", linecache.getline(file, number))
+        if match:
+            return match[1]
+    return None
+
+
+def _short(file: str) -> str:
+    return os.sep.join(file.split(os.sep)[-3:])
