@@ -26,7 +26,7 @@ CALLS = {
 
 # Each result is the operand at its place.
 EACH_BY_ITSELF = {"optimization_barrier", "copy", "copy_p", "name", "sharding_constraint"}
-EACH_BY_ITSELF |= {"pvary", "pcast", "device_put"}
+EACH_BY_ITSELF |= {"pvary", "pcast", "device_put", "stop_gradient"}
 
 _ELEMENTWISE = (
     "abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import linecache
-import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -43,18 +43,6 @@ class Params(NamedTuple):
             types[n] = jax.ShapeDtypeStruct(tuple(shape), types[n].dtype)
         return self._replace(types=types)
 
-    def with_more_rows(self, axes: Mapping[int, int]) -> Params:
-        """With one or a few rows more in some of the tables, so that the sizes tell the tables."""
-        sizes: dict[int, tuple[int, int]] = {}
-        for n, axis in axes.items():
-            rows = self.types[n].shape[axis]
-            taken = {size for m, (_, size) in sizes.items() if self.types[m].shape[axes[m]] == rows}
-            more = rows + 1
-            while more in taken or math.gcd(rows, more) != 1:
-                more += 1
-            sizes[n] = axis, more
-        return self.resized(sizes)
-
 
 def flatten(params: Any) -> tuple[Params, list[jax.Array]]:
     with_paths, structure = jax.tree_util.tree_flatten_with_path(params)
@@ -77,11 +65,19 @@ class States(NamedTuple):
 
 def states(optimizer: Any, params: Params, tables: Sequence[int]) -> States:
     """By which leaves change their shapes when the tables get more rows."""
-    larger = params.with_more_rows(dict.fromkeys(tables, 0))
-    shapes, new_shapes = (
-        [leaf.shape for leaf in jax.tree.leaves(_state_types(optimizer, p))]
-        for p in (params, larger)
-    )
+    # By different numbers, which tell the tables.
+    more = {n: (0, params.types[n].shape[0] + 1 + place) for place, n in enumerate(tables)}
+    larger = params.resized(more)
+    try:
+        shapes, new_shapes = (
+            [leaf.shape for leaf in jax.tree.leaves(_state_types(optimizer, p))]
+            for p in (params, larger)
+        )
+    except LOOKS_AT_VALUES as error:
+        raise ValueError(
+            f"{_OP}: the optimizer's init must work under jax.eval_shape, without values; received "
+            f"one that raises {type(error).__name__}"
+        ) from error
     found = States(shapes, [None] * len(shapes), {})
     for place, (shape, new_shape) in enumerate(zip(shapes, new_shapes, strict=True)):
         if shape == new_shape:
@@ -145,6 +141,8 @@ def _problems_before_steps(
         return True, problems(optimizer, params, depths, owners, {})
     except LOOKS_AT_VALUES:
         return False, {}
+    except WrongStructure as error:
+        return True, dict.fromkeys(tables, str(error))
     except Exception as error:
         # A name may be that of an axis that `shard_map` gives to the steps.
         if not (_takes_extra(optimizer) or isinstance(error, NameError)):
@@ -153,10 +151,12 @@ def _problems_before_steps(
                 f"received one whose update raises {type(error).__name__}: {error}"
             )
             return True, dict.fromkeys(tables, message)
-    try:
-        return False, problems(optimizer, params, depths, owners, _usual_extra(params))
-    except Exception:
-        return False, {}
+    for extra in _usual_extra():
+        try:
+            return False, problems(optimizer, params, depths, owners, extra)
+        except Exception:
+            pass  # it wants others
+    return False, {}
 
 
 def _takes_extra(optimizer: Any) -> bool:
@@ -164,18 +164,21 @@ def _takes_extra(optimizer: Any) -> bool:
     return len(parameters) > 3 or any(p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def _usual_extra(params: Params) -> dict[str, Any]:
+_GRADIENTS = object()  # the gradients that `update` gets, as an extra argument
+
+
+def _usual_extra() -> list[dict[str, Any]]:
     """What optax's transformations want to be given: the loss, and functions that compute it."""
 
     def loss(params, *_, **__):
-        return sum(jnp.sum(x) for x in jax.tree.leaves(params))
+        return jnp.tanh(sum(jnp.sum(x) for x in jax.tree.leaves(params)))
 
-    return {
-        "value": jnp.zeros(()),
-        "value_fn": loss,
-        "obj_fn": loss,
-        "grad_fn": lambda params, *_, **__: jax.grad(loss)(params),
-    }
+    def grad(params, *_, **__):
+        return jax.grad(loss)(params)
+
+    value = {"value": jnp.zeros(())}
+    search = {**value, "grad": _GRADIENTS, "value_fn": loss}
+    return [value, search, {"obj_fn": loss}, {"grad_fn": grad}]
 
 
 # --- for given tables ---
@@ -193,6 +196,14 @@ def check(
         found = states.problems or problems(optimizer, params, depths, states.owners, extra)
     except LOOKS_AT_VALUES:
         return
+    except (TypeError, ValueError) as error:
+        if not extra or isinstance(error, WrongStructure):
+            raise
+        raise ValueError(
+            f"{_OP}: the optimizer must take tables of any number of rows with the other arguments "
+            f"it is given, {sorted(extra)}; received one whose update raises "
+            f"{type(error).__name__}: {error}"
+        ) from error
     for message in found.values():
         raise ValueError(message)
 
@@ -227,6 +238,15 @@ def is_value(x: Any) -> bool:
     return isinstance(x, (jax.Array, np.ndarray, np.generic, float))
 
 
+# Numbers of rows to trace with, as steps may come with any; no one is a multiple of another.
+_FEW = 5
+
+
+def _many() -> Iterator[int]:
+    """Another number for each table."""
+    return (n for n in itertools.count(4001) if n % _FEW)
+
+
 class _Traced(NamedTuple):
     program: ClosedJaxpr
     state_paths: list[str]
@@ -248,9 +268,13 @@ def _trace(optimizer: Any, params: Params, extra: Mapping[str, Any]) -> _Traced:
             leaves[start:stop] for start, stop in zip([0, *sizes], [*sizes, None], strict=True)
         )
         given = iter(given)
-        merged = [next(given) if a else x for x, a in zip(extra_leaves, is_array, strict=True)]
+        gradients = params.structure.unflatten(gradients)
+        merged = [
+            gradients if x is _GRADIENTS else next(given) if is_one else x
+            for x, is_one in zip(extra_leaves, is_array, strict=True)
+        ]
         return optimizer.update(
-            params.structure.unflatten(gradients),
+            gradients,
             state_structure.unflatten(state),
             params.structure.unflatten(values),
             **extra_structure.unflatten(merged),
@@ -266,10 +290,14 @@ def _trace(optimizer: Any, params: Params, extra: Mapping[str, Any]) -> _Traced:
     return _Traced(program, [jax.tree_util.keystr(path) for path, _ in with_paths])
 
 
+class WrongStructure(ValueError):
+    """Of what an optimizer returns."""
+
+
 def leaves_like(tree: Any, structure: Any, what: str) -> list:
     leaves, received = jax.tree.flatten(tree)
     if received != structure:
-        raise ValueError(
+        raise WrongStructure(
             f"{_OP}: the optimizer's {what} must have the structure {structure}; "
             f"received {received}"
         )
@@ -280,9 +308,8 @@ def _problems_along(
     optimizer: Any, params: Params, axes: Mapping[int, int], owners, extra, is_whole: bool
 ) -> dict[int, str]:
     """With one axis of each table as that of its rows."""
-    at_least = {n: (axis, max(2, params.types[n].shape[axis])) for n, axis in axes.items()}
-    first = params.resized(at_least)
-    second = first.with_more_rows(axes)
+    first = params.resized({n: (axis, _FEW) for n, axis in axes.items()})
+    second = params.resized({n: (axes[n], size) for n, size in zip(axes, _many(), strict=False)})
     traced = _trace(optimizer, first, extra)
     try:
         programs = traced.program, _trace(optimizer, second, extra).program
