@@ -27,7 +27,7 @@ class LazyOptimizer(NamedTuple):
 
 
 def lazy(optimizer: Any) -> LazyOptimizer:
-    """Runs an element-wise optimizer on those rows of the tables that have a gradient.
+    """Runs an optimizer on those rows of the tables that have a gradient.
 
     For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
     and of the optimizer's state are gathered at the distinct indices, updated, and put back: time
@@ -44,13 +44,14 @@ def lazy(optimizer: Any) -> LazyOptimizer:
 
     Args:
         optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
-            updates to add and a new state, as optax's gradient transformations have. Its state
-            for a table is arrays of the table's shape, each row of which depends on that row
-            alone, and anything that does not depend on the number of rows, such as counts. What
-            reduces over gradients, as clipping by their global norm does, gets each row once.
+            updates to add and a new state, as optax's gradient transformations have. Each row of
+            a table must be updated by itself. The state for a table is arrays of the table's
+            shape, each row of which depends on that row alone, and anything that does not depend
+            on the number of rows, such as counts. What reduces over gradients, so that those of 0
+            add nothing, as clipping by their global norm does, gets each row once.
 
     Returns:
-        A named tuple of two functions. `init(params) -> state` is the optimizer's own.
+        A named tuple of two functions. `init(params) -> state` gives the optimizer's own state.
         `apply(grads, state, params, **extra) -> (params, state)` makes one step; `grads` has the
         structure of `params`, with `IndexedSlices` for some of the leaves. Other leaves, and
         `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
@@ -58,7 +59,9 @@ def lazy(optimizer: Any) -> LazyOptimizer:
     Raises:
         TypeError: `optimizer` lacks one of the methods.
         ValueError: gradients that do not have the structure or shapes of the parameters; an
-            optimizer that is not element-wise, which is told by the shapes of its state.
+            optimizer that does not update each row by itself or collects gradients over several
+            steps, which its traced program tells. `init` raises if no parameter could be a table,
+            `apply` if one of the tables cannot. With the transformation's name and a remedy.
 
     Gradient: as the optimizer's.
 

@@ -37,6 +37,7 @@ _ELEMENTWISE = (
     "shift_right_arithmetic shift_right_logical sign sin sinh sqrt square sub tan tanh xor zeta"
 )
 ELEMENTWISE = frozenset(_ELEMENTWISE.split())
+ELEMENTWISE |= {"igamma_grad_a", "mulhi", "random_gamma_grad"}
 
 # Only the place of the elements changes, or how often they are there.
 MOVES = {"broadcast_in_dim", "reshape", "rev", "slice", "squeeze", "split", "transpose"}
@@ -203,6 +204,10 @@ def moved_axis(eqns: Sequence[JaxprEqn], operands: Sequence, axis: int) -> int |
         along = params[_ALONG[name]]
         has_rows = all(v.rows for v in operands)
         return axis if has_rows and axis not in np.atleast_1d(along) else None
+    if name == "bitcast_convert_type":  # elements may be cut up, along a last axis more
+        return axis
+    if name == "stack":
+        return axis + (params["axis"] <= axis) if all(v.rows for v in operands) else None
     if name == "transpose":
         return tuple(params["permutation"]).index(axis)
     if name == "squeeze":

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import re
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ MODULES = (optax, optax.contrib, optax.transforms)
 def is_transformation(item) -> bool:
     """Whether a public name of optax makes gradient transformations."""
     if inspect.isclass(item):
-        methods = [getattr(item, n, None) for n in ("init", "update")]
+        methods: list[Any] = [getattr(item, n, None) for n in ("init", "update")]
         if issubclass(item, tuple) or not all(map(inspect.isfunction, methods)):
             return False
         return "params" in inspect.signature(methods[0]).parameters  # no schedule with a state

@@ -5,6 +5,7 @@ import logging
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -57,7 +58,7 @@ def array(seed, shape):
     return jnp.asarray(np.random.default_rng(seed).integers(-8, 9, shape) / 4, jnp.float32)
 
 
-def gradients(params, tables, step):
+def gradients(params, tables, step) -> dict[str, Any]:
     return {
         name: IndexedSlices(array(step, (5, *p.shape[1:])), jnp.array(STEPS[step]), p.shape)
         if name in tables

@@ -1,6 +1,7 @@
 """Optimizers that lazy takes and refuses, by what they compute."""
 
 import re
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -223,7 +224,7 @@ COLLECTING = {
         "MultiSteps",
     ),
     "multi-steps-schedule": (
-        lambda: optax.MultiSteps(optax.sgd(0.1), lambda step: jnp.where(step < 5, 1, 4)),
+        lambda: optax.MultiSteps(optax.sgd(0.1), lambda step: jnp.where(jnp.less(step, 5), 1, 4)),
         "MultiSteps",
     ),
     "multi-steps-skip": (
@@ -251,6 +252,10 @@ def test_collecting_gradients(name):
         jaxops.lazy(build()).apply(slices(), build().init(table()), table())
 
 
+def every_second(step, **_) -> Any:
+    return step % 2 == 0
+
+
 # Choices by the step count that collect nothing.
 NOT_COLLECTING = {
     "frozen-at-first": lambda: optax.adam(
@@ -258,10 +263,10 @@ NOT_COLLECTING = {
     ),
     "warm-up": lambda: optax.adamw(optax.warmup_cosine_decay_schedule(0.0, 0.1, 10, 100)),
     "piecewise": lambda: optax.rmsprop(optax.piecewise_constant_schedule(0.1, {10: 0.0})),
-    "every-second": lambda: optax.conditionally_mask(optax.adam(0.1), lambda step: step % 2 == 0),
+    "every-second": lambda: optax.conditionally_mask(optax.adam(0.1), every_second),
     "first-step": lambda: optax.novograd(0.1),
     "previous-gradient": lambda: optax.conditionally_transform(
-        optax.optimistic_adam_v2(0.1), lambda step: step % 2 == 0
+        optax.optimistic_adam_v2(0.1), every_second
     ),
     "finite": lambda: optax.apply_if_finite(optax.novograd(0.1), 3),
     "injected": lambda: optax.inject_hyperparams(optax.adam)(optax.linear_schedule(0.0, 0.1, 5)),
@@ -277,10 +282,12 @@ def test_not_collecting(name):
 
 def test_sum_of_slices_is_one_lazy_step():
     """What to do instead."""
-    steps = slices(), slices(indices=(0, 0, 2, 4))
+    steps: Any = slices(), slices(indices=(0, 0, 2, 4))
     lazy = jaxops.lazy(optax.adagrad(0.1))
     received, _ = lazy.apply(steps[0] + steps[1], lazy.init(table()), table())
     optimizer = optax.MultiSteps(optax.adagrad(0.1), 2, use_grad_mean=False)
+    state: Any
+    expected: Any
     state, expected = optimizer.init(table()), table()
     for step in steps:
         updates, state = optimizer.update(step.to_dense(), state, expected)
