@@ -182,3 +182,16 @@ def where(eqn: jex_core.JaxprEqn) -> str:
     for frame in outside or frames:
         return f" at {frame.file_name}:{frame.start_line} ({frame.function_name})"
     return ""
+
+
+def frames_of(eqn: jex_core.JaxprEqn) -> list[tuple[str, int, str]]:
+    """File, line and function of the calls that made `eqn`, the innermost first.
+
+    As above. Without what is JAX's or of this package.
+    """
+    here = os.path.dirname(__file__)
+    return [
+        (frame.file_name, frame.start_line, frame.function_name)
+        for frame in _source_info_util.user_frames(eqn.source_info.traceback)
+        if os.path.dirname(frame.file_name) != here
+    ]

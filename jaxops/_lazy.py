@@ -12,7 +12,7 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters import ad
 
-from jaxops import _arguments, _scaling
+from jaxops import _arguments, _row_wise, _scaling
 from jaxops._indexed_slices import IndexedSlices, TiedGradient, sum_at_first
 from jaxops._programs import type_of_result
 
@@ -27,7 +27,7 @@ class LazyOptimizer(NamedTuple):
 
 
 def lazy(optimizer: Any) -> LazyOptimizer:
-    """Runs an element-wise optimizer on those rows of the tables that have a gradient.
+    """Runs an optimizer on those rows of the tables that have a gradient.
 
     For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
     and of the optimizer's state are gathered at the distinct indices, updated, and put back: time
@@ -44,13 +44,14 @@ def lazy(optimizer: Any) -> LazyOptimizer:
 
     Args:
         optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
-            updates to add and a new state, as optax's gradient transformations have. Its state
-            for a table is arrays of the table's shape, each row of which depends on that row
-            alone, and anything that does not depend on the number of rows, such as counts. What
-            reduces over gradients, as clipping by their global norm does, gets each row once.
+            updates to add and a new state, as optax's gradient transformations have. Each row of
+            a table must be updated by itself. The state for a table is arrays of the table's
+            shape, each row of which depends on that row alone, and anything that does not depend
+            on the number of rows, such as counts. What reduces over gradients, so that those of 0
+            add nothing, as clipping by their global norm does, gets each row once.
 
     Returns:
-        A named tuple of two functions. `init(params) -> state` is the optimizer's own.
+        A named tuple of two functions. `init(params) -> state` gives the optimizer's own state.
         `apply(grads, state, params, **extra) -> (params, state)` makes one step; `grads` has the
         structure of `params`, with `IndexedSlices` for some of the leaves. Other leaves, and
         `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
@@ -58,7 +59,9 @@ def lazy(optimizer: Any) -> LazyOptimizer:
     Raises:
         TypeError: `optimizer` lacks one of the methods.
         ValueError: gradients that do not have the structure or shapes of the parameters; an
-            optimizer that is not element-wise, which is told by the shapes of its state.
+            optimizer that does not update each row by itself or collects gradients over several
+            steps, which its traced program tells. `init` raises if no parameter could be a table,
+            `apply` if one of the tables cannot. With the transformation's name and a remedy.
 
     Gradient: as the optimizer's.
 
@@ -81,11 +84,19 @@ def lazy(optimizer: Any) -> LazyOptimizer:
                 f"received {optimizer!r}"
             )
 
+    checked = _Checked(optimizer)
+
+    def init(params: Any) -> Any:
+        state = optimizer.init(params)
+        checked.before_steps(params)
+        return state
+
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
-        paths, leaves, structure = _flatten_params(params)
-        gradients = _flatten_grads(grads, paths, leaves, structure)
+        kinds, leaves = _row_wise.flatten(params)
+        structure = kinds.structure
+        gradients = _flatten_grads(grads, kinds.paths, leaves, structure)
         tables = [n for n, g in enumerate(gradients) if isinstance(g, IndexedSlices)]
-        owners = _owners(optimizer, paths, leaves, structure, tables, state)
+        owners = checked.owners(kinds, {n: _depth(gradients[n]) for n in tables}, state, extra)
         state_leaves, state_structure = jax.tree.flatten(state)
 
         numbers = [n if n in tables else None for n in range(len(leaves))]
@@ -103,8 +114,8 @@ def lazy(optimizer: Any) -> LazyOptimizer:
                 **extra,
             )
             return [
-                *_leaves_like(updates, structure, "updates"),
-                *_leaves_like(new_state, state_structure, "state"),
+                *_row_wise.leaves_like(updates, structure, "updates"),
+                *_row_wise.leaves_like(new_state, state_structure, "state"),
             ]
 
         # Added one by one to a table of 16 bits, small updates would be rounded away.
@@ -142,17 +153,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
             state_structure.unflatten(map(put_rows, state_leaves, new_state, owners)),
         )
 
-    return LazyOptimizer(optimizer.init, apply)
-
-
-def _flatten_params(params: Any):
-    with_paths, structure = jax.tree_util.tree_flatten_with_path(params)
-    paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
-    leaves = [
-        _arguments.to_operand(leaf, _OP, f"parameter {path!r}")
-        for path, (_, leaf) in zip(paths, with_paths, strict=True)
-    ]
-    return paths, leaves, structure
+    return LazyOptimizer(init, apply)
 
 
 def _is_gradient(x: object) -> bool:
@@ -179,39 +180,64 @@ def _flatten_grads(grads: Any, paths, leaves, structure) -> list:
     return flat
 
 
-def _owners(optimizer, paths, leaves, structure, tables, state) -> list[int | None]:
-    """For each leaf of the optimizer's state: which of the tables it has rows of.
+def _depth(slices: IndexedSlices) -> int:
+    """Along how many axes of the table the indices count."""
+    return len(slices.dense_shape) - slices.values.ndim + 1
 
-    The leaves that change shape when the table gets a row more.
-    """
-    types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
 
-    def state_shapes(types):
-        state = jax.eval_shape(optimizer.init, structure.unflatten(types))
-        return [leaf.shape for leaf in jax.tree.leaves(state)]
+class _Checked:
+    """Of an optimizer: what was found out, so that eager steps find it out once."""
 
-    shapes = state_shapes(types)
-    received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
-    if received != shapes:
-        raise ValueError(
-            f"{_OP}: state must come from init for these params, with leaves of shapes {shapes}; "
-            f"received {received}"
-        )
-    owners: list[int | None] = [None] * len(shapes)
-    for n in tables:
-        longer = list(types)
-        rows, *rest = leaves[n].shape
-        longer[n] = jax.ShapeDtypeStruct((rows + 1, *rest), leaves[n].dtype)
-        for place, (shape, new_shape) in enumerate(zip(shapes, state_shapes(longer), strict=True)):
-            if shape == new_shape:
-                continue
-            if shape != (rows, *rest) or new_shape != (rows + 1, *rest):
-                raise ValueError(
-                    f"{_OP}: the optimizer must be element-wise, with states of the shape of table "
-                    f"{paths[n]!r}, {leaves[n].shape}; received one that keeps {shape} for it"
-                )
-            owners[place] = n
-    return owners
+    def __init__(self, optimizer: Any):
+        self.optimizer = optimizer
+        self.found: dict[Any, _row_wise.States] = {}  # by `_key`
+        self.good: dict[Any, frozenset[int]] = {}  # by `_key`: what may be a table
+
+    def before_steps(self, params: Any) -> None:
+        kinds, _ = _row_wise.flatten(params)
+        key = _key(kinds, {}, {})
+        if key not in self.good:
+            _keep(self.good, key, _row_wise.possible_tables(self.optimizer, kinds))
+
+    def owners(self, kinds, depths: dict[int, int], state: Any, extra: dict) -> list[int | None]:
+        """For each leaf of the state: which of the tables it has rows of."""
+        if not depths:
+            return [None] * len(jax.tree.leaves(state))
+        key = _key(kinds, depths, extra)
+        states = self.found.get(key) or _row_wise.states(self.optimizer, kinds, list(depths))
+        received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
+        if received != states.shapes:
+            raise ValueError(
+                f"{_OP}: state must come from init for these params, with leaves of shapes "
+                f"{states.shapes}; received {received}"
+            )
+        if key not in self.found:
+            good = self.good.get(_key(kinds, {}, extra), frozenset())
+            if not (good.issuperset(depths) and set(depths.values()) == {1}):
+                _row_wise.check(self.optimizer, kinds, depths, states, extra)
+            _keep(self.found, key, states)
+        return states.owners
+
+
+def _keep(found: dict, key: Any, item: Any) -> None:
+    """A few, as functions among the arguments of a step may be others in each."""
+    if key is not None:
+        while len(found) >= 16:
+            del found[next(iter(found))]
+        found[key] = item
+
+
+def _key(kinds: _row_wise.Params, depths: dict[int, int], extra: dict) -> Any:
+    """What the check depends on; None where that cannot be compared."""
+    leaves, structure = jax.tree.flatten(extra)
+    arrays = [(np.shape(x), jnp.result_type(x)) if _row_wise.is_value(x) else x for x in leaves]
+    types = tuple((t.shape, t.dtype) for t in kinds.types)
+    key = (kinds.structure, types, tuple(depths.items()), structure, *arrays)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _type_of_rows(x: Any, owner: int | None, gradients) -> jax.ShapeDtypeStruct:
@@ -224,7 +250,7 @@ def _trace(update: Callable, types: Sequence) -> ClosedJaxpr | None:
     """None for an optimizer that looks at values, as it may in an eager call."""
     try:
         return jax.make_jaxpr(update)(*types)
-    except jax.errors.ConcretizationTypeError:
+    except _row_wise.LOOKS_AT_VALUES:
         return None
 
 
@@ -278,13 +304,3 @@ def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
 def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
     rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
     return rows.at[slices.indices].set(new.astype(rows.dtype), mode="drop").reshape(x.shape)
-
-
-def _leaves_like(tree: Any, structure, what: str) -> list:
-    leaves, received = jax.tree.flatten(tree)
-    if received != structure:
-        raise ValueError(
-            f"{_OP}: the optimizer's {what} must have the structure {structure}; "
-            f"received {received}"
-        )
-    return leaves
