@@ -20,6 +20,11 @@ from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._gather import batch_gather as batch_gather
 from jaxops._gather import gather as gather
 from jaxops._gather import gather_nd as gather_nd
+from jaxops._gradients import clip_by_global_norm as clip_by_global_norm
+from jaxops._gradients import global_norm as global_norm
+from jaxops._gradients import pmean as pmean
+from jaxops._gradients import psum as psum
+from jaxops._gradients import sum_stacked as sum_stacked
 from jaxops._indexed_slices import IndexedSlices as IndexedSlices
 from jaxops._indexed_slices import TiedGradient as TiedGradient
 from jaxops._joining import concat as concat

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,12 +12,12 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _core, _dynamic_shape
-from jaxops._first_occurrences import first_occurrences
-from jaxops._index_spec import IndexSpec, ScalarIndex
+from jaxops import _arguments, _bounds, _core, _duplicates, _dynamic_shape, _row_numbers
+from jaxops._index_spec import ScalarIndex
 from jaxops._windows import Windows
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
+_UNKNOWN = object()
 
 
 @jax.tree_util.register_pytree_with_keys_class
@@ -32,14 +30,20 @@ class IndexedSlices:
     Follows `tf.IndexedSlices`. Differs from it in: `dense_shape` is static and always there; a row
     may be what stands at one position along several leading axes, counted in row-major order.
 
-    A pytree with the leaves `values` and `indices`, so it passes through `jit`, `vmap` and `scan`.
-    What maps over all leaves of a gradient, as `jax.tree.map(lambda g: 0.5 * g, grads)` does, would
-    change the indices too: give it `is_leaf=lambda x: isinstance(x, jaxops.IndexedSlices)`.
+    A pytree, so it passes through `jit`, `vmap` and `scan`. Of its two leaves the one with the
+    indices takes part in no arithmetic. What computes with all leaves of a gradient is a TypeError:
+
+    - for `jax.tree.map(jnp.add, a, b)` and for `jax.tree.map(lambda g: 0.5 * g, grads)` map with
+      `is_leaf=lambda x: isinstance(x, jaxops.IndexedSlices)`, and `operator.add` for `jnp.add`;
+    - for `lax.psum` and `lax.pmean` there are `jaxops.psum` and `jaxops.pmean`;
+    - for `optax.global_norm` and clipping by it, `jaxops.global_norm` and `clip_by_global_norm`;
+    - for an accumulator that a `scan` carries, stack the gradients and `jaxops.sum_stacked` them,
+      or carry `(total + slices).sum_duplicates(size)`.
 
     Args:
         values: array of shape `[n, *dense_shape[k:]]`, of any dtype. Traced.
         indices: integer array of shape `[n]`: positions along the first `k` axes, row-major where
-            `k` is not 1. Traced.
+            `k` is not 1. They become int32, or int64 where they are that or wider. Traced.
         dense_shape: static ints, the shape of the array that is meant.
 
     Returns:
@@ -66,17 +70,18 @@ class IndexedSlices:
     Source: https://www.tensorflow.org/api_docs/python/tf/IndexedSlices
     """
 
-    __slots__ = ("dense_shape", "indices", "values")
+    __slots__ = ("_indices", "_leaf", "dense_shape", "values")
     __array_ufunc__ = None  # NumPy scalars leave `scalar * slices` to `__rmul__`
 
-    values: Any  # arrays; while JAX maps over the leaves, anything
-    indices: Any
+    values: Any  # an array; while JAX maps over the leaves, anything
     dense_shape: tuple[int, ...]
+    _indices: Any  # integers, and the same as a leaf: each of the two is made when asked for
+    _leaf: Any
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any):
         op = "IndexedSlices"
         values = _arguments.to_operand(values, op, "values")
-        indices = _arguments.to_indices(indices, op, "indices", None)
+        indices = _bounds.to_signed(_arguments.to_indices(indices, op, "indices", None))
         shape = _arguments.static_ints(dense_shape, op, "dense_shape")
         if any(dim < 0 for dim in shape):
             raise ValueError(f"{op}: dense_shape must not be negative; received {shape}")
@@ -89,37 +94,69 @@ class IndexedSlices:
                 f"{op}: values must have one row for each of {indices.size} indices, of a shape "
                 f"that dense_shape {shape} ends in; received shape {values.shape}"
             )
-        self._set(values, indices, shape)
+        self._set(values, indices, _UNKNOWN, shape)
 
-    def _set(self, values: Any, indices: Any, dense_shape: Any) -> None:
+    def _set(self, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> None:
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "indices", indices)
+        object.__setattr__(self, "_indices", indices)
+        object.__setattr__(self, "_leaf", leaf)
         object.__setattr__(self, "dense_shape", dense_shape)
+
+    @classmethod
+    def _of(cls, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> IndexedSlices:
+        self = object.__new__(cls)  # unchecked
+        self._set(values, indices, leaf, dense_shape)
+        return self
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"IndexedSlices: {name} cannot be set; make a new object instead")
 
+    @property
+    def indices(self) -> Any:
+        """The indices as an int32 or int64 array; while JAX maps over the leaves, anything."""
+        if self._indices is not _UNKNOWN:
+            return self._indices
+        if not _row_numbers.is_leaf(self._leaf):
+            return self._leaf
+        return self._keep("_indices", _row_numbers.to_indices(self._leaf))
+
+    def _keep(self, name: str, array: Any) -> Any:
+        if not isinstance(array, Tracer):  # it may be of a trace that ends before the object does
+            object.__setattr__(self, name, array)
+        return array
+
     def tree_flatten_with_keys(self):
+        # The indices first, as it is their error that says what to write.
+        leaf = self._leaf
+        if leaf is _UNKNOWN:
+            leaf = self._keep("_leaf", _row_numbers.to_leaf(self._indices))
         key = jax.tree_util.GetAttrKey
-        children = (key("values"), self.values), (key("indices"), self.indices)
-        return children, self.dense_shape
+        return ((key("indices"), leaf), (key("values"), self.values)), self.dense_shape
 
     @classmethod
     def tree_unflatten(cls, dense_shape, children) -> IndexedSlices:
-        self = object.__new__(cls)  # unchecked: leaves need not be arrays
-        values, indices = children
-        self._set(values, indices, dense_shape)
-        return self
+        leaf, values = children  # unchecked: leaves need not be arrays
+        return cls._of(values, _UNKNOWN, leaf, dense_shape)
 
     def __reduce__(self):
-        # As `copy` and `pickle` would set the attributes otherwise.
-        return self.tree_unflatten, (self.dense_shape, (self.values, self.indices))
+        # `copy` and `pickle` would set the attributes otherwise. Integers can be stored, leaves
+        # cannot.
+        if self._is_mapped or not isinstance(self.indices, jax.Array):
+            return _restore, (self.dense_shape, self.values, None, self._leaf)
+        return _restore, (self.dense_shape, self.values, self.indices, None)
 
     def __repr__(self) -> str:
+        known = self._indices is not _UNKNOWN
+        indices = self._indices if known else _row_numbers.type_of_indices(self._leaf)
         return (
-            f"IndexedSlices(values={_describe(self.values)}, indices={_describe(self.indices)}, "
+            f"IndexedSlices(values={_describe(self.values)}, indices={_describe(indices)}, "
             f"dense_shape={self.dense_shape})"
         )
+
+    @property
+    def _is_mapped(self) -> bool:
+        """Whether something stands where the indices stood: JAX or a user mapped over the leaf."""
+        return self._indices is _UNKNOWN and not _row_numbers.is_leaf(self._leaf)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -134,12 +171,17 @@ class IndexedSlices:
     @property
     def depth(self) -> int:
         """How many leading axes the indices count along: 1, but for lookups of parts of rows."""
-        if jnp.ndim(self.indices) != 1:
+        if self._is_mapped:
+            raise TypeError(
+                "IndexedSlices: indices must be its own; received "
+                f"{_describe(self._leaf)}, which a function that was mapped over the leaves "
+                f"returned; {_row_numbers.INSTEAD}"
+            )
+        if jnp.ndim(self._leaf if self._indices is _UNKNOWN else self._indices) != 1:
             raise ValueError(
                 f"IndexedSlices: expected indices of rank 1; received {self}, which looks batched: "
                 "call this under jax.vmap"
             )
-        _arguments.check_integer(self.indices.dtype, "IndexedSlices", "indices")
         return len(self.dense_shape) - self.values.ndim + 1
 
     @property
@@ -184,19 +226,17 @@ class IndexedSlices:
                 "shape of the result depends on them; received size=None. The number of indices, "
                 f"{self.indices.size}, is always enough"
             )
-        slots, distinct = _compact_slots(self.indices, self.num_rows)
+        indices, num_rows = self.indices, self.num_rows
+        slots, distinct = _duplicates.compact_slots(indices, num_rows)
         if size is None:
             size = int(distinct)
         else:
             size = _dynamic_shape.check_size(size, "IndexedSlices.sum_duplicates")
-            if size < self.indices.size:
-                slots += _check_fits(distinct, size) - distinct
-        indices = _indices_of_slots(self, slots, size)
-        return IndexedSlices(_sum_in_slots(self, slots, size), indices, self.dense_shape)
-
-    def _counted(self) -> jax.Array:
-        """The indices, those that count for nothing made `num_rows`."""
-        return _counted(self.indices, self.num_rows)
+            if size < indices.size:
+                slots += _duplicates.check_fits(distinct, size) - distinct
+        values = _duplicates.sum_in_slots(self.values, slots, size)
+        indices = _duplicates.indices_of_slots(indices, num_rows, slots, size)
+        return IndexedSlices(values, indices, self.dense_shape)
 
     def __add__(self, other: object) -> IndexedSlices:
         if not isinstance(other, IndexedSlices):
@@ -206,7 +246,9 @@ class IndexedSlices:
             )
         return concatenate([self, other])
 
-    __radd__ = __add__  # not called for two IndexedSlices: it words the refusal
+    def __radd__(self, other: object) -> IndexedSlices:
+        # Not called for two IndexedSlices. Python's `sum` starts at 0.
+        return self if isinstance(other, int) and other == 0 else self + other
 
     def __sub__(self, other: object) -> IndexedSlices:
         return self + -other if isinstance(other, IndexedSlices) else self + other
@@ -223,15 +265,31 @@ class IndexedSlices:
         return self._with_values(self.values / _check_scalar(scalar))
 
     def _with_values(self, values: jax.Array) -> IndexedSlices:
-        return IndexedSlices.tree_unflatten(self.dense_shape, (values, self.indices))
+        return self._of(values, self._indices, self._leaf, self.dense_shape)
+
+    def _with_parts(self, values: jax.Array, indices: jax.Array) -> IndexedSlices:
+        return self._of(values, indices, _UNKNOWN, self.dense_shape)
+
+
+def _restore(dense_shape, values, indices, leaf) -> IndexedSlices:
+    """Of `IndexedSlices.__reduce__`."""
+    if indices is None:
+        return IndexedSlices.tree_unflatten(dense_shape, (leaf, values))
+    return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape)
+
+
+def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
+    """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
+    values, indices = _duplicates.sum_at_first(slices.values, slices.indices, slices.num_rows)
+    return IndexedSlices(values, indices, slices.dense_shape)
 
 
 def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
     """The same with indices that count along the first `depth` axes, more than they do."""
     shape = slices.dense_shape
-    dtype = position_dtype(shape[:depth], "IndexedSlices")
+    dtype = _duplicates.position_dtype(shape[:depth], "IndexedSlices")
     count = math.prod(shape[slices.depth : depth])
-    rows = slices._counted().astype(dtype)[:, None]
+    rows = _duplicates.counted(slices.indices, slices.num_rows).astype(dtype)[:, None]
     indices = rows * count + lax.iota(dtype, count)[None]
     indices = jnp.where(rows < slices.num_rows, indices, math.prod(shape[:depth]))
     return IndexedSlices(slices.values.reshape(-1, *shape[depth:]), indices.reshape(-1), shape)
@@ -250,11 +308,10 @@ def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
         )
     depth = max(s.depth for s in slices)
     slices = [s if s.depth == depth else _split_rows(s, depth) for s in slices]
-    indices = [_bounds.to_signed(s.indices) for s in slices]
-    widest = max((i.dtype for i in indices), key=lambda dtype: dtype.itemsize)
+    widest = max((s.indices.dtype for s in slices), key=lambda dtype: dtype.itemsize)
     return IndexedSlices(
         jnp.concatenate([s.values for s in slices]),
-        jnp.concatenate([i.astype(widest) for i in indices]),
+        jnp.concatenate([s.indices.astype(widest) for s in slices]),
         slices[0].dense_shape,
     )
 
@@ -267,10 +324,11 @@ class TiedGradient(NamedTuple):
         slices: `IndexedSlices`, from the lookups.
 
     Returns:
-        A named tuple of the two.
+        A named tuple of the two. Sums of two, differences, and products and quotients with scalars
+        are of the same kind again.
 
     Raises:
-        TypeError: `to_dense`, where the dtypes of the parts differ.
+        TypeError: `to_dense`, where the dtypes of the parts differ; sums with anything else.
         ValueError: `to_dense`, where their shapes differ.
 
     Gradient: passes from `to_dense` to both parts.
@@ -290,6 +348,33 @@ class TiedGradient(NamedTuple):
     dense: Any
     slices: IndexedSlices
 
+    __array_ufunc__ = None  # NumPy scalars leave `scalar * tied` to `__rmul__`
+
+    def __add__(self, other: object) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if not isinstance(other, TiedGradient):
+            raise TypeError(
+                f"TiedGradient: only another can be added to it; received {_describe(other)}; "
+                "for an array use to_dense()"
+            )
+        return TiedGradient(self.dense + other.dense, self.slices + other.slices)
+
+    def __radd__(self, other: object) -> TiedGradient:
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __sub__(self, other: object) -> TiedGradient:
+        return self + -other if isinstance(other, TiedGradient) else self + other
+
+    def __neg__(self) -> TiedGradient:
+        return TiedGradient(-self.dense, -self.slices)
+
+    def __mul__(self, scalar: Any) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return TiedGradient(self.dense * _check_scalar(scalar), self.slices * scalar)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> TiedGradient:
+        return TiedGradient(self.dense / _check_scalar(scalar), self.slices / scalar)
+
     def to_dense(self) -> jax.Array:
         """The sum: the gradient that `jax.grad` has."""
         if not isinstance(self.slices, IndexedSlices):
@@ -297,103 +382,6 @@ class TiedGradient(NamedTuple):
                 f"TiedGradient: slices must be IndexedSlices; received {_describe(self.slices)}"
             )
         return self.slices.add_to(self.dense)
-
-
-def position_dtype(dims: tuple[int, ...], op: str):
-    """Of positions among `prod(dims)` rows, that many being the position of none."""
-    if math.prod(dims) <= jnp.iinfo(jnp.int32).max:
-        return jnp.int32
-    if not jax.config.read("jax_enable_x64"):
-        raise ValueError(f"{op}: {math.prod(dims)} rows take 64-bit indices; {_arguments.X64_HINT}")
-    return jnp.int64
-
-
-@dataclasses.dataclass(frozen=True)
-class _NumDistinct(IndexSpec):
-    """`sum_duplicates`: how many distinct rows there are is below the limit, `size + 1`."""
-
-    def describe(self, position, index):
-        (size,) = (limit - 1 for limit in self.limits)
-        return f"{index[0]} distinct rows do not fit size={size}", position, index[0], size
-
-
-def _check_fits(distinct: jax.Array, size: int) -> jax.Array:
-    """`distinct`, if it is at most `size`."""
-    spec = _NumDistinct("sum_duplicates", limits=(size + 1,))
-    return _bounds.resolve(spec, distinct.reshape(1, 1), "device").indices.reshape(())
-
-
-def _counted(indices: jax.Array, num_rows: int) -> jax.Array:
-    indices = _bounds.to_signed(indices)
-    if position_dtype((num_rows,), "IndexedSlices") == jnp.int64:
-        indices = indices.astype(jnp.int64)  # as `num_rows` itself must fit
-    valid = (indices >= 0) & (indices < num_rows)
-    return jnp.where(valid, indices, jnp.asarray(num_rows, indices.dtype))
-
-
-@functools.partial(jax.jit, static_argnames="num_rows")
-def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
-    """Where each index first occurs; the number of indices for those that count for nothing."""
-    indices = _counted(indices, num_rows)
-    first = first_occurrences(indices)
-    return jnp.where(indices < num_rows, first, jnp.asarray(first.size, first.dtype))
-
-
-@functools.partial(jax.jit, static_argnames="num_rows")
-def _compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
-    """The number of each index among the distinct ones, by first occurrence; how many there are."""
-    first = _first_slots(indices, num_rows)
-    n = first.size
-    is_first = first == lax.iota(first.dtype, n)
-    ordinal = jnp.cumsum(is_first, dtype=first.dtype) - 1
-    nowhere = jnp.iinfo(first.dtype).max  # beyond every size
-    slots = ordinal.at[first].get(mode="fill", fill_value=nowhere)
-    return slots, jnp.sum(is_first, dtype=first.dtype)
-
-
-@functools.partial(jax.jit, static_argnames="size")
-def _indices_of_slots(slices: IndexedSlices, slots: jax.Array, size: int) -> jax.Array:
-    indices = slices._counted()
-    nowhere = jnp.full(size, slices.num_rows, indices.dtype)
-    return nowhere.at[slots].min(indices, mode="drop")  # all in a slot are the same
-
-
-@functools.partial(jax.jit, static_argnames="size")
-def _sum_in_slots(slices: IndexedSlices, slots: jax.Array, size: int) -> jax.Array:
-    values = jnp.zeros((size, *slices.values.shape[1:]), slices.dtype)
-    return values.at[slots].add(slices.values, mode="drop")
-
-
-@jax.jit
-def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
-    """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
-    slots = _first_slots(slices.indices, slices.num_rows)
-    positions = lax.iota(slots.dtype, slots.size)
-    is_first = slots == positions
-    indices = slices._counted()
-    indices = jnp.where(is_first, indices, jnp.asarray(slices.num_rows, indices.dtype))
-    if slots.size == 0:
-        return IndexedSlices(slices.values, indices, slices.dense_shape)
-
-    is_repeated = (slots < slots.size) & ~is_first
-    room = -(-slots.size // 8)
-
-    def add_repeated(values):
-        # Most rows come once, and stay as they are. The others are few enough to be listed.
-        order = jnp.where(is_repeated, jnp.cumsum(is_repeated, dtype=slots.dtype) - 1, slots.size)
-        nowhere = jnp.full(room, slots.size, slots.dtype)
-        repeated = nowhere.at[order].set(positions, mode="drop")
-        first = is_first.reshape((-1,) + (1,) * (values.ndim - 1))
-        sums = jnp.where(first, values, jnp.zeros((), values.dtype))
-        targets = slots.at[repeated].get(mode="fill", fill_value=slots.size)
-        return sums.at[targets].add(values.at[repeated].get(mode="clip"), mode="drop")
-
-    def add_all(values):
-        return jnp.zeros_like(values).at[slots].add(values, mode="drop")
-
-    few = jnp.sum(is_repeated, dtype=slots.dtype) <= room
-    values = lax.cond(few, add_repeated, add_all, slices.values)
-    return IndexedSlices(values, indices, slices.dense_shape)
 
 
 def _check_scalar(x: Any) -> Any:

@@ -195,3 +195,35 @@ def frames_of(eqn: jex_core.JaxprEqn) -> list[tuple[str, int, str]]:
         for frame in _source_info_util.user_frames(eqn.source_info.traceback)
         if os.path.dirname(frame.file_name) != here
     ]
+
+
+def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:
+    """Makes methods that typed random keys lack a TypeError with `words`, for those that `is_ours`.
+
+    Outside of `jit`, `x.sum()`, `x.real` and their like are a NotImplementedError of JAX for all
+    keys, without the name of the dtype, and `optax.global_norm` begins with `x.real`. No class of
+    ours could be a leaf, as JAX knows its own. So the methods of this one are wrapped; for other
+    keys they are what they were.
+    """
+    for keys in jax.Array.__subclasses__():
+        if keys.__name__ != "PRNGKeyArray":  # not there by that name: JAX's own words stay
+            continue
+        missing = [
+            name
+            for name in dir(keys)
+            if not name.startswith("_")
+            and getattr(getattr(keys, name), "__isabstractmethod__", False)
+        ]
+        for name in [*missing, "__array__"]:
+            setattr(keys, name, _worded(getattr(keys, name), name, is_ours, words))
+
+
+def _worded(inherited: Any, name: str, is_ours: Callable[[Any], bool], words: str) -> Any:
+    is_property = isinstance(inherited, property)
+
+    def method(self, *args, **kwargs):
+        if is_ours(self):
+            raise TypeError(f"there is no {name} of {words}")
+        return (inherited.fget if is_property else inherited)(self, *args, **kwargs)
+
+    return property(method) if is_property else method

@@ -20,7 +20,8 @@ from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _bounds, _column_sums, _deterministic
-from jaxops._indexed_slices import IndexedSlices, position_dtype
+from jaxops._duplicates import position_dtype
+from jaxops._indexed_slices import IndexedSlices
 from jaxops._programs import type_of
 from jaxops._windows import gather_dimension_numbers
 

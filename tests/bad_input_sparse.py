@@ -22,6 +22,14 @@ LAZY = jaxops.lazy(optax.sgd(0.1))
 ADAM = jaxops.lazy(optax.adam(0.1))
 
 
+def tied():
+    return jaxops.TiedGradient(X, slices())
+
+
+def over_axis(f):
+    return jax.vmap(f, axis_name="i")(jnp.ones(2))
+
+
 def loss(table):
     return jnp.sum(jaxops.gather(table, [0, 2]))
 
@@ -97,6 +105,50 @@ CALLS = {
         lambda: jaxops.TiedGradient(None, slices()).to_dense(), TypeError, "IndexedSlices: dense must be an array; received None"),
     "TiedGradient-slices-array": (
         lambda: jaxops.TiedGradient(jnp.ones((4, 3)), U).to_dense(), TypeError, "TiedGradient: slices must be IndexedSlices; received float32[2,3]"),
+    "TiedGradient.__add__-other-slices": (
+        lambda: tied() + slices(), TypeError, "TiedGradient: only another can be added to it; received float32[4,3]; for an array use to_dense()"),
+    "TiedGradient.__add__-other-number": (
+        lambda: 1.0 + tied(), TypeError, "TiedGradient: only another can be added to it; received 1.0"),
+    "TiedGradient.__mul__-scalar-array": (
+        lambda: tied() * U, ValueError, "IndexedSlices: it can be scaled by a scalar; received float32[2,3]"),
+    "psum-grads-text": (
+        lambda: over_axis(lambda x: jaxops.psum({"a": "b"}, "i")), TypeError, "psum: gradient 'a' must be an array of numbers or bools; received dtype <U1"),
+    "psum-grads-bool": (
+        lambda: over_axis(lambda x: jaxops.psum({"a": x > 0}, "i")), TypeError, "psum: gradient 'a' must have a numeric dtype; received bool"),
+    "psum-grads-stacked": (
+        lambda: over_axis(lambda x: jaxops.psum(jax.tree.map(lambda x: x[None], slices()), "i")), ValueError, "looks batched: call this under jax.vmap"),
+    "psum-grads-tied": (
+        lambda: over_axis(lambda x: jaxops.psum(jaxops.TiedGradient(X, U), "i")), TypeError, "psum: gradient '' must have IndexedSlices as slices; received array("),
+    "psum-axis_name-none": (
+        lambda: over_axis(lambda x: jaxops.psum(x, None)), TypeError, "psum: axis_name must be the name of a mapped axis or a sequence of them; received None"),
+    "psum-axis_name-int": (
+        lambda: over_axis(lambda x: jaxops.psum(x, ("i", 0))), TypeError, "psum: axis_name must be the name of a mapped axis or a sequence of them; received ('i', 0)"),
+    "pmean-grads-int": (
+        lambda: over_axis(lambda x: jaxops.pmean(x.astype(int), "i")), TypeError, "pmean: gradient '' must have a float or complex dtype; received int32"),
+    "pmean-axis_name-unknown": (
+        lambda: over_axis(lambda x: jaxops.pmean(slices(), "j")), NameError, "unbound axis name: j"),
+    "sum_stacked-grads-scalar": (
+        lambda: jaxops.sum_stacked({"a": 1.0}), ValueError, "sum_stacked: grads must be stacked along a leading axis; received 1.0"),
+    "sum_stacked-grads-one": (
+        lambda: jaxops.sum_stacked(slices()), ValueError, "sum_stacked: grads must be stacked along a leading axis; received IndexedSlices(values=float32[2,3]"),
+    "sum_stacked-grads-mapped": (
+        lambda: jaxops.sum_stacked(jax.tree.map(jnp.isfinite, slices())), TypeError, "sum_stacked: gradient '' must have a numeric dtype; received bool"),
+    "global_norm-grads-int": (
+        lambda: jaxops.global_norm([I]), TypeError, "global_norm: gradient '0' must have a float or complex dtype; received int32"),
+    "global_norm-grads-stacked": (
+        lambda: jaxops.global_norm(jax.tree.map(lambda x: x[None], slices())), ValueError, "looks batched: call this under jax.vmap"),
+    "clip_by_global_norm-grads-int": (
+        lambda: jaxops.clip_by_global_norm([I], 1.0), TypeError, "clip_by_global_norm: gradient '0' must have a float or complex dtype; received int32"),
+    "clip_by_global_norm-clip_norm-zero": (
+        lambda: jaxops.clip_by_global_norm(X, 0), ValueError, "clip_by_global_norm: clip_norm must be a positive scalar; received 0"),
+    "clip_by_global_norm-clip_norm-nan": (
+        lambda: jaxops.clip_by_global_norm(X, float("nan")), ValueError, "clip_by_global_norm: clip_norm must be a positive scalar; received nan"),
+    "clip_by_global_norm-clip_norm-array": (
+        lambda: jaxops.clip_by_global_norm(X, [1.0]), ValueError, "clip_by_global_norm: clip_norm must be a positive scalar; received [1.0]"),
+    "clip_by_global_norm-clip_norm-complex": (
+        lambda: jaxops.clip_by_global_norm(X, 1j), TypeError, "clip_by_global_norm: clip_norm must be a real number; received complex64"),
+    "clip_by_global_norm-clip_norm-none": (
+        lambda: jaxops.clip_by_global_norm(X, None), TypeError, "clip_by_global_norm: clip_norm must be an array of numbers or bools; received None"),
     "lazy-optimizer-number": (
         lambda: jaxops.lazy(0.1), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received 0.1"),
     "lazy-optimizer-none": (

@@ -10,6 +10,7 @@ MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
 
 # Public functions that are no array operations.
 TRANSFORMATIONS = {"lazy", "sparse_value_and_grad"}
+TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
 
 
 class Case(NamedTuple):

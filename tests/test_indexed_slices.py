@@ -172,12 +172,12 @@ def test_under_vmap():
 def test_is_a_pytree():
     original = slices()
     leaves, structure = jax.tree.flatten(original)
-    assert [leaf.shape for leaf in leaves] == [(4, 2), (4,)]
+    assert [leaf.shape for leaf in leaves] == [(4,), (4, 2)]
     assert structure.unflatten(leaves).dense_shape == (4, 2)
     paths = [
         jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(original)
     ]
-    assert paths == [".values", ".indices"]
+    assert paths == [".indices", ".values"]
     for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
         np.testing.assert_array_equal(copied.to_dense(), original.to_dense())
 
@@ -191,11 +191,12 @@ def test_repr():
     )
 
 
-def test_mapped_over_with_the_indices():
-    """What `jax.tree.map` does to the indices is found out where it leaves them no integers."""
-    halved = jax.tree.map(lambda x: x / 2, slices())
-    with pytest.raises(TypeError, match="indices must have an integer dtype; received float32"):
-        halved.to_dense()
+@pytest.mark.parametrize("result", [jnp.isfinite, lambda x: jnp.zeros(x.shape, int)])
+def test_mapped_over_with_the_indices(result):
+    """What is no arithmetic may be done to all leaves; the result is no gradient then."""
+    mapped = jax.tree.map(result, slices())
+    with pytest.raises(TypeError, match="indices must be its own; received"):
+        mapped.to_dense()
 
 
 @pytest.mark.usefixtures("x32")

@@ -28,5 +28,10 @@ NOT_COMPARED = {
     "TiedGradient": "what sparse_value_and_grad returns; with the entry IndexedSlices",
     "lazy": "a transformation of optimizers; not in TensorFlow",
     "LazyOptimizer": "what lazy returns",
+    "psum": "of jax.lax; not in TensorFlow",
+    "pmean": "of jax.lax; not in TensorFlow",
+    "sum_stacked": "for results of jax.lax.scan; not in TensorFlow",
+    "global_norm": "TensorFlow does not sum repeated rows first, and sums squares in another order",
+    "clip_by_global_norm": "by global_norm",
     "OutOfBoundsError": "an exception",
 }
