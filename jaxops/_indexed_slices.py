@@ -16,10 +16,8 @@ from jax.core import Tracer
 
 from jaxops import _arguments, _bounds, _core, _dynamic_shape
 from jaxops._first_occurrences import first_occurrences
-from jaxops._index_spec import IndexSpec, ScalarIndex
-from jaxops._windows import Windows
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
+from jaxops._index_spec import IndexSpec
+from jaxops._windows import Windows, index_vectors
 
 
 @jax.tree_util.register_pytree_with_keys_class
@@ -165,11 +163,9 @@ class IndexedSlices:
             )
         if self.values.size == 0:
             return dense
-        rows = dense.reshape(self.num_rows, *self.values.shape[1:])
-        spec = ScalarIndex("IndexedSlices", limits=(self.num_rows,))
-        indices = self.indices[:, None]
-        rows = _core.scatter("add", rows, indices, self.values, _ROWS, spec, mode="fill")
-        return rows.reshape(self.dense_shape)
+        vectors, windows = places(self)
+        spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
+        return _core.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
     def sum_duplicates(self, size: int | None = None) -> IndexedSlices:
         """The same with every row once, in the order of first occurrence.
@@ -235,6 +231,19 @@ def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
     indices = rows * count + lax.iota(dtype, count)[None]
     indices = jnp.where(rows < slices.num_rows, indices, math.prod(shape[:depth]))
     return IndexedSlices(slices.values.reshape(-1, *shape[depth:]), indices.reshape(-1), shape)
+
+
+def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
+    """Index vectors that select the rows in the dense array, and how they do.
+
+    For lookups of parts of rows too, so that no reshape keeps an array from an update in place.
+    """
+    windows = Windows(axes=tuple(range(slices.depth)), batch_dims=0)
+    if slices.depth == 1:
+        return slices.indices[:, None], windows
+    dims = slices.dense_shape[: slices.depth]
+    numbers = slices._counted().astype(position_dtype(dims, "IndexedSlices"))
+    return index_vectors(numbers, dims), windows
 
 
 def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
