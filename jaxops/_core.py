@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops import _bounds, _column_sums, _deterministic, _row_copies
+from jaxops import _bounds, _column_sums, _deterministic, _narrow_scatter, _row_copies
 from jaxops._index_spec import IndexSpec, ScalarIndex
-from jaxops._windows import Windows, lax_gather, lax_scatter
+from jaxops._windows import Windows, lax_gather
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
@@ -127,14 +127,14 @@ def scatter(
         updates = -updates if kind == "sub" else updates
         result = _deterministic.scatter_add(operand, indices, updates, windows)
     else:
-        result = lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+        result = _narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
     return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
 
 
 # lax.scatter_min and lax.scatter_max have no derivative.
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates):
-    return lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+    return _narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
 
 
 @_scatter_extremum.defjvp
@@ -145,7 +145,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     """
     operand, indices, valid, updates = primals
     operand_dot, _, _, updates_dot = tangents
-    out = lax_scatter(kind, operand, indices, updates, windows, lax_mode)
+    out = _narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
     attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
@@ -153,7 +153,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     updates_share = attained.astype(out.dtype)
 
     def add_updates(to, values):
-        return lax_scatter("add", to, indices, values, windows, lax_mode)
+        return _narrow_scatter.scatter("add", to, indices, values, windows, lax_mode)
 
     attaining = add_updates(operand_share, updates_share)
     out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining

@@ -20,6 +20,7 @@ def with_cpu_form(
     num_linear: int,
     batch: Callable | None = None,
     transpose: Callable | None = None,
+    calls_python: bool = False,
 ) -> Primitive:
     """`reference`, lowered for the CPU as `on_cpu`, which has the same results.
 
@@ -29,7 +30,8 @@ def with_cpu_form(
     is `reference` too, unless `batch(bind, operands, dims, **static)` can bind it to a batch. With
     a rule `transpose` of its own its tangent is the primitive too.
 
-    A program for several devices, which XLA partitions, gets `reference`.
+    A program for several devices, which XLA partitions, gets `reference`. So does a program that
+    is stored, or lowered for several platforms at once, if `on_cpu` calls Python.
     """
     primitive = Primitive(name)
     primitive.def_impl(reference)
@@ -40,14 +42,19 @@ def with_cpu_form(
     rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
     batching.primitive_batchers[primitive] = rule
     mlir.register_lowering(
-        primitive, functools.partial(_lower_for_cpu, reference, on_cpu), platform="cpu"
+        primitive,
+        functools.partial(_lower_for_cpu, reference, on_cpu, calls_python),
+        platform="cpu",
     )
     mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=False))
     return primitive
 
 
-def _lower_for_cpu(reference, on_cpu, ctx, *operands, **static):
-    form = on_cpu if _jax_internals.is_for_one_device(ctx) else reference
+def _lower_for_cpu(reference, on_cpu, calls_python, ctx, *operands, **static):
+    is_allowed = _jax_internals.is_for_one_device(ctx) and not (
+        calls_python and _jax_internals.is_for_elsewhere(ctx)
+    )
+    form = on_cpu if is_allowed else reference
     return mlir.lower_fun(form, multiple_results=False)(ctx, *operands, **static)
 
 

@@ -15,14 +15,22 @@ import math
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from jaxops import _dims
+from jaxops import _dims, _narrow_scatter
 from jaxops._programs import type_of_result, varying_alike
-from jaxops._windows import Windows, bind_gather_to_batch, bind_to_batch, lax_gather
+from jaxops._windows import (
+    Windows,
+    bind_gather_to_batch,
+    bind_to_batch,
+    index_vectors,
+    lax_gather,
+    row_numbers,
+)
+
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
@@ -51,7 +59,8 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     n = math.prod(updates.shape[d] for d in selecting)
     values = updates.transpose(*selecting, *window_dims).reshape(n, -1)
 
-    targets = _row_numbers(indices, windows.batch_dims, dims).reshape(n)
+    dtype = _dtype_of_row_numbers(dims, indices.shape[:-1])
+    targets = row_numbers(indices, windows.batch_dims, dims, dtype).reshape(n)
     order = jnp.argsort(targets, stable=True)
     targets = targets[order]
     starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
@@ -60,39 +69,30 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     # All but the last row of a segment, which holds its sum, go to distinct rows that don't exist.
     targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
 
+    if _narrow_scatter.is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
+        # Reshaped, it would not be updated in place.
+        vectors = index_vectors(targets, dims)
+        sums = sums.reshape(n, *operand.shape[len(indexed) :])
+        leading = Windows(axes=indexed, batch_dims=0)
+        return _narrow_scatter.scatter("add", operand, vectors, sums, leading, _DROP)
     table = operand.transpose(*indexed, *kept).reshape(rows, -1)
     table = table.at[targets].add(sums, mode="drop", unique_indices=True)
     table = table.reshape(*dims, *(operand.shape[d] for d in kept))
     return table.transpose(*(tuple((*indexed, *kept).index(d) for d in range(operand.ndim))))
 
 
-def _row_numbers(indices, batch_dims: int, dims: tuple[int, ...]):
-    """Row-major number of the row that each index vector selects; `prod(dims)` if none."""
-    dtype = jnp.int32
+def _dtype_of_row_numbers(dims: tuple[int, ...], index_shape: tuple[int, ...]):
+    if not _dims.are_known((*dims, *index_shape)):
+        return jax.dtypes.canonicalize_dtype(jnp.int64)  # as JAX counts them itself
     rows = math.prod(dims)
-    if not _dims.are_known((*dims, *indices.shape)):
-        dtype = jax.dtypes.canonicalize_dtype(jnp.int64)  # as JAX counts them itself
-    elif rows + math.prod(indices.shape[:-1]) > jnp.iinfo(dtype).max:
-        if not jax.config.read("jax_enable_x64"):
-            raise ValueError(
-                f"deterministic=True: {rows} rows take 64-bit row numbers; "
-                'jax.config.update("jax_enable_x64", True) switches them on'
-            )
-        dtype = jnp.int64
-    index_shape = indices.shape[:-1]
-    numbers = jnp.zeros(index_shape, dtype)
-    inside = jnp.ones(index_shape, bool)
-    sizes = _dims.as_vector((*dims, rows), dtype)
-    for d in range(len(dims)):
-        if d < batch_dims:
-            coordinate = lax.broadcasted_iota(dtype, index_shape, d)
-        else:
-            coordinate = indices[..., d - batch_dims]
-            wide = max(coordinate.dtype, np.dtype(dtype), key=lambda dtype: dtype.itemsize)
-            below = coordinate.astype(wide) < sizes[d].astype(wide)
-            inside &= (coordinate >= 0) & below
-        numbers = numbers * sizes[d] + coordinate.astype(dtype)
-    return jnp.where(inside, numbers, sizes[-1])
+    if rows + math.prod(index_shape) <= jnp.iinfo(jnp.int32).max:
+        return jnp.int32
+    if not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            f"deterministic=True: {rows} rows take 64-bit row numbers; "
+            'jax.config.update("jax_enable_x64", True) switches them on'
+        )
+    return jnp.int64
 
 
 def _add_within_segment(left, right):

@@ -13,10 +13,9 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops import _arguments, _bounds, _core, _duplicates, _dynamic_shape, _row_numbers
-from jaxops._index_spec import ScalarIndex
-from jaxops._windows import Windows
+from jaxops._index_spec import IndexSpec
+from jaxops._windows import Windows, index_vectors
 
-_ROWS = Windows(axes=(0,), batch_dims=0)
 _UNKNOWN = object()
 
 
@@ -207,11 +206,9 @@ class IndexedSlices:
             )
         if self.values.size == 0:
             return dense
-        rows = dense.reshape(self.num_rows, *self.values.shape[1:])
-        spec = ScalarIndex("IndexedSlices", limits=(self.num_rows,))
-        indices = self.indices[:, None]
-        rows = _core.scatter("add", rows, indices, self.values, _ROWS, spec, mode="fill")
-        return rows.reshape(self.dense_shape)
+        vectors, windows = places(self)
+        spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
+        return _core.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
     def sum_duplicates(self, size: int | None = None) -> IndexedSlices:
         """The same with every row once, in the order of first occurrence.
@@ -293,6 +290,20 @@ def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
     indices = rows * count + lax.iota(dtype, count)[None]
     indices = jnp.where(rows < slices.num_rows, indices, math.prod(shape[:depth]))
     return IndexedSlices(slices.values.reshape(-1, *shape[depth:]), indices.reshape(-1), shape)
+
+
+def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
+    """Index vectors that select the rows in the dense array, and how they do.
+
+    For lookups of parts of rows too, so that no reshape keeps an array from an update in place.
+    """
+    windows = Windows(axes=tuple(range(slices.depth)), batch_dims=0)
+    if slices.depth == 1:
+        return slices.indices[:, None], windows
+    dims = slices.dense_shape[: slices.depth]
+    numbers = _duplicates.counted(slices.indices, slices.num_rows)
+    numbers = numbers.astype(_duplicates.position_dtype(dims, "IndexedSlices"))
+    return index_vectors(numbers, dims), windows
 
 
 def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:

@@ -159,6 +159,14 @@ def is_for_export(ctx) -> bool:
     return getattr(ctx.module_context.lowering_parameters, "for_export", False)
 
 
+def is_for_elsewhere(ctx) -> bool:
+    """Whether a program that is being lowered may run in another process or on another platform.
+
+    As above.
+    """
+    return is_for_export(ctx) or len(ctx.module_context.platforms) > 1
+
+
 def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
     """How many of the inputs of a `scan` are constants, and how many are carried.
 

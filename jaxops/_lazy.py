@@ -12,11 +12,12 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters import ad
 
-from jaxops import _arguments, _row_wise, _scaling
-from jaxops._indexed_slices import IndexedSlices, TiedGradient, sum_at_first
+from jaxops import _arguments, _narrow_scatter, _row_wise, _scaling
+from jaxops._indexed_slices import IndexedSlices, TiedGradient, places, sum_at_first
 from jaxops._programs import type_of_result
 
 _OP = "lazy"
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 class LazyOptimizer(NamedTuple):
@@ -302,5 +303,6 @@ def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
 
 
 def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
-    rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
-    return rows.at[slices.indices].set(new.astype(rows.dtype), mode="drop").reshape(x.shape)
+    x = jnp.asarray(x)
+    vectors, windows = places(slices)
+    return _narrow_scatter.scatter("update", x, vectors, new.astype(x.dtype), windows, _DROP)

@@ -7,12 +7,16 @@ gather, and in the updates of a scatter, at the place of the axes that they inde
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+
+from jaxops import _dims
 
 
 class Windows(NamedTuple):
@@ -115,6 +119,43 @@ def scatter_dimension_numbers(
         operand_batching_dims=batch,
         scatter_indices_batching_dims=batch,
     )
+
+
+def row_numbers(
+    indices: jax.Array, batch_dims: int, dims: tuple[int, ...], dtype: Any
+) -> jax.Array:
+    """Row-major number of the row that each index vector selects; `prod(dims)` if none.
+
+    A row is what stands at one position along the axes, of sizes `dims`, that are indexed or batch
+    dimensions.
+    """
+    index_shape = indices.shape[:-1]
+    numbers = jnp.zeros(index_shape, dtype)
+    inside = jnp.ones(index_shape, bool)
+    sizes = _dims.as_vector((*dims, math.prod(dims)), dtype)
+    for d in range(len(dims)):
+        if d < batch_dims:
+            coordinate = lax.broadcasted_iota(dtype, index_shape, d)
+        else:
+            coordinate = indices[..., d - batch_dims]
+            wide = max(coordinate.dtype, np.dtype(dtype), key=lambda dtype: dtype.itemsize)
+            below = coordinate.astype(wide) < sizes[d].astype(wide)
+            inside &= (coordinate >= 0) & below
+        numbers = numbers * sizes[d] + coordinate.astype(dtype)
+    return jnp.where(inside, numbers, sizes[-1])
+
+
+def index_vectors(numbers: jax.Array, dims: tuple[int, ...]) -> jax.Array:
+    """The index vectors along axes of sizes `dims` that select the rows of these numbers.
+
+    A vector out of bounds for a number that is `prod(dims)` or more.
+    """
+    coordinates = []
+    for d in range(1, len(dims)):
+        of_one = jnp.asarray(math.prod(dims[d:]), numbers.dtype)
+        coordinates.append(numbers // of_one)
+        numbers = numbers % of_one
+    return jnp.stack([*coordinates, numbers], axis=-1)
 
 
 def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
