@@ -215,7 +215,7 @@ def clip_by_global_norm(grads: Any, clip_norm: Any) -> tuple[Any, jax.Array]:
     scale = jnp.where(jnp.isfinite(norm), scale, jnp.nan)
 
     def scaled(x: jax.Array) -> jax.Array:
-        wide = jnp.promote_types(x.dtype, scale.dtype)
+        wide = x.dtype if x.dtype.itemsize >= 4 else jnp.dtype(jnp.float32)
         return (x.astype(wide) * scale.astype(wide)).astype(x.dtype)
 
     return _map(scaled, lambda slices: slices._with_values(scaled(slices.values)), grads), norm

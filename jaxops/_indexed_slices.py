@@ -125,16 +125,15 @@ class IndexedSlices:
         return array
 
     def tree_flatten_with_keys(self):
-        # The indices first, as it is their error that says what to write.
         leaf = self._leaf
         if leaf is _UNKNOWN:
             leaf = self._keep("_leaf", _row_numbers.to_leaf(self._indices))
         key = jax.tree_util.GetAttrKey
-        return ((key("indices"), leaf), (key("values"), self.values)), self.dense_shape
+        return ((key("values"), self.values), (key("indices"), leaf)), self.dense_shape
 
     @classmethod
     def tree_unflatten(cls, dense_shape, children) -> IndexedSlices:
-        leaf, values = children  # unchecked: leaves need not be arrays
+        values, leaf = children  # unchecked: leaves need not be arrays
         return cls._of(values, _UNKNOWN, leaf, dense_shape)
 
     def __reduce__(self):
@@ -271,7 +270,7 @@ class IndexedSlices:
 def _restore(dense_shape, values, indices, leaf) -> IndexedSlices:
     """Of `IndexedSlices.__reduce__`."""
     if indices is None:
-        return IndexedSlices.tree_unflatten(dense_shape, (leaf, values))
+        return IndexedSlices.tree_unflatten(dense_shape, (values, leaf))
     return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape)
 
 

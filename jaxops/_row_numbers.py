@@ -91,11 +91,11 @@ def to_indices(leaf: Any) -> Any:
     """The int32 or int64 array of a leaf; its type for the type of a leaf."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return type_of_indices(leaf)
+    return _to_indices(leaf) if isinstance(leaf, Tracer) else _to_indices_eagerly(leaf)
+
+
+def _to_indices(leaf: jax.Array) -> jax.Array:
     bits = jax.random.key_data(leaf)
-    return _to_indices(bits) if isinstance(bits, Tracer) else _to_indices_eagerly(bits)
-
-
-def _to_indices(bits: jax.Array) -> jax.Array:
     if bits.shape[-1] == 1:
         return lax.bitcast_convert_type(bits[..., 0], jnp.int32)
     if jax.config.read("jax_enable_x64"):

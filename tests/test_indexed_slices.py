@@ -172,12 +172,12 @@ def test_under_vmap():
 def test_is_a_pytree():
     original = slices()
     leaves, structure = jax.tree.flatten(original)
-    assert [leaf.shape for leaf in leaves] == [(4,), (4, 2)]
+    assert [leaf.shape for leaf in leaves] == [(4, 2), (4,)]
     assert structure.unflatten(leaves).dense_shape == (4, 2)
     paths = [
         jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(original)
     ]
-    assert paths == [".indices", ".values"]
+    assert paths == [".values", ".indices"]
     for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
         np.testing.assert_array_equal(copied.to_dense(), original.to_dense())
 

@@ -260,3 +260,31 @@ def test_narrow_indices_of_a_long_table(name, dtype):
         rows = {"dynamic-row": [100], "dynamic_slice": [100, 101]}.get(name, [100, 3, 127, 100])
         np.testing.assert_array_equal(slices.indices, rows)
         np.testing.assert_array_equal(slices.values, 2 * t[np.array(rows)] - 1)
+
+
+NO_INDICES = jnp.zeros(0, jnp.int32)
+LOOKUPS_OF_NOTHING = {
+    "gather": lambda t: jaxops.gather(t, NO_INDICES),
+    "gather_nd": lambda t: jaxops.gather_nd(t, NO_INDICES[:, None]),
+    "batch_gather": lambda t: jaxops.batch_gather(t, jnp.zeros((t.shape[0], 0), jnp.int32)),
+    "slice": lambda t: t[0:0],
+    "take": lambda t: jnp.take(t, NO_INDICES, axis=0),
+    "indexing": lambda t: t[NO_INDICES],
+    "ignored": lambda t: jaxops.gather(t, jnp.array([0, 3]), mode="fill"),
+    "vmap": lambda t: jax.vmap(lambda i: jaxops.gather(t, i))(NO_INDICES[None]),
+}
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0), (4, 0), (2, 0, 3)], ids=str)
+@pytest.mark.parametrize("lookup", LOOKUPS_OF_NOTHING)
+def test_tables_without_elements(lookup, shape):
+    """Lookups pad them, which is no use of a table: there is nothing to have a gradient."""
+
+    def loss(params):
+        return square(LOOKUPS_OF_NOTHING[lookup](params["embed"])) + square(params["other"])
+
+    params = {"embed": jnp.zeros(shape), "other": jnp.ones(2)}
+    for tied in (False, True):
+        grads = assert_sparse(loss, params, tied=tied)
+        assert grads["embed"].dense_shape == shape
+        assert grads["embed"].indices.size == 0
