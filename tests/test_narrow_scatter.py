@@ -1,0 +1,401 @@
+"""_narrow_scatter: scatters into floats of 16 and 8 bits, and lazy steps on them, on one CPU."""
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import optax
+import pytest
+from fast import fast_jit
+from jax.sharding import PartitionSpec as P
+
+import jaxops
+from jaxops import IndexedSlices
+
+
+def floats_of_whole_bytes():
+    """By name, those that JAX or ml_dtypes has: a new one is to be tested too."""
+    dtypes = {}
+    for module in (jnp, ml_dtypes):
+        for name in dir(module):
+            try:
+                dtype = jnp.dtype(getattr(module, name))
+            except (TypeError, ValueError):
+                continue
+            if jnp.issubdtype(dtype, jnp.floating) and jnp.finfo(dtype).bits in (8, 16, 32):
+                dtypes[dtype.name] = dtype
+    return dtypes
+
+
+DTYPES = floats_of_whole_bytes()
+NARROW = {name: dtype for name, dtype in DTYPES.items() if dtype != np.float32}
+ROWS, WIDTH = 1 << 13, 8
+KINDS = ("add", "sub", "min", "max", "update")
+# What is compiled here is only looked at. Loops, which it needs not vectorize, are fused.
+OPTIONS = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+@pytest.fixture(autouse=True)
+def standard_promotion():
+    """As optax relies on it."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
+
+
+def op(kind, **options):
+    function = getattr(jaxops, f"tensor_scatter_nd_{kind}")
+    return lambda *args: function(*args, **options)
+
+
+def temporary_bytes(function, donated, *args):
+    compiled = jax.jit(function, donate_argnums=donated, compiler_options=OPTIONS).lower(*args)
+    memory = compiled.compile().memory_analysis()
+    assert memory is not None
+    donated_bytes = sum(
+        x.size * x.dtype.itemsize for n in donated for x in jax.tree.leaves(args[n])
+    )
+    assert memory.alias_size_in_bytes == donated_bytes
+    return memory.temp_size_in_bytes
+
+
+def test_dtypes_are_found():
+    assert {"float32", "float16", "bfloat16", "float8_e8m0fnu", "float8_e5m2"} <= set(DTYPES)
+    assert len(NARROW) >= 10
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_memory_of_scatters_is_that_of_the_updates(dtype):
+    ops = [op(kind, mode="fill") for kind in KINDS]
+    ops.append(op("add", mode="fill", deterministic=True))
+
+    def all_ops(tables, indices, updates, *shape):
+        return [
+            *(op(table, indices, updates) for op, table in zip(ops, tables, strict=True)),
+            jaxops.scatter_nd(indices, updates, shape, mode="fill"),
+        ]
+
+    def bytes_at(rows):
+        table = jax.ShapeDtypeStruct((rows, WIDTH), dtype)
+        indices = jax.ShapeDtypeStruct((16, 1), jnp.int32)
+        updates = jax.ShapeDtypeStruct((16, WIDTH), dtype)
+        return temporary_bytes(
+            lambda *args: all_ops(*args, rows, WIDTH), (0,), [table] * len(ops), indices, updates
+        )
+
+    sizes = [bytes_at(ROWS * factor) for factor in (1, 2, 4)]
+    assert sizes == sizes[:1] * 3
+
+
+def rounded(optimizer, dtype):
+    """`optimizer` with a state of `dtype`, and gradients of float32 as it gets them."""
+
+    def cast(tree, to):
+        return jax.tree.map(lambda x: x.astype(to) if x.ndim else x, tree)
+
+    def init(params):
+        return cast(optimizer.init(cast(params, jnp.float32)), dtype)
+
+    def update(grads, state, params):
+        arrays = (cast(tree, jnp.float32) for tree in (grads, state, params))
+        updates, state = optimizer.update(*arrays)
+        return cast(updates, params["t"].dtype), cast(state, dtype)
+
+    return optax.GradientTransformation(init, update)
+
+
+LAZY = {
+    **{f"momentum-{name}": (dtype, optax.sgd(0.5, momentum=0.5)) for name, dtype in DTYPES.items()},
+    "adam-bfloat16": (jnp.bfloat16, optax.adam(0.5)),
+    "sgd-float16": (jnp.float16, optax.sgd(0.5)),
+    "sgd-bfloat16": (jnp.bfloat16, optax.sgd(0.5)),
+    "mu_dtype-float16": (jnp.float32, optax.adam(0.5, mu_dtype=jnp.float16)),
+    "mu_dtype-bfloat16": (jnp.float32, optax.adam(0.5, mu_dtype=jnp.bfloat16)),
+    "accumulator_dtype-bfloat16": (
+        jnp.float32,
+        optax.sgd(0.5, momentum=0.5, accumulator_dtype=jnp.bfloat16),
+    ),
+    # optax itself adds no float8 to float32.
+    "state-float8": (jnp.float32, rounded(optax.sgd(0.5, momentum=0.5), jnp.float8_e4m3fn)),
+}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_memory_of_a_lazy_step_is_that_of_the_lookups(name):
+    dtype, optimizer = LAZY[name]
+    optimizer = jaxops.lazy(optimizer)
+
+    def bytes_at(rows):
+        params = {"t": jax.ShapeDtypeStruct((rows, WIDTH), dtype)}
+        state = jax.eval_shape(optimizer.init, params)
+
+        def step(params, state, values, indices):
+            grads = {"t": IndexedSlices(values, indices, (rows, WIDTH))}
+            return optimizer.apply(grads, state, params)
+
+        values = jax.ShapeDtypeStruct((16, WIDTH), dtype)
+        indices = jax.ShapeDtypeStruct((16,), jnp.int32)
+        return temporary_bytes(step, (0, 1), params, state, values, indices)
+
+    sizes = [bytes_at(ROWS * factor) for factor in (1, 2, 4)]
+    assert sizes == sizes[:1] * 3
+
+
+def test_lookups_of_parts_of_rows_are_in_place_too():
+    """Their indices count along several axes; a reshape of the table would be a copy."""
+    optimizer = jaxops.lazy(optax.sgd(0.5, momentum=0.5))
+
+    def bytes_at(rows):
+        shape = (rows, 2, WIDTH)
+        params = {"t": jax.ShapeDtypeStruct(shape, jnp.bfloat16)}
+        state = jax.eval_shape(optimizer.init, params)
+
+        def step(params, state, values, indices):
+            return optimizer.apply({"t": IndexedSlices(values, indices, shape)}, state, params)
+
+        values = jax.ShapeDtypeStruct((16, WIDTH), jnp.bfloat16)
+        indices = jax.ShapeDtypeStruct((16,), jnp.int32)
+        return temporary_bytes(step, (0, 1), params, state, values, indices)
+
+    sizes = [bytes_at(ROWS * factor) for factor in (1, 2, 4)]
+    assert sizes == sizes[:1] * 3
+
+
+INDICES = np.array([3, 0, ROWS, 3, ROWS - 1, -1, 3, 7])
+RNG = np.random.default_rng(0)
+
+
+def numbers(shape):
+    """Powers of two, which every format holds, as it does sums of few of them or their nearest."""
+    return 2.0 ** RNG.integers(-1, 2, shape).astype(np.float32)
+
+
+def scattered(kind, table, indices, updates):
+    """One update after the other, in float32, rounded at the end."""
+    total = table.astype(np.float32)
+    for n, row in zip(indices, updates.astype(np.float32), strict=True):
+        if not 0 <= n < len(total):
+            continue
+        combine = {"add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum}
+        total[n] = row if kind == "update" else combine[kind](total[n], row)
+    return total.astype(table.dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_values_are_numpys(dtype):
+    table, updates = (
+        numbers(shape).astype(dtype) for shape in ((ROWS, WIDTH), (len(INDICES), WIDTH))
+    )
+    table = (8 * table.astype(np.float32)).astype(dtype)  # one format has no negative numbers
+
+    @jax.jit
+    def all_kinds(table, updates):
+        return [op(kind, mode="fill")(table, INDICES[:, None], updates) for kind in KINDS]
+
+    for kind, result in zip(KINDS, all_kinds(table, updates), strict=True):
+        assert result.dtype == dtype
+        expected = scattered(kind, table, INDICES, updates)
+        np.testing.assert_array_equal(as_float32(result), as_float32(expected), kind)
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_scatter_nd_is_numpys(dtype):
+    if np.zeros((), dtype).astype(np.float32) != 0:
+        pytest.skip("a format without 0, which XLA takes for NaN")
+    updates = numbers((len(INDICES), WIDTH)).astype(dtype)
+    shape = (ROWS, WIDTH)
+    result = jaxops.scatter_nd(INDICES[:, None], jnp.asarray(updates), shape, mode="fill")
+    expected = scattered("add", np.zeros(shape, dtype), INDICES, updates)
+    np.testing.assert_array_equal(as_float32(result), as_float32(expected))
+
+
+def as_float32(x):
+    return np.asarray(x).astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", NARROW.values(), ids=str)
+def test_updates_move_bits(dtype):
+    """Of NaNs with a payload, negative zeros, subnormal numbers; the last of several stays."""
+    bits = np.dtype(f"uint{8 * dtype.itemsize}")
+    table, rows = (
+        RNG.integers(0, np.iinfo(bits).max, shape, bits, endpoint=True)
+        for shape in ((ROWS, WIDTH), (len(INDICES), WIDTH))
+    )
+    expected = table.copy()
+    for n, row in zip(INDICES, rows, strict=True):
+        if 0 <= n < ROWS:
+            expected[n] = row
+    call = jax.jit(op("update", mode="fill"))
+    result = call(as_type(table, dtype), INDICES[:, None], as_type(rows, dtype))
+    np.testing.assert_array_equal(np.asarray(result).view(bits), expected)
+
+
+def as_type(bits, dtype):
+    return jax.lax.bitcast_convert_type(jnp.asarray(bits), dtype)
+
+
+def test_sums_are_rounded_once():
+    table = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
+    small = jnp.full((256, WIDTH), 2.0**-10, jnp.bfloat16)
+    result = jax.jit(op("add"))(table, np.full((256, 1), 5), small)
+    np.testing.assert_array_equal(as_float32(result[5]), 1.25)
+
+
+def test_indices_out_of_bounds_are_errors():
+    table = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
+    for call in (op("add"), jax.jit(op("add"))):
+        with pytest.raises(Exception, match=rf"indices\[1\] = \[{ROWS}\] does not"):
+            call(table, np.array([[0], [ROWS]]), jnp.ones((2, WIDTH), jnp.bfloat16))
+
+
+def test_elements_and_blocks():
+    """Index vectors along all of the axes, along some, and along none."""
+    table = numbers((64, 64, 32)).astype(jnp.bfloat16)
+    for depth in range(4):
+        rows = RNG.integers(0, 32, (3, depth))
+        updates = numbers((3, *table.shape[depth:])).astype(jnp.bfloat16)
+        expected = table.astype(np.float32)
+        for row, update in zip(rows, updates, strict=True):
+            expected[tuple(row)] += update.astype(np.float32)
+        result = jaxops.tensor_scatter_nd_add(jnp.asarray(table), rows, updates)
+        np.testing.assert_array_equal(result, expected.astype(jnp.bfloat16))
+
+
+def test_tables_that_are_kept_are_copied():
+    table = jnp.zeros((ROWS, WIDTH), jnp.bfloat16)
+    ones = jnp.ones((1, WIDTH), jnp.bfloat16)
+    once, twice = jax.jit(lambda t: (op("add")(t, [[1]], ones), op("add")(t, [[2]], ones)))(table)
+    assert (float(table.sum()), float(once.sum()), float(twice.sum())) == (0, WIDTH, WIDTH)
+    assert float(once[1, 0]) == float(twice[2, 0]) == 1
+
+
+# Of a table and updates, with the rows that they go to.
+AT = INDICES[[0, 1, 3, 4]]
+TRANSFORMED = {
+    "jit": lambda f: jax.jit(f),
+    "vmap": lambda f: lambda t, u: jax.vmap(f)(jnp.stack([t, t]), jnp.stack([u, u]))[1],
+    "vmap-updates": lambda f: lambda t, u: jax.vmap(f, (None, 0))(t, jnp.stack([u, u]))[1],
+    "vmap-last": lambda f: lambda t, u: jax.vmap(f, (-1, None), -1)(t[..., None], u)[..., 0],
+    "checkpoint": lambda f: jax.checkpoint(f),
+    "scan": lambda f: lambda t, u: jax.lax.scan(lambda c, _: (f(c, u), None), t, None, 2)[0],
+    "cond": lambda f: lambda t, u: jax.lax.cond(u[0, 0] > 0, f, lambda t, u: t, t, u),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_transformed(name):
+    """Values and derivatives are those in float32."""
+
+    def derivatives(kind, table, updates, table_dot, updates_dot):
+        def call(table, updates):
+            return op(kind, mode="fill")(table, AT[:, None], updates)
+
+        transformed = TRANSFORMED[name](call)
+        primals, tangents = (table, updates), (table_dot, updates_dot)
+        out, out_dot = jax.jvp(transformed, primals, tangents)
+        _, pull_back = jax.vjp(transformed, *primals)
+        return out, out_dot, *pull_back(table_dot)
+
+    @fast_jit
+    def of_all_kinds(*args):
+        return [derivatives(kind, *args) for kind in KINDS]
+
+    shapes = [(ROWS, WIDTH), (len(AT), WIDTH)] * 2
+    args = [jnp.asarray(numbers(shape)) for shape in shapes]
+    expected = of_all_kinds(*args)
+    received = of_all_kinds(*(x.astype(jnp.bfloat16) for x in args))
+    for kind, xs, ys in zip(KINDS, received, expected, strict=True):
+        for x, y in zip(xs, ys, strict=True):
+            np.testing.assert_array_equal(x, y.astype(jnp.bfloat16), kind)
+
+
+def test_linear_transpose():
+    updates = jnp.ones((len(AT), WIDTH), jnp.bfloat16)
+    cotangent = jnp.asarray(numbers((ROWS, WIDTH))).astype(jnp.bfloat16)
+
+    def add(table, updates):
+        return op("sub", mode="fill")(table, AT[:, None], updates)
+
+    table_bar, updates_bar = jax.linear_transpose(add, cotangent, updates)(cotangent)
+    np.testing.assert_array_equal(table_bar, cotangent)
+    np.testing.assert_array_equal(updates_bar, -cotangent[AT])
+
+
+def test_only_programs_for_this_cpu_call_python():
+    table = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
+    args = table, AT[:, None], jnp.ones((len(AT), WIDTH), jnp.bfloat16)
+    call = jax.jit(op("add", mode="fill"))
+
+    def calls_python(*platforms, args=args):
+        text = call.trace(*args).lower(lowering_platforms=platforms).as_text()
+        assert "stablehlo.scatter" in text
+        return "python" in text
+
+    assert calls_python("cpu")
+    assert not calls_python("cuda")
+    assert not calls_python("cpu", "cuda")
+    mesh = jax.sharding.AbstractMesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    sharding = jax.sharding.NamedSharding(mesh, P("x"))
+    sharded = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in args]
+    assert not calls_python("cpu", args=sharded)
+    exported = jax.export.export(call, platforms=["cpu", "cuda"])(*args)
+    stored = jax.export.deserialize(exported.serialize())
+    np.testing.assert_array_equal(stored.call(*args), call(*args))
+
+
+def test_small_tables_are_left_to_the_compiler():
+    args = jnp.ones((8, 8), jnp.bfloat16), AT[:2, None], jnp.ones((2, 8), jnp.bfloat16)
+    assert "python" not in jax.jit(op("add", mode="fill")).lower(*args).as_text()
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_shard_map(check_vma):
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    table = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
+    updates = jnp.ones((len(AT), WIDTH), jnp.bfloat16)
+
+    def add(table, updates):
+        added = op("add", mode="fill")(table, AT[:, None], updates)
+        return jax.lax.psum(added, "x")
+
+    over_shards = jax.shard_map(
+        add, mesh=mesh, in_specs=(P(), P("x")), out_specs=P(), check_vma=check_vma
+    )
+    expected = scattered("add", np.asarray(table), AT, np.asarray(updates))
+    np.testing.assert_array_equal(jax.jit(over_shards)(table, updates), expected)
+
+
+@pytest.mark.parametrize("dtype", NARROW.values(), ids=str)
+def test_a_lazy_step_is_numpys(dtype):
+    """From the loss, by plain SGD; numbers that are exact in each format."""
+    optimizer = jaxops.lazy(optax.sgd(dtype.type(0.5)))
+    table = jnp.full((ROWS, WIDTH), 8, dtype)
+    at = np.array([5, 2, 5, ROWS - 1])
+
+    def loss(params):
+        return jnp.sum(jaxops.gather(params["t"], at).astype(jnp.float32) * 4)
+
+    @jax.jit
+    def step(params):
+        _, grads = jaxops.sparse_value_and_grad(loss, tables="t")(params)
+        assert isinstance(grads["t"], IndexedSlices)
+        assert grads["t"].dtype == dtype
+        return optimizer.apply(grads, optimizer.init(params), params)[0]
+
+    result = step({"t": table})["t"]
+    expected = np.full((ROWS, WIDTH), 8, np.float32)
+    for n in at:
+        expected[n] -= 0.5 * 4
+    if jnp.finfo(dtype).min >= 0:
+        expected[at] = np.nan  # the update is negative
+    np.testing.assert_array_equal(as_float32(result), expected)
+
+
+@pytest.mark.parametrize("name", ["float4_e2m1fn", "int4", "uint4", "int2"])
+def test_numbers_of_fewer_than_8_bits(name):
+    dtype = jnp.dtype(name)
+    table = jnp.ones((ROWS, WIDTH), dtype)
+    updates = np.zeros((len(AT), WIDTH), np.float32)
+    result = jax.jit(op("update"))(table, AT[:, None], jnp.asarray(updates).astype(dtype))
+    expected = np.ones((ROWS, WIDTH))
+    expected[AT] = 0
+    np.testing.assert_array_equal(result.astype(jnp.float32), expected)
