@@ -116,6 +116,19 @@ def test_vmap_leads_the_position(case):
     assert_fails(text.split(" = ")[-1], jax.jit(mapped), jnp.stack([good, good, bad]))
 
 
+def test_lanes_along_any_axis(case):
+    function, good, bad, text, position, *_ = case
+    expected = jax.vmap(function)(jnp.stack([good, good]))
+    for axis in range(1, good.ndim + 1):
+        mapped = jax.vmap(function, axis)
+        both = jnp.stack([good, good], axis)
+        np.testing.assert_array_equal(mapped(both), expected)
+        np.testing.assert_array_equal(jax.jit(mapped)(both), expected)
+        with pytest.raises(jaxops.OutOfBoundsError, match=re.escape(text.split(" = ")[-1])) as info:
+            mapped(jnp.stack([good, bad], axis))
+        assert info.value.position == (1, *position)
+
+
 def test_control_flow(case):
     function, good, bad, text, *_ = case
 
