@@ -105,7 +105,7 @@ MUTANTS = {
         (
             "            is_plain &= ~is_negative\n",
             "            pass\n",
-            "test_string_to_number.py -k 'integers or integer'",
+            "test_string_to_number.py -k one_of_many",
         ),
         (
             "(num_digits <= 15)",

@@ -83,7 +83,7 @@ MUTANTS = {
         (
             "if numbers[n] == num_consts + n:",
             "if numbers[n] is not None:",
-            "test_sparse_grad_refused.py test_sparse_grad.py -k 'other_uses or passed_on'",
+            "test_sparse_grad_refused.py -k change_places",
         ),
         (
             "numbers[0] if len(set(numbers)) == 1 else None for",
@@ -95,7 +95,7 @@ MUTANTS = {
         (
             'dataclasses.replace(table, dtypes=(*table.dtypes, eqn.params["new_dtype"]))',
             "table",
-            "test_sparse_grad.py -k dtypes",
+            "test_sparse_grad.py -k 'passed_on and cast'",
         ),
         (
             "masked=access.mode != lax.GatherScatterMode.CLIP",
@@ -105,7 +105,7 @@ MUTANTS = {
         (
             '        reverse=eqn.params["reverse"],\n        unroll',
             '        reverse=not eqn.params["reverse"],\n        unroll',
-            "test_sparse_grad.py -k lookups",
+            "test_sparse_grad.py -k 'passed_on and scan'",
         ),
     ],
     "_lookups": [
