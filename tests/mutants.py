@@ -2,7 +2,8 @@
 
 One process imports what all tests import, but for jaxops, and forks a child for each mutant. There
 an import hook compiles the changed text in place of the module's, and pytest runs the tests that
-are to fail. No file is touched. A test that starts a process of its own sees no change.
+are to fail. No file is touched. A test that starts a process of its own sees no change. At the end
+the tests that failed run once more without a mutant, where they have to pass.
 """
 
 from __future__ import annotations

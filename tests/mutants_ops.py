@@ -144,7 +144,7 @@ MUTANTS = {
         (
             "keys = numbers.astype(np.min_scalar_type(num_partitions))",
             "keys = numbers.astype(np.min_scalar_type(num_partitions - 1))",
-            "test_partition.py",
+            "test_partition.py -k 'partition_exactly or 256 or many'",
         ),
         (
             "        keys = jnp.where(valid, keys, jnp.int32(num_partitions))\n",
@@ -166,7 +166,7 @@ MUTANTS = {
         (
             'at[flat].max(order, mode="drop")',
             'at[flat].min(order, mode="drop")',
-            "test_partition.py -k 'stitch'",
+            "test_ops.py -k 'adjoint and dynamic_stitch-duplicates'",
         ),
         (
             "merged[~empty] = rows[source[~empty]]",
@@ -176,7 +176,7 @@ MUTANTS = {
         (
             'if size is None and mode in ("clip", "wrap"):',
             'if size is None and mode == "clip":',
-            "test_bad_input.py test_partition.py -k 'dynamic_stitch and refused or bad_input'",
+            "test_partition.py -k bad_input",
         ),
     ],
     "_boolean_mask": [

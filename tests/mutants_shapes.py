@@ -94,7 +94,7 @@ MUTANTS = {
         (
             "few = 32\n",
             "few = 10**9\n",
-            "test_joining.py -k gradient_of_tile",
+            "test_joining.py -k many_copies",
         ),
     ],
     "_padding": [

@@ -169,6 +169,11 @@ def test_the_gradient_of_tile_adds_slices(multiples):
     assert "concatenate" not in str(jax.make_jaxpr(tiled)(X))
 
 
+def test_the_gradient_of_many_copies_is_a_short_program():
+    y, pull_back = jax.vjp(lambda x: jaxops.tile(x, [1, 1000]), X)
+    assert len(jax.make_jaxpr(pull_back)(y).jaxpr.eqns) < 100
+
+
 def _traced(function):
     return lambda: jax.jit(function)(np.int32(1))
 
@@ -179,6 +184,11 @@ BAD = {
     "split-negative": (lambda: jaxops.split(X, -1), ValueError, "split: num_or_size_splits -1"),
     "split-no-sizes": (lambda: jaxops.split(X, [], 1), ValueError, "split: num_or_size_splits []"),
     "split-two-rests": (lambda: jaxops.split(X, [-1, -1], 1), ValueError, "one -1 (-1, -1)"),
+    "split-two-empty-rests": (
+        lambda: jaxops.split(X, [3, -1, -1], 1),
+        ValueError,
+        "one -1 (3, -1, -1)",
+    ),
     "split-sum": (lambda: jaxops.split(X, [1, 1], 1), ValueError, "num_or_size_splits 3 (1, 1)"),
     "split-too-much": (lambda: jaxops.split(X, [4, -1], 1), ValueError, "(4, -1)"),
     "split-size": (lambda: jaxops.split(X, [-2, 5], 1), ValueError, "at least 0 (-2, 5)"),
