@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-versions test-large stress check parity fuzz docs bench bench-core bench-sparse clean
+.PHONY: demo test test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -46,6 +46,11 @@ SECONDS ?= 300
 fuzz: $(PARITY_STAMP)
 	$(PARITY_PYTHON) tests/parity/fuzz.py --seconds $(SECONDS) \
 		$(if $(FUNCTIONS),--functions $(FUNCTIONS)) $(if $(SEED),--seed $(SEED))
+
+# Small changes of jaxops, each of which its tests must notice; ONLY=_bounds narrows them down. About
+# half an hour on two cores.
+mutants: $(STAMP)
+	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
 # The pages that are made by running the functions: docs/dtypes.md, symbolic_shapes.md, gallery.md.
 docs: $(STAMP)

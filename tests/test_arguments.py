@@ -131,3 +131,26 @@ def test_python_numbers_are_not_cut_off(case):
 def test_arrays_have_the_dtype_they_were_given():
     with pytest.raises(TypeError, match="fill_value must fit dtype float16; received"):
         jax.jit(_filled)(np.ones(3, np.float16), jnp.float32(2))
+
+
+TWO = {"a": jnp.ones(2, jnp.float16), "b": jnp.ones(2, jnp.float32)}
+OF_TWO_DTYPES = {
+    "concat": lambda a, b: jaxops.concat([a, b], 0),
+    "stack": lambda a, b: jaxops.stack([a, b]),
+    "pad": lambda a, b: jaxops.pad(a, [[1, 1]], constant_values=b[0]),
+    "dynamic_stitch": lambda a, b: jaxops.dynamic_stitch([[0, 1], [2, 3]], [a, b], size=4),
+    **{
+        f"tensor_scatter_nd_{kind}": lambda a, b, kind=kind: getattr(
+            jaxops, f"tensor_scatter_nd_{kind}"
+        )(a, [[0], [1]], b)
+        for kind in ("add", "sub", "min", "max", "update")
+    },
+}
+
+
+@pytest.mark.parametrize("name", OF_TWO_DTYPES)
+def test_arrays_of_two_dtypes_do_not_meet(name):
+    call = OF_TWO_DTYPES[name]
+    for how in (call, jax.jit(call)):
+        with pytest.raises(TypeError, match=f"^{name}: .* must fit dtype float16; received"):
+            how(**TWO)

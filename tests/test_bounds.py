@@ -1,5 +1,6 @@
 """The out-of-bounds contract: every op, every context, every mode."""
 
+import functools
 import logging
 import re
 import subprocess
@@ -9,10 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from cases import CASES as CASES_OF_ALL_OPS
+from cases import first_of_each_op
 from cases_indexing import CASES as HARNESS_CASES
 from jax import lax
 from jax.core import Tracer
 from jax.experimental import checkify
+from jax.extend.core import jaxpr_as_fun
 
 import jaxops
 from jaxops import _bounds, testing
@@ -104,11 +108,25 @@ def test_vmap_leads_the_position(case):
     with pytest.raises(jaxops.OutOfBoundsError) as info:
         mapped(jnp.stack([good, good, bad]))
     assert info.value.position == (2, *position)
+    assert text.split(" = ")[-1] in str(info.value)  # coordinates of the batch are the table's
     mapped_twice = jax.vmap(mapped)
     with pytest.raises(jaxops.OutOfBoundsError) as info:
         mapped_twice(jnp.stack([jnp.stack([good, good]), jnp.stack([good, bad])]))
     assert info.value.position == (1, 1, *position)
-    assert_fails(text.split(" = ")[-1], jax.jit(mapped), jnp.stack([good, bad]))
+    assert_fails(text.split(" = ")[-1], jax.jit(mapped), jnp.stack([good, good, bad]))
+
+
+def test_lanes_along_any_axis(case):
+    function, good, bad, text, position, *_ = case
+    expected = jax.vmap(function)(jnp.stack([good, good]))
+    for axis in range(1, good.ndim + 1):
+        mapped = jax.vmap(function, axis)
+        both = jnp.stack([good, good], axis)
+        np.testing.assert_array_equal(mapped(both), expected)
+        np.testing.assert_array_equal(jax.jit(mapped)(both), expected)
+        with pytest.raises(jaxops.OutOfBoundsError, match=re.escape(text.split(" = ")[-1])) as info:
+            mapped(jnp.stack([good, bad], axis))
+        assert info.value.position == (1, *position)
 
 
 def test_control_flow(case):
@@ -152,6 +170,32 @@ def test_lowered_for_cuda_there_is_no_callback(case):
     assert "callback" in traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
+CHECKED = {name: case for name, case in CASES_OF_ALL_OPS.items() if "error" in case.modes}
+FIRST_CHECKED = first_of_each_op(CHECKED)
+
+
+@pytest.mark.parametrize("platform", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", FIRST_CHECKED.values())
+def test_mode_error_is_checked_on_every_platform(name, platform):
+    """Without a GPU, JAX makes no callback for one. The refusal of exports tells of the check."""
+    case = CHECKED[name]
+    program = jax.jit(functools.partial(case.op, mode="error"))
+    with pytest.raises(ValueError, match=r"'error', which raises from a host callback"):
+        jax.export.export(program, platforms=[platform])(*case.data, *case.indices)
+
+
+def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
+    function, _, bad, text, *_ = case
+    monkeypatch.setattr(_bounds, "platform", lambda array: "gpu")
+    function(bad)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        function(bad, mode="error")
+    assert str(info.value).startswith(text)
+    uncompiled = jaxpr_as_fun(jax.make_jaxpr(lambda i: function(i, mode="error"))(bad))
+    with pytest.raises(jaxops.OutOfBoundsError):
+        uncompiled(bad)
+
+
 CUDA = {"platforms": ["cuda"], "disabled_checks": [jax.export.DisabledSafetyCheck.platform()]}
 
 
@@ -181,12 +225,22 @@ def test_on_cuda_what_is_out_of_bounds_reads_0_or_is_ignored(name, by):
         np.testing.assert_array_equal(actual, expected)
 
 
-@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
-def test_modes_without_a_check_are_exported(case, mode):
-    function, good, *_ = case
-    exported = jax.export.export(jax.jit(lambda i: function(i, mode=mode)))(good)
+UNCHECKED = ("fill", "clip", "wrap", "promise_in_bounds")
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [(n, m) for n in FIRST_CHECKED.values() for m in UNCHECKED if m in CHECKED[n].modes],
+)
+def test_modes_without_a_check_are_exported(name, mode):
+    case = CHECKED[name]
+    program = jax.jit(functools.partial(case.op, mode=mode))
+    exported = jax.export.export(program)(*case.data, *case.indices)
     reloaded = jax.export.deserialize(exported.serialize())
-    np.testing.assert_array_equal(reloaded.call(good), function(good))
+    for by in (0,) if mode == "promise_in_bounds" else (0, -2, 3):
+        args = (*case.data, *(indices + np.int32(by) for indices in case.indices))
+        expected = case.oracle(*args, mode=mode)
+        np.testing.assert_array_equal(reloaded.call(*args), expected, strict=True)
 
 
 CACHED = """
@@ -259,7 +313,11 @@ def test_indices_that_are_constants():
 def test_batches_of_none(case):
     function, good, *_ = case
     none = jnp.zeros((0, *good.shape), good.dtype)
-    assert jax.jit(jax.vmap(function))(none).shape == (0, *function(good).shape)
+    shape = (0, *function(good).shape)
+    assert jax.jit(jax.vmap(function))(none).shape == shape
+    error, result = checkify.checkify(jax.vmap(function))(none)
+    assert error.get() is None
+    assert result.shape == shape
 
 
 @pytest.mark.parametrize("errors", ["nan_checks", "float_checks", "all_checks", "user_checks"])

@@ -94,6 +94,7 @@ MEETING = {
     "numpy,jax": ([np.array([2]), jnp.array([1], jnp.uint8)], np.uint8),
     "python,numpy": ([[2], np.array([1.5], np.float16)], np.float16),
     "numpy,python": ([np.array([2], np.int8), [3]], np.int8),
+    "float,numpy": ([[1.5], np.array([2], np.int8)], np.float32),  # a family of its own
     "python,python": ([[1], [1.5]], np.float32),
     "bool,int": ([[True], [2]], np.int32),
 }
@@ -116,6 +117,27 @@ def test_dtypes_that_meet(name, transform):
     expected = [np.asarray(v, np.float32)[0] for v in values]
     np.testing.assert_array_equal(np.asarray(result, np.float32), expected)
     assert jaxops.stack(values).dtype == dtype
+
+
+# The same of scalars, which NumPy has beside Python's.
+MEETING_SCALARS = {
+    "python,numpy": ([1.5, np.float16(2)], np.float16),
+    "numpy,python": ([np.float16(2), 1.5], np.float16),
+    "python,numpy-int": ([1, np.int8(2)], np.int8),
+    "bool,numpy-int": ([True, np.uint8(2)], np.uint8),
+    "python,jax": ([1.5, jnp.float16(2)], np.float16),
+    "numpy,jax": ([np.float32(1.5), jnp.float16(2)], np.float16),
+    "python,python": ([1, 1.5], np.float32),
+}
+
+
+@pytest.mark.parametrize("name", MEETING_SCALARS)
+@pytest.mark.usefixtures("x32")
+def test_dtypes_of_scalars_that_meet(name):
+    values, dtype = MEETING_SCALARS[name]
+    result = jaxops.stack(values)
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result, np.asarray(values, np.float32))
 
 
 def test_lists_that_hold_tracers():
@@ -147,6 +169,11 @@ def test_the_gradient_of_tile_adds_slices(multiples):
     assert "concatenate" not in str(jax.make_jaxpr(tiled)(X))
 
 
+def test_the_gradient_of_many_copies_is_a_short_program():
+    y, pull_back = jax.vjp(lambda x: jaxops.tile(x, [1, 1000]), X)
+    assert len(jax.make_jaxpr(pull_back)(y).jaxpr.eqns) < 100
+
+
 def _traced(function):
     return lambda: jax.jit(function)(np.int32(1))
 
@@ -157,6 +184,11 @@ BAD = {
     "split-negative": (lambda: jaxops.split(X, -1), ValueError, "split: num_or_size_splits -1"),
     "split-no-sizes": (lambda: jaxops.split(X, [], 1), ValueError, "split: num_or_size_splits []"),
     "split-two-rests": (lambda: jaxops.split(X, [-1, -1], 1), ValueError, "one -1 (-1, -1)"),
+    "split-two-empty-rests": (
+        lambda: jaxops.split(X, [3, -1, -1], 1),
+        ValueError,
+        "one -1 (3, -1, -1)",
+    ),
     "split-sum": (lambda: jaxops.split(X, [1, 1], 1), ValueError, "num_or_size_splits 3 (1, 1)"),
     "split-too-much": (lambda: jaxops.split(X, [4, -1], 1), ValueError, "(4, -1)"),
     "split-size": (lambda: jaxops.split(X, [-2, 5], 1), ValueError, "at least 0 (-2, 5)"),

@@ -29,9 +29,12 @@ def test_update_is_that_of_the_distinct_rows(case):
     grads = jaxops.IndexedSlices(values, indices, params.shape)
     lazy = jaxops.lazy(OPTIMIZER)
     with jax.numpy_dtype_promotion("standard"):
-        # A step of all rows, so that no row of the state is 0; then one that is not finite.
+        # A step of all rows, so that no row of the state is 0; then two that are not finite, the
+        # last one as it is next to the indices that are ignored.
         _, state = OPTIMIZER.update(jnp.ones_like(params), OPTIMIZER.init(params), params)
-        state = jax.tree.map(lambda x: x.at[5].set(jnp.nan) if x.ndim else x, state)
+        state = jax.tree.map(
+            lambda x: x.at[np.array([5, ROWS - 1])].set(jnp.nan) if x.ndim else x, state
+        )
         received, received_state = jax.jit(lazy.apply)(grads, state, params)
 
         rows = np.unique(indices[(indices >= 0) & (indices < ROWS)])
@@ -45,3 +48,20 @@ def test_update_is_that_of_the_distinct_rows(case):
     wanted = [params.at[rows].add(updates), *wanted_state]
     for array, expected in zip([received, *jax.tree.leaves(received_state)], wanted, strict=True):
         np.testing.assert_allclose(array, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("of_table", ["float32", "bfloat16"])
+@pytest.mark.parametrize("of_gradient", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("momentum", [None, 0.5])
+def test_gradients_of_another_dtype(momentum, of_gradient, of_table):
+    """Numbers that all of the types hold, so that the sums are exact."""
+    optimizer = optax.sgd(0.5, momentum)
+    table = jnp.arange(12.0).reshape(6, 2).astype(of_table)
+    grads = jaxops.IndexedSlices(jnp.full((3, 2), 2, of_gradient), jnp.array([4, 1, 4]), (6, 2))
+    lazy = jaxops.lazy(optimizer)
+    with jax.numpy_dtype_promotion("standard"):
+        received, _ = jax.jit(lazy.apply)(grads, lazy.init(table), table)
+        updates, _ = optimizer.update(grads.to_dense(), optimizer.init(table), table)
+        expected = jnp.asarray(optax.apply_updates(table, updates))
+    assert received.dtype == expected.dtype
+    np.testing.assert_array_equal(received, expected)

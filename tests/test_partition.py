@@ -271,6 +271,7 @@ BAD = {
                     "received (1, 3) with indices of shape (1,) and C = (2,)"),
     "stitch-floats": (stitch([[0.0]], [[1]]), TypeError, "indices[0] must have an integer dtype"),
     "stitch-clip": (stitch([[0]], [[1]], mode="clip"), ValueError, "size must be given with mode"),
+    "stitch-wrap": (stitch([[0]], [[1]], mode="wrap"), ValueError, "size must be given with mode"),
     "stitch-mixed": (stitch([[0], [1]], [["a"], [1]]), TypeError, "data[1] must hold strings only"),
     "stitch-fill": (stitch([[1]], [["a"]], fill_value=1), TypeError, "fill_value must be a string"),
 }  # fmt: skip

@@ -1,9 +1,13 @@
 """What only the scatters have: extrema and their ties, bools, overwriting."""
 
+import functools
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from case import MODES
 
 import jaxops
 
@@ -54,6 +58,12 @@ def test_adding_bools_is_or():
     np.testing.assert_array_equal(result, [True, False, False, False])
 
 
+@pytest.mark.parametrize("count", [2, 256, 2**16])  # sums that are 0 in 1, 8 and 16 bits
+def test_as_many_trues_as_a_type_counts_to_are_true(count):
+    result = jaxops.scatter_nd(np.zeros((count, 1), np.int32), np.ones(count, bool), [2])
+    np.testing.assert_array_equal(result, [True, False])
+
+
 def test_host_values_take_the_dtype_of_the_tensor():
     result = jaxops.tensor_scatter_nd_add(np.zeros(2, np.float16), [[1]], [1.5])
     assert result.dtype == np.float16
@@ -90,6 +100,50 @@ def test_no_two_updates_meet_in_a_deterministic_program(deterministic):
     text = jax.jit(gradient).lower(jnp.ones(4), jnp.array([1, 1])).as_text()
     assert ("unique_indices = true" in text) == deterministic
     assert ("unique_indices = false" in text) != deterministic
+
+
+# Each as a function of rows of a table and their indices.
+DETERMINISTIC = {
+    "scatter_nd": lambda i, u, **k: jaxops.scatter_nd(i, u, [3], **k),
+    "tensor_scatter_nd_add": lambda i, u, **k: jaxops.tensor_scatter_nd_add(
+        jnp.zeros(3), i, u, **k
+    ),
+    "tensor_scatter_nd_sub": lambda i, u, **k: jaxops.tensor_scatter_nd_sub(
+        jnp.zeros(3), i, -u, **k
+    ),
+    "gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather(t, i[:, 0], **k))(
+        jnp.zeros(3)
+    ),
+    "gather_nd": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather_nd(t, i, **k))(
+        jnp.zeros(3)
+    ),
+    "batch_gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.batch_gather(t, i[:, 0], **k))(
+        jnp.zeros(3)
+    ),
+}
+
+
+def test_every_function_with_the_argument_is_here():
+    functions = {name: f for name, f in vars(jaxops).items() if inspect.isfunction(f)}
+    takes = {n for n, f in functions.items() if "deterministic" in inspect.signature(f).parameters}
+    assert takes == set(DETERMINISTIC)
+
+
+# For each of two rows in turn the same. Summed one after the other these make 3, as neighbours and
+# then as their sums 5.
+UPDATES = np.repeat(np.array([2.0**24, 1, 1, 1, -(2.0**24), 1, 1, 1], np.float32), 2)
+ROWS = np.array([[1], [0]] * 8, np.int32)
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_order_of_summation(name):
+    for mode in MODES:
+        for deterministic in (True, False):
+            call = functools.partial(DETERMINISTIC[name], mode=mode, deterministic=deterministic)
+            program = str(jax.make_jaxpr(call)(ROWS, UPDATES))
+            assert ("deterministic_scatter_add" in program) == deterministic
+    sums = DETERMINISTIC[name](ROWS, UPDATES, deterministic=True)
+    np.testing.assert_array_equal(sums, [5, 5, 0])
 
 
 def test_nothing_is_read_or_written_at_an_index_in_bounds():

@@ -166,6 +166,9 @@ def test_python_numbers_are_weakly_typed():
 I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
 PASSED = {
     "cast": lambda t: square(t.astype(jnp.bfloat16)[I].astype(jnp.float32)),
+    "cast-rounds": lambda t: jnp.sum(
+        t.astype(jnp.bfloat16)[I].astype(jnp.float32) * jnp.float32(1 + 2**-10)
+    ),
     "cast-arithmetic": lambda t: square(t.astype(jnp.bfloat16)[I]).astype(jnp.float32),
     "reverse-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=True)),
     "forward-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=False)),

@@ -130,6 +130,20 @@ def test_one_of_two_tables_that_a_branch_chooses():
     assert_sparse(loss, params, tables=["a", "b"], tied=True)
 
 
+def test_two_tables_that_change_places_in_a_loop():
+    def loss(p):
+        def step(carry, j):
+            a, b, so_far = carry
+            return (b, a, so_far + square(a[j])), None
+
+        return lax.scan(step, (p["a"], p["b"], jnp.float32(0)), I)[0][2]
+
+    params = {"a": table(7, 3), "b": 2 * table(7, 3)}
+    with pytest.raises(ValueError, match="a use by scan"):
+        jaxops.sparse_value_and_grad(loss, tables=["a", "b"])(params)
+    assert_sparse(loss, params, tables=["a", "b"], tied=True)
+
+
 def test_while_loop_is_refused_as_by_jax():
     def loss(t):
         return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + t[c[0]]), (0, 0.0))[1]

@@ -26,6 +26,13 @@ def test_loaded_program_gives_what_the_call_gives(name):
     assert table.differences(TAKEN[name]) == []
 
 
+def test_every_result_has_elements():
+    """Of empty ones any program gives what the call gives."""
+    for name, call in TAKEN.items():
+        results = jax.eval_shape(call.call, *table.arguments(call, table.SIZES[-1]))
+        assert all(result.size for result in jax.tree.leaves(results)), name
+
+
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in TAKEN])
 def test_refused(name):
     assert CALLS[name].refused in table.refusal(CALLS[name])

@@ -1,0 +1,262 @@
+"""Small changes of jaxops, one at a time, each of which its tests must notice: `make mutants`.
+
+One process imports what all tests import, but for jaxops, and forks a child for each mutant. There
+an import hook compiles the changed text in place of the module's, and pytest runs the tests that
+are to fail. No file is touched. A test that starts a process of its own sees no change. At the end
+the tests that failed run once more without a mutant, where they have to pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.machinery
+import importlib.util
+import os
+import shlex
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import mutants_indexing
+import mutants_ops
+import mutants_shapes
+import mutants_sparse
+import mutants_testing
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+PACKAGE = ROOT / "jaxops"
+HANGS_AFTER = 900  # seconds; by then the loop that was changed has no end
+LIVES, KILLED = 0, 1  # exit statuses of pytest
+CRASHED = 70  # of a child that fails outside of pytest, as where a mutant cannot be imported
+
+
+class Mutant(NamedTuple):
+    """`original`, which stands in `module` once, replaced by `mutated`; `tests` are to notice."""
+
+    module: str  # within jaxops, without ".py"
+    original: str
+    mutated: str
+    tests: str  # arguments of pytest: files of tests, or modules with their examples, and -k
+
+    @property
+    def path(self) -> Path:
+        return PACKAGE / f"{self.module}.py"
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}: {self.original!r} -> {self.mutated!r}"
+
+    @property
+    def arguments(self) -> list[str]:
+        return [
+            f"tests/{argument}"
+            if argument.startswith("test_") and argument.endswith(".py")
+            else argument
+            for argument in shlex.split(self.tests)
+        ]
+
+    def text(self) -> str:
+        source = self.path.read_text()
+        count = source.count(self.original)
+        if count != 1:
+            raise ValueError(f"{self.name}: the original stands {count} times in {self.path.name}")
+        return source.replace(self.original, self.mutated)
+
+
+TABLES = (mutants_indexing, mutants_shapes, mutants_ops, mutants_sparse, mutants_testing)
+MUTANTS = [
+    Mutant(module, *mutant)
+    for table in TABLES
+    for module, mutants in table.MUTANTS.items()
+    for mutant in mutants
+]
+
+
+class Loader(importlib.machinery.SourceFileLoader):
+    """Compiles `text` in place of the file's, of which nothing is kept."""
+
+    def __init__(self, fullname: str, path: str, text: str):
+        super().__init__(fullname, path)
+        self.text = text
+
+    def get_code(self, fullname):
+        return self.source_to_code(self.text.encode(), self.path)
+
+
+class Finder:
+    """Finds one module: that of a mutant."""
+
+    def __init__(self, mutant: Mutant):
+        self.name = "jaxops." + mutant.module.replace("/", ".")
+        self.path, self.text = str(mutant.path), mutant.text()
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != self.name:
+            return None
+        loader = Loader(fullname, self.path, self.text)
+        return importlib.util.spec_from_file_location(fullname, self.path, loader=loader)
+
+
+class Plugin:
+    """Lets all runs share what they compiled, and keeps the names of the tests that failed."""
+
+    def __init__(self, cache: str):
+        self.cache = cache
+        self.failed: list[str] = []
+
+    def pytest_configure(self, config):
+        # A plugin's comes after that of conftest.py, which makes a folder for each run.
+        import jax
+
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = self.cache
+        jax.config.update("jax_compilation_cache_dir", self.cache)
+
+    pytest_configure.trylast = True  # type: ignore[attr-defined]
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+def run_tests(tests: list[str], mutant: Mutant | None, cache: str, note: Path) -> int:
+    """In the child: the exit status of pytest; `note` gets the tests that failed."""
+    import pytest
+
+    if mutant is not None:
+        sys.meta_path.insert(0, Finder(mutant))  # type: ignore[arg-type]
+    import jaxops
+
+    assert Path(jaxops.__file__).parent == PACKAGE, f"jaxops is that of {jaxops.__file__}"
+    import jaxops.compat.v0
+    import jaxops.testing
+
+    plugin = Plugin(cache)
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
+    options += [] if mutant is None else ["-x"]
+    status = pytest.main([*options, *tests], plugins=[plugin])
+    note.write_text("\n".join(plugin.failed))
+    return int(status)
+
+
+def start(tests: list[str], mutant: Mutant | None, cache: str, stem: Path) -> int:
+    """A child that runs `tests`; its output goes to files at `stem`."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    status = CRASHED
+    try:
+        signal.alarm(HANGS_AFTER)
+        with stem.with_suffix(".log").open("w") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+            with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+                status = run_tests(tests, mutant, cache, stem.with_suffix(".note"))
+    except BaseException:
+        with stem.with_suffix(".log").open("a") as log:
+            traceback.print_exc(file=log)
+    finally:
+        os._exit(status)
+
+
+class Run(NamedTuple):
+    """How one run ended."""
+
+    number: int  # among all
+    status: int  # of its process: that of pytest, or a signal's, negative
+    failed: list[str]  # tests
+    output: str
+    seconds: float
+
+
+def run_all(runs, jobs: int, folder: Path) -> Iterator[Run]:
+    """Of each of `runs`, which are pairs of tests and a mutant or None; as they end."""
+    waiting = list(enumerate(runs))[::-1]
+    running: dict[int, tuple[int, float]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            number, (tests, mutant) = waiting.pop()
+            child = start(tests, mutant, str(folder / "cache"), folder / str(number))
+            running[child] = number, time.monotonic()
+        child, status = os.wait()
+        number, began = running.pop(child)
+        note, log = folder / f"{number}.note", folder / f"{number}.log"
+        failed = note.read_text().splitlines() if note.exists() else []
+        status = os.waitstatus_to_exitcode(status)
+        yield Run(number, status, failed, log.read_text(), time.monotonic() - began)
+        for path in (note, log):
+            path.unlink(missing_ok=True)
+
+
+def describe(run: Run) -> str:
+    if run.status == KILLED:
+        return f"killed by {run.failed[0]}"
+    if run.status < 0:
+        return f"ERROR: ended by {signal.Signals(-run.status).name}"
+    if run.status == LIVES:
+        return "LIVES"
+    return f"ERROR: exit status {run.status}, not that of a failing test\n{run.output[-800:]}"
+
+
+def try_mutants(mutants: list[Mutant], jobs: int, folder: Path) -> tuple[int, int, dict]:
+    """How many live, how many cannot be judged, and by the tests that killed some, these."""
+    lives = errors = 0
+    killers: dict[str, list[Mutant]] = {}
+    for run in run_all([(m.arguments, m) for m in mutants], jobs, folder):
+        mutant = mutants[run.number]
+        print(f"{run.seconds:5.1f} s  {describe(run)}\n         {mutant.name}", flush=True)
+        if run.status == KILLED:
+            killers.setdefault(run.failed[0], []).append(mutant)
+        else:
+            print(f"         tests: {mutant.tests}", flush=True)
+            lives += run.status == LIVES
+            errors += run.status != LIVES
+    return lives, errors, killers
+
+
+def fails_without(killers: dict[str, list[Mutant]], jobs: int, folder: Path) -> int:
+    """How many mutants were killed by a test that fails without them too, which proves nothing."""
+    files: dict[str, list[str]] = {}
+    for test in sorted(killers):
+        files.setdefault(test.partition("::")[0], []).append(test)
+    errors = 0
+    for run in run_all([(tests, None) for tests in files.values()], jobs, folder):
+        if run.status != LIVES:
+            print(f"ERROR: without a mutant {run.failed} fail\n{run.output[-800:]}", flush=True)
+            errors += sum(len(killers[test]) for test in run.failed) or 1
+    return errors
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", metavar="PATTERN", help="mutants whose name has it")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    args = parser.parse_args()
+    mutants = [m for m in MUTANTS if args.only in m.name]
+    if not mutants:
+        parser.error(f"no mutant has {args.only!r} in its name")
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    # For the children. What pytest loads as a plugin it imports itself.
+    import chex
+    import optax
+    import pytest
+
+    del chex, optax, pytest
+    assert "jaxops" not in sys.modules
+    with tempfile.TemporaryDirectory(prefix="jaxops-mutants-") as name:
+        lives, errors, killers = try_mutants(mutants, args.jobs, Path(name))
+        errors += fails_without(killers, args.jobs, Path(name))
+    print(f"{lives} of {len(mutants)} mutants live; {errors} errors")
+    return lives + errors > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

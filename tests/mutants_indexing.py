@@ -1,0 +1,339 @@
+"""Mutants of the modules that check bounds, gather and scatter: see mutants.py."""
+
+# By module: what stands there, what takes its place, the tests that are to fail.
+MUTANTS = {
+    "_bounds": [
+        (
+            '_lower(ctx, indices, **params) if params["mode"] == "error" else',
+            '_lower(ctx, indices, **params) if params["mode"] == "never" else',
+            "test_bounds.py -k mode_error_is",
+        ),
+        (
+            'if mode == "error" or platform(indices) == "cpu":',
+            'if platform(indices) == "cpu":',
+            "test_bounds.py -k 'on_a_gpu and gather'",
+        ),
+        (
+            "if indices.size == 0:  # a batch of none",
+            "if False:  # a batch of none",
+            "test_bounds.py -k 'batches_of_none and gather'",
+        ),
+        (
+            "    indices = jnp.moveaxis(indices, dim, 0)\n    if indices.size == 0:",
+            "    if indices.size == 0:",
+            "test_bounds.py -k lanes_along",
+        ),
+        ("inside = values < limits", "inside = values <= limits", "test_bounds.py -k 5-int32"),
+        (
+            "return (seen[0] | seen[1]) >= ",
+            "return seen[0] >= ",
+            "test_bounds.py -k 'every_index and 5-int32'",
+        ),
+        (
+            "as_vector([limit - 1 for limit in spec.limits]",
+            "as_vector([limit for limit in spec.limits]",
+            "test_bounds.py -k 'are_exported and scatter_nd-elements-clip'",
+        ),
+        (
+            "wrapped = jnp.remainder(indices, ",
+            "wrapped = jnp.fmod(indices, ",
+            "test_bounds.py -k modes_of_gather",
+        ),
+        (
+            "flags.append(_any_out_of_bounds(indices, spec))",
+            "flags.append(jnp.zeros((), bool))",
+            "test_bounds.py -k 'eager_and_jit and gather'",
+        ),
+        (
+            "    return first == first\n",
+            "    return first != first\n",
+            "test_row_copies.py -k rows_are_numpys",
+        ),
+        (
+            "position, index = args\n",
+            "index, position = args\n",
+            "test_bounds.py -k 'test_checkify and gather'",
+        ),
+        (
+            "return indices.astype(jnp.int32) if bits < 32 else indices",
+            "return indices",
+            "test_narrow_indices.py -k 'gather and not partition'",
+        ),
+    ],
+    "_core": [
+        (
+            "    elif deterministic:\n",
+            "    elif deterministic and not deterministic:\n",
+            "test_scatter.py -k order_of_summation",
+        ),
+        (
+            'updates = -updates if kind == "sub" else updates',
+            "updates = +updates",
+            "test_scatter.py -k order_of_summation",
+        ),
+        (
+            "result = jnp.where(windows.over_result(valid, result.ndim), result, fill)",
+            "result = jnp.where(windows.over_result(valid, result.ndim), result, 0 * fill)",
+            "test_row_copies.py -k test_modes",
+        ),
+        (
+            "        lax_mode = _DROP\n",
+            "        lax_mode = _PROMISE\n",
+            "test_ops.py -k 'adjoint and tensor_scatter_nd_add-elements-fill'",
+        ),
+        (
+            "    out_dot = add_updates(operand_dot * operand_share, "
+            "updates_dot * updates_share) / attaining\n",
+            "    out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share)\n",
+            "test_scatter.py -k 'extremum_shares or nan_has'",
+        ),
+        (
+            "return (x == out) | ((x != x) & (out != out))",
+            "return x == out",
+            "test_scatter.py -k 'extremum_shares or nan_has'",
+        ),
+        (
+            'if mode == "device" and isinstance(spec, ScalarIndex):',
+            'if mode == "device":',
+            "test_scatter.py -k nothing_is_read",
+        ),
+        (
+            "return lax.select(which, result, jnp.zeros_like(result))",
+            "return result",
+            "test_bounds.py -k test_empty_results",
+        ),
+    ],
+    "_deterministic": [
+        (
+            "jnp.where(right_starts, right_sum, left_sum + right_sum)",
+            "left_sum + right_sum",
+            "test_scatter.py -k 'deterministic or order_of'",
+        ),
+        (
+            "order = jnp.argsort(targets, stable=True)",
+            "order = jnp.arange(n)",
+            "test_scatter.py -k 'deterministic or order_of'",
+        ),
+        (
+            'mode="drop", unique_indices=True)',
+            'mode="drop", unique_indices=False)',
+            "test_scatter.py -k 'deterministic or order_of'",
+        ),
+        (
+            "return result, scatter_add(operand_dot, indices, updates_dot, windows)",
+            "return result, operand_dot",
+            "test_ops.py -k 'deterministic_values and scatter_nd-elements-fill'",
+        ),
+    ],
+    "_dispatch": [
+        (
+            'return (mode == "error" or _bounds.platform(bad) == "cpu") and',
+            'return _bounds.platform(bad) == "cpu" and',
+            "test_bounds.py -k 'on_a_gpu and gather'",
+        ),
+        (
+            'if fill_value is not None and mode != "fill" and not pads:',
+            "if False:",
+            "test_bad_input.py -k 'test_refused and fill_value'",
+        ),
+        (
+            "        with jax.enable_x64(True):\n            arrays = [",
+            "        with jax.enable_x64(False):\n            arrays = [",
+            "test_arguments.py -k test_indices_made",
+        ),
+        (
+            "picked = call(positions, jnp.int32(-1))",
+            "picked = call(positions, jnp.int32(0))",
+            "test_dtypes.py -k strings_out_of_bounds",
+        ),
+        (
+            "return like is None or len(",
+            "return True or len(",
+            "test_arguments.py -k two_dtypes",
+        ),
+        (
+            "@functools.lru_cache(maxsize=4096)\ndef _compiled(",
+            "def _compiled(",
+            "test_bounds.py -k 'second_eager and gather'",
+        ),
+        (
+            "        except OutOfBoundsError:\n            pass",
+            "        except OutOfBoundsError:\n            raise",
+            "test_bounds.py -k results_known",
+        ),
+        (
+            "with jax.named_scope(scope):\n            return impl(",
+            "with jax.named_scope(op):\n            return impl(",
+            "test_public_api.py -k name_is_the_scope",
+        ),
+    ],
+    "_index_spec": [
+        (
+            "position[mapped_axes : mapped_axes + self.batch_dims]",
+            "position[: self.batch_dims]",
+            "test_bounds.py -k 'vmap_leads and gather'",
+        ),
+        (
+            "bad |= (values < 0) | (values >= limit)",
+            "bad |= (values < 0) | (values > limit)",
+            "test_bounds.py -k 'eager_and_jit'",
+        ),
+        ("[0 <= i < limit for", "[0 < i < limit for", "test_bounds.py -k 'eager_and_jit'"),
+        (
+            "size = dim - self.limits[axis] + 1",
+            "size = dim - self.limits[axis]",
+            "test_bounds.py -k 'eager_and_jit'",
+        ),
+        (
+            'f"{place} < 0" if length < 0',
+            'f"{place} < 0" if length > 0',
+            "test_reversing.py -k lengths_out_of_bounds",
+        ),
+    ],
+    "_errors": [
+        (
+            "return OutOfBoundsError, fields",
+            "return OutOfBoundsError, fields[::-1]",
+            "test_public_api.py -k pickling",
+        ),
+    ],
+    "_gather": [
+        (
+            "    axis += params.ndim if axis < 0 else 0\n",
+            "    axis += indices.ndim if axis < 0 else 0\n",
+            "test_ops.py -k 'values_eager and gather-last-axis-fill'",
+        ),
+        (
+            "    batch_dims += indices.ndim if batch_dims < 0 else 0\n",
+            "    batch_dims += params.ndim if batch_dims < 0 else 0\n",
+            "test_ops.py -k 'values_eager and gather and batch'",
+        ),
+        (
+            "    batch_dims = indices.ndim - 1\n",
+            "    batch_dims = 0\n",
+            "test_bounds.py -k 'eager_and_jit and gather'",
+        ),
+        (
+            "if params.shape[:batch_dims] != indices.shape[:batch_dims]:",
+            "if params.shape[:1] != indices.shape[:1]:",
+            "test_bad_input.py -k 'test_refused and gather'",
+        ),
+        (
+            "    axes = tuple(range(batch_dims, batch_dims + depth))\n",
+            "    axes = tuple(range(depth))\n",
+            "test_bounds.py -k 'eager_and_jit and gather'",
+        ),
+    ],
+    "_scatter": [
+        ('_scatter("max", zeros', '_scatter("add", zeros', "test_scatter.py -k trues"),
+        (
+            "if any(size < 0 for size in shape):",
+            "if any(size < -1 for size in shape):",
+            "test_bad_input.py -k 'test_refused and scatter_nd'",
+        ),
+        (
+            "    if updates.shape != expected:\n",
+            "    if updates.ndim != len(expected):\n",
+            "test_bad_input.py -k 'test_refused and scatter_nd'",
+        ),
+        (
+            'if kind in ("min", "max") and jnp.issubdtype',
+            'if kind == "min" and jnp.issubdtype',
+            "test_bad_input.py -k 'test_refused and scatter_nd'",
+        ),
+        (
+            "limits=operand.shape[:depth]",
+            "limits=operand.shape[-depth:]",
+            "test_bounds.py -k 'eager_and_jit and scatter'",
+        ),
+    ],
+    "_windows": [
+        (
+            "indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)",
+            "indices = jnp.moveaxis(indices, dims[1], 0)",
+            "test_windows.py",
+        ),
+        (
+            "return bind(operand, indices, windows=windows), windows.first",
+            "return bind(operand, indices, windows=windows), windows.batch_dims",
+            "test_windows.py",
+        ),
+        (
+            "windows_before = (1,) * (self.first - b)",
+            "windows_before = ()",
+            "test_ops.py -k 'jacobians and gather-last-axis-fill'",
+        ),
+        (
+            '"sub": lax.scatter_sub,',
+            '"sub": lax.scatter_add,',
+            "test_dtypes.py -k test_adds",
+        ),
+    ],
+    "_row_copies": [
+        ("return 60 <= operand", "return 61 <= operand", "test_row_copies.py -k rows_are_numpys"),
+        (
+            "sign = indices[..., 0] < 0",
+            "sign = indices[..., 0] > 0",
+            "test_row_copies.py -k rows_are_numpys",
+        ),
+        (
+            "num_linear=1, batch=bind_gather_to_batch",
+            "num_linear=1",
+            "test_row_copies.py -k gathered_so_too",
+        ),
+    ],
+    "_column_sums": [
+        (
+            "return rows >= 8 and gathered >= 256",
+            "return rows >= 8 and gathered >= 255",
+            "test_column_sums.py -k gradient_is_numpys",
+        ),
+        (
+            "of_row = Windows(tuple(axis - first for axis in windows.axes), 0)",
+            "of_row = Windows(tuple(axis - 1 for axis in windows.axes), 0)",
+            "test_column_sums.py -k gradient_is_numpys",
+        ),
+    ],
+    "_cpu_form": [
+        (
+            "form = on_cpu if _jax_internals.is_for_one_device(ctx) else reference",
+            "form = on_cpu",
+            "test_column_sums.py -k only_programs",
+        ),
+        (
+            "linear = map(ad.instantiate_zeros, tangents[:num_linear])",
+            "linear = primals[:num_linear]",
+            "test_row_copies.py -k test_transformed",
+        ),
+    ],
+    "_dims": [
+        (
+            "np.array(min(max(dim, info.min), info.max), dtype)",
+            "np.array(dim).astype(dtype)",
+            "test_long_axes.py -k 'test_resolved_indices'",
+        ),
+        (
+            "return not any(map(is_symbolic_dim, dims))",
+            "return True",
+            "test_symbolic_shapes.py -k 'loaded and gather'",
+        ),
+    ],
+    "_jax_internals": [
+        (
+            '"num_devices", None) == 1',
+            '"num_devices", None) != 0',
+            "test_column_sums.py -k only_programs",
+        ),
+        (
+            "c | checkify.user_checks if",
+            "c if",
+            "test_bounds.py -k checkify_of_other",
+        ),
+        (
+            "outside = [frame for frame in frames if os.path.dirname(frame.file_name) != here]",
+            "outside = frames",
+            "test_sparse_grad_refused.py -k tied_table",
+        ),
+        ("device, committed=False)", "device, committed=True)", "test_arguments.py -k as_jaxs"),
+    ],
+}

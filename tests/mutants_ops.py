@@ -1,0 +1,240 @@
+"""Mutants of casts, of results whose shape depends on values, and of arguments: see mutants.py."""
+
+MUTANTS = {
+    "__init__": [
+        (
+            'OutOfBoundsError.__module__ = "jaxops"',
+            'OutOfBoundsError.__module__ = "jax"',
+            "test_public_api.py -k pickling",
+        ),
+        (
+            "from jaxops._shaping import rank as rank\n",
+            "from jaxops._shaping import size as rank\n",
+            "test_shaping.py -k test_document",
+        ),
+    ],
+    "compat/v0": [
+        (
+            "np.float32 if out_type is None else out_type, name",
+            "np.float64 if out_type is None else out_type, name",
+            "jaxops/compat/v0.py -k string_to_number",
+        ),
+        (
+            '_under_names(axis="dim")',
+            '_under_names(axis="axis")',
+            "test_bad_input.py -k expand_dims",
+        ),
+    ],
+    "_arguments": [
+        (
+            "        array = array.copy()  # the caller may",
+            "        pass  # the caller may",
+            "test_arguments.py -k memory_stays",
+        ),
+        (
+            "return x.dtype.itemsize == 8 and not jax.config",
+            "return x.dtype.itemsize == 9 and not jax.config",
+            "test_arguments.py -k made_while_x64",
+        ),
+        (
+            "narrows = jnp.issubdtype(dtype, jnp.integer) and not",
+            "narrows = jnp.issubdtype(dtype, jnp.floating) and not",
+            "test_arguments.py -k python_numbers",
+        ),
+        (
+            "        if not isinstance(x.dtype, np.dtype):  # an extended dtype",
+            "        if False:  # an extended dtype",
+            "test_bad_input.py -k 'key'",
+        ),
+        (
+            "    return axis + rank if axis < 0 else axis\n",
+            "    return abs(axis)\n",
+            "test_joining.py -k unstack_shapes",
+        ),
+        (
+            "    return not isinstance(x, bool)\n\n\ndef is_scalar",
+            "    return True\n\n\ndef is_scalar",
+            "test_bad_input.py -k 'bool'",
+        ),
+    ],
+    "_casting": [
+        (
+            "return jnp.where(x < np.array(limit, x.dtype), result, indefinite)",
+            "return jnp.where(x <= np.array(limit, x.dtype), result, indefinite)",
+            "test_casting.py -k cast_has_the_values",
+        ),
+        (
+            "result = jnp.where(x < 0, lax.convert_element_type(wrapped, dtype), result)",
+            "result = +result",
+            "test_casting.py -k cast_has_the_values",
+        ),
+        (
+            "return np.nextafter(bound, np.zeros_like(bound)) if",
+            "return bound if",
+            "test_casting.py -k cast_has_the_values",
+        ),
+        (
+            "        value = lax.complex(_clamp(real, dtype), _clamp(imag, dtype))\n",
+            "        value = lax.complex(_clamp(real, dtype), imag)\n",
+            "test_casting.py -k saturates_by_parts",
+        ),
+        (
+            'if dtype is float or (isinstance(dtype, str) and dtype == "float"):',
+            "if dtype is float:",
+            "test_casting.py -k what_names",
+        ),
+        (
+            "with jax.ensure_compile_time_eval(), jax.enable_x64(True):",
+            "with jax.ensure_compile_time_eval():",
+            "test_casting.py -k host_values_count",
+        ),
+    ],
+    "_bitcast": [
+        (
+            "        if shape[-1:] != (ratio,):\n",
+            "        if shape[-1] % ratio:\n",
+            "test_casting.py -k 'bad_input or bitcast_shapes'",
+        ),
+        (
+            "lax.complex(parts[..., 0], parts[..., 1])",
+            "lax.complex(parts[..., 1], parts[..., 0])",
+            "test_casting.py -k bitcast_is_a_view",
+        ),
+    ],
+    "_string_to_number": [
+        (
+            "            is_plain &= ~is_negative\n",
+            "            pass\n",
+            "test_string_to_number.py -k one_of_many",
+        ),
+        (
+            "(num_digits <= 15)",
+            "(num_digits <= 17)",
+            "test_string_to_number.py -k floats",
+        ),
+        (
+            "pick = max if exact > double else min",
+            "pick = min if exact > double else max",
+            "test_string_to_number.py -k floats",
+        ),
+        (
+            '            return float("-inf" if text[0] == "-" else "inf")\n',
+            '            return float("inf")\n',
+            "test_string_to_number.py -k floats",
+        ),
+    ],
+    "_dynamic_shape": [
+        (
+            "    if size < 0:\n        raise",
+            "    if size < -1:\n        raise",
+            "test_bad_input.py -k 'test_refused and size'",
+        ),
+        (
+            "return np.where((indices < 0) | (indices >= limit), -1, indices)",
+            "return np.where(indices < 0, -1, indices)",
+            "test_partition.py -k 'modes_of_exact or ignored'",
+        ),
+        (
+            "wide = x if x.dtype == np.uint64 else indices",
+            "wide = indices",
+            "test_partition.py -k 'uint64 or 64_bit or modes_of'",
+        ),
+    ],
+    "_partition": [
+        (
+            "keys = numbers.astype(np.min_scalar_type(num_partitions))",
+            "keys = numbers.astype(np.min_scalar_type(num_partitions - 1))",
+            "test_partition.py -k 'partition_exactly or 256 or many'",
+        ),
+        (
+            "        keys = jnp.where(valid, keys, jnp.int32(num_partitions))\n",
+            "        keys = jnp.where(valid, keys, jnp.int32(0))\n",
+            "test_ops.py -k 'values_eager and dynamic_partition-matrix-fill'",
+        ),
+        (
+            "    if num_partitions < 1:\n",
+            "    if num_partitions < 0:\n",
+            "test_bad_input.py -k 'test_refused and dynamic_partition'",
+        ),
+    ],
+    "_stitch": [
+        (
+            "place.max(initial=-1)",
+            "place[: lists[0].size].max(initial=-1)",
+            "test_partition.py -k 'many_lists or lists'",
+        ),
+        (
+            'at[flat].max(order, mode="drop")',
+            'at[flat].min(order, mode="drop")',
+            "test_ops.py -k 'adjoint and dynamic_stitch-duplicates'",
+        ),
+        (
+            "merged[~empty] = rows[source[~empty]]",
+            "merged[~empty] = rows[source[~empty][::-1]]",
+            "test_partition.py -k stitch_exactly",
+        ),
+        (
+            'if size is None and mode in ("clip", "wrap"):',
+            'if size is None and mode == "clip":',
+            "test_partition.py -k bad_input",
+        ),
+    ],
+    "_boolean_mask": [
+        (
+            "    axis += tensor.ndim if axis < 0 else 0\n",
+            "    axis += mask.ndim if axis < 0 else 0\n",
+            "test_boolean_mask.py -k exactly",
+        ),
+        (
+            "valid = jnp.arange(size, dtype=jnp.int32) < total\n",
+            "valid = jnp.arange(size, dtype=jnp.int32) <= total\n",
+            "test_boolean_mask.py -k padded_under_jit",
+        ),
+    ],
+    "_unique": [
+        (
+            "        if number == len(firsts):\n",
+            "        if number >= len(firsts) - 1:\n",
+            "test_unique.py -k 004",
+        ),
+        (
+            "    order = np.argsort(first)  # ",
+            "    order = np.arange(first.size)  # ",
+            "test_unique.py -k strings",
+        ),
+        (
+            "valid = jnp.arange(size, dtype=jnp.int32) < total\n",
+            "valid = jnp.arange(size, dtype=jnp.int32) <= total\n",
+            "test_unique.py -k size_under_jit",
+        ),
+    ],
+    "_first_occurrences": [
+        (
+            "(positions == 0) | is_nan[order]",
+            "(positions == 0)",
+            "test_unique.py test_symbolic_shapes.py -k 'unique and (nan or symbolic or export)'",
+        ),
+        (
+            "keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0",
+            "keys = bits  # -0 is 0",
+            "test_unique.py -k 'special or zero'",
+        ),
+        (
+            "first = jnp.where(is_nan, positions, jnp.int32(-1))",
+            "first = jnp.where(is_nan, jnp.int32(-1), jnp.int32(-1))",
+            "test_unique.py -k nan_is_distinct",
+        ),
+    ],
+    "_true_ranks": [
+        (
+            "(np.uint32(1) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
+            "(np.uint32(2) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
+            "test_true_ranks.py -k against_numpy",
+        ),
+        (
+            "places = jnp.where(mask, jnp.minimum(ranks, size), size)",
+            "places = jnp.where(mask, ranks, size)",
+            "test_boolean_mask.py -k padded_under_jit",
+        ),
+    ],
+}

@@ -1,0 +1,198 @@
+"""Mutants of what shapes, slices, joins, pads, reverses and cuts into blocks: see mutants.py."""
+
+MUTANTS = {
+    "_slice": [
+        (
+            "limits = tuple(dim - s + 1 for",
+            "limits = tuple(dim - s for",
+            "test_bounds.py -k 'eager_and_jit and slice'",
+        ),
+        (
+            "remaining = (max(dim - b, 0) for",
+            "remaining = (max(dim - b - 1, 0) for",
+            "test_symbolic_shapes.py test_compat_v0.py -k slice",
+        ),
+        (
+            "return lax.platform_dependent(input_, begin, cpu=window, default=elsewhere)",
+            "return window(input_, begin)",
+            "test_bounds.py -k 'on_cuda and slice-part'",
+        ),
+        (
+            'jnp.where(before, jnp.uint32(0), positions) if mode == "clip" else positions',
+            "positions",
+            "test_long_axes.py -k windows_that_reach",
+        ),
+    ],
+    "_strided_slice": [
+        (
+            "entries = (*entries, _Entry(",
+            "entries = (_Entry(",
+            "test_symbolic_shapes.py -k 'loaded and strided'",
+        ),
+        (
+            "            if stride < 0:\n                raise",
+            "            if stride < -1:\n                raise",
+            "test_bad_input.py -k 'test_refused and strided_slice'",
+        ),
+        (
+            "if ellipsis_mask & (ellipsis_mask - 1):",
+            "if ellipsis_mask < 0:",
+            "test_bad_input.py -k 'test_refused and strided_slice'",
+        ),
+        (
+            "strides.append(positions.step if len(positions) > 1 else 1)",
+            "strides.append(1)",
+            "test_dtypes.py test_ops.py -k 'values_eager and strided_slice-ranges'",
+        ),
+        (
+            "        if entry.stride < 0:\n            place = dim - 1 - place\n",
+            "",
+            "test_symbolic_shapes.py -k 'loaded and strided'",
+        ),
+    ],
+    "_shaping": [
+        (
+            "if any(dim < -1 for dim in shape) or shape.count(-1) > 1:",
+            "if any(dim < -1 for dim in shape):",
+            "test_shaping.py -k 'reshape or refuses'",
+        ),
+        (
+            "    if math.prod(resolved) != tensor.size:\n",
+            "    if math.prod(resolved) > tensor.size:\n",
+            "test_shaping.py -k 'reshape or refuses'",
+        ),
+        (
+            "        if input.shape[axis] != 1:\n",
+            "        if input.shape[axis] == 0:\n",
+            "test_shaping.py -k 'squeeze'",
+        ),
+        (
+            "    if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):\n",
+            "    if jnp.issubdtype(a.dtype, jnp.complexfloating):\n",
+            "test_shaping.py -k 'conjugates'",
+        ),
+        (
+            "(canonical_axis(axis, input.ndim + 1, op),)",
+            "(canonical_axis(axis, input.ndim, op),)",
+            "test_shaping.py -k 'document'",
+        ),
+    ],
+    "_joining": [
+        (
+            "isinstance(value, (np.ndarray, np.generic))",
+            "isinstance(value, np.ndarray)",
+            "test_joining.py -k meet",
+        ),
+        ("        if rank > best_rank:\n", "        if not best:\n", "test_joining.py -k meet"),
+        ("sizes.count(-1) > 1 or", "", "test_joining.py -k refuses"),
+        ("    order.insert(axis, 0)\n", "    order.insert(0, 0)\n", "test_joining.py -k 'values'"),
+        (
+            "return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many",
+            "return many",
+            "test_ops.py -k 'adjoint and tile'",
+        ),
+        (
+            "few = 32\n",
+            "few = 10**9\n",
+            "test_joining.py -k many_copies",
+        ),
+    ],
+    "_padding": [
+        (
+            'border = int(filling == "REFLECT")',
+            'border = int(filling == "SYMMETRIC")',
+            "test_padding.py -k document",
+        ),
+        (
+            "        if max(pair) > dim - border:\n",
+            "        if max(pair) > dim:\n",
+            "test_padding.py -k 'refuses'",
+        ),
+        (
+            "    if any(min(pair) < 0 for pair in paddings):\n",
+            "    if any(max(pair) < 0 for pair in paddings):\n",
+            "test_padding.py test_bad_input.py -k 'pad'",
+        ),
+    ],
+    "_reversing": [
+        (
+            "batch_axes = (0, *batch_axes)",
+            "batch_axes = (*batch_axes, 0)",
+            "test_reversing.py -k maps",
+        ),
+        (
+            "        lengths = jnp.clip(lengths, 0, dim)\n",
+            "        pass\n",
+            "test_reversing.py -k lowered_for_cuda",
+        ),
+        (
+            "jnp.where(positions < lengths, lengths - 1 - positions, positions)",
+            "jnp.where(positions <= lengths, lengths - 1 - positions, positions)",
+            "test_reversing.py -k 004",
+        ),
+    ],
+    "_blocks": [
+        (
+            "start[axis], stop[axis] = low, result.shape[axis] - high",
+            "start[axis], stop[axis] = high, result.shape[axis] - low",
+            "test_blocks.py -k 'against_loops'",
+        ),
+        (
+            "    if any(min(pair) < 0 for pair in pairs):\n",
+            "    if any(max(pair) < 0 for pair in pairs):\n",
+            "test_blocks.py -k bad_input",
+        ),
+        (
+            "zero=-1 if is_host_string(input) else 0,",
+            "zero=0,",
+            "test_blocks.py -k strings",
+        ),
+    ],
+    "_depth": [
+        (
+            '"NCHW": (4, 2, 1)',
+            '"NCHW": (4, 1, 2)',
+            "test_ops.py -k 'values_eager and space_to_depth'",
+        ),
+        ("    if block_size < 2:\n", "    if block_size < 1:\n", "test_blocks.py -k bad_input"),
+    ],
+    "_patches": [
+        (
+            "rate, missing // 2)",
+            "rate, -(-missing // 2))",
+            "test_patches.py -k odd_zeros",
+        ),
+        (
+            "zero=-1 if is_host_string(images) else 0,",
+            "zero=0,",
+            "test_patches.py -k strings",
+        ),
+        (
+            "reach = (size - 1) * rate + 1\n",
+            "reach = size * rate\n",
+            "test_patches.py -k 'against_loops or rates'",
+        ),
+    ],
+    "_one_hot": [
+        (
+            "if dtype == np.bool_ and len(given) < 2:",
+            "if False:",
+            "test_one_hot.py -k bad_input",
+        ),
+        (
+            "    indices = _bounds.widen(indices)  # a depth",
+            "    indices = +indices  # a depth",
+            "test_one_hot.py -k 'depth_beyond or any_width'",
+        ),
+        (
+            "kinds = {int: np.int32, float: np.float32}",
+            "kinds = {int: np.int32}",
+            "test_one_hot.py -k python_numbers",
+        ),
+        (
+            "    axis = indices.ndim if axis == -1 else axis\n",
+            "    axis = 0 if axis == -1 else axis\n",
+            "test_one_hot.py -k values_and",
+        ),
+    ],
+}

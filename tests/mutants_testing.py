@@ -1,0 +1,81 @@
+"""Mutants of jaxops.testing: see mutants.py."""
+
+RIGHT, WRONG = "test_testing.py -k 'right_gradients_pass'", "test_testing.py -k 'wrong_gradients'"
+
+MUTANTS = {
+    "testing": [
+        (
+            "    if not 0 < rtol < 1:\n",
+            "    if not 0 < rtol:\n",
+            "test_testing.py -k bad_input",
+        ),
+        (
+            "logger.setLevel(logging.CRITICAL + 1)",
+            "logger.setLevel(logging.DEBUG)",
+            "test_testing.py -k logs_nothing",
+        ),
+        (
+            "        if not re.search(pattern, str(error)):\n",
+            "        if False:\n",
+            "test_testing.py -k 'out_of_bounds_that'",
+        ),
+        (
+            "chosen.count(mode) > 1 for mode",
+            "chosen.count(mode) > 2 for mode",
+            "test_testing.py -k bad_input",
+        ),
+    ],
+    "_testing_grads": [
+        ("KNOWN, KNOWN_WELL = 1 / 3, 1 / 4", "KNOWN, KNOWN_WELL = 1 / 3, 0", WRONG),
+        ("SEEN = 10.0", "SEEN = 0.0", WRONG),
+        (
+            "return found.jump > self.rtol * scale and",
+            "return False and",
+            "test_testing.py -k 'kinks'",
+        ),
+        (
+            "        self._check_primals(mode, direction, primals)\n",
+            "",
+            "test_testing.py -k value_that_differs",
+        ),
+        (
+            "        if order > 1:\n            for mode",
+            "        if order > 2:\n            for mode",
+            "test_testing.py -k 'second or wrong_gradients'",
+        ),
+    ],
+    "_testing_numeric": [
+        ("/ (2 * step))", "/ step)", RIGHT),
+        ("SAFETY = 4.0", "SAFETY = 4e9", WRONG),
+        ("jump = abs(jumps[best])\n", "jump = 0.0 * jumps[best]\n", "test_testing.py -k 'kinks'"),
+    ],
+    "_testing_search": [
+        (
+            "return not self.excess <= 1  # NaN is wrong",
+            "return self.excess > 1",
+            "test_testing.py -k 'wrong_gradients or nan'",
+        ),
+    ],
+    "_testing_leaves": [
+        ("masked[start:stop] = ", "masked[start : stop + 1] = ", WRONG),
+        ('"the imaginary part of ")[coordinate % 2]', '"the imaginary part of ")[0]', WRONG),
+    ],
+    "_testing_adjoint": [
+        (
+            "        if not abs(self._modulo(forward - backward)) <= tolerance:\n",
+            "        if abs(self._modulo(forward - backward)) < -tolerance:\n",
+            "test_testing_adjoint.py -k wrong_adjoints",
+        ),
+        (
+            "            if zero.any():\n",
+            "            if zero.all() and zero.size > 99:\n",
+            "test_testing_adjoint.py -k wrong_adjoints",
+        ),
+        ("LARGEST = 64", "LARGEST = 1", "test_testing_adjoint.py -k hardly_ever"),
+        (
+            "return (number + half) % (2 * half) - half",
+            "return number",
+            "test_testing_adjoint.py -k large_integers",
+        ),
+    ],
+}
