@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Sequence
@@ -14,9 +13,9 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _core, _dynamic_shape
+from jaxops import _arguments, _bounds, _core, _dynamic_shape, _held
 from jaxops._first_occurrences import first_occurrences
-from jaxops._index_spec import IndexSpec, ScalarIndex
+from jaxops._index_spec import ScalarIndex
 from jaxops._windows import Windows
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
@@ -171,26 +170,29 @@ class IndexedSlices:
         rows = _core.scatter("add", rows, indices, self.values, _ROWS, spec, mode="fill")
         return rows.reshape(self.dense_shape)
 
-    def sum_duplicates(self, size: int | None = None) -> IndexedSlices:
+    def sum_duplicates(self, size: int | None = None, *, mode: str = "device") -> IndexedSlices:
         """The same with every row once, in the order of first occurrence.
 
         `size`, a static int, is the number of rows in the result, which must be given where the
         indices are traced. Places without a row have the index `num_rows` and values of 0. More
-        distinct rows than that are an error on the CPU; elsewhere those beyond are lost.
+        distinct rows than that are an error on the CPU; elsewhere, and with `mode="fill"`, those
+        beyond are lost. `mode` is as in `unique`.
         """
+        op = "IndexedSlices.sum_duplicates"
+        mode = _held.mode_of_size(op, mode, size)
         if size is None and isinstance(self.indices, Tracer):
             raise TypeError(
-                "IndexedSlices.sum_duplicates: size must be given where indices are traced, as the "
-                "shape of the result depends on them; received size=None. The number of indices, "
+                f"{op}: size must be given where indices are traced, as the shape of the result "
+                "depends on them; received size=None. The number of indices, "
                 f"{self.indices.size}, is always enough"
             )
         slots, distinct = _compact_slots(self.indices, self.num_rows)
         if size is None:
             size = int(distinct)
         else:
-            size = _dynamic_shape.check_size(size, "IndexedSlices.sum_duplicates")
-            if size < self.indices.size:
-                slots += _check_fits(distinct, size) - distinct
+            size = _dynamic_shape.check_size(size, op)
+            spec = _held.num_elements("sum_duplicates", size, "distinct rows", 'mode="fill"')
+            slots += _held.hold(spec, distinct, self.indices.size, mode) - distinct
         indices = _indices_of_slots(self, slots, size)
         return IndexedSlices(_sum_in_slots(self, slots, size), indices, self.dense_shape)
 
@@ -306,21 +308,6 @@ def position_dtype(dims: tuple[int, ...], op: str):
     if not jax.config.read("jax_enable_x64"):
         raise ValueError(f"{op}: {math.prod(dims)} rows take 64-bit indices; {_arguments.X64_HINT}")
     return jnp.int64
-
-
-@dataclasses.dataclass(frozen=True)
-class _NumDistinct(IndexSpec):
-    """`sum_duplicates`: how many distinct rows there are is below the limit, `size + 1`."""
-
-    def describe(self, position, index):
-        (size,) = (limit - 1 for limit in self.limits)
-        return f"{index[0]} distinct rows do not fit size={size}", position, index[0], size
-
-
-def _check_fits(distinct: jax.Array, size: int) -> jax.Array:
-    """`distinct`, if it is at most `size`."""
-    spec = _NumDistinct("sum_duplicates", limits=(size + 1,))
-    return _bounds.resolve(spec, distinct.reshape(1, 1), "device").indices.reshape(())
 
 
 def _counted(indices: jax.Array, num_rows: int) -> jax.Array:
