@@ -35,9 +35,10 @@ what it gives for arrays of two sizes with what the call gives.
 - Where a call is right for some sizes only, JAX raises `InconclusiveDimensionOperation` unless the
   export is given the constraint:
   `jax.export.symbolic_shape("a, b", constraints=["b >= 3"])`.
-- On a CPU an index out of bounds raises from Python, which no stored program holds. So functions
-  with bounds are exported with `mode="fill"`, `"clip"`, `"wrap"` or `"promise_in_bounds"`, under
-  `checkify`, or for a GPU; else they raise a `ValueError` that says so. Below: `mode="fill"`.
+- On a CPU an index out of bounds raises from Python, which no stored program holds, and so does
+  an element that `size=` does not hold. So functions with bounds or a `size=` are exported with
+  `mode="fill"`, `"clip"`, `"wrap"` or `"promise_in_bounds"`, under `checkify`, or for a GPU; else
+  they raise a `ValueError` that says so. Below: `mode="fill"`.
 - `shape` and `size` give traced values where a dimension is symbolic.
 
 """
@@ -71,7 +72,7 @@ CALLS = [
     Call("batch_to_space_nd", "(x, [2, 2], crops)", lambda x: jaxops.batch_to_space_nd(x, [2, 2], [[0, 0], [1, 0]]), ("4*n, a, b, c",)),
     Call("bitcast", "(x, jnp.int8)", lambda x: jaxops.bitcast(x, jnp.int8), ("a, b",)),
     Call("bitcast", "(x, jnp.float32)", lambda x: jaxops.bitcast(x.astype(jnp.int8), jnp.float32), ("a, b, 4",)),
-    Call("boolean_mask", "(x, mask, size=3)", lambda x, mask: jaxops.boolean_mask(x, mask, size=3), ("n, b", "n bool")),
+    Call("boolean_mask", "(x, mask, size=3)", lambda x, mask: jaxops.boolean_mask(x, mask, size=3, mode="fill"), ("n, b", "n bool")),
     Call("cast", "(x, jnp.int32)", lambda x: jaxops.cast(x, jnp.int32), ("a, b",)),
     Call("concat", "([x, y], 0)", lambda x, y: jaxops.concat([x, y], 0), ("a, b", "c, b")),
     Call("depth_to_space", "(x, 2)", lambda x: jaxops.depth_to_space(x, 2), ("n, a, b, 4*c",)),
@@ -135,8 +136,8 @@ CALLS = [
     Call("to_float", "(x)", jaxops.to_float, ("a, b",)),
     Call("to_int32", "(x)", jaxops.to_int32, ("a, b",)),
     Call("transpose", "(x)", jaxops.transpose, ("a, b, c",)),
-    Call("unique", "(x, size=4)", lambda x: jaxops.unique(x, size=4), ("n int",)),
-    Call("unique_with_counts", "(x, size=4)", lambda x: jaxops.unique_with_counts(x, size=4), ("n",)),
+    Call("unique", "(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",)),
+    Call("unique_with_counts", "(x, size=4)", lambda x: jaxops.unique_with_counts(x, size=4, mode="fill"), ("n",)),
     Call("unstack", "(x, axis=1)", lambda x: jaxops.unstack(x, axis=1), ("a, 3",)),
 ]  # fmt: skip
 

@@ -6,11 +6,14 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from jaxops import _arguments, _dynamic_shape
+from jaxops import _arguments, _dynamic_shape, _held
 from jaxops._arguments import Arrayable, check_bool, static_int
 from jaxops._dispatch import run
 from jaxops._true_ranks import true_positions
+
+_NOUN = "true values of mask"
 
 
 def boolean_mask(
@@ -22,6 +25,7 @@ def boolean_mask(
     size: int | None = None,
     fill_value: Arrayable | None = None,
     return_size: bool = False,
+    mode: str = "device",
 ) -> Any:
     """Keeps the elements, or slices, of `tensor` where `mask` is true, in row-major order.
 
@@ -35,18 +39,24 @@ def boolean_mask(
         axis: static int in `[-rank(tensor), rank(tensor) - K]`, where the mask starts; default 0.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the masked dimension in the result, for code that is
-            compiled or batched over `mask`. Elements beyond it are dropped from the end; places
-            without an element get `fill_value`. Default: as many as `mask` has true values.
+            compiled or batched over `mask`. What it does not hold is up to `mode`; places without
+            an element get `fill_value`. Default: as many as `mask` has true values.
         fill_value: scalar that fits the dtype of `tensor`, for use with `size`; default 0 (for
             strings, the empty one). Traced.
         return_size: static bool; whether to return also the number of true values, which `size`
             does not limit.
+        mode: static; what elements that `size` does not hold do. `"device"`: an error on the CPU,
+            dropped from the end elsewhere. `"error"`: an error everywhere. `"fill"`: dropped.
+            `"promise_in_bounds"`: the caller promises that there are none. With `return_size=True`
+            they are dropped in every mode.
 
     Returns:
         Array of shape `D[:axis] + [size] + D[axis+K:]` and dtype of `tensor`; for host strings a
         NumPy array. With `return_size` a tuple of it and an int32 scalar.
 
     Raises:
+        OutOfBoundsError: `size` holds too few elements, where `mode` makes that an error, in an
+            eager call. Compiled code raises JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument; `mask` is traced and `size` not given.
         ValueError: wrong rank, shape or value of an argument.
 
@@ -68,17 +78,19 @@ def boolean_mask(
     op = "boolean_mask"
     _dynamic_shape.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
+    mode = _held.mode_of_size(op, mode, size, return_size)
     axis = 0 if axis is None else static_int(axis, op, "axis")
     if size is not None:
         size = _dynamic_shape.check_size(size, op)
     if size is None or _arguments.is_host_string(tensor):
         with _dynamic_shape.named_scope(op, name):
-            return _exact(op, tensor, mask, axis, size, fill_value, return_size)
+            return _exact(op, tensor, mask, axis, size, fill_value, return_size, mode)
     return run(
         op,
         _boolean_mask,
         {"tensor": tensor, "mask": mask},
         name=name,
+        mode=mode,
         fill_value=fill_value,
         pads=True,
         axis=axis,
@@ -87,7 +99,7 @@ def boolean_mask(
     )
 
 
-def _exact(op, tensor, mask, axis, size, fill_value, return_size):
+def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode):
     """The result for a concrete mask; `size` for strings only."""
     known = _dynamic_shape.concrete(mask, op, "mask")
     if known is None:
@@ -101,20 +113,22 @@ def _exact(op, tensor, mask, axis, size, fill_value, return_size):
     positions = np.flatnonzero(known)
     result = _dynamic_shape.take(tensor, positions, axis, known.ndim)
     if size is not None:
+        _held.check_on_host(_held.num_elements(op, size, _NOUN), [positions.size], mode)
         result = _dynamic_shape.fit_strings(result, axis, size, fill_value, op)
     if not return_size:
         return result
     return result, _dynamic_shape.from_host(np.array(positions.size, np.int32), tensor)
 
 
-def _boolean_mask(tensor, mask, fill_value, *, op, axis, size, return_size):
+def _boolean_mask(tensor, mask, fill_value, *, op, mode, axis, size, return_size):
     axis = _check_shapes(op, tensor, mask, axis)
     _dynamic_shape.check_countable(mask.size, op, "mask")
     rows = tensor.reshape(_dynamic_shape.merge_axes(tensor.shape, axis, mask.ndim))
     if mask.dtype != bool:
         mask = mask != jnp.zeros((), mask.dtype)
     positions, total = true_positions(mask.reshape(-1), size)
-    valid = jnp.arange(size, dtype=jnp.int32) < total
+    total = _held.hold(_held.num_elements(op, size, _NOUN), total, mask.size, mode)
+    valid = lax.iota(jnp.int32, size) < total
     result = _dynamic_shape.take_or_fill(rows, positions, valid, fill_value, axis)
     return (result, total) if return_size else result
 

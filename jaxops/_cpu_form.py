@@ -10,7 +10,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
-from jaxops._programs import type_of_result
+from jaxops._programs import type_of_result, types_of_results
 
 
 def with_cpu_form(
@@ -21,41 +21,40 @@ def with_cpu_form(
     batch: Callable | None = None,
     transpose: Callable | None = None,
     calls_python: bool = False,
+    returns_list: bool = False,
 ) -> Primitive:
     """`reference`, lowered for the CPU as `on_cpu`, which has the same results.
 
     Both take arrays, in the first `num_linear` of which `reference` is linear, and static keyword
-    arguments, and return an array. A primitive rather than `lax.platform_dependent`: derivatives
-    and transpose are those of `reference`, so `on_cpu` needs none, and tracing is short. Batched it
-    is `reference` too, unless `batch(bind, operands, dims, **static)` can bind it to a batch. With
-    a rule `transpose` of its own its tangent is the primitive too.
+    arguments, and return an array, or with `returns_list` a list of them. A primitive rather than
+    `lax.platform_dependent`: derivatives and transpose are those of `reference`, so `on_cpu` needs
+    none, and tracing is short. Batched it is `reference` too, unless
+    `batch(bind, operands, dims, **static)` can bind it to a batch. With a rule `transpose` of its
+    own its tangent is the primitive too.
 
     A program for several devices, which XLA partitions, gets `reference`. So does a program that
     is stored, or lowered for several platforms at once, if `on_cpu` calls Python.
     """
     primitive = Primitive(name)
+    primitive.multiple_results = returns_list
     primitive.def_impl(reference)
-    primitive.def_abstract_eval(functools.partial(type_of_result, reference))
+    type_rule = types_of_results if returns_list else type_of_result
+    primitive.def_abstract_eval(functools.partial(type_rule, reference))
     tangent_fn = primitive.bind if transpose else reference
     ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
     ad.primitive_transposes[primitive] = transpose or functools.partial(_transpose, reference)
     rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
     batching.primitive_batchers[primitive] = rule
-    mlir.register_lowering(
-        primitive,
-        functools.partial(_lower_for_cpu, reference, on_cpu, calls_python),
-        platform="cpu",
-    )
-    mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=False))
+    lower = functools.partial(mlir.lower_fun, multiple_results=returns_list)
+
+    def lower_for_cpu(ctx, *operands, **static):
+        is_apart = calls_python and _jax_internals.is_for_elsewhere(ctx)
+        form = on_cpu if _jax_internals.is_for_one_device(ctx) and not is_apart else reference
+        return lower(form)(ctx, *operands, **static)
+
+    mlir.register_lowering(primitive, lower_for_cpu, platform="cpu")
+    mlir.register_lowering(primitive, lower(reference))
     return primitive
-
-
-def _lower_for_cpu(reference, on_cpu, calls_python, ctx, *operands, **static):
-    is_allowed = _jax_internals.is_for_one_device(ctx) and not (
-        calls_python and _jax_internals.is_for_elsewhere(ctx)
-    )
-    form = on_cpu if is_allowed else reference
-    return mlir.lower_fun(form, multiple_results=False)(ctx, *operands, **static)
 
 
 def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):
@@ -65,6 +64,8 @@ def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):
 
 
 def _transpose(reference, cotangent, *operands, **static):
+    if isinstance(cotangent, list):
+        cotangent = list(map(ad.instantiate_zeros, cotangent))
     numbers = [n for n, x in enumerate(operands) if ad.is_undefined_primal(x)]
 
     def of_unknown(*unknown):
@@ -79,4 +80,5 @@ def _transpose(reference, cotangent, *operands, **static):
 
 
 def _map(reference, operands, dims, **static):
-    return jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands), 0
+    results = jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands)
+    return results, [0] * len(results) if isinstance(results, list) else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 
@@ -10,9 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops import _arguments, _bounds
+from jaxops import _arguments
 from jaxops._first_occurrences import first_occurrences
-from jaxops._index_spec import IndexSpec
 
 
 def position_dtype(dims: tuple[int, ...], op: str):
@@ -22,21 +20,6 @@ def position_dtype(dims: tuple[int, ...], op: str):
     if not jax.config.read("jax_enable_x64"):
         raise ValueError(f"{op}: {math.prod(dims)} rows take 64-bit indices; {_arguments.X64_HINT}")
     return jnp.int64
-
-
-@dataclasses.dataclass(frozen=True)
-class _NumDistinct(IndexSpec):
-    """`sum_duplicates`: how many distinct rows there are is below the limit, `size + 1`."""
-
-    def describe(self, position, index):
-        (size,) = (limit - 1 for limit in self.limits)
-        return f"{index[0]} distinct rows do not fit size={size}", position, index[0], size
-
-
-def check_fits(distinct: jax.Array, size: int) -> jax.Array:
-    """`distinct`, if it is at most `size`."""
-    spec = _NumDistinct("sum_duplicates", limits=(size + 1,))
-    return _bounds.resolve(spec, distinct.reshape(1, 1), "device").indices.reshape(())
 
 
 def counted(indices: jax.Array, num_rows: int) -> jax.Array:

@@ -176,8 +176,10 @@ def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
     """`take_rows`, with `fill_value` (None: 0) where not `valid`."""
     result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
-    valid = valid.reshape((-1,) + (1,) * (result.ndim - 1 - axis))
-    return jnp.where(valid, result, fill)
+    valid = lax.broadcast_in_dim(valid, result.shape, (axis,))
+    # Not by `jnp.where`, which makes nothing of empty arrays: a check that `valid` brings along
+    # would be dropped.
+    return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
 
 
 def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform: str) -> np.ndarray:
@@ -239,6 +241,7 @@ def resize(x: jax.Array, size: int) -> jax.Array:
     return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])
 
 
+@functools.partial(jax.jit, static_argnames="num_keys")
 def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
     """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
 

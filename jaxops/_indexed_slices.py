@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _core, _duplicates, _dynamic_shape, _row_numbers
+from jaxops import _arguments, _bounds, _core, _duplicates, _dynamic_shape, _held, _row_numbers
 from jaxops._index_spec import IndexSpec
 from jaxops._windows import Windows, index_vectors
 
@@ -209,17 +209,20 @@ class IndexedSlices:
         spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
         return _core.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
-    def sum_duplicates(self, size: int | None = None) -> IndexedSlices:
+    def sum_duplicates(self, size: int | None = None, *, mode: str = "device") -> IndexedSlices:
         """The same with every row once, in the order of first occurrence.
 
         `size`, a static int, is the number of rows in the result, which must be given where the
         indices are traced. Places without a row have the index `num_rows` and values of 0. More
-        distinct rows than that are an error on the CPU; elsewhere those beyond are lost.
+        distinct rows than that are an error on the CPU; elsewhere, and with `mode="fill"`, those
+        beyond are lost. `mode` is as in `unique`.
         """
+        op = "IndexedSlices.sum_duplicates"
+        mode = _held.mode_of_size(op, mode, size)
         if size is None and isinstance(self.indices, Tracer):
             raise TypeError(
-                "IndexedSlices.sum_duplicates: size must be given where indices are traced, as the "
-                "shape of the result depends on them; received size=None. The number of indices, "
+                f"{op}: size must be given where indices are traced, as the shape of the result "
+                "depends on them; received size=None. The number of indices, "
                 f"{self.indices.size}, is always enough"
             )
         indices, num_rows = self.indices, self.num_rows
@@ -227,9 +230,9 @@ class IndexedSlices:
         if size is None:
             size = int(distinct)
         else:
-            size = _dynamic_shape.check_size(size, "IndexedSlices.sum_duplicates")
-            if size < indices.size:
-                slots += _duplicates.check_fits(distinct, size) - distinct
+            size = _dynamic_shape.check_size(size, op)
+            spec = _held.num_elements("sum_duplicates", size, "distinct rows", 'mode="fill"')
+            slots += _held.hold(spec, distinct, indices.size, mode) - distinct
         values = _duplicates.sum_in_slots(self.values, slots, size)
         indices = _duplicates.indices_of_slots(indices, num_rows, slots, size)
         return IndexedSlices(values, indices, self.dense_shape)

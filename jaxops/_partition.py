@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.export import is_symbolic_dim
 
-from jaxops import _arguments, _bounds, _dynamic_shape
+from jaxops import _arguments, _bounds, _dims, _dynamic_shape, _held
 from jaxops._arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
+from jaxops._cpu_form import with_cpu_form
 from jaxops._dispatch import run
 from jaxops._index_spec import IndexSpec
 
+_NOUN = "slices of partition"
+_SMALL = 1 << 15  # elements
 _FEW = 8  # partitions: to look for each of them takes no longer than to sort
 
 
@@ -52,12 +58,14 @@ def dynamic_partition(
         num_partitions: static int, 1 at least.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int, or a sequence of one per partition; the size of their first dimension,
-            for code that is compiled or batched over `partitions`. Slices beyond it are dropped
-            from the end; places without a slice get `fill_value`. Default: as many as there are.
+            for code that is compiled or batched over `partitions`. Slices that it does not hold
+            are an error where `mode` makes a number out of bounds one, and dropped from the end
+            elsewhere; places without a slice get `fill_value`. Default: as many as there are.
         fill_value: scalar that fits the dtype of `data`, for use with `size`; default 0 (for
             strings, the empty one). Traced.
         return_size: static bool; whether to return also how many slices belong to each partition,
-            which `size` does not limit.
+            which `size` does not limit: slices that it does not hold are then dropped in every
+            `mode`.
         mode: static; what a number outside `[0, num_partitions)` does. `"device"`: an error on
             the CPU, its slice goes to no partition elsewhere. `"error"`: an error everywhere.
             `"fill"`: its slice goes to no partition. `"clip"`: counts as the nearest number.
@@ -70,9 +78,9 @@ def dynamic_partition(
         `return_size` a tuple of the list and an int32 vector.
 
     Raises:
-        OutOfBoundsError: an entry of `partitions` is out of bounds, where `mode` makes that an
-            error: in an eager call, and at trace time where `partitions` is concrete. Compiled
-            code raises JAX's exception with the same text.
+        OutOfBoundsError: an entry of `partitions` is out of bounds, or `size` holds too few
+            slices, where `mode` makes that an error: in an eager call, and at trace time where
+            `partitions` is concrete. Compiled code raises JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument; `partitions` is traced and `size` not given.
         ValueError: wrong rank, shape or value of an argument.
 
@@ -147,6 +155,8 @@ def _partition_exactly(
     positions = _positions(numbers.reshape(-1), num_partitions)
     parts = _dynamic_shape.take_each(data, positions, 0, numbers.ndim)
     if sizes is not None:
+        spec, counts = _held.num_elements(op, sizes, _NOUN), [at.size for at in positions]
+        _held.check_on_host(spec, counts, "fill" if return_size else mode)
         parts = [
             _dynamic_shape.fit_strings(part, 0, size, fill_value, op)
             for part, size in zip(parts, sizes, strict=True)
@@ -179,15 +189,65 @@ def _dynamic_partition(data, partitions, fill_value, *, op, mode, sizes, return_
     if valid is not None:
         keys = jnp.where(valid, keys, jnp.int32(num_partitions))
     order, counts = _dynamic_shape.stable_order(keys.reshape(-1), num_partitions)
-    starts = jnp.cumsum(counts) - counts
+    spec = _held.num_elements(op, sizes, _NOUN)
+    held = _held.hold(spec, counts, partitions.size, "fill" if return_size else mode)
+    if not is_symbolic_dim(order.shape[0]):
+        order = _dynamic_shape.resize(order, max(order.shape[0], 1))  # there is one to read
+    fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
+    parts = _take_parts(rows, fill, order, jnp.cumsum(counts) - counts, held, sizes=sizes)
+    return (parts, counts) if return_size else parts
+
+
+def _take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
+    """For each part the rows that its run of `order` names, and the fill value after them.
+
+    By one gather, and so by one scatter where it is transposed, however many the parts are.
+    """
+    length, num_blocks = _blocks(sizes)
+    part = np.repeat(np.arange(len(sizes), dtype=np.int32), num_blocks)
+    block = np.arange(part.size) - np.repeat(np.cumsum(num_blocks) - num_blocks, num_blocks)
+    within = (block * length).astype(np.int32)[:, None] + lax.iota(jnp.int32, length)[None]
+    valid = within < counts[part][:, None]
+    places = jnp.where(valid, starts[part][:, None] + within, 0)
+    positions = order.at[places.reshape(-1)].get(mode="promise_in_bounds")
+    taken = _dynamic_shape.take_or_fill(rows, positions, valid.reshape(-1), fill, 0)
+    parts = lax.split(taken, [int(n) * length for n in num_blocks])
+    return [
+        part if part.shape[0] == size else lax.slice_in_dim(part, 0, size)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+
+
+def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
+    """The length of blocks that make up parts of these sizes, and how many each part takes.
+
+    Where parts differ in size a table tells of each block to which part it belongs. Blocks are
+    few, so that the table is short, and waste a sixteenth of the space at most.
+    """
+    length = max(math.gcd(*sizes), sum(sizes) // (16 * len(sizes)), 1)
+    num_blocks = -(-np.array(sizes) // length)
+    num_blocks[0] = max(num_blocks[0], 1)  # of nothing at all JAX would drop the check
+    return length, num_blocks
+
+
+def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
+    """Part by part, as a CPU would have to copy the parts of what is gathered at once.
+
+    Where they are small, copies are cheap, and programs of many parts compile sooner with them.
+    """
+    if _dims.are_known(rows.shape) and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL:
+        return _take_at_once(rows, fill, order, starts, counts, sizes=sizes)
     # A slice near the end would otherwise be moved back until it fits.
     order = _dynamic_shape.resize(order, order.shape[0] + max(sizes))
     parts = []
     for n, size in enumerate(sizes):
         positions = lax.dynamic_slice(order, [starts[n]], [size], allow_negative_indices=False)
-        valid = jnp.arange(size, dtype=jnp.int32) < counts[n]
-        parts.append(_dynamic_shape.take_or_fill(rows, positions, valid, fill_value, 0))
-    return (parts, counts) if return_size else parts
+        valid = lax.iota(jnp.int32, size) < counts[n]
+        parts.append(_dynamic_shape.take_or_fill(rows, positions, valid, fill, 0))
+    return parts
+
+
+_take_parts = with_cpu_form("take_parts", _take_at_once, _take_in_turn, 2, returns_list=True).bind
 
 
 def _check_partitions_shape(op: str, data, shape: tuple[int, ...]) -> None:

@@ -43,9 +43,13 @@ def type_of_result(implementation: Callable, *operands, **static) -> Any:
     By tracing, so that what a type carries beside shape and dtype (the axes along which the array
     varies under `shard_map`) is what the implementation makes of it.
     """
-    traced = jax.make_jaxpr(functools.partial(implementation, **static))(*operands)
-    (result,) = traced.out_avals
+    (result,) = types_of_results(implementation, *operands, **static)
     return result
+
+
+def types_of_results(implementation: Callable, *operands, **static) -> list[Any]:
+    """The same of several arrays."""
+    return jax.make_jaxpr(functools.partial(implementation, **static))(*operands).out_avals
 
 
 def varying_alike(*arrays: jax.Array) -> list[jax.Array]:

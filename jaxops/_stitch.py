@@ -74,7 +74,7 @@ def dynamic_stitch(
         fill_value: scalar that fits the dtype of `data`, for places that no index names; default 0
             (for strings, the empty one). Traced.
         return_size: static bool; whether to return also the largest index plus 1, which `size`
-            does not limit.
+            does not limit: no slice at or beyond it is an error then, it is dropped.
         mode: static; what an index outside `[0, size)` does. `"device"`: an error on the CPU, its
             slice is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its slice is
             ignored. `"clip"` and `"wrap"`: it counts as the nearest place, or modulo `size`, which
@@ -158,8 +158,11 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     true_size = max(0, int(flat.max()) + 1) if flat.size else 0
     limit = true_size if size is None else size
     platform = _dynamic_shape.platform_of(*arrays)
-    spec = StitchIndices(op, limits=(limit,), first=0, shapes=shapes)
+    within = limit if size is None else _limit(size, mode, return_size)
+    spec = StitchIndices(op, limits=(within,), first=0, shapes=shapes)
     places = _dynamic_shape.known_indices(flat, spec, "indices", mode, platform)
+    if within > limit:
+        places = np.where(places < limit, places, -1)
     tail = _tail(op, shapes, [x.shape for x in arrays])
     _arguments.check_addressable((limit, *tail), np.int64, true_size - 1, op, "indices")
     if not isinstance(arrays[0], jax.Array) and _arguments.is_host_string(arrays[0]):
@@ -240,11 +243,12 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
     _dynamic_shape.check_countable(sum(x.size for x in indices), op, "indices")
     # Each check costs a conditional, and lists that are joined for it a copy.
     together = 1 if len(indices) <= _FEW else len(indices)
+    limit = _limit(size, mode, return_size)
     places, true_size = [], jnp.int32(0)
     for first in range(0, len(indices), together):
         lists = indices[first : first + together]
         shapes = tuple(x.shape for x in lists)
-        spec = StitchIndices(op, limits=(size,), first=first, shapes=shapes)
+        spec = StitchIndices(op, limits=(limit,), first=first, shapes=shapes)
         place, valid = _bounds.resolve(spec, _join(lists)[:, None], mode)
         place = place[:, 0]
         last = jnp.minimum(place.max(initial=-1), jnp.array(_INT32_MAX - 1, place.dtype))
@@ -259,6 +263,12 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
     fill = jnp.zeros((), rows[0].dtype) if fill_value is None else fill_value
     merged = _put(size, places, rows, fill)
     return (merged, true_size) if return_size else merged
+
+
+def _limit(size: int, mode: str, return_size: bool) -> int:
+    """What indices must be below: more than `size` where the caller is told how many places it
+    takes, and slices beyond it are dropped on purpose."""
+    return _INT32_MAX if return_size and mode in ("device", "error") else size
 
 
 def _join(indices: Sequence[jax.Array]) -> jax.Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,7 @@ from jax.export import is_symbolic_dim
 _WORD = 32  # bits
 
 
+@functools.partial(jax.jit, static_argnames="size")
 def true_positions(mask: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
     """The first `size` positions where `mask` holds, 0 beyond, and the number of all."""
     ranks, total = true_ranks(mask)

@@ -11,13 +11,14 @@ from jax import lax
 from jax.core import Tracer
 from jax.export import is_symbolic_dim, register_namedtuple_serialization
 
-from jaxops import _arguments, _dynamic_shape
+from jaxops import _arguments, _dynamic_shape, _held
 from jaxops._arguments import Arrayable, check_bool
 from jaxops._casting import static_dtype
 from jaxops._dispatch import run
 from jaxops._first_occurrences import FEW, first_occurrences
 from jaxops._true_ranks import positions_by_rank, true_ranks
 
+_NOUN = "distinct values of x"
 _SMALL = 1024  # elements that a loop in Python numbers
 
 
@@ -48,6 +49,7 @@ def unique(
     size: int | None = None,
     fill_value: Arrayable | None = None,
     return_size: bool = False,
+    mode: str = "device",
 ) -> Any:
     """Finds the distinct values of a vector, in the order of their first occurrence.
 
@@ -61,19 +63,25 @@ def unique(
         x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
-        size: static int; the size of `y`, for code that is compiled or batched over `x`. Values
-            beyond it are dropped from the end, and `idx` still counts them; places without a
-            value get `fill_value`. Default: as many as there are.
+        size: static int; the size of `y`, for code that is compiled or batched over `x`. What it
+            does not hold is up to `mode`; places without a value get `fill_value`. Default: as
+            many as there are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
             strings, the empty one). Traced.
         return_size: static bool; whether to return also the number of distinct values, which
             `size` does not limit.
+        mode: static; what values that `size` does not hold do. `"device"`: an error on the CPU,
+            dropped from the end elsewhere, where `idx` still counts them. `"error"`: an error
+            everywhere. `"fill"`: dropped. `"promise_in_bounds"`: the caller promises that there
+            are none. With `return_size=True` they are dropped in every mode.
 
     Returns:
         Named tuple `(y, idx)`: `y` of shape `[size]` and dtype of `x` (for host strings a NumPy
         array), `idx` with the shape of `x`. With `return_size` a tuple of it and an int32 scalar.
 
     Raises:
+        OutOfBoundsError: `size` holds too few values, where `mode` makes that an error, in an
+            eager call. Compiled code raises JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument; `x` is traced and `size` not given.
         ValueError: wrong rank, shape or value of an argument; `out_idx` is int64 without x64.
 
@@ -92,7 +100,7 @@ def unique(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/unique
     """
-    return _run("unique", x, out_idx, name, size, fill_value, return_size, with_counts=False)
+    return _run("unique", x, out_idx, name, size, fill_value, return_size, mode, with_counts=False)
 
 
 def unique_with_counts(
@@ -103,6 +111,7 @@ def unique_with_counts(
     size: int | None = None,
     fill_value: Arrayable | None = None,
     return_size: bool = False,
+    mode: str = "device",
 ) -> Any:
     """Finds the distinct values of a vector, in the order of first occurrence, and counts them.
 
@@ -117,6 +126,7 @@ def unique_with_counts(
         size: static int; the size of `y` and `count`, as in `unique`.
         fill_value: scalar for places of `y` without a value, as in `unique`. Traced.
         return_size: static bool, as in `unique`.
+        mode: static, as in `unique`.
 
     Returns:
         Named tuple `(y, idx, count)`: `y` and `idx` as of `unique`; `count[k]` tells how often
@@ -124,6 +134,7 @@ def unique_with_counts(
         scalar.
 
     Raises:
+        OutOfBoundsError: as `unique`.
         TypeError: as `unique`.
         ValueError: as `unique`.
 
@@ -142,12 +153,13 @@ def unique_with_counts(
     Source: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts
     """
     op = "unique_with_counts"
-    return _run(op, x, out_idx, name, size, fill_value, return_size, with_counts=True)
+    return _run(op, x, out_idx, name, size, fill_value, return_size, mode, with_counts=True)
 
 
-def _run(op, x, out_idx, name, size, fill_value, return_size, *, with_counts) -> Any:
+def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_counts) -> Any:
     _dynamic_shape.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
+    mode = _held.mode_of_size(op, mode, size, return_size)
     dtype = static_dtype(out_idx, op, "out_idx")
     if dtype not in (np.int32, np.int64):
         raise TypeError(f"{op}: out_idx must be int32 or int64; received {dtype}")
@@ -156,6 +168,8 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, *, with_counts) ->
     if _arguments.is_host_string(x):
         x = _arguments.to_host_strings(x, op, "x")
         result, total = _of_strings(op, x, size, fill_value, dtype)
+        if size is not None:
+            _held.check_on_host(_held.num_elements(op, size, _NOUN), [int(total)], mode)
     elif size is None:
         with _dynamic_shape.named_scope(op, name):
             result, total = _exact(op, x, dtype, with_counts, return_size)
@@ -165,6 +179,7 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, *, with_counts) ->
             _unique,
             {"x": x},
             name=name,
+            mode=mode,
             fill_value=fill_value,
             pads=True,
             size=size,
@@ -233,12 +248,17 @@ def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(firsts, np.int32), np.array(idx, np.int32)
 
 
-def _unique(x, fill_value, *, op, size, out_idx):
+def _unique(x, fill_value, *, op, mode, size, out_idx):
     _check_vector(op, x)
-    firsts, idx, count, total = _number(lax.stop_gradient(x), size=size, with_counts=True)
-    valid = jnp.arange(size, dtype=jnp.int32) < total
+    # Compiled, as what is run eagerly, such as a batch, would be compiled step by step.
+    numbered = _compiled_number(lax.stop_gradient(x), size=size, with_counts=True)
+    firsts, idx, count, total = numbered
+    held = _held.hold(_held.num_elements(op, size, _NOUN), total, x.size, mode)
+    idx += held - total  # 0, which brings the check along
+    valid = lax.iota(jnp.int32, size) < held
     y = _dynamic_shape.take_or_fill(x, firsts, valid, fill_value, 0)
     assert count is not None
+    count += held - total
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
 

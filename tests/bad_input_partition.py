@@ -160,6 +160,16 @@ CALLS = {
         lambda: jaxops.boolean_mask(X.astype(np.int32), [True] * 4, size=5, fill_value=0.5), TypeError, "boolean_mask: fill_value must fit dtype int32; received 0.5"),
     "boolean_mask-return_size-int": (
         lambda: jaxops.boolean_mask(X, [True] * 4, return_size=1), TypeError, "boolean_mask: return_size must be a static bool; received 1"),
+    "boolean_mask-size-small": (
+        lambda: jaxops.boolean_mask(X, [True] * 4, size=3), jaxops.OutOfBoundsError, '4 true values of mask do not fit size=3; mode="fill" or return_size=True drops the rest [Op:boolean_mask]'),
+    "boolean_mask-size-small-in-jit": (
+        lambda: in_jit(lambda m: jaxops.boolean_mask(X, m, size=3), [1] * 4), IN_JIT, "4 true values of mask do not fit size=3"),
+    "boolean_mask-mode-clip": (
+        lambda: jaxops.boolean_mask(X, [True] * 4, size=4, mode="clip"), ValueError, "boolean_mask: mode must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
+    "boolean_mask-mode-unknown": (
+        lambda: jaxops.boolean_mask(X, [True] * 4, size=4, mode="drop"), ValueError, "boolean_mask: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
+    "boolean_mask-mode-no-size": (
+        lambda: jaxops.boolean_mask(X, [True] * 4, mode="fill"), ValueError, "boolean_mask: mode is used with size only; received mode='fill'"),
     "one_hot-indices-float": (
         lambda: jaxops.one_hot([0.5], 3), TypeError, "one_hot: indices must have an integer dtype; received float64"),
     "one_hot-indices-bool": (
@@ -254,6 +264,14 @@ CALLS = {
         lambda: jaxops.unique([1, 2], size=3, fill_value=[0]), ValueError, "unique: fill_value must be a scalar; received shape (1,)"),
     "unique-return_size-string": (
         lambda: jaxops.unique([1, 2], return_size="yes"), TypeError, "unique: return_size must be a static bool; received 'yes'"),
+    "unique-size-small": (
+        lambda: jaxops.unique([1, 2], size=1), jaxops.OutOfBoundsError, '2 distinct values of x do not fit size=1; mode="fill" or return_size=True drops the rest [Op:unique]'),
+    "unique-mode-clip": (
+        lambda: jaxops.unique([1, 2], size=2, mode="clip"), ValueError, "unique: mode must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
+    "unique-mode-unknown": (
+        lambda: jaxops.unique([1, 2], size=2, mode="drop"), ValueError, "unique: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
+    "unique-mode-no-size": (
+        lambda: jaxops.unique([1, 2], mode="fill"), ValueError, "unique: mode is used with size only; received mode='fill'"),
     "unique_with_counts-x-matrix": (
         lambda: jaxops.unique_with_counts(X), ValueError, "unique_with_counts: x must be a vector; received shape (4, 3)"),
     "unique_with_counts-x-none": (
@@ -270,4 +288,10 @@ CALLS = {
         lambda: jaxops.unique_with_counts([1], fill_value=3), ValueError, "unique_with_counts: fill_value is used with size only; received fill_value=3"),
     "unique_with_counts-return_size-int": (
         lambda: jaxops.unique_with_counts([1], return_size=0), TypeError, "unique_with_counts: return_size must be a static bool; received 0"),
+    "unique_with_counts-mode-clip": (
+        lambda: jaxops.unique_with_counts([1, 2], size=2, mode="clip"), ValueError, "unique_with_counts: mode must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
+    "unique_with_counts-mode-unknown": (
+        lambda: jaxops.unique_with_counts([1, 2], size=2, mode="drop"), ValueError, "unique_with_counts: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
+    "unique_with_counts-mode-no-size": (
+        lambda: jaxops.unique_with_counts([1, 2], mode="fill"), ValueError, "unique_with_counts: mode is used with size only; received mode='fill'"),
 }  # fmt: skip

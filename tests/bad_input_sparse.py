@@ -76,9 +76,15 @@ CALLS = {
     "IndexedSlices.sum_duplicates-size-float": (
         lambda: slices().sum_duplicates(2.0), TypeError, "IndexedSlices.sum_duplicates: size must be a static int; received 2.0"),
     "IndexedSlices.sum_duplicates-size-small": (
-        lambda: slices().sum_duplicates(1), jaxops.OutOfBoundsError, "2 distinct rows do not fit size=1 [Op:sum_duplicates]"),
+        lambda: slices().sum_duplicates(1), jaxops.OutOfBoundsError, '2 distinct rows do not fit size=1; mode="fill" drops the rest [Op:sum_duplicates]'),
     "IndexedSlices.sum_duplicates-size-small-in-jit": (
-        lambda: in_jit(lambda i: IndexedSlices(U, i, (4, 3)).sum_duplicates(1), [0, 1]), IN_JIT, "2 distinct rows do not fit size=1 [Op:sum_duplicates]"),
+        lambda: in_jit(lambda i: IndexedSlices(U, i, (4, 3)).sum_duplicates(1), [0, 1]), IN_JIT, '2 distinct rows do not fit size=1; mode="fill" drops the rest [Op:sum_duplicates]'),
+    "IndexedSlices.sum_duplicates-mode-clip": (
+        lambda: slices().sum_duplicates(2, mode="clip"), ValueError, "IndexedSlices.sum_duplicates: mode must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
+    "IndexedSlices.sum_duplicates-mode-unknown": (
+        lambda: slices().sum_duplicates(2, mode="drop"), ValueError, "IndexedSlices.sum_duplicates: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
+    "IndexedSlices.sum_duplicates-mode-no-size": (
+        lambda: slices().sum_duplicates(mode="fill"), ValueError, "IndexedSlices.sum_duplicates: mode is used with size only; received mode='fill'"),
     "IndexedSlices.sum_duplicates-size-missing-in-jit": (
         lambda: jax.jit(lambda s: s.sum_duplicates())(slices()), TypeError, "IndexedSlices.sum_duplicates: size must be given where indices are traced, as the shape of the result depends on them; received size=None. The number of indices, 2, is"),
     "IndexedSlices.__add__-other-array": (

@@ -1,0 +1,183 @@
+"""What a static `size=` does not hold: one rule, in every function that has the argument."""
+
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+from jaxops import testing
+
+X = jnp.array([5.0, 3, 5, 1])
+NUMBERS = np.array([2, 0, 2, 1], np.int32)  # 4 elements, 3 distinct ones, 3 that are not 0
+
+
+def rows(i, size, **options):
+    slices = jaxops.IndexedSlices(X, i, (9,)).sum_duplicates(size, **options)
+    return slices.values, slices.indices
+
+
+# A function of NUMBERS and a size that holds less; a size that holds all; the error of one less.
+CALLS = {
+    "boolean_mask": (
+        lambda i, size, **k: jaxops.boolean_mask(X, i, size=size, **k), 3,
+        "3 true values of mask do not fit size=2", (), 3),
+    "unique": (
+        lambda i, size, **k: jaxops.unique(i, size=size, **k), 3,
+        "3 distinct values of x do not fit size=2", (), 3),
+    "unique_with_counts": (
+        lambda i, size, **k: jaxops.unique_with_counts(i, size=size, **k), 3,
+        "3 distinct values of x do not fit size=2", (), 3),
+    "dynamic_partition": (
+        lambda i, size, **k: jaxops.dynamic_partition(X, i, 3, size=[size, 1, size], **k), 2,
+        "2 slices of partition 2 do not fit size=1", (2,), 2),
+    "dynamic_stitch": (
+        lambda i, size, **k: jaxops.dynamic_stitch([i], [X], size=size, **k), 3,
+        "indices[0] is out of range: indices[0][0] = 2 is not in [0, 2)", (0, 0), 2),
+    "IndexedSlices.sum_duplicates": (
+        rows, 3, "3 distinct rows do not fit size=2", (), 3),
+}  # fmt: skip
+REPORTS = {name for name in CALLS if name != "IndexedSlices.sum_duplicates"}
+
+
+@pytest.fixture(params=CALLS)
+def call(request):
+    function, enough, *error = CALLS[request.param]
+    return request.param, function, enough, *error
+
+
+def leaves(result):
+    return jax.tree.leaves(result)
+
+
+def assert_equal(actual, expected):
+    jax.tree.map(np.testing.assert_array_equal, leaves(actual), leaves(expected))
+
+
+def test_the_table_has_every_function_with_a_size():
+    functions = {n: f for n, f in vars(jaxops).items() if inspect.isfunction(f)}
+    takes = {n for n, f in functions.items() if "return_size" in inspect.signature(f).parameters}
+    assert takes == REPORTS
+
+
+def test_too_small_a_size_is_an_error(call):
+    name, function, enough, text, position, index = call
+    function(NUMBERS, enough)
+    error = testing.assert_out_of_bounds(lambda i: function(i, enough - 1), NUMBERS)
+    assert text in str(error)
+    assert (error.position, error.index) == (position, index)
+    assert error.bound == (enough - 1 if name == "dynamic_stitch" else enough)
+
+
+def test_dropped_on_purpose(call):
+    """In the same way by `mode="fill"`, by `return_size`, and where there is no check."""
+    name, function, enough, *_ = call
+    for size in (enough - 1, 0):
+        filled = function(NUMBERS, size, mode="fill")
+        compiled = jax.jit(lambda i, size=size: function(i, size, mode="promise_in_bounds"))
+        if name != "dynamic_stitch":  # whose promise is about all indices
+            assert_equal(compiled(NUMBERS), filled)
+        if name in REPORTS:
+            for mode in ("device", "error"):
+                result, total = function(NUMBERS, size, mode=mode, return_size=True)
+                assert_equal(result, filled)
+                assert np.max(total) == enough
+
+
+def test_off_the_cpu_it_is_dropped(call):
+    """Lowered for CUDA, and run here, as there is nothing of CUDA in it."""
+    _, function, enough, *_ = call
+    jitted = jax.jit(lambda i: function(i, enough - 1))
+    no_checks = [jax.export.DisabledSafetyCheck.platform()]
+    exported = jax.export.export(jitted, platforms=["cuda"], disabled_checks=no_checks)(NUMBERS)
+    assert_equal(exported.call(NUMBERS), function(NUMBERS, enough - 1, mode="fill"))
+    everywhere = jax.make_jaxpr(lambda i: function(i, enough - 1, mode="error"))(NUMBERS)
+    assert "mode=error" in str(everywhere)
+
+
+def test_every_result_has_the_check(call):
+    """As JAX drops what no result depends on. Of size 0 too, where nothing is selected."""
+    name, function, enough, *_ = call
+    for size in (enough - 1, 0):
+        count = len(leaves(function(NUMBERS, size, mode="fill")))
+        for n in range(count):
+            jitted = jax.jit(lambda i, n=n, size=size: leaves(function(i, size))[n])
+            assert "callback" in jitted.lower(NUMBERS).as_text(), (name, size, n)
+
+
+def test_a_size_that_holds_the_most_there_can_be_costs_no_check(call):
+    name, function, *_ = call
+    if name == "dynamic_stitch":  # it checks the indices
+        return
+    options = {"mode": "promise_in_bounds"} if name == "dynamic_partition" else {}
+    numbers = NUMBERS % 1 if name == "dynamic_partition" else NUMBERS  # with sizes of 4, 1, 4
+    jitted = jax.jit(lambda i: function(i, 4, **options))
+    assert "callback" not in jitted.lower(numbers).as_text()
+
+
+@pytest.mark.parametrize("batched", [False, True], ids=["one", "batch"])
+def test_bad_numbers_of_no_place_at_all(batched):
+    """`size=0` lost the check of the numbers themselves."""
+
+    def none(p):
+        return jaxops.dynamic_partition(X, p, 2, size=0, return_size=True)[0]
+
+    numbers = np.array([0, 1, 7, 0], np.int32)
+    if batched:
+        none, numbers = jax.vmap(none), np.stack([numbers * 0, numbers])
+    place = "1,2" if batched else "2"
+    testing.assert_out_of_bounds(none, numbers, match=rf"partitions\[{place}\] = 7 is not in")
+
+
+def test_negative_indices_are_errors_all_the_same():
+    """`return_size` tells of places beyond the end only."""
+    for size in (0, 1):
+
+        def stitch(i, size=size):
+            return jaxops.dynamic_stitch([i], [X[:2]], size=size, return_size=True)
+
+        testing.assert_out_of_bounds(stitch, jnp.array([1, -1]), match=r"indices\[0\]\[1\] = -1")
+
+
+def test_position_in_a_batch():
+    masks = jnp.array([[True, False], [True, True]])
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jax.vmap(lambda mask: jaxops.boolean_mask(X[:2], mask, size=1))(masks)
+    assert "2 true values of mask at [1] of the batch do not fit size=1" in str(info.value)
+    assert info.value.position == (1,)
+
+
+def test_strings():
+    text = np.array(["b", "a", "b", "c"])
+    calls = [
+        (jaxops.boolean_mask, [text, [True] * 4], "4 true values"),
+        (jaxops.unique, [text], "3 distinct values"),
+        (jaxops.unique_with_counts, [text], "3 distinct values"),
+        (jaxops.dynamic_partition, [text, [0] * 4, 1], "4 slices of partition 0"),
+        (jaxops.dynamic_stitch, [[[0, 1, 2, 3]], [text]], "indices[0][2] = 2 is not in [0, 2)"),
+    ]
+    for function, args, words in calls:
+        for mode in ("device", "error"):
+            with pytest.raises(jaxops.OutOfBoundsError) as info:
+                function(*args, size=2, mode=mode)
+            assert words in str(info.value)
+        filled = function(*args, size=2, mode="fill")
+        assert_equal(function(*args, size=2, return_size=True)[0], filled)
+
+
+SIZED = ["boolean_mask", "unique", "unique_with_counts", "IndexedSlices.sum_duplicates"]
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_modes_that_say_nothing_are_refused(name):
+    function = CALLS[name][0]
+    for mode in ("clip", "wrap"):
+        with pytest.raises(ValueError, match="mode must be device, error, fill or promise_in_bo"):
+            function(NUMBERS, 2, mode=mode)
+    for mode in ("error", "fill", "promise_in_bounds"):
+        with pytest.raises(ValueError, match=f"mode is used with size only; received mode='{mode}"):
+            function(NUMBERS, None, mode=mode)
+    with pytest.raises(ValueError, match=r"mode must be one of .*; received 'drop'"):
+        function(NUMBERS, 2, mode="drop")
