@@ -95,8 +95,9 @@ def rounded(optimizer, dtype):
     def init(params):
         return cast(optimizer.init(cast(params, jnp.float32)), dtype)
 
-    def update(grads, state, params):
-        arrays = (cast(tree, jnp.float32) for tree in (grads, state, params))
+    def update(updates, state, params=None):
+        assert isinstance(params, dict)
+        arrays = (cast(tree, jnp.float32) for tree in (updates, state, params))
         updates, state = optimizer.update(*arrays)
         return cast(updates, params["t"].dtype), cast(state, dtype)
 
