@@ -111,15 +111,14 @@ def sparse_value_and_grad(
 
         value, linear, *aux = jax.linearize(of_leaves, *leaves, has_aux=has_aux)
         program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
-        # Where a table is empty so is its gradient, whatever it is used for.
-        sparse = [is_table and leaf.size > 0 for is_table, leaf in zip(chosen, leaves, strict=True)]
-        gradients = _transpose(program, value, leaves, sparse, paths, tied)
-        gradients = [
-            gradient if is_table == is_sparse else _no_slices(leaf)
-            for gradient, leaf, is_table, is_sparse in zip(
-                gradients, leaves, chosen, sparse, strict=True
-            )
+        # Where a table has no elements its gradient has none, whatever it is used for.
+        empty = [
+            is_table and 0 in leaf.shape for is_table, leaf in zip(chosen, leaves, strict=True)
         ]
+        sparse = [is_table and not none for is_table, none in zip(chosen, empty, strict=True)]
+        gradients = _transpose(program, value, leaves, sparse, paths, tied)
+        for n, leaf in enumerate(leaves):
+            gradients[n] = _no_slices(leaf) if empty[n] else gradients[n]
         return ((value, *aux) if has_aux else value), structure.unflatten(gradients)
 
     return value_and_grad
