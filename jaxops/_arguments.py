@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 from jax.typing import ArrayLike
 
-from jaxops import _bounds, _dims, _jax_internals
+from jaxops import _bounds, _dims, _extents, _jax_internals
 
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
@@ -417,14 +416,11 @@ def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
 def check_addressable(
     shape: Sequence[int], dtype: Any, received: object, op: str, arg: str
 ) -> None:
-    """Refuses an `arg` that makes an array too large for any machine.
-
-    XLA counts bytes in 64 bits; where they do not fit, some of its paths end the process.
-    """
-    known = math.prod(dim for dim in shape if not is_symbolic_dim(dim) and dim)
-    if known * np.dtype(dtype).itemsize >= 2**63:
+    """Refuses an `arg` that makes an array too large for any machine, or for XLA to count."""
+    passed = _extents.limit(shape, dtype)
+    if passed is not None:
         raise ValueError(
-            f"{op}: {arg} must make arrays of less than 2**63 bytes; received {brief(received)}"
+            f"{op}: {arg} must make arrays of less than {passed}; received {brief(received)}"
         )
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _jax_internals
+from jaxops import _arguments, _bounds, _extents, _jax_internals
 from jaxops._errors import OutOfBoundsError
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
@@ -156,7 +156,7 @@ def _run_on_arrays(
     fill = (fill_value,) if takes_fill else ()
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):
-            return impl(*operands, *arrays, *fill, op=op, **static)
+            return _call(impl, op, (*data, *indices), (*operands, *arrays, *fill), static)
     with contextlib.nullcontext() if name is None else jax.profiler.TraceAnnotation(scope):
         # The scope is for traces; here the caller's name goes to the profiler.
         return _run_compiled(op, impl, data, operands, indices, arrays, fill, static)
@@ -165,7 +165,13 @@ def _run_on_arrays(
 def _run_compiled(op, impl, data, operands, indices, arrays, fill, static) -> Any:
     """`operands` are the `data`, and `arrays` the `indices`, converted."""
     compiled = _compiled(impl, op, tuple(data), tuple(indices), tuple(static.items()))
-    result, bad = compiled(*operands, *arrays, *fill)
+    try:
+        result, bad = compiled(*operands, *arrays, *fill)
+    except jax.errors.JaxRuntimeError as error:
+        if not str(error).startswith("RESOURCE_EXHAUSTED"):
+            raise
+        received = _extents.describe([*data, *indices], [*operands, *arrays], static)
+        raise MemoryError(f"{op}: {error}; received {received}") from error
     mode = static.get("mode")
     if bad is not None and _is_error(bad, mode):
         # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
@@ -199,10 +205,17 @@ def _compiled(
         for arg, x in zip(indices, arrays[len(data) :], strict=False):
             _arguments.check_integer(x.dtype, op, arg)
         with jax.named_scope(op), _bounds.collect_flags() as flags:
-            result = impl(*arrays, op=op, **dict(static))
+            result = _call(impl, op, (*data, *indices), arrays, dict(static))
         return result, functools.reduce(jnp.logical_or, flags) if flags else None
 
     return jax.jit(flagged)
+
+
+def _call(impl, op: str, args: tuple[str, ...], arrays, static: Mapping[str, Any]) -> Any:
+    """`impl`, if XLA can count what it makes; `arrays` are those of `args` and the fill value."""
+    names = (*args, "fill_value")[: len(arrays)]
+    call = functools.partial(impl, op=op, **static)
+    return call(*_extents.check(op, call, dict(zip(names, arrays, strict=True)), static))
 
 
 def scope_name(op: str, name: str | None) -> str:

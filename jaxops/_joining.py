@@ -16,7 +16,6 @@ from jaxops._arguments import (
     Arrayable,
     brief,
     canonical_axis,
-    check_addressable,
     check_numeric_or_bool,
     is_scalar,
     kind,
@@ -368,7 +367,6 @@ def _tile(input, *, op, multiples):
             f"{op}: multiples must have one component of at least 0 per dimension of input, "
             f"{input.ndim}; received {multiples}"
         )
-    check_addressable([*input.shape, *multiples], input.dtype, multiples, op, "multiples")
     if set(multiples) <= {0, 1} or not jnp.issubdtype(input.dtype, jnp.inexact):
         return _tile_at_once(multiples, input)
     return _tile_differentiably(multiples, input)
