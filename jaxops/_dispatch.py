@@ -62,7 +62,7 @@ def run(
     if fill_value is not None and mode != "fill" and not pads:
         raise ValueError(
             f'{op}: fill_value is used by mode="fill" only; '
-            f"received fill_value={fill_value!r} with mode={mode!r}"
+            f"received fill_value={_arguments.brief(fill_value)} with mode={mode!r}"
         )
     takes_fill = mode is not NO_BOUNDS or pads
     if name is None and fill_value is None and _are_eager_arrays(data, indices, like):
@@ -92,7 +92,7 @@ def run(
     if (
         moves_elements
         and not _jax_internals.is_eager()
-        and _holds_shapes(data, indices, fill_value)
+        and _holds_shapes(op, data, indices, fill_value)
     ):
         # What is known at trace time and may be a shape stays known, so that
         # `reshape(x, concat([shape(x)[:1], [-1]], 0))` compiles.
@@ -122,9 +122,12 @@ def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object],
     return like is None or len({x.dtype for x in data.values()}) == 1  # type: ignore[attr-defined]
 
 
-def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object], fill_value) -> bool:
+def _holds_shapes(
+    op: str, data: Mapping[str, object], indices: Mapping[str, object], fill_value
+) -> bool:
     """Whether all is known, and integers, and no more of them than a shape may have."""
-    leaves = jax.tree.leaves([*data.values(), *indices.values(), fill_value])
+    arg = " and ".join([*data, *indices])
+    leaves = _arguments.leaves([*data.values(), *indices.values(), fill_value], op, arg)
     if any(isinstance(leaf, Tracer) for leaf in leaves):
         return False
     if sum(np.size(leaf) for leaf in leaves) > _MANY:
@@ -222,7 +225,7 @@ def scope_name(op: str, name: str | None) -> str:
     if name is None:
         return op
     if not isinstance(name, str):
-        raise TypeError(f"{op}: name must be a str; received {name!r}")
+        raise TypeError(f"{op}: name must be a str; received {_arguments.brief(name)}")
     return name
 
 
@@ -244,7 +247,9 @@ def _run_on_strings(op: str, call: Callable, data: Mapping[str, object], fill_va
     if fill_value is None:
         fill_value = _arguments.empty_string_like(pool)
     elif not _arguments.is_host_string(fill_value):
-        raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
+        raise TypeError(
+            f"{op}: fill_value must be a string; received {_arguments.brief(fill_value)}"
+        )
     pool = np.append(pool, np.asarray(fill_value, _arguments.fill_dtype(pool)))
     # Position -1, the fill value, is the last one.
     return jax.tree.map(lambda positions: pool[np.asarray(positions)], picked)

@@ -3,7 +3,8 @@
 XLA multiplies the dimensions of a shape, from the first on and in 64 bits, until one is 0. Where
 the bytes do not fit it ends the process: `zeros((2**31, 2**32, 0))` is no array, though it would be
 empty, and `zeros((0, 2**31, 2**32))` is one. So a transposition, or a join of two legal arrays, may
-make an array that ends the process.
+make an array that ends the process. And its compiler walks through all places before the 0 of an
+array that it makes, which takes minutes where they are 2**28.
 
 All arrays that an op makes are looked at here, in its traced program, and only where the sizes that
 the op is given are large enough for one of them to be too large.
@@ -12,6 +13,7 @@ the op is given are large enough for one of them to be too large.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +28,10 @@ from jaxops import _bounds, _jax_internals
 
 _COUNTED = 2**63  # bytes of what is empty, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has
-_SAFE_BITS = 48  # of the product of all sizes: with fewer no array passes a limit
+_WALKED = 2**26  # places before a 0
+# Of the product of all sizes: with fewer no array passes a limit.
+_SAFE_BITS, _SAFE_BITS_OF_EMPTY = 48, 24
+_SHAPING = {"multiples", "shape", "size", "sizes"}  # static, and a 0 among them makes arrays empty
 _LARGE = 2**16  # a static size that the message repeats
 _POSITIONS = {"static_begin", "static_singles", "entries"}  # static, and no sizes
 
@@ -37,10 +42,16 @@ def limit(shape: Sequence[Any], dtype: Any) -> str | None:
     itemsize = np.dtype(dtype).itemsize
     if 0 not in dims:
         return "2**56 bytes" if math.prod(dims) * itemsize >= _LARGEST else None
-    before = math.prod(dims[: dims.index(0)])
-    if before * itemsize < _COUNTED and max(dims) < _COUNTED:
-        return None
-    return "2**63 bytes by the dimensions before a 0"
+    before = dims[: dims.index(0)]
+    if math.prod(before) * itemsize >= _COUNTED or max(dims) >= _COUNTED:
+        return "2**63 bytes by the dimensions before a 0"
+    return "2**26 places before a 0" if _walked(before) >= _WALKED else None
+
+
+def _walked(dims: Sequence[int]) -> int:
+    """How many places XLA's compiler walks through, which counts each dimension in 32 bits."""
+    signed = [(dim + 2**31) % 2**32 - 2**31 for dim in dims]
+    return math.prod(itertools.takewhile(lambda dim: dim > 0, signed))
 
 
 def check(
@@ -67,7 +78,10 @@ def check(
 
 def _look(op, args, static, call, arrays) -> None:
     """Refuses `call(*arrays)`, if it makes too large an array; `arrays` may be types."""
-    if _bits(arrays, static) > _SAFE_BITS:
+    made_empty = (x for arg, x in static.items() if arg in _SHAPING)
+    sizes = [*(x.shape for x in arrays), *made_empty]
+    is_empty = any(type(size) is int and size == 0 for size in jax.tree.leaves(sizes))
+    if _bits(arrays, static) > (_SAFE_BITS_OF_EMPTY if is_empty else _SAFE_BITS):
         _refuse_too_large(op, args, static, call, arrays)
 
 
@@ -85,17 +99,17 @@ def _bits_of(size: Any) -> int:
 
 
 def _refuse_too_large(op, args, static, call, arrays) -> None:
-    shape, passed, cause = _first_too_large(arrays)
-    if passed is None:
-        try:
-            with _bounds.collect_flags():  # so that no check is left to whoever collects them now
-                program = jax.make_jaxpr(call)(*arrays)
-        except (TypeError, ValueError, OverflowError) as error:
-            if str(error).startswith(f"{op}: "):
-                raise
-            passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
-        else:
-            shape, passed, cause = _first_too_large(_types(program.jaxpr))
+    shape, cause = None, None
+    try:
+        with _bounds.collect_flags():  # so that no check is left to whoever collects them now
+            program = jax.make_jaxpr(call)(*arrays)
+    except (TypeError, ValueError, OverflowError) as error:
+        if str(error).startswith(f"{op}: "):
+            raise
+        passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
+    else:
+        made = ((t.shape, limit(t.shape, t.dtype)) for t in _types(program.jaxpr))
+        shape, passed = next((m for m in made if m[1]), (None, None))
     if passed is None:
         return
     made = f", which make one of shape {shape}" if shape else ""
@@ -114,15 +128,6 @@ def describe(args: Sequence[str], arrays: Sequence[Any], static: Mapping[str, An
 def _large(static: Mapping[str, Any]) -> dict[str, Any]:
     sizes = {arg: x for arg, x in static.items() if arg not in _POSITIONS}
     return {arg: x for arg, x in sizes.items() if any(map(_is_large, jax.tree.leaves(x)))}
-
-
-def _first_too_large(types) -> tuple[Any, str | None, None]:
-    """Shape of the first that passes a limit, and the limit."""
-    for t in types:
-        passed = limit(t.shape, t.dtype)
-        if passed is not None:
-            return t.shape, passed, None
-    return None, None, None
 
 
 def _listed(words: Sequence[str], separator: str) -> str:

@@ -215,6 +215,8 @@ def _gather(params, indices, fill_value, *, op, axis, batch_dims, **options):
             f"{op}: batch_dims must be in [{-indices.ndim}, {indices.ndim}], the rank of indices; "
             f"received {batch_dims}"
         )
+    if params.ndim == 0:
+        raise ValueError(f"{op}: params must have rank 1 at least; received a scalar")
     if axis is None:
         axis = batch_dims  # as given: a negative one counts from the end of params
     batch_dims += indices.ndim if batch_dims < 0 else 0

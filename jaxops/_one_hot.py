@@ -74,7 +74,7 @@ def one_hot(
         if len(given) < 2 or dtype is not None:
             raise TypeError(
                 f"{op}: on_value and off_value must both be given, and no dtype, where they are "
-                f"strings; received {given} and dtype={dtype!r}"
+                f"strings; received {given} and dtype={_arguments.brief(dtype)}"
             )
     else:
         given, dtype = _to_one_dtype(op, given, dtype)

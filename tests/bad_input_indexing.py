@@ -33,7 +33,7 @@ CALLS = {
     "gather-params-byte-order": (
         lambda: jaxops.gather(np.zeros(2, ">f4"), 0), TypeError, "gather: params must have this machine's byte order; received dtype >f4"),
     "gather-params-scalar": (
-        lambda: jaxops.gather(1.0, 0), ValueError, "gather: axis must be in [0, 0) for params of shape (); received 0"),
+        lambda: jaxops.gather(1.0, 0), ValueError, "gather: params must have rank 1 at least; received a scalar"),
     "gather-params-int64": (
         lambda: jaxops.gather(np.array([2**40]), 0), ValueError, 'gather: params holds 1099511627776, which does not fit int32 (from int64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "gather-params-float64-overflow": (

@@ -105,7 +105,7 @@ CALLS = {
     "unstack-value-none": (
         lambda: jaxops.unstack(None), TypeError, "unstack: value must be an array of numbers or bools; received None"),
     "unstack-value-scalar": (
-        lambda: jaxops.unstack(1.0), ValueError, "unstack: axis must name a dimension; received 0 for a scalar"),
+        lambda: jaxops.unstack(1.0), ValueError, "unstack: value must have rank 1 at least; received a scalar"),
     "unstack-num-differs": (
         lambda: jaxops.unstack(X, 3), ValueError, "unstack: num must be dimension 0 of value, 4; received 3"),
     "unstack-num-float": (
