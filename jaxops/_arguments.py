@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -14,13 +13,13 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 from jax.typing import ArrayLike
 
-from jaxops import _bounds, _dims, _jax_internals
+from jaxops import _bounds, _dims, _extents, _jax_internals
+from jaxops._errors import brief as brief
 
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
-_LONGEST = 200  # characters of a received value in a message
-
+_DEEPEST = 100  # levels of lists: more than NumPy has dimensions
 X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
 
@@ -30,7 +29,7 @@ def is_host_string(x: object) -> bool:
         return False
     if isinstance(x, (str, bytes)):
         return True
-    if not isinstance(x, (list, tuple, np.ndarray, np.generic)):
+    if not isinstance(x, (list, tuple, np.ndarray, np.generic)) and not is_foreign(x):
         return False
     array = x if isinstance(x, np.ndarray) else as_numpy_or_none(x)
     return array is not None and array.dtype.kind in "USTO"
@@ -38,9 +37,28 @@ def is_host_string(x: object) -> bool:
 
 def as_numpy_or_none(x: object) -> np.ndarray | None:
     try:
-        return np.asarray(x)
-    except (ValueError, TypeError, jax.errors.TracerArrayConversionError):
+        return _true_bools(np.asarray(x))
+    except Exception:  # of NumPy, of JAX about a tracer, and of the caller's own `__array__`
         return None
+
+
+def is_foreign(x: object) -> bool:
+    """Whether `x` is an array of another library, which NumPy can read."""
+    return hasattr(x, "__array__") and not isinstance(x, (jax.Array, np.ndarray, np.generic))
+
+
+def readable(x: Any) -> Any:
+    """`x`, as a NumPy array where it is an array of another library."""
+    array = as_numpy_or_none(x) if is_foreign(x) else None
+    return x if array is None else array
+
+
+def _true_bools(array: np.ndarray) -> np.ndarray:
+    """`array`, where what is true is a byte of 1: views make bools of others, which miscount."""
+    if array.dtype != bool or not array.size:
+        return array
+    byte = array.view(np.uint8)
+    return byte != 0 if byte.max() > 1 else array
 
 
 def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
@@ -126,7 +144,7 @@ def to_indices(
                 f"received {x.dtype}; {X64_HINT}"
             )
         x = np.asarray(x)
-    if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in jax.tree.leaves(x)):
+    if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
         def to_signed(leaf):
             return _bounds.to_signed(to_indices(leaf, op, arg, mode, dims), op, dims)
@@ -136,7 +154,7 @@ def to_indices(
         widest = max(dtypes, key=lambda dtype: dtype.itemsize)
         return _join(jax.tree.map(lambda leaf: leaf.astype(widest), x), op, arg)
     array = np.asarray(to_numpy(x, op, arg))
-    if array.size == 0 and not isinstance(x, (np.ndarray, np.generic)):
+    if array.size == 0 and not hasattr(x, "dtype"):
         array = array.astype(np.int32)  # NumPy makes `[]` a float array
     if array.dtype.kind == "f" and isinstance(x, (list, tuple)):
         # NumPy makes floats of -1 and 2**63 together, which none of its integer types holds.
@@ -149,6 +167,22 @@ def to_indices(
     check_integer(array.dtype, op, arg)
     _check_native(array.dtype, op, arg)
     return _to_device(_saturate(array, op, arg, mode, dims), x)
+
+
+def leaves(x: object, op: str, arg: str) -> list[Any]:
+    """What nested lists hold, in no particular order.
+
+    `jax.tree.leaves` leaves Python's stack unusable where lists are nested deeper than it is.
+    """
+    found, level = [], [x]
+    for _ in range(_DEEPEST):
+        found += [item for item in level if not isinstance(item, (list, tuple))]
+        level = [item for items in level if isinstance(items, (list, tuple)) for item in items]
+        if not level:
+            return found
+    raise ValueError(
+        f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
+    )
 
 
 def _are_ints(objects: np.ndarray) -> bool:
@@ -167,20 +201,24 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
     """A NumPy array, or a JAX array where `x` is a list that holds tracers."""
     try:
-        return np.asarray(x)
+        return _true_bools(np.asarray(x))
     except jax.errors.TracerArrayConversionError:
         return _join(x, op, arg)
     except (ValueError, TypeError):  # its words are about NumPy, and change with its version
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
         ) from None
+    except Exception as error:  # of the caller's own `__array__`
+        raise TypeError(
+            f"{op}: {arg} must be an array; received {brief(x)}, which cannot be read: {error!r}"
+        ) from error
 
 
 def _join(x: Any, op: str, arg: str) -> jax.Array:
     """Nested lists with JAX arrays in them as one."""
     try:
         return jnp.asarray(x)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths, of dtypes that JAX "
             f"promotes; received {brief(x)}"
@@ -287,16 +325,24 @@ def kind(dtype) -> int:
 
 
 def _summary(x: object, value: jax.Array) -> str:
-    return f"{x!r}" if value.shape == () else f"an array of dtype {value.dtype}"
+    return brief(x) if value.shape == () else f"an array of dtype {value.dtype}"
 
 
 def static_int(x: object, op: str, arg: str) -> int:
     """A Python int, from anything that is a whole number at trace time."""
     if type(x) is int:
         return x
+    x = readable(x)
     if is_static_int(x):
         return int(x)  # type: ignore[call-overload]
     raise TypeError(f"{op}: {arg} must be a static int; received {brief(x)}")
+
+
+def static_int_of_one(x: object, op: str, arg: str) -> int:
+    """`static_int`, also from an array or list of one, which some functions of TensorFlow take."""
+    components = x if is_scalar(x) or isinstance(x, Tracer) else as_numpy_or_none(x)
+    is_one = isinstance(components, np.ndarray) and components.size == 1
+    return static_int(components.reshape(())[()] if is_one else x, op, arg)  # type: ignore[union-attr]
 
 
 def is_static_int(x: object) -> bool:
@@ -315,7 +361,7 @@ def is_scalar(x: Any) -> bool:
     """Whether `x` is one number, where a sequence of ints may stand as well."""
     if isinstance(x, (list, tuple)):
         return False
-    ndim = getattr(x, "ndim", None)
+    ndim = getattr(readable(x), "ndim", None)
     if ndim is None:
         return isinstance(x, (int, float, complex)) or is_symbolic_dim(x) or is_static_int(x)
     return ndim == 0
@@ -330,10 +376,10 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
         raise TypeError(f"{op}: {arg} must be static; received a list with a traced value in it")
     # At once: components of a JAX array cost a transfer each.
-    components = as_numpy_or_none(x) if isinstance(x, jax.Array) else x
+    components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)
     error = ValueError if _is_list_or_ints(components) else TypeError
     if rank_or_none(components) == 1:
-        items = list(components)  # type: ignore[call-overload]
+        items = [*map(readable, components)]  # type: ignore[call-overload]
         if all(map(is_static_int, items)):
             return tuple(map(int, items))
         error = TypeError
@@ -354,6 +400,7 @@ def static_dims(x: object, op: str, arg: str) -> tuple[Any, ...]:
 
 def rank_or_none(x: object) -> int | None:
     """The rank of an array or of nested lists; None for what is neither."""
+    x = readable(x)
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
         return x.ndim
     array = as_numpy_or_none(x) if isinstance(x, (list, tuple, Sequence)) else None
@@ -370,7 +417,7 @@ def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...
     """Rows of Python ints known at trace time; `shape` is for the message, such as `[rank, 2]`."""
     if isinstance(x, Tracer):
         raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
-    rows: Any = x if isinstance(x, (list, tuple)) else as_numpy_or_none(x)
+    rows: Any = [*map(readable, x)] if isinstance(x, (list, tuple)) else as_numpy_or_none(x)
     if rows is None or (isinstance(rows, np.ndarray) and rows.ndim != 2):
         error = ValueError if _is_list_or_ints(rows) else TypeError
         raise error(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
@@ -395,16 +442,6 @@ def static_ints_or_none(
     return static_ints(x, op, arg)
 
 
-def brief(x: object) -> str:
-    """What was received, for a message."""
-    if isinstance(x, Tracer):
-        return f"a traced array of shape {x.shape}"
-    if isinstance(x, jax.Array) and not isinstance(x.dtype, np.dtype):
-        return f"an array of dtype {x.dtype}"
-    text = repr(x)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
 def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
     """`axis` counted from the front, for an array of that rank."""
     if rank == 0:
@@ -417,14 +454,11 @@ def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
 def check_addressable(
     shape: Sequence[int], dtype: Any, received: object, op: str, arg: str
 ) -> None:
-    """Refuses an `arg` that makes an array too large for any machine.
-
-    XLA counts bytes in 64 bits; where they do not fit, some of its paths end the process.
-    """
-    known = math.prod(dim for dim in shape if not is_symbolic_dim(dim) and dim)
-    if known * np.dtype(dtype).itemsize >= 2**63:
+    """Refuses an `arg` that makes an array too large for any machine, or for XLA to count."""
+    passed = _extents.limit(shape, dtype)
+    if passed is not None:
         raise ValueError(
-            f"{op}: {arg} must make arrays of less than 2**63 bytes; received {brief(received)}"
+            f"{op}: {arg} must make arrays of less than {passed}; received {brief(received)}"
         )
 
 

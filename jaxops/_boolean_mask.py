@@ -124,8 +124,9 @@ def _boolean_mask(tensor, mask, fill_value, *, op, mode, axis, size, return_size
     axis = _check_shapes(op, tensor, mask, axis)
     _dynamic_shape.check_countable(mask.size, op, "mask")
     rows = tensor.reshape(_dynamic_shape.merge_axes(tensor.shape, axis, mask.ndim))
-    if mask.dtype != bool:
-        mask = mask != jnp.zeros((), mask.dtype)
+    if mask.dtype == bool:
+        mask = mask.astype(jnp.uint8)  # views make bools of bytes that are not 0 or 1
+    mask = mask != jnp.zeros((), mask.dtype)
     positions, total = true_positions(mask.reshape(-1), size)
     total = _held.hold(_held.num_elements(op, size, _NOUN), total, mask.size, mode)
     valid = lax.iota(jnp.int32, size) < total

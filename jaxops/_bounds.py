@@ -28,6 +28,7 @@ from jax.interpreters import batching, mlir
 from jax.sharding import PartitionSpec as P
 
 from jaxops import _dims, _jax_internals
+from jaxops._errors import brief
 from jaxops._index_spec import IndexSpec
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
@@ -48,7 +49,7 @@ def check_mode(op: str, mode: object) -> None:
     except TypeError:  # what has no hash is no mode
         known = False
     if not known:
-        raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {mode!r}")
+        raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {brief(mode)}")
 
 
 def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
@@ -412,7 +413,7 @@ def _lower(ctx, indices, **params):
         or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
         raise ValueError(
             f"{op}: mode must be one that needs no Python when the program runs; "
-            f"received {mode!r}, which raises from a host callback, and that jax.export "
+            f"received {brief(mode)}, which raises from a host callback, and that jax.export "
             "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', or export the "
             f"function under jax.experimental.checkify{or_elsewhere}"
         )

@@ -241,7 +241,9 @@ def to_int64(x: Arrayable, name: str | None = None) -> jax.Array:
 
 
 def _to(op: str, x: Arrayable, dtype: DTypeLike, name: str | None) -> jax.Array:
-    return run_from_true_values(op, _cast, x, "x", name, dtype=static_dtype(dtype, op, "dtype"))
+    return run_from_true_values(
+        op, _cast, x, "x", name, dtype=static_dtype(dtype, op, "the result")
+    )
 
 
 def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
@@ -253,7 +255,7 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
     if result is None:
         raise TypeError(
             f"{op}: {arg} must be a numeric dtype with a size, or bool (JAX has no dtypes for "
-            f"strings or quantised numbers); received {dtype!r}"
+            f"strings or quantised numbers); received {_arguments.brief(dtype)}"
         )
     if jax.dtypes.canonicalize_dtype(result) != result:
         raise ValueError(
@@ -271,6 +273,10 @@ def to_dtype_or_none(dtype: object) -> np.dtype | None:
     """
     if dtype is float or (isinstance(dtype, str) and dtype == "float"):
         return np.dtype(np.float32)
+    try:
+        dtype = getattr(dtype, "as_numpy_dtype", dtype)  # TensorFlow's dtypes
+    except Exception:  # those that NumPy has not
+        return None
     # NumPy takes None for float64. What says no size is refused, as in TensorFlow.
     unsized = (isinstance(dtype, str) and dtype in ("int", "uint", "complex")) or any(
         dtype is kind for kind in (None, int, complex)

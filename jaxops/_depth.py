@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from jaxops._arguments import Arrayable, static_int
+from jaxops._arguments import Arrayable, brief, static_int
 from jaxops._blocks import axis_to_space, check_divisible, space_to_axis
 from jaxops._dispatch import run
 
@@ -112,7 +112,7 @@ def depth_to_space(
 def _check_format(op: str, data_format: object) -> str:
     if not isinstance(data_format, str) or data_format not in _LAYOUTS:
         raise ValueError(
-            f"{op}: data_format must be one of {', '.join(_LAYOUTS)}; received {data_format!r}"
+            f"{op}: data_format must be one of {', '.join(_LAYOUTS)}; received {brief(data_format)}"
         )
     return data_format
 

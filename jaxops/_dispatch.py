@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _jax_internals
+from jaxops import _arguments, _bounds, _extents, _jax_internals
 from jaxops._errors import OutOfBoundsError
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
@@ -62,7 +62,7 @@ def run(
     if fill_value is not None and mode != "fill" and not pads:
         raise ValueError(
             f'{op}: fill_value is used by mode="fill" only; '
-            f"received fill_value={fill_value!r} with mode={mode!r}"
+            f"received fill_value={_arguments.brief(fill_value)} with mode={mode!r}"
         )
     takes_fill = mode is not NO_BOUNDS or pads
     if name is None and fill_value is None and _are_eager_arrays(data, indices, like):
@@ -92,7 +92,7 @@ def run(
     if (
         moves_elements
         and not _jax_internals.is_eager()
-        and _holds_shapes(data, indices, fill_value)
+        and _holds_shapes(op, data, indices, fill_value)
     ):
         # What is known at trace time and may be a shape stays known, so that
         # `reshape(x, concat([shape(x)[:1], [-1]], 0))` compiles.
@@ -122,9 +122,12 @@ def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object],
     return like is None or len({x.dtype for x in data.values()}) == 1  # type: ignore[attr-defined]
 
 
-def _holds_shapes(data: Mapping[str, object], indices: Mapping[str, object], fill_value) -> bool:
+def _holds_shapes(
+    op: str, data: Mapping[str, object], indices: Mapping[str, object], fill_value
+) -> bool:
     """Whether all is known, and integers, and no more of them than a shape may have."""
-    leaves = jax.tree.leaves([*data.values(), *indices.values(), fill_value])
+    arg = " and ".join([*data, *indices])
+    leaves = _arguments.leaves([*data.values(), *indices.values(), fill_value], op, arg)
     if any(isinstance(leaf, Tracer) for leaf in leaves):
         return False
     if sum(np.size(leaf) for leaf in leaves) > _MANY:
@@ -156,7 +159,7 @@ def _run_on_arrays(
     fill = (fill_value,) if takes_fill else ()
     if not _jax_internals.is_eager():
         with jax.named_scope(scope):
-            return impl(*operands, *arrays, *fill, op=op, **static)
+            return _call(impl, op, (*data, *indices), (*operands, *arrays, *fill), static)
     with contextlib.nullcontext() if name is None else jax.profiler.TraceAnnotation(scope):
         # The scope is for traces; here the caller's name goes to the profiler.
         return _run_compiled(op, impl, data, operands, indices, arrays, fill, static)
@@ -165,7 +168,13 @@ def _run_on_arrays(
 def _run_compiled(op, impl, data, operands, indices, arrays, fill, static) -> Any:
     """`operands` are the `data`, and `arrays` the `indices`, converted."""
     compiled = _compiled(impl, op, tuple(data), tuple(indices), tuple(static.items()))
-    result, bad = compiled(*operands, *arrays, *fill)
+    try:
+        result, bad = compiled(*operands, *arrays, *fill)
+    except jax.errors.JaxRuntimeError as error:
+        if not str(error).startswith("RESOURCE_EXHAUSTED"):
+            raise
+        received = _extents.describe([*data, *indices], [*operands, *arrays], static)
+        raise MemoryError(f"{op}: {error}; received {received}") from error
     mode = static.get("mode")
     if bad is not None and _is_error(bad, mode):
         # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
@@ -199,17 +208,24 @@ def _compiled(
         for arg, x in zip(indices, arrays[len(data) :], strict=False):
             _arguments.check_integer(x.dtype, op, arg)
         with jax.named_scope(op), _bounds.collect_flags() as flags:
-            result = impl(*arrays, op=op, **dict(static))
+            result = _call(impl, op, (*data, *indices), arrays, dict(static))
         return result, functools.reduce(jnp.logical_or, flags) if flags else None
 
     return jax.jit(flagged)
+
+
+def _call(impl, op: str, args: tuple[str, ...], arrays, static: Mapping[str, Any]) -> Any:
+    """`impl`, if XLA can count what it makes; `arrays` are those of `args` and the fill value."""
+    names = (*args, "fill_value")[: len(arrays)]
+    call = functools.partial(impl, op=op, **static)
+    return call(*_extents.check(op, call, dict(zip(names, arrays, strict=True)), static))
 
 
 def scope_name(op: str, name: str | None) -> str:
     if name is None:
         return op
     if not isinstance(name, str):
-        raise TypeError(f"{op}: name must be a str; received {name!r}")
+        raise TypeError(f"{op}: name must be a str; received {_arguments.brief(name)}")
     return name
 
 
@@ -231,7 +247,9 @@ def _run_on_strings(op: str, call: Callable, data: Mapping[str, object], fill_va
     if fill_value is None:
         fill_value = _arguments.empty_string_like(pool)
     elif not _arguments.is_host_string(fill_value):
-        raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
+        raise TypeError(
+            f"{op}: fill_value must be a string; received {_arguments.brief(fill_value)}"
+        )
     pool = np.append(pool, np.asarray(fill_value, _arguments.fill_dtype(pool)))
     # Position -1, the fill value, is the last one.
     return jax.tree.map(lambda positions: pool[np.asarray(positions)], picked)

@@ -39,9 +39,8 @@ def check_size(size: object, op: str, arg: str = "size") -> int:
 
 def check_fill_needs_size(op: str, size: object, fill_value: object) -> None:
     if size is None and fill_value is not None:
-        raise ValueError(
-            f"{op}: fill_value is used with size only; received fill_value={fill_value!r}"
-        )
+        received = _arguments.brief(fill_value)
+        raise ValueError(f"{op}: fill_value is used with size only; received fill_value={received}")
 
 
 def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
@@ -58,7 +57,7 @@ def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
         )
     raise TypeError(
         f"{op}: size must be given where {arg} is traced, as the shape of the result depends on "
-        f"the values; received a traced {arg} and size=None"
+        f"the values; received a traced {arg}"
     )
 
 
@@ -232,7 +231,9 @@ def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object
     if fill_value is None:
         return _arguments.empty_string_like(strings.reshape(-1))
     if not isinstance(fill_value, (str, bytes)):
-        raise TypeError(f"{op}: fill_value must be a string; received {fill_value!r}")
+        raise TypeError(
+            f"{op}: fill_value must be a string; received {_arguments.brief(fill_value)}"
+        )
     return fill_value
 
 

@@ -1,4 +1,25 @@
-"""The exception that eager calls raise for an index outside its bounds."""
+"""The exception that eager calls raise for an index outside its bounds; words for others."""
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+_LONGEST = 200  # characters of a received value in a message
+
+
+def brief(x: object) -> str:
+    """What was received, for a message."""
+    if isinstance(x, Tracer):
+        return f"a traced array of shape {x.shape}"
+    if isinstance(x, jax.Array) and not isinstance(x.dtype, np.dtype):
+        return f"an array of dtype {x.dtype}"
+    try:
+        text = repr(x)
+    except RecursionError:
+        return f"a {type(x).__name__} nested too deeply to print"
+    except Exception as error:  # the caller's own code
+        return f"a {type(x).__name__} that cannot be printed ({type(error).__name__})"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 class OutOfBoundsError(IndexError):

@@ -30,8 +30,8 @@ def gather(
     Args:
         params: array of shape `P` and any dtype, or host strings. Traced.
         indices: integer array of shape `I`. Negative ones are out of bounds. Traced.
-        axis: static int in `[-rank(params), rank(params))`, at least `batch_dims`, which is the
-            default.
+        axis: static int in `[-rank(params), rank(params))`, at least `batch_dims`. Default: the
+            number that `batch_dims` is, so that a negative one counts from the end of `params`.
         batch_dims: static int in `[-rank(indices), rank(indices)]`: how many leading dimensions
             `params` and `indices` share.
         name: static; name of the `jax.named_scope` of the operation.
@@ -215,9 +215,11 @@ def _gather(params, indices, fill_value, *, op, axis, batch_dims, **options):
             f"{op}: batch_dims must be in [{-indices.ndim}, {indices.ndim}], the rank of indices; "
             f"received {batch_dims}"
         )
-    batch_dims += indices.ndim if batch_dims < 0 else 0
+    if params.ndim == 0:
+        raise ValueError(f"{op}: params must have rank 1 at least; received a scalar")
     if axis is None:
-        axis = batch_dims
+        axis = batch_dims  # as given: a negative one counts from the end of params
+    batch_dims += indices.ndim if batch_dims < 0 else 0
     if not -params.ndim <= axis < params.ndim:
         raise ValueError(
             f"{op}: axis must be in [{-params.ndim}, {params.ndim}) for params of shape "

@@ -16,12 +16,12 @@ from jaxops._arguments import (
     Arrayable,
     brief,
     canonical_axis,
-    check_addressable,
     check_numeric_or_bool,
     is_scalar,
     kind,
     static_dims,
     static_int,
+    static_int_of_one,
     to_numpy,
 )
 from jaxops._dispatch import run
@@ -44,7 +44,8 @@ def split(
         num_or_size_splits: static int, a number of equal pieces that divides `D[axis]`; or static
             ints, the sizes of the pieces, whose sum is `D[axis]`. At most one size is -1: all that
             the others leave.
-        axis: static int in `[-rank(value), rank(value))`.
+        axis: static int in `[-rank(value), rank(value))`, with a list of sizes also an array or
+            list of one.
         num: static int or None; if given, the number of pieces.
         name: static; name of the `jax.named_scope` of the operation.
 
@@ -89,7 +90,7 @@ def split(
         moves_elements=True,
         count=count,
         sizes=sizes,
-        axis=static_int(axis, op, "axis"),
+        axis=(static_int if sizes is None else static_int_of_one)(axis, op, "axis"),
     )
 
 
@@ -114,20 +115,20 @@ def _split(value, *, op, count, sizes, axis):
 
 
 def concat(
-    values: Sequence[Arrayable] | Arrayable, axis: int, name: str | None = None
+    values: Sequence[Arrayable] | Arrayable, axis: int | Sequence[int], name: str | None = None
 ) -> jax.Array:
     """Joins arrays along a dimension that they have.
 
-    Follows `tf.concat`. Differs from it in: `axis` must be a scalar, not a vector of one; host
-    values are refused where the common dtype cannot hold them.
+    Follows `tf.concat`. Differs from it in: host values are refused where the common dtype cannot
+    hold them.
 
     Args:
         values: list of arrays of any dtype, equal but for dimension `axis` of their shapes, or of
             host strings. Values from the host take the dtype of the JAX arrays; where there are
             none, that of a NumPy array before that of Python values, and of floats before that of
             ints. What is not a list counts as a list of one. Traced.
-        axis: static int in `[-rank, rank)`. A list of one value is not looked at any closer, and
-            may hold a scalar.
+        axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
+            looked at any closer, and may hold a scalar.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -151,7 +152,7 @@ def concat(
     Source: https://www.tensorflow.org/api_docs/python/tf/concat
     """
     op = "concat"
-    axis = static_int(axis, op, "axis")
+    axis = static_int_of_one(axis, op, "axis")
     items = list(values) if isinstance(values, (list, tuple)) else [values]
     return run(op, _concat, **_several(op, items), name=name, moves_elements=True, axis=axis)
 
@@ -321,6 +322,8 @@ def unstack(
 
 
 def _unstack(value, *, op, num, axis):
+    if value.ndim == 0:
+        raise ValueError(f"{op}: value must have rank 1 at least; received a scalar")
     axis = canonical_axis(axis, value.ndim, op)
     dim = value.shape[axis]
     if num is not None and num != dim:
@@ -368,7 +371,6 @@ def _tile(input, *, op, multiples):
             f"{op}: multiples must have one component of at least 0 per dimension of input, "
             f"{input.ndim}; received {multiples}"
         )
-    check_addressable([*input.shape, *multiples], input.dtype, multiples, op, "multiples")
     if set(multiples) <= {0, 1} or not jnp.issubdtype(input.dtype, jnp.inexact):
         return _tile_at_once(multiples, input)
     return _tile_differentiably(multiples, input)

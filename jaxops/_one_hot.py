@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from jaxops import _arguments, _bounds, _dims
-from jaxops._arguments import Arrayable, check_addressable, static_dim, static_int
+from jaxops._arguments import Arrayable, static_dim, static_int
 from jaxops._casting import static_dtype
 from jaxops._dispatch import run
 
@@ -74,7 +74,7 @@ def one_hot(
         if len(given) < 2 or dtype is not None:
             raise TypeError(
                 f"{op}: on_value and off_value must both be given, and no dtype, where they are "
-                f"strings; received {given} and dtype={dtype!r}"
+                f"strings; received {given} and dtype={_arguments.brief(dtype)}"
             )
     else:
         given, dtype = _to_one_dtype(op, given, dtype)
@@ -130,10 +130,6 @@ def _as_tensorflow_takes(x: Any) -> Any:
         return x
 
 
-def _wider(*dtypes: np.dtype) -> np.dtype:
-    return max(dtypes, key=lambda dtype: dtype.itemsize)
-
-
 def _one_hot(*arrays, op, given, depth, axis, dtype):
     *arrays, indices = arrays
     values = dict(zip(given, arrays, strict=True))
@@ -150,7 +146,6 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
     off = values.get("off_value", jnp.zeros((), dtype))
     indices = _bounds.widen(indices)  # a depth of 300 cannot be written in int8
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
-    check_addressable(shape, _wider(np.dtype(dtype), indices.dtype), depth, op, "depth")
     largest = jnp.iinfo(indices.dtype).max
     if _dims.longest([depth]) > largest + 1:  # the places must count in that dtype
         raise ValueError(

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxops._arguments import (
     Arrayable,
-    check_addressable,
+    brief,
     empty_string_like,
     is_host_string,
     static_matrix,
@@ -42,7 +42,7 @@ def pad(
             `"REFLECT"`: mirror images without the border element, of at most `D[i] - 1`
             elements. `"SYMMETRIC"`: mirror images with the border element, of at most `D[i]`.
         constant_values: scalar that fits the dtype of `tensor`; 0 is zero, false or the empty
-            string. Traced.
+            string. As in TensorFlow, -0.0 is itself in an array of JAX only, else 0. Traced.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -69,22 +69,23 @@ def pad(
     """
     op = "pad"
     if not isinstance(mode, str):
-        raise TypeError(f"{op}: mode must be a str; received {mode!r}")
+        raise TypeError(f"{op}: mode must be a str; received {brief(mode)}")
     if mode.upper() not in _MODES:
-        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {mode!r}")
+        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
     mode = mode.upper()
     data: dict[str, Any] = {"tensor": tensor}
-    # As in TensorFlow, a Python or NumPy zero stands for the zero of any dtype.
-    if not (np.isscalar(constant_values) and constant_values == 0):
+    # As in TensorFlow, a Python or NumPy zero, also -0.0, stands for the zero of any dtype.
+    is_host_scalar = np.isscalar(constant_values) or type(constant_values) is np.ndarray
+    if not (is_host_scalar and np.shape(constant_values) == () and constant_values == 0):
         if mode != "CONSTANT":
             raise ValueError(
                 f"{op}: constant_values is used by mode CONSTANT only; "
-                f"received {constant_values!r} with mode {mode}"
+                f"received {brief(constant_values)} with mode {mode}"
             )
         if is_host_string(constant_values) != is_host_string(tensor):
             raise TypeError(
                 f"{op}: constant_values must be a string where tensor holds strings, and only "
-                f"there; received {constant_values!r}"
+                f"there; received {brief(constant_values)}"
             )
         data["constant_values"] = constant_values
     elif mode == "CONSTANT" and is_host_string(tensor):
@@ -109,8 +110,6 @@ def _pad(tensor, constant=None, *, op, paddings, filling):
         )
     if any(min(pair) < 0 for pair in paddings):
         raise ValueError(f"{op}: paddings must be at least 0; received {paddings}")
-    dims = [dim + sum(pair) for dim, pair in zip(tensor.shape, paddings, strict=True)]
-    check_addressable(dims, tensor.dtype, paddings, op, "paddings")
     if filling != "CONSTANT":
         return _mirror(tensor, op, paddings, filling)
     if constant is None:

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.export import is_symbolic_dim
 
-from jaxops._arguments import Arrayable, check_addressable, is_host_string, static_ints
+from jaxops._arguments import Arrayable, brief, check_addressable, is_host_string, static_ints
 from jaxops._dispatch import run
 
 
@@ -105,7 +105,7 @@ def extract_patches(
 
 def _run(op, images, sizes, strides, rates, padding, name):
     if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
-        raise ValueError(f"{op}: padding must be VALID or SAME; received {padding!r}")
+        raise ValueError(f"{op}: padding must be VALID or SAME; received {brief(padding)}")
     return run(
         op,
         _extract_patches,

@@ -12,7 +12,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _bounds
-from jaxops._arguments import Arrayable, canonical_axis, static_int, static_ints
+from jaxops._arguments import Arrayable, brief, canonical_axis, static_int, static_ints
 from jaxops._dispatch import run
 from jaxops._index_spec import SequenceLength
 
@@ -115,7 +115,7 @@ def reverse_sequence(
     """
     op = "reverse_sequence"
     if not isinstance(mode, str) or mode not in _MODES:
-        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {mode!r}")
+        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
     return run(
         op,
         _reverse_sequence,

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxops import _core
-from jaxops._arguments import Arrayable, check_addressable, check_bool, static_dims
+from jaxops._arguments import Arrayable, check_bool, static_dims
 from jaxops._dispatch import run
 from jaxops._index_spec import VectorIndex
 from jaxops._windows import Windows
@@ -325,7 +325,6 @@ def _scatter_nd(updates, indices, fill_value, *, op, shape, **options):
     del fill_value
     if any(size < 0 for size in shape):
         raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
-    check_addressable(shape, updates.dtype, shape, op, "shape")
     if updates.dtype == bool:  # "or" is the addition of bool
         as_int = updates.astype(jnp.uint8)
         zeros = jnp.zeros(shape, jnp.uint8)

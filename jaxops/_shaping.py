@@ -18,12 +18,12 @@ from jaxops._arguments import (
     Arrayable,
     brief,
     canonical_axis,
-    check_addressable,
     check_bool,
     is_scalar,
     static_dim,
     static_dims,
     static_int,
+    static_int_of_one,
     static_ints,
     to_host_strings,
     to_numpy,
@@ -166,7 +166,7 @@ def rank(input: Arrayable, name: str | None = None) -> np.int32:
 
 def _check_name(op: str, name: str | None) -> None:
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"{op}: name must be a str; received {name!r}")
+        raise TypeError(f"{op}: name must be a str; received {brief(name)}")
 
 
 def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
@@ -259,7 +259,6 @@ def _reshape(tensor, *, op, shape):
             f"{op}: shape must have the {tensor.size} elements of tensor, whose shape is "
             f"{tensor.shape}; received {shape}"
         )
-    check_addressable(resolved, tensor.dtype, shape, op, "shape")  # of no elements
     return lax.reshape(tensor, resolved)
 
 
@@ -317,15 +316,15 @@ def _squeeze(input, *, op, axes):
     return lax.squeeze(input, axes)
 
 
-def expand_dims(input: Arrayable, axis: int, name: str | None = None) -> jax.Array:
+def expand_dims(input: Arrayable, axis: int | Sequence[int], name: str | None = None) -> jax.Array:
     """Inserts a dimension of size 1.
 
-    Follows `tf.expand_dims`. Differs from it in: `axis` must be a scalar, not a vector of one.
+    Follows `tf.expand_dims`. Differs from it in: `axis` is no bool.
 
     Args:
         input: array of any shape and dtype, or host strings. Traced.
-        axis: static int in `[-1 - rank(input), rank(input)]`: where the new dimension stands in
-            the result.
+        axis: static int in `[-1 - rank(input), rank(input)]`, or an array or list of one: where
+            the new dimension stands in the result.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -348,7 +347,7 @@ def expand_dims(input: Arrayable, axis: int, name: str | None = None) -> jax.Arr
     Source: https://www.tensorflow.org/api_docs/python/tf/expand_dims
     """
     op = "expand_dims"
-    axis = static_int(axis, op, "axis")
+    axis = static_int_of_one(axis, op, "axis")
     return run(op, _expand_dims, {"input": input}, name=name, moves_elements=True, axis=axis)
 
 

@@ -138,7 +138,9 @@ def dynamic_stitch(
 
 def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
     if not isinstance(arrays, (list, tuple)):
-        raise TypeError(f"{op}: {arg} must be a list of arrays; received {arrays!r}")
+        raise TypeError(
+            f"{op}: {arg} must be a list of arrays; received {_arguments.brief(arrays)}"
+        )
     return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
 
 

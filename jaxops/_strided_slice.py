@@ -108,7 +108,7 @@ def strided_slice_spec(index: Any) -> StridedSliceSpec:
         bit = 1 << i
         if entry is Ellipsis:
             if ellipsis_mask:
-                raise ValueError(f"{op}: index must have at most one ...; received {index!r}")
+                raise ValueError(f"{op}: index must have at most one ...; received {brief(index)}")
             ellipsis_mask |= bit
         elif entry is None:
             new_axis_mask |= bit
@@ -361,7 +361,7 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
         places=tuple(e.place for e in singles),
     )
     if static_singles is not None and _dims.are_known(spec.limits):
-        vector = np.array(static_singles, dtype=np.int64)
+        vector = saturate_ints(static_singles)
         vector = np.where(vector < 0, vector + np.array(spec.limits, dtype=np.int64), vector)
         error = spec.find_error(vector)
         if error is not None and mode == "error":

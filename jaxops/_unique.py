@@ -265,6 +265,8 @@ def _unique(x, fill_value, *, op, mode, size, out_idx):
 def _number(x: jax.Array, *, size: int, with_counts: bool):
     """Positions of the first `size` distinct values; numbers of elements; counts; how many."""
     n = x.shape[0]
+    if x.dtype == bool:
+        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # also of bytes that are not 0 or 1
     first = first_occurrences(x)
     is_first = first == lax.iota(jnp.int32, n)
 

@@ -123,9 +123,9 @@ CALLS = {
     "bitcast-type-none": (
         lambda: jaxops.bitcast(X, None), TypeError, "bitcast: type must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received None"),
     "to_double-x-x64-off": (
-        lambda: jaxops.to_double(X), ValueError, 'to_double: dtype must have 32 bits at most while x64 is off; received float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+        lambda: jaxops.to_double(X), ValueError, 'to_double: the result must have 32 bits at most while x64 is off; received float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "to_int64-x-x64-off": (
-        lambda: jaxops.to_int64(X), ValueError, 'to_int64: dtype must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+        lambda: jaxops.to_int64(X), ValueError, 'to_int64: the result must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "to_float-x-none": (
         lambda: jaxops.to_float(None), TypeError, "to_float: x must be an array of numbers or bools; received None"),
     "to_float-x-string": (

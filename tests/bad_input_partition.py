@@ -33,7 +33,7 @@ CALLS = {
     "dynamic_partition-partitions-high-in-jit": (
         lambda: in_jit(lambda p: jaxops.dynamic_partition(X, p, 2, size=4), [0, 1, 2, 0]), IN_JIT, "partitions[2] = 2 is not in [0, 2) [Op:dynamic_partition]"),
     "dynamic_partition-partitions-traced": (
-        lambda: jax.jit(lambda p: jaxops.dynamic_partition(X, p, 2))([0] * 4), TypeError, "dynamic_partition: size must be given where partitions is traced, as the shape of the result depends on the values; received a traced partitions and size=None"),
+        lambda: jax.jit(lambda p: jaxops.dynamic_partition(X, p, 2))([0] * 4), TypeError, "dynamic_partition: size must be given where partitions is traced, as the shape of the result depends on the values; received a traced partitions"),
     "dynamic_partition-partitions-traced-for-strings": (
         lambda: jax.jit(lambda p: jaxops.dynamic_partition(["a"], p, 2, size=1))([0]), TypeError, "dynamic_partition: partitions must be concrete where the data are strings, which exist on the host only; received a traced array; call it outside jit, vmap and grad"),
     "dynamic_partition-num_partitions-0": (
@@ -89,9 +89,9 @@ CALLS = {
     "dynamic_stitch-indices-high-in-jit": (
         lambda: in_jit(lambda i: jaxops.dynamic_stitch([i], [X[:1]], size=3), [3]), IN_JIT, "indices[0] is out of range: indices[0][0] = 3 is not in [0, 3) [Op:dynamic_stitch]"),
     "dynamic_stitch-indices-traced": (
-        lambda: jax.jit(lambda i: jaxops.dynamic_stitch([i], [X[:1]]))([0]), TypeError, "dynamic_stitch: size must be given where indices[0] is traced, as the shape of the result depends on the values; received a traced indices[0] and size=None"),
+        lambda: jax.jit(lambda i: jaxops.dynamic_stitch([i], [X[:1]]))([0]), TypeError, "dynamic_stitch: size must be given where indices[0] is traced, as the shape of the result depends on the values; received a traced indices[0]"),
     "dynamic_stitch-indices-2**62": (
-        lambda: jaxops.dynamic_stitch([[2**62]], [X[:1]]), ValueError, "dynamic_stitch: indices must make arrays of less than 2**63 bytes; received 4611686018427387904"),
+        lambda: jaxops.dynamic_stitch([[2**62]], [X[:1]]), ValueError, "dynamic_stitch: indices must make arrays of less than 2**56 bytes; received 4611686018427387904"),
     "dynamic_stitch-data-array": (
         lambda: jaxops.dynamic_stitch([[0], [1]], X[:2, None]), TypeError, "dynamic_stitch: data must be a list of arrays; received"),
     "dynamic_stitch-data-shape": (
@@ -135,7 +135,7 @@ CALLS = {
     "boolean_mask-mask-none": (
         lambda: jaxops.boolean_mask(X, None), TypeError, "boolean_mask: mask must be an array of bools or numbers; received dtype object"),
     "boolean_mask-mask-traced": (
-        lambda: jax.jit(lambda m: jaxops.boolean_mask(X, m))([True] * 4), TypeError, "boolean_mask: size must be given where mask is traced, as the shape of the result depends on the values; received a traced mask and size=None"),
+        lambda: jax.jit(lambda m: jaxops.boolean_mask(X, m))([True] * 4), TypeError, "boolean_mask: size must be given where mask is traced, as the shape of the result depends on the values; received a traced mask"),
     "boolean_mask-axis-high": (
         lambda: jaxops.boolean_mask(X, [True] * 4, axis=2), ValueError, "boolean_mask: axis must be in [-2, 1] for tensor of shape (4, 3) and mask of shape (4,); received 2"),
     "boolean_mask-axis-low": (
@@ -191,7 +191,7 @@ CALLS = {
     "one_hot-depth-traced": (
         lambda: jax.jit(lambda d: jaxops.one_hot([0], d))(3), TypeError, "one_hot: depth must be a static int; received a traced array of shape ()"),
     "one_hot-depth-2**62": (
-        lambda: jaxops.one_hot([0, 1], 2**62), ValueError, "one_hot: depth must make arrays of less than 2**63 bytes; received 4611686018427387904"),
+        lambda: jaxops.one_hot([0, 1], 2**62), ValueError, "one_hot: depth must be at most 2147483648 for indices of dtype int32; received 4611686018427387904"),
     "one_hot-depth-beyond-the-indices": (
         lambda: jaxops.one_hot([0, 1], 2**31 + 1), ValueError, "one_hot: depth must be at most 2147483648 for indices of dtype int32; received 2147483649"),
     "one_hot-on_value-shape": (
@@ -239,7 +239,7 @@ CALLS = {
     "unique-x-object": (
         lambda: jaxops.unique([object()]), TypeError, "unique: x must be an array of numbers, bools or strings; received ["),
     "unique-x-traced": (
-        lambda: jax.jit(jaxops.unique)(jnp.array([1, 2])), TypeError, "unique: size must be given where x is traced, as the shape of the result depends on the values; received a traced x and size=None"),
+        lambda: jax.jit(jaxops.unique)(jnp.array([1, 2])), TypeError, "unique: size must be given where x is traced, as the shape of the result depends on the values; received a traced x"),
     "unique-out_idx-float": (
         lambda: jaxops.unique([1], np.float32), TypeError, "unique: out_idx must be int32 or int64; received float32"),
     "unique-out_idx-int16": (
@@ -277,7 +277,7 @@ CALLS = {
     "unique_with_counts-x-none": (
         lambda: jaxops.unique_with_counts(None), TypeError, "unique_with_counts: x must be an array of numbers or bools; received None"),
     "unique_with_counts-x-traced": (
-        lambda: jax.jit(jaxops.unique_with_counts)(jnp.array([1, 2])), TypeError, "unique_with_counts: size must be given where x is traced, as the shape of the result depends on the values; received a traced x and size=None"),
+        lambda: jax.jit(jaxops.unique_with_counts)(jnp.array([1, 2])), TypeError, "unique_with_counts: size must be given where x is traced, as the shape of the result depends on the values; received a traced x"),
     "unique_with_counts-out_idx-uint32": (
         lambda: jaxops.unique_with_counts([1], np.uint32), TypeError, "unique_with_counts: out_idx must be int32 or int64; received uint32"),
     "unique_with_counts-size-bool": (

@@ -59,7 +59,7 @@ CALLS = {
     "slice-size-set": (
         lambda: jaxops.slice(X, [0, 0], {1, 2}), TypeError, "slice: size must be a one-dimensional sequence of ints; received {1, 2}"),
     "slice-size-2**124-elements": (
-        lambda: jaxops.slice(X, [0, 0], [2**62, 2**62], mode="fill"), ValueError, "slice: size must make arrays of less than 2**63 bytes; received (4611686018427387904, 4611686018427387904)"),
+        lambda: jaxops.slice(X, [0, 0], [2**62, 2**62], mode="fill"), ValueError, "slice: size must be at most 2147483647 for begin of dtype int32; received (4611686018427387904, 4611686018427387904)"),
     "slice-size-beyond-int32-positions": (
         lambda: jaxops.slice(X, [0, 0], [2**32, 1], mode="fill"), ValueError, "slice: size must be at most 2147483647 for begin of dtype int32; received (4294967296, 1)"),
     "slice-mode-unknown": (

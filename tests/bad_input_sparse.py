@@ -62,7 +62,7 @@ CALLS = {
     "IndexedSlices-dense_shape-traced": (
         lambda: jax.jit(lambda n: IndexedSlices(U, [0, 1], (n, 3)))(4), TypeError, "IndexedSlices: dense_shape must be static; received a list with a traced value in it"),
     "IndexedSlices-dense_shape-2**80-rows": (
-        lambda: IndexedSlices(U, [0, 1], (2**80, 3)), ValueError, "IndexedSlices: dense_shape must make arrays of less than 2**63 bytes; received (1208925819614629174706176, 3)"),
+        lambda: IndexedSlices(U, [0, 1], (2**80, 3)), ValueError, "IndexedSlices: dense_shape must make arrays of less than 2**56 bytes; received (1208925819614629174706176, 3)"),
     "IndexedSlices.add_to-dense-shape": (
         lambda: slices().add_to(jnp.ones((3, 4))), ValueError, "IndexedSlices: dense must have shape (4, 3); received (3, 4)"),
     "IndexedSlices.add_to-dense-dtype": (

@@ -30,11 +30,17 @@ def _under_names(**names: str) -> Iterator[None]:
     """
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, MemoryError) as error:
         reason, *received = str(error).partition("; received")
         pattern = "|".join(rf"\b{name}\b" for name in names)
         text = "".join([re.sub(pattern, lambda match: names[match[0]], reason), *received])
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(text) from error
+        kind = next(k for k in (TypeError, MemoryError, ValueError) if isinstance(error, k))
+        raise kind(text) from error
+
+
+def _beyond(function: str, arg: str):
+    """`_under_names` for an argument of `jaxops` that this module's function does not have."""
+    return _under_names(**{arg: f"`{arg}` of `jaxops.{function}`"})
 
 
 # Casting
@@ -103,17 +109,20 @@ def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.A
 
 def shape(input: Arrayable, name: str | None = None) -> np.ndarray:
     """`jaxops.shape(input)`, int32."""
-    return jaxops.shape(input, name=name)
+    with _beyond("shape", "out_type"):
+        return jaxops.shape(input, name=name)
 
 
 def shape_n(input: Sequence[Arrayable], name: str | None = None) -> list[np.ndarray]:
     """`jaxops.shape_n(input)`, int32."""
-    return jaxops.shape_n(input, name=name)
+    with _beyond("shape_n", "out_type"):
+        return jaxops.shape_n(input, name=name)
 
 
 def size(input: Arrayable, name: str | None = None) -> Any:
     """`jaxops.size(input)`, int32."""
-    return jaxops.size(input, name=name)
+    with _beyond("size", "out_type"):
+        return jaxops.size(input, name=name)
 
 
 def rank(input: Arrayable, name: str | None = None) -> Any:
@@ -262,7 +271,8 @@ def space_to_batch(
 ) -> jax.Array:
     """`jaxops.space_to_batch` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
     _check_block(input, block_size, "space_to_batch")
-    return jaxops.space_to_batch(input, [block_size] * 2, paddings, name)
+    with _under_names(block_shape="block_size"):
+        return jaxops.space_to_batch(input, [block_size] * 2, paddings, name)
 
 
 def batch_to_space(
@@ -270,7 +280,8 @@ def batch_to_space(
 ) -> jax.Array:
     """`jaxops.batch_to_space` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
     _check_block(input, block_size, "batch_to_space")
-    return jaxops.batch_to_space(input, [block_size] * 2, crops, name)
+    with _under_names(block_shape="block_size"):
+        return jaxops.batch_to_space(input, [block_size] * 2, crops, name)
 
 
 def _check_block(input: Arrayable, block_size: int, op: str) -> None:
@@ -283,12 +294,14 @@ def _check_block(input: Arrayable, block_size: int, op: str) -> None:
 
 def space_to_depth(input: Arrayable, block_size: int, name: str | None = None) -> jax.Array:
     """`jaxops.space_to_depth(input, block_size)`."""
-    return jaxops.space_to_depth(input, block_size, name=name)
+    with _under_names(data_format="format"):
+        return jaxops.space_to_depth(input, block_size, name=name)
 
 
 def depth_to_space(input: Arrayable, block_size: int, name: str | None = None) -> jax.Array:
     """`jaxops.depth_to_space(input, block_size)`."""
-    return jaxops.depth_to_space(input, block_size, name=name)
+    with _under_names(data_format="format"):
+        return jaxops.depth_to_space(input, block_size, name=name)
 
 
 def gather(
@@ -300,7 +313,7 @@ def gather(
     """`jaxops.gather(params, indices)`; `validate_indices=False` is `mode="promise_in_bounds"`."""
     if validate_indices is not None and not isinstance(validate_indices, bool):
         raise TypeError(
-            f"gather: validate_indices must be a bool or None; received {validate_indices!r}"
+            f"gather: validate_indices must be a bool or None; received {brief(validate_indices)}"
         )
     mode = "promise_in_bounds" if validate_indices is False else "device"
     return jaxops.gather(params, indices, name=name, mode=mode)
@@ -315,17 +328,20 @@ def dynamic_partition(
     data: Arrayable, partitions: Arrayable, num_partitions: int, name: str | None = None
 ) -> list[jax.Array]:
     """`jaxops.dynamic_partition(data, partitions, num_partitions)`."""
-    return jaxops.dynamic_partition(data, partitions, num_partitions, name)
+    with _beyond("dynamic_partition", "size"):
+        return jaxops.dynamic_partition(data, partitions, num_partitions, name)
 
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> jax.Array:
     """`jaxops.dynamic_stitch(indices, data)`."""
-    return jaxops.dynamic_stitch(indices, data, name)
+    with _beyond("dynamic_stitch", "size"):
+        return jaxops.dynamic_stitch(indices, data, name)
 
 
 def boolean_mask(tensor: Arrayable, mask: Arrayable, name: str = "boolean_mask") -> jax.Array:
     """`jaxops.boolean_mask(tensor, mask)`."""
-    return jaxops.boolean_mask(tensor, mask, name=name)
+    with _beyond("boolean_mask", "size"):
+        return jaxops.boolean_mask(tensor, mask, name=name)
 
 
 def one_hot(
@@ -343,4 +359,5 @@ def one_hot(
 
 def unique_with_counts(x: Arrayable, name: str | None = None) -> Any:
     """`jaxops.unique_with_counts(x)`: a named tuple `(y, idx, count)`."""
-    return jaxops.unique_with_counts(x, name=name)
+    with _beyond("unique_with_counts", "size"):
+        return jaxops.unique_with_counts(x, name=name)
