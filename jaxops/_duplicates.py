@@ -59,8 +59,9 @@ def indices_of_slots(indices: jax.Array, num_rows: int, slots: jax.Array, size: 
 
 @functools.partial(jax.jit, static_argnames="size")
 def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
-    sums = jnp.zeros((size, *values.shape[1:]), values.dtype)
-    return sums.at[slots].add(values, mode="drop")
+    # Of no rows JAX cannot transpose the addition.
+    sums = jnp.zeros((max(size, 1), *values.shape[1:]), values.dtype)
+    return sums.at[slots].add(values, mode="drop")[:size]
 
 
 @functools.partial(jax.jit, static_argnames="num_rows")

@@ -131,6 +131,20 @@ def test_bad_numbers_of_no_place_at_all(batched):
     testing.assert_out_of_bounds(none, numbers, match=rf"partitions\[{place}\] = 7 is not in")
 
 
+@pytest.mark.parametrize("size", [0, 2])
+def test_gradient_of_what_is_held(size):
+    """None for what is dropped; of `size=0` JAX's own sum of rows has no gradient."""
+    slices_at = np.array([4, 4, 1, -1], np.int32)
+
+    def total(x, mode):
+        rows = jaxops.IndexedSlices(x, slices_at, (9,)).sum_duplicates(size, mode=mode)
+        return (rows.values * jnp.arange(2.0, 2 + size)).sum()
+
+    expected = np.array([2.0, 2, 3, 0]) if size else np.zeros(4)
+    for grad in (jax.grad(total), jax.jit(jax.grad(total), static_argnums=1)):
+        np.testing.assert_array_equal(grad(X, "fill"), expected)
+
+
 def test_negative_indices_are_errors_all_the_same():
     """`return_size` tells of places beyond the end only."""
     for size in (0, 1):

@@ -148,11 +148,11 @@ DIFFERENCES = {
         lambda: jaxops.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),  # pyright: ignore
         lambda: tf.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),
     ),
-    "axis in a list": Difference(
+    "batches that disagree, vectors of no components": Difference(
         WE_REFUSE,
-        "an axis is an int, as the documentation has it; TensorFlow takes a list of one for it",
-        lambda: jaxops.expand_dims(TABLE, [1]),  # pyright: ignore
-        lambda: tf.expand_dims(TABLE, [1]),
+        "the batch dimensions of params and indices are the same; TensorFlow loses those of params",
+        lambda: jaxops.gather_nd(TABLE, np.zeros((3, 0), np.int32), batch_dims=1),
+        lambda: tf.gather_nd(TABLE, np.zeros((3, 0), np.int32), batch_dims=1),
     ),
     "strings that are added": Difference(
         WE_REFUSE,

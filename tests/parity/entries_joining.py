@@ -211,9 +211,7 @@ def concat(draw: Draw) -> Call:
         arrays[-1] = draws.array(draw, shapes[-1], draws.dtype_of(other))
     args: dict[str, Any] = {"values": arrays, "axis": [where] if wrong == "axis list" else where}
     # From the host values would take the other dtype.
-    known = "axis in a list" if wrong == "axis list" else None
-    on_device = wrong == "dtype"
-    return draws.finish(draw, args, ("values", "axis"), known=known, on_device=on_device)
+    return draws.finish(draw, args, ("values", "axis"), on_device=wrong == "dtype")
 
 
 @st.composite
