@@ -113,6 +113,16 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
+def full(shape: tuple[int, ...], value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """An array of `value`; of zeros without writing them, in memory as that of `empty`."""
+    if dtype.kind in "USTO" or value.tobytes().strip(b"\0"):
+        return np.full(shape, value, dtype)
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
 def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
     """`shape` with the `count` dimensions from `axis` on made one."""
     merged = math.prod(shape[axis : axis + count])

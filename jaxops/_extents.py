@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -104,7 +105,7 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
         with _bounds.collect_flags():  # so that no check is left to whoever collects them now
             program = jax.make_jaxpr(call)(*arrays)
     except (TypeError, ValueError, OverflowError) as error:
-        if str(error).startswith(f"{op}: "):
+        if _is_ours(error):
             raise
         passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
     else:
@@ -117,6 +118,12 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
         f"{op}: {_listed([*args, *_large(static)], ' and ')} must make arrays of less than "
         f"{passed}; received {describe(args, arrays, static)}{made}"
     ) from cause
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether jaxops itself raised it, and not JAX."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals["__name__"].startswith("jaxops.")
 
 
 def describe(args: Sequence[str], arrays: Sequence[Any], static: Mapping[str, Any]) -> str:

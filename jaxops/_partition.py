@@ -91,9 +91,9 @@ def dynamic_partition(
         >>> import jax, jaxops
         >>> jaxops.dynamic_partition([10, 20, 30, 40, 50], [0, 0, 1, 1, 0], 2)
         [Array([10, 20, 50], dtype=int32), Array([30, 40], dtype=int32)]
-        >>> signs = jax.jit(lambda x: jaxops.dynamic_partition(x, (x > 0).astype(int), 2, size=2))
+        >>> signs = jax.jit(lambda x: jaxops.dynamic_partition(x, (x > 0).astype(int), 2, size=3))
         >>> signs(jax.numpy.array([4, -1, 5, 6]))
-        [Array([-1,  0], dtype=int32), Array([4, 5], dtype=int32)]
+        [Array([-1,  0,  0], dtype=int32), Array([4, 5, 6], dtype=int32)]
 
     Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition
     """

@@ -174,17 +174,18 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     else:
         fill = _arguments.to_scalar_like(fill_value, arrays[0].dtype, op, "fill_value")
     operands = arrays if fill is None or isinstance(fill, (str, bytes)) else [*arrays, fill]
-    source = np.full(limit, -1)  # NumPy keeps the last of several
-    if places is flat:
-        source[flat] = np.arange(flat.size)
-    else:
-        source[places[places >= 0]] = np.flatnonzero(places >= 0)
-    if all(_dynamic_shape.is_on_host(x) for x in operands):
-        merged = _merge_on_host([np.asarray(x) for x in arrays], source, fill, tail)
-        result = _dynamic_shape.from_host(merged, arrays[0])
-    else:
-        _dynamic_shape.check_countable(flat.size, op, "indices")
-        result = _merge_on_device(arrays, source.astype(np.int32), fill, tail=tail)
+    try:
+        if all(_dynamic_shape.is_on_host(x) for x in operands):
+            merged = _merge_on_host([np.asarray(x) for x in arrays], places, limit, fill, tail)
+            result = _dynamic_shape.from_host(merged, arrays[0])
+        else:
+            _dynamic_shape.check_countable(flat.size, op, "indices")
+            result = _merge_on_device(arrays, places, limit, fill, tail)
+    except MemoryError as error:
+        raise MemoryError(
+            f"{op}: indices must name places that memory holds; received {true_size - 1}, for a "
+            f"result of shape {(limit, *tail)} and dtype {arrays[0].dtype}: {error}"
+        ) from error
     if not return_size:
         return result
     return result, _dynamic_shape.from_host(np.array(true_size, np.int32), arrays[0])
@@ -215,21 +216,50 @@ def _merge(lists, source, fill_value) -> jax.Array:
     return _dynamic_shape.take_or_fill(rows, source, source >= 0, fill_value, 0)
 
 
+def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
+    if 2 * places.size < limit <= _INT32_MAX:
+        places = np.where(places < 0, limit, places).astype(np.int32)
+        return _put_rows(arrays, places, fill_value, size=limit, tail=tail)
+    return _merge_rows(arrays, _sources(places, limit), fill_value, tail=tail)
+
+
 @functools.partial(jax.jit, static_argnames="tail")
-def _merge_on_device(arrays, source, fill_value, tail):
+def _merge_rows(arrays, source, fill_value, tail):
     return _merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
 
 
-def _merge_on_host(arrays, source, fill_value, tail) -> np.ndarray:
+@functools.partial(jax.jit, static_argnames=("size", "tail"))
+def _put_rows(arrays, places, fill_value, size, tail):
+    rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
+    fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
+    return _put(size, [places], [rows], fill)
+
+
+def _sources(places: np.ndarray, limit: int) -> np.ndarray:
+    """For each of `limit` places the position where it stands last in `places`; -1 for none."""
+    sources = np.full(limit, -1, np.int32 if places.size <= _INT32_MAX else np.int64)
+    inside = places >= 0
+    sources[places[inside]] = np.flatnonzero(inside)  # NumPy keeps the last of several
+    return sources
+
+
+def _merge_on_host(arrays, places, limit, fill_value, tail) -> np.ndarray:
     rows = np.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
-    empty = source < 0
+    fill = np.zeros((), rows.dtype) if fill_value is None else fill_value
+    fill = np.asarray(fill, _arguments.fill_dtype(rows))
+    dtype = np.result_type(rows, fill)
+    if limit > 2 * places.size:
+        # Most places are left as they are: time and memory follow the rows.
+        merged = _dynamic_shape.full((limit, *tail), fill, dtype)
+        inside = places >= 0
+        merged[places[inside]] = rows[inside]
+        return merged
+    sources = _sources(places, limit)
+    empty = sources < 0
     if not empty.any():
-        return rows.take(source, axis=0)
-    if fill_value is None:
-        fill_value = np.zeros((), rows.dtype)
-    fill = np.asarray(fill_value, _arguments.fill_dtype(rows))
-    merged = np.full((source.size, *tail), fill, np.result_type(rows, fill))
-    merged[~empty] = rows[source[~empty]]
+        return rows.take(sources, axis=0)
+    merged = np.full((limit, *tail), fill, dtype)
+    merged[~empty] = rows[sources[~empty]]
     return merged
 
 

@@ -92,6 +92,6 @@ CASES = {
     "one_hot-empty": one_hot_case([0], 0),
     "unique-idx": unique_case([5, 3, 5, 1], "idx", 4),
     "unique-padded": unique_case([5, 3, 5, 1], "y", 6),
-    "unique_with_counts-count": unique_case([5, 3, 5, 1], "count", 3),
+    "unique_with_counts-count": unique_case([5, 3, 5, 1], "count", 6),
     "unique_with_counts-empty": unique_case([], "y", 2),
 }

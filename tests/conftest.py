@@ -17,6 +17,9 @@ CACHE_EVERY_PROGRAM = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
 }
+# A program of its own process, which reads its arguments first, and holds no test.
+collect_ignore = ["gradient_programs.py"]
+
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 200
 

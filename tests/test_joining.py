@@ -248,7 +248,7 @@ BAD = {
     "unstack-num": (lambda: jaxops.unstack(X, 3), ValueError, "unstack: num 2 3"),
     "unstack-num-0": (lambda: jaxops.unstack(X, 0), ValueError, "unstack: num 2 0"),
     "unstack-axis": (lambda: jaxops.unstack(X, axis=2), ValueError, "unstack: axis [-2, 2) 2"),
-    "unstack-scalar": (lambda: jaxops.unstack(1.0), ValueError, "unstack: axis dimension scalar"),
+    "unstack-scalar": (lambda: jaxops.unstack(1.0), ValueError, "unstack: value rank scalar"),
     "unstack-float": (lambda: jaxops.unstack(X, axis=1.0), TypeError, "unstack: axis int 1.0"),
     "tile-short": (lambda: jaxops.tile(X, [2]), ValueError, "tile: multiples 2 (2,)"),
     "tile-negative": (lambda: jaxops.tile(X, [-1, 1]), ValueError, "tile: multiples (-1, 1)"),
