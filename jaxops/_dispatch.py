@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _extents, _jax_internals
+from jaxops import _arguments, _bounds, _extents, _jax_internals, _pieces
 from jaxops._errors import OutOfBoundsError
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
@@ -31,6 +31,7 @@ def run(
     moves_elements: bool = False,
     pads: bool = False,
     like: str | None = None,
+    pieces: int = 1,
     **static,
 ) -> Any:
     """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
@@ -53,6 +54,8 @@ def run(
         pads: whether the op fills places that no index fills, so that `fill_value` counts under
             every `mode`, and without one.
         like: the data argument whose dtype all data must have.
+        pieces: how many arrays there are, of those that are joined or made. So many that a program
+            of them takes too long to compile run one by one where the call is eager.
         **static: hashable arguments of `impl`.
     """
     indices = indices or {}
@@ -65,7 +68,9 @@ def run(
             f"received fill_value={_arguments.brief(fill_value)} with mode={mode!r}"
         )
     takes_fill = mode is not NO_BOUNDS or pads
-    if name is None and fill_value is None and _are_eager_arrays(data, indices, like):
+    one_by_one = pieces > _pieces.MOST_AT_ONCE
+    is_plain = name is None and fill_value is None and not one_by_one
+    if is_plain and _are_eager_arrays(data, indices, like):
         fill = (None,) if takes_fill else ()
         return _run_compiled(
             op, impl, data, [*data.values()], indices, [*indices.values()], fill, static
@@ -78,6 +83,7 @@ def run(
         indices=indices,
         name=name,
         takes_fill=takes_fill,
+        one_by_one=one_by_one,
         static=static,
     )
     if any([_arguments.is_host_string(x) for x in data.values()]):
@@ -150,14 +156,14 @@ def _run_on_numbers(op, call, data, fill_value, like) -> Any:
 
 
 def _run_on_arrays(
-    op, impl, operands, fill_value, *, data, indices, name, takes_fill, static
+    op, impl, operands, fill_value, *, data, indices, name, takes_fill, one_by_one, static
 ) -> Any:
     scope = scope_name(op, name)
     mode = static.get("mode")
     dims = [dim for x in operands for dim in x.shape] + [*static.get("shape", ())]
     arrays = [_arguments.to_indices(x, op, arg, mode, dims) for arg, x in indices.items()]
     fill = (fill_value,) if takes_fill else ()
-    if not _jax_internals.is_eager():
+    if one_by_one or not _jax_internals.is_eager():
         with jax.named_scope(scope):
             return _call(impl, op, (*data, *indices), (*operands, *arrays, *fill), static)
     with contextlib.nullcontext() if name is None else jax.profiler.TraceAnnotation(scope):

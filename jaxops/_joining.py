@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops import _pieces
 from jaxops._arguments import (
     Arrayable,
     brief,
@@ -88,6 +89,7 @@ def split(
         {"value": value},
         name=name,
         moves_elements=True,
+        pieces=count,
         count=count,
         sizes=sizes,
         axis=(static_int if sizes is None else static_int_of_one)(axis, op, "axis"),
@@ -111,7 +113,7 @@ def _split(value, *, op, count, sizes, axis):
             f"{op}: num_or_size_splits must have sizes of at least 0, but for one -1, and make up "
             f"dimension {axis} of value, {dim}; received {sizes}"
         )
-    return list(lax.split(value, resolved, axis))
+    return _pieces.split(value, resolved, axis)
 
 
 def concat(
@@ -162,7 +164,7 @@ def _several(op: str, values: list[Any]) -> dict[str, Any]:
     if not values:
         raise ValueError(f"{op}: values must hold at least one array; received an empty list")
     data = {f"values[{n}]": value for n, value in enumerate(values)}
-    return {"data": data, "like": _decides_dtype(op, data)}
+    return {"data": data, "like": _decides_dtype(op, data), "pieces": len(values)}
 
 
 def _decides_dtype(op: str, data: dict[str, Any]) -> str:
@@ -196,16 +198,7 @@ def _concat(*values, op, axis):
                 f"{op}: values[{n}] must have the shape of values[0], {first.shape}, but for "
                 f"dimension {axis}; received shape {value.shape}"
             )
-    return concatenate(values, axis)
-
-
-def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
-    """`lax.concatenate`, for 2-bit integers too, where XLA's CPU compiler ends the process."""
-    dtype = arrays[0].dtype
-    if dtype in (jnp.int2, jnp.uint2):
-        wide = [array.astype(jnp.int8) for array in arrays]
-        return lax.concatenate(wide, axis).astype(dtype)
-    return lax.concatenate(arrays, axis)
+    return _pieces.concatenate(values, axis)
 
 
 def _equal_but_for(axis: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -267,7 +260,7 @@ def _stack(*values, op, axis):
                 f"{op}: values[{n}] must have the shape of values[0], {first.shape}; "
                 f"received shape {value.shape}"
             )
-    return concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
+    return _pieces.concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
 
 
 def _stack_rows(values, *, op, axis):
@@ -310,14 +303,17 @@ def unstack(
     Source: https://www.tensorflow.org/api_docs/python/tf/unstack
     """
     op = "unstack"
+    axis = static_int(axis, op, "axis")
+    shape = getattr(value, "shape", ())
     return run(
         op,
         _unstack,
         {"value": value},
         name=name,
         moves_elements=True,
+        pieces=shape[axis] if -len(shape) <= axis < len(shape) else 1,
         num=None if num is None else static_int(num, op, "num"),
-        axis=static_int(axis, op, "axis"),
+        axis=axis,
     )
 
 
@@ -330,7 +326,7 @@ def _unstack(value, *, op, num, axis):
         raise ValueError(f"{op}: num must be dimension {axis} of value, {dim}; received {num}")
     if dim == 0:
         return []
-    return [lax.squeeze(piece, (axis,)) for piece in lax.split(value, [1] * dim, axis)]
+    return [lax.squeeze(piece, (axis,)) for piece in _pieces.split(value, [1] * dim, axis)]
 
 
 def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax.Array:

@@ -17,7 +17,7 @@ from jaxops._arguments import (
     static_matrix,
 )
 from jaxops._dispatch import run
-from jaxops._joining import concatenate
+from jaxops._pieces import concatenate
 
 _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
 

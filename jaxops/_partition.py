@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 from jax.export import is_symbolic_dim
 
-from jaxops import _arguments, _bounds, _dims, _dynamic_shape, _held
+from jaxops import _arguments, _bounds, _dims, _dynamic_shape, _held, _pieces
 from jaxops._arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
 from jaxops._cpu_form import with_cpu_form
 from jaxops._dispatch import run
@@ -211,7 +211,7 @@ def _take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array
     places = jnp.where(valid, starts[part][:, None] + within, 0)
     positions = order.at[places.reshape(-1)].get(mode="promise_in_bounds")
     taken = _dynamic_shape.take_or_fill(rows, positions, valid.reshape(-1), fill, 0)
-    parts = lax.split(taken, [int(n) * length for n in num_blocks])
+    parts = _pieces.split(taken, [int(n) * length for n in num_blocks], 0)
     return [
         part if part.shape[0] == size else lax.slice_in_dim(part, 0, size)
         for part, size in zip(parts, sizes, strict=True)
