@@ -230,6 +230,11 @@ def collect_flags():
         _flags.reset(token)
 
 
+def is_eager_call() -> bool:
+    """Whether the program of an eager call is traced: all it computes is a result."""
+    return _flags.get() is not None
+
+
 def _check(spec: IndexSpec, indices: jax.Array, mode: str) -> jax.Array:
     if indices.size == 0:
         return indices

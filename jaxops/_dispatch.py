@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _arguments, _bounds, _extents, _jax_internals, _pieces
+from jaxops import _arguments, _bounds, _extents, _jax_internals
 from jaxops._errors import OutOfBoundsError
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
@@ -31,7 +31,7 @@ def run(
     moves_elements: bool = False,
     pads: bool = False,
     like: str | None = None,
-    pieces: int = 1,
+    one_by_one: bool = False,
     **static,
 ) -> Any:
     """Runs `impl(*data, *indices, fill_value, op=op, mode=mode, **static)`.
@@ -54,8 +54,8 @@ def run(
         pads: whether the op fills places that no index fills, so that `fill_value` counts under
             every `mode`, and without one.
         like: the data argument whose dtype all data must have.
-        pieces: how many arrays there are, of those that are joined or made. So many that a program
-            of them takes too long to compile run one by one where the call is eager.
+        one_by_one: whether an eager call runs the primitives of `impl` one by one, as a program of
+            all its arrays takes too long to compile.
         **static: hashable arguments of `impl`.
     """
     indices = indices or {}
@@ -68,7 +68,6 @@ def run(
             f"received fill_value={_arguments.brief(fill_value)} with mode={mode!r}"
         )
     takes_fill = mode is not NO_BOUNDS or pads
-    one_by_one = pieces > _pieces.MOST_AT_ONCE
     is_plain = name is None and fill_value is None and not one_by_one
     if is_plain and _are_eager_arrays(data, indices, like):
         fill = (None,) if takes_fill else ()

@@ -89,7 +89,7 @@ def split(
         {"value": value},
         name=name,
         moves_elements=True,
-        pieces=count,
+        one_by_one=_pieces.are_too_many(count),
         count=count,
         sizes=sizes,
         axis=(static_int if sizes is None else static_int_of_one)(axis, op, "axis"),
@@ -164,7 +164,8 @@ def _several(op: str, values: list[Any]) -> dict[str, Any]:
     if not values:
         raise ValueError(f"{op}: values must hold at least one array; received an empty list")
     data = {f"values[{n}]": value for n, value in enumerate(values)}
-    return {"data": data, "like": _decides_dtype(op, data), "pieces": len(values)}
+    one_by_one = _pieces.are_too_many(len(values))
+    return {"data": data, "like": _decides_dtype(op, data), "one_by_one": one_by_one}
 
 
 def _decides_dtype(op: str, data: dict[str, Any]) -> str:
@@ -305,13 +306,14 @@ def unstack(
     op = "unstack"
     axis = static_int(axis, op, "axis")
     shape = getattr(value, "shape", ())
+    dim = shape[axis] if -len(shape) <= axis < len(shape) else 0
     return run(
         op,
         _unstack,
         {"value": value},
         name=name,
         moves_elements=True,
-        pieces=shape[axis] if -len(shape) <= axis < len(shape) else 1,
+        one_by_one=_pieces.are_too_many(dim),
         num=None if num is None else static_int(num, op, "num"),
         axis=axis,
     )

@@ -10,7 +10,7 @@ import jaxops
 from jaxops import _dispatch, _pieces
 
 DTYPES = ["bool", "int8", "uint64", "float16", "bfloat16", "float8_e4m3fn", "complex64", "int4"]
-MANY = _pieces._MANY_OPERANDS
+MANY, FEW = _pieces._MANY, _pieces._MANY_RESULTS
 
 
 def table(rows, dtype="float32", columns=3):
@@ -24,8 +24,11 @@ def assert_all_equal(actual, expected):
         np.testing.assert_array_equal(x, y, strict=True)
 
 
-@pytest.mark.parametrize("number", [_pieces._MANY_PIECES, MANY])
-@pytest.mark.parametrize("jit", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(
+    ("number", "jit"),
+    [(FEW, lambda f: f), (MANY, lambda f: f), (MANY, jax.jit)],
+    ids=["eager", "eager-many", "jit"],
+)
 def test_values(number, jit):
     x = table(number)
     pieces = [x[i : i + 1] for i in range(number)]
@@ -38,7 +41,7 @@ def test_values(number, jit):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes(dtype):
-    number = _pieces._MANY_PIECES
+    number = FEW
     x = table(number, dtype)
     pieces = jaxops.split(x, number)
     assert_all_equal(pieces, [x[i : i + 1] for i in range(number)])
@@ -118,7 +121,7 @@ def test_programs_are_short(function):
 
 def test_more_than_a_program_takes(monkeypatch):
     """Eager calls make no program of so many results or operands; errors are the same."""
-    number = _pieces.MOST_AT_ONCE + 1
+    number = _pieces._TOO_MANY + 1
     monkeypatch.setattr(_dispatch, "_run_compiled", None)
     monkeypatch.setattr(_pieces, "_compiled_split", None)
     x = jnp.asarray(table(number))
