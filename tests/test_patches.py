@@ -125,6 +125,30 @@ def test_windows_side_by_side_are_one_transpose():
     assert _count("slice", (16, 16), (8, 8), (1, 1), "VALID") <= 6
 
 
+LARGE = {
+    "rows": ((40, 2), (1, 1), (1, 1), "SAME"),
+    "columns": ((1, 23), (1, 2), (1, 1), "VALID"),
+    "both": ((30, 20), (2, 1), (1, 1), "SAME"),
+    "rates": ((12, 2), (1, 3), (2, 5), "SAME"),
+}
+
+
+@pytest.mark.parametrize("arguments", LARGE.values(), ids=LARGE)
+def test_large_windows(arguments):
+    """By one gather, as XLA compiles pieces one by one: those of 400 rows for 20 s."""
+    x = floats(2, 25, 24, 2)
+    expected = oracles_blocks.extract_patches(x, *arguments)
+    np.testing.assert_array_equal(jax.jit(lambda x: patches(x, *arguments))(x), expected)
+    assert _count("slice", *arguments) <= 3
+
+
+@pytest.mark.parametrize("size", [400, 10_000])
+def test_a_program_does_not_grow_with_its_windows(size):
+    image = jax.ShapeDtypeStruct((1, size + 100, 1, 1), jnp.float32)
+    jaxpr = jax.make_jaxpr(lambda x: patches(x, (size, 1), padding="VALID"))(image).jaxpr
+    assert len(jaxpr.eqns) < 40
+
+
 X = floats(2, 4, 5, 1)
 ONES = [1, 1, 1, 1]
 extract: Any = jaxops.extract_image_patches
