@@ -26,10 +26,12 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _bounds, _jax_internals
+from jaxops._errors import brief
 
 _COUNTED = 2**63  # bytes of what is empty, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has
 _WALKED = 2**26  # places before a 0
+_MOST_DIMS = 253  # as TensorFlow's reshape
 # Of the product of all sizes: with fewer no array passes a limit.
 _SAFE_BITS, _SAFE_BITS_OF_EMPTY = 48, 24
 _SHAPING = {"multiples", "shape", "size", "sizes"}  # static, and a 0 among them makes arrays empty
@@ -39,6 +41,8 @@ _POSITIONS = {"static_begin", "static_singles", "entries"}  # static, and no siz
 
 def limit(shape: Sequence[Any], dtype: Any) -> str | None:
     """The limit that an array of that shape passes, in words; None if there can be one."""
+    if len(shape) > _MOST_DIMS:
+        return f"{_MOST_DIMS + 1} dimensions"
     dims = [1 if is_symbolic_dim(dim) else dim for dim in shape]
     itemsize = np.dtype(dtype).itemsize
     if 0 not in dims:
@@ -82,7 +86,9 @@ def _look(op, args, static, call, arrays) -> None:
     made_empty = (x for arg, x in static.items() if arg in _SHAPING)
     sizes = [*(x.shape for x in arrays), *made_empty]
     is_empty = any(type(size) is int and size == 0 for size in jax.tree.leaves(sizes))
-    if _bits(arrays, static) > (_SAFE_BITS_OF_EMPTY if is_empty else _SAFE_BITS):
+    bits = _bits(arrays, static)
+    dims = sum(sorted(x.ndim for x in arrays)[-2:]) + len(static.get("shape", ()))
+    if bits > (_SAFE_BITS_OF_EMPTY if is_empty else _SAFE_BITS) or dims >= _MOST_DIMS:
         _refuse_too_large(op, args, static, call, arrays)
 
 
@@ -113,7 +119,7 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
         shape, passed = next((m for m in made if m[1]), (None, None))
     if passed is None:
         return
-    made = f", which make one of shape {shape}" if shape else ""
+    made = f", which make one {_shape(shape)}" if shape else ""
     raise ValueError(
         f"{op}: {_listed([*args, *_large(static)], ' and ')} must make arrays of less than "
         f"{passed}; received {describe(args, arrays, static)}{made}"
@@ -128,13 +134,21 @@ def _is_ours(error: Exception) -> bool:
 
 def describe(args: Sequence[str], arrays: Sequence[Any], static: Mapping[str, Any]) -> str:
     """What an op was given: shapes, and large sizes."""
-    shapes = [f"{arg} of shape {x.shape}" for arg, x in zip(args, arrays, strict=True)]
-    return _listed([*shapes, *(f"{arg} {x}" for arg, x in _large(static).items())], ", ")
+    shapes = [f"{arg} {_shape(x.shape)}" for arg, x in zip(args, arrays, strict=True)]
+    return _listed([*shapes, *(f"{arg} {brief(x)}" for arg, x in _large(static).items())], ", ")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"of {len(shape)} dimensions" if len(shape) > _MOST_DIMS else f"of shape {brief(shape)}"
 
 
 def _large(static: Mapping[str, Any]) -> dict[str, Any]:
     sizes = {arg: x for arg, x in static.items() if arg not in _POSITIONS}
-    return {arg: x for arg, x in sizes.items() if any(map(_is_large, jax.tree.leaves(x)))}
+    return {
+        arg: x
+        for arg, x in sizes.items()
+        if any(map(_is_large, jax.tree.leaves(x))) or (arg == "shape" and len(x) > _MOST_DIMS)
+    }
 
 
 def _listed(words: Sequence[str], separator: str) -> str:

@@ -317,3 +317,27 @@ def test_refuses(name):
         call()
     for word in words.split(" "):
         assert word in str(info.value)
+
+
+RANKS = {
+    "reshape": lambda n: jaxops.reshape(1.0, [1] * n),
+    "expand_dims": lambda n: jaxops.expand_dims(jnp.ones((1,) * (n - 1)), -1),
+    "scatter_nd": lambda n: jaxops.scatter_nd([[0]], jnp.ones((1,) * n), [1] * n),
+    "one_hot": lambda n: jaxops.one_hot(jnp.zeros((1,) * (n - 1), int), 2),
+    "gather": lambda n: jaxops.gather(jnp.ones((1,) * (n - 3)), jnp.zeros((1,) * 4, int)),
+}
+
+
+@pytest.mark.parametrize("op", RANKS)
+def test_as_many_dimensions_as_tensorflow_has(op):
+    make = RANKS[op]
+    assert make(253).ndim == 253
+    for n in (254, 300):
+        for call in (make, jax.jit(make, static_argnums=0)):
+            with pytest.raises(ValueError, match=rf"^{op}: .* less than 254 dimensions; received "):
+                call(n)
+
+
+def test_a_shape_of_very_many_dimensions():
+    with pytest.raises(ValueError, match="shape .* which make one of 100000 dimensions$"):
+        jaxops.reshape(1.0, [1] * 100_000)
