@@ -436,7 +436,6 @@ def static_ints_or_none(
     if isinstance(x, jax.Array):
         if not concrete_arrays or isinstance(x, Tracer):
             return None
-        x = np.asarray(x)
     elif isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in x):
         return None
     return static_ints(x, op, arg)

@@ -39,19 +39,22 @@ def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Arra
 
 
 def scatter_add(
-    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
+    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows, op: str
 ) -> jax.Array:
-    """Adds `updates` in a fixed order; indices out of bounds are dropped."""
+    """Adds `updates` in a fixed order; indices out of bounds are dropped. `op` is for messages."""
+    try:
+        _dtype_of_row_numbers(_indexed_dims(operand, windows), indices.shape[:-1])
+    except ValueError as error:
+        raise ValueError(f"{op}: {error}") from None
     return scatter_add_p.bind(*varying_alike(operand, indices, updates), windows=windows)
 
 
 def _scatter_add(operand, indices, updates, *, windows: Windows):
     if updates.size == 0:
         return operand
-    batch = tuple(range(windows.batch_dims))
-    indexed = (*batch, *windows.axes)
+    indexed = (*range(windows.batch_dims), *windows.axes)
     kept = tuple(d for d in range(operand.ndim) if d not in indexed)
-    dims = tuple(operand.shape[d] for d in indexed)
+    dims = _indexed_dims(operand, windows)
     rows = math.prod(dims)
 
     window_dims = windows.window_dims(operand.ndim, indices.ndim)
@@ -79,6 +82,10 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     table = table.at[targets].add(sums, mode="drop", unique_indices=True)
     table = table.reshape(*dims, *(operand.shape[d] for d in kept))
     return table.transpose(*(tuple((*indexed, *kept).index(d) for d in range(operand.ndim))))
+
+
+def _indexed_dims(operand: jax.Array, windows: Windows) -> tuple[int, ...]:
+    return tuple(operand.shape[d] for d in (*range(windows.batch_dims), *windows.axes))
 
 
 def _dtype_of_row_numbers(dims: tuple[int, ...], index_shape: tuple[int, ...]):

@@ -13,12 +13,15 @@ from jaxops import _arguments
 from jaxops._first_occurrences import first_occurrences
 
 
-def position_dtype(dims: tuple[int, ...], op: str):
+def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
     """Of positions among `prod(dims)` rows, that many being the position of none."""
     if math.prod(dims) <= jnp.iinfo(jnp.int32).max:
         return jnp.int32
     if not jax.config.read("jax_enable_x64"):
-        raise ValueError(f"{op}: {math.prod(dims)} rows take 64-bit indices; {_arguments.X64_HINT}")
+        raise ValueError(
+            f"{op}: {arg} must have less than 2**31 rows, as more rows take 64-bit indices; "
+            f"received {math.prod(dims)}; {_arguments.X64_HINT}"
+        )
     return jnp.int64
 
 

@@ -129,6 +129,7 @@ def sum_stacked(grads: Any) -> Any:
 
     def total(x: jax.Array) -> jax.Array:
         _check_stacked(np.ndim(x), 1, x, op)
+        _arguments.check_addressable(x.shape[1:], x.dtype, x.shape, op, "grads")
         return jnp.sum(x, axis=0, dtype=x.dtype)
 
     def rows_of_all(slices: IndexedSlices) -> IndexedSlices:
@@ -250,10 +251,14 @@ def _check(grads: Any, op: str, kind: Any) -> None:
             )
         for part in parts:
             values = part.values if isinstance(part, IndexedSlices) else part
-            dtype = _arguments.to_operand(values, op, where).dtype
+            array = _arguments.to_operand(values, op, where)
+            dtype = array.dtype
             if not jnp.issubdtype(dtype, kind):
                 expected = "numeric" if kind is jnp.number else "float or complex"
                 raise TypeError(f"{op}: {where} must have a {expected} dtype; received {dtype}")
+            # Squares of narrow floats are wider than they are.
+            widest = max(dtype, np.dtype(np.float32), key=lambda dtype: dtype.itemsize)
+            _arguments.check_addressable(array.shape, widest, array.shape, op, where)
 
 
 def _check_stacked(rank: int, least: int, x: Any, op: str) -> None:

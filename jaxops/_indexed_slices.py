@@ -93,6 +93,7 @@ class IndexedSlices:
                 f"{op}: values must have one row for each of {indices.size} indices, of a shape "
                 f"that dense_shape {shape} ends in; received shape {values.shape}"
             )
+        _arguments.check_addressable(values.shape, values.dtype, values.shape, op, "values")
         self._set(values, indices, _UNKNOWN, shape)
 
     def _set(self, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> None:

@@ -121,7 +121,7 @@ class Access(NamedTuple):
     def positions(self, starts: list[jax.Array]) -> jax.Array:
         """Row-major positions `[n]` of the rows, for windows that begin at `starts[axis]`."""
         depth = self.depth
-        dtype = position_dtype(self.shape[:depth], "sparse_value_and_grad")
+        dtype = position_dtype(self.shape[:depth], "sparse_value_and_grad", "tables")
         last_starts = [
             dim - (size - 1) * stride - 1
             for dim, size, stride in zip(self.shape, self.sizes, self.strides, strict=True)

@@ -165,7 +165,7 @@ REFUSED = {
     ),
     "deterministic": (
         lambda x: jaxops.scatter_nd(jnp.array([[0]]), x[:1], [LONG], deterministic=True), LONG,
-        "deterministic=True: 2147483655 rows take 64-bit row numbers",
+        "scatter_nd: deterministic=True: 2147483655 rows take 64-bit row numbers",
     ),
 }  # fmt: skip
 
