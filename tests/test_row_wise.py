@@ -67,8 +67,12 @@ ROW_WISE = {
     "sums along rows": lambda g, p: jnp.cumsum(g, axis=1),
     "a column": lambda g, p: g * p[:, :1],
     "projected": lambda g, p: g @ jnp.ones((WIDTH, WIDTH)),
+    "projected from the left": lambda g, p: (jnp.ones((WIDTH, WIDTH)) @ g.T).T,
     "products in rows": lambda g, p: g * jnp.einsum("nd,nd->n", g, p)[:, None],
     "transposed": lambda g, p: (g.T * p.T).T,
+    "transposed sums": lambda g, p: g * jnp.sum((g * p).T, axis=0)[:, None],
+    "transposed cubes": lambda g, p: g * jnp.sum(jnp.transpose(p[:, :, None], (2, 0, 1)), axis=2).T,
+    "squeezed": lambda g, p: g * jnp.sum(jnp.squeeze(p[None], 0), axis=1, keepdims=True),
     "ravelled": lambda g, p: (g.ravel() * p.ravel()).reshape(g.shape),
     "sum of squares": lambda g, p: g * jnp.sum(g**2),
     "sums of columns": lambda g, p: g * jnp.sum(g, axis=0),
@@ -111,7 +115,9 @@ MIXED = {
         "by their position .iota",
     ),
     "noise": (lambda g, p: g + jax.random.normal(jax.random.key(0), g.shape), "by their position"),
+    "size as a power": (lambda g, p: jax.lax.integer_pow(g, g.shape[0]), "number of rows"),
     "by size": (lambda g, p: g if g.shape[0] > 100 else -g, "other numbers of rows"),
+    "by small size": (lambda g, p: g if g.shape[0] < 100 else -g, "other numbers of rows"),
     "scanned rows": (
         lambda g, p: jax.lax.scan(lambda c, x: (c + x, c), jnp.zeros(WIDTH), g)[1],
         "loops over the rows",
@@ -357,6 +363,15 @@ def test_rows_of_two_tables_of_one_size():
     params = {"a": table(), "b": table()}
     with pytest.raises(ValueError, match="any number of rows"):
         lazy.apply({"a": slices(), "b": slices(indices=(0, 1, 2, 3))}, (), params)
+
+
+def test_rows_of_one_table_for_another_parameter():
+    class Shared(Stateless):
+        def update(self, updates, state, params):
+            return {"a": updates["a"], "scale": updates["a"]}, state
+
+    with pytest.raises(ValueError, match="keeps rows of the table for another parameter"):
+        jaxops.lazy(Shared(None)).init({"a": table(), "scale": jnp.ones(())})
 
 
 # --- what update is given besides ---

@@ -218,6 +218,9 @@ def test_a_value_that_differs_is_found():
     f.defjvp(lambda x, t: (x[0] ** 2 + jnp.array([0, 0.5], jnp.float32), 2 * x[0] * t[0]))
     with pytest.raises(AssertionError, match=r"another value .* result\[1\] is 4.5, f returns 4"):
         testing.check_grads(f, np.array([1, 2], np.float32))
+    f.defjvp(lambda x, t: (x[0] ** 2 * jnp.array([jnp.nan, 1], jnp.float32), 2 * x[0] * t[0]))
+    with pytest.raises(AssertionError, match=r"another value .* result\[0\] is nan, f returns 1"):
+        testing.check_grads(f, np.array([1, 2], np.float32))
 
 
 KINKS = {
