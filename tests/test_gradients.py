@@ -86,7 +86,10 @@ def test_sum_stacked(call):
 
 def test_sum_stacked_twice():
     pairs = stacked(stacked(*BATCHES[:2]), stacked(*BATCHES[2:]))
-    total = jaxops.sum_stacked(jaxops.sum_stacked(pairs))
+    sums = jaxops.sum_stacked(pairs)
+    first = jax.tree.map(lambda x: x[0], sums)
+    assert_same(dense(first), jax.tree.map(operator.add, *map(dense, BATCHES[::2])))
+    total = jaxops.sum_stacked(sums)
     assert_same(dense(total), SUM)
     with pytest.raises(ValueError, match="must be stacked along a leading axis; received Indexed"):
         jaxops.sum_stacked({"rows": total["rows"]})

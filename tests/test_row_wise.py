@@ -90,6 +90,16 @@ ROW_WISE = {
     "looped": looped,
 }
 
+
+def normed(g, p):
+    """By a function of its own, whose line the error does not name."""
+
+    def norm(x):
+        return jnp.linalg.norm(x)
+
+    return g * norm(p)
+
+
 # Others, and words of the error.
 MIXED = {
     "norm of parameters": (lambda g, p: g * jnp.linalg.norm(p), "reduce_sum"),
@@ -222,6 +232,24 @@ def by_switch(emit, sums):
     return jax.lax.switch(jnp.where(emit, 2, 0), [waits, waits, steps])
 
 
+class Preconditioned(Stateless):
+    """Divides by an average of powers of gradients, which begins anew and is used later on."""
+
+    def init(self, params):
+        return jnp.zeros((), jnp.int32), jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        count, average = state
+        powers = jax.tree.map(self.step, updates)
+        average = jax.tree.map(
+            lambda a, b: jnp.where(count % 9 == 0, b, 0.9 * a + b), average, powers
+        )
+        step = jax.tree.map(
+            lambda g, a: jnp.where(count < 3, 0, g / (1 + jnp.abs(a))), updates, average
+        )
+        return step, (count + 1, average)
+
+
 COLLECTING = {
     "multi-steps": (lambda: optax.MultiSteps(optax.sgd(0.1), 2), "MultiSteps"),
     "multi-steps-adam": (lambda: optax.MultiSteps(optax.adam(0.1), 3), "MultiSteps"),
@@ -245,6 +273,7 @@ COLLECTING = {
     "cond": (lambda: Collecting(by_cond), "Collecting"),
     "product": (lambda: Collecting(by_product), "Collecting"),
     "switch": (lambda: Collecting(by_switch), "Collecting"),
+    "cubes": (lambda: Preconditioned(lambda g: g**3), "Preconditioned"),
 }
 
 
@@ -277,6 +306,8 @@ NOT_COLLECTING = {
     "finite": lambda: optax.apply_if_finite(optax.novograd(0.1), 3),
     "injected": lambda: optax.inject_hyperparams(optax.adam)(optax.linear_schedule(0.0, 0.1, 5)),
     "clipped": lambda: optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.1)),
+    **{f"powers of {n}": lambda n=n: Preconditioned(lambda g: g**n) for n in (2, 4)},
+    "magnitudes": lambda: Preconditioned(jnp.abs),
     "clipped-adagrad": lambda: optax.chain(optax.adagrad(0.1), optax.clip_by_global_norm(1.0)),
 }
 
@@ -423,3 +454,5 @@ def test_the_error_names_the_line():
         ValueError, match=re.escape("in scale_by_trust_ratio (optax/_src/transform")
     ):
         jaxops.lazy(optax.chain(optax.clip(1.0), optax.lamb(0.1))).init(table())
+    with pytest.raises(ValueError, match=r"\(reduce_sum\) in Stateless \(.*test_row_wise.py:\d+\)"):
+        jaxops.lazy(Stateless(normed)).init(table())
