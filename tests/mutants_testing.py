@@ -63,7 +63,7 @@ MUTANTS = {
         (
             "coarsest = min((x.dtype for x",
             "coarsest = max((x.dtype for x",
-            RIGHT,
+            "test_testing.py -k narrow-result",
         ),
         (
             "if numeric.digits(dtype) >= numeric.digits(wide):",

@@ -49,6 +49,7 @@ RIGHT = {
     "complex": (lambda z: jnp.exp(z) * jnp.conj(z), (normal(5) + 1j * normal(5, seed=1),)),
     "complex-to-real": (lambda z: jnp.abs(z) ** 3, ((normal(5) + 2j).astype(np.complex64),)),
     "real-to-complex": (lambda x: jnp.exp(1j * x), (normal(5),)),
+    "narrow-result": (lambda x: jnp.sin(x).astype(jnp.bfloat16), (normal(7),)),
     "no-elements": (lambda x, e: x**2 + e.sum(), (normal(3), np.zeros((0, 2), np.float32))),
     "no-results": (lambda x: x[:0], (normal(3),)),
 }
