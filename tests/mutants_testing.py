@@ -63,7 +63,7 @@ MUTANTS = {
         (
             "coarsest = min((x.dtype for x",
             "coarsest = max((x.dtype for x",
-            "test_testing.py -k narrow-result",
+            "test_testing.py -k fewest_digits",
         ),
         (
             "if numeric.digits(dtype) >= numeric.digits(wide):",
