@@ -244,7 +244,7 @@ MUTANTS = {
         (
             "limits=operand.shape[:depth]",
             "limits=operand.shape[-depth:]",
-            "test_bounds.py -k 'eager_and_jit and scatter'",
+            "test_ops.py -k 'values_eager and scatter_nd and rows'",
         ),
     ],
     "_windows": [
