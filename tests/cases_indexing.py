@@ -113,7 +113,7 @@ CASES = {
     "gather-batch": gather_case((2, 3, 4), [[2, 0, 2], [1, 1, 0]], batch_dims=1),
     "gather-batch-axis": gather_case((2, 3, 4), [[2, 0], [1, 1]], axis=2, batch_dims=1),
     "gather-batch-all": gather_case((2, 3), [1, 2], batch_dims=1),
-    "gather-batch-negative": gather_case((2, 3), [[1, 1], [2, 0]], batch_dims=-1),
+    "gather-batch-negative": gather_case((2, 3, 4), [[1, 1], [2, 0]], batch_dims=-1),
     "gather-no-indices": gather_case((4, 3), np.zeros((0,))),
     "gather-empty-rows": gather_case((4, 0), [1, 2]),
     "gather_nd-elements": gather_nd_case((3, 4), [[0, 1], [2, 3], [2, 3]]),

@@ -94,7 +94,7 @@ class Finder:
     """Finds one module: that of a mutant."""
 
     def __init__(self, mutant: Mutant):
-        self.name = "jaxops." + mutant.module.replace("/", ".")
+        self.name = f"jaxops.{mutant.module.replace('/', '.')}".removesuffix(".__init__")
         self.path, self.text = str(mutant.path), mutant.text()
 
     def find_spec(self, fullname, path=None, target=None):

@@ -162,8 +162,8 @@ MUTANTS = {
             "test_bounds.py -k results_known",
         ),
         (
-            "with jax.named_scope(scope):\n            return impl(",
-            "with jax.named_scope(op):\n            return impl(",
+            "with jax.named_scope(scope):\n            return _call(",
+            "with jax.named_scope(op):\n            return _call(",
             "test_public_api.py -k name_is_the_scope",
         ),
     ],
@@ -244,7 +244,7 @@ MUTANTS = {
         (
             "limits=operand.shape[:depth]",
             "limits=operand.shape[-depth:]",
-            "test_bounds.py -k 'eager_and_jit and scatter'",
+            "test_ops.py -k 'values_eager and scatter_nd and rows'",
         ),
     ],
     "_windows": [
@@ -296,14 +296,98 @@ MUTANTS = {
     ],
     "_cpu_form": [
         (
-            "form = on_cpu if _jax_internals.is_for_one_device(ctx) else reference",
-            "form = on_cpu",
+            "form = on_cpu if _jax_internals.is_for_one_device(ctx) and not is_apart else",
+            "form = on_cpu if not is_apart else",
             "test_column_sums.py -k only_programs",
+        ),
+        (
+            "is_apart = calls_python and ",
+            "is_apart = False and ",
+            "test_narrow_scatter.py -k only_programs",
         ),
         (
             "linear = map(ad.instantiate_zeros, tangents[:num_linear])",
             "linear = primals[:num_linear]",
             "test_row_copies.py -k test_transformed",
+        ),
+    ],
+    "_narrow_scatter": [
+        (
+            "if dtype == jnp.float16 or not",
+            "if not",
+            "test_narrow_scatter.py -k left_to",
+        ),
+        (
+            ".bits in (8, 16)",
+            ".bits == 16",
+            "test_narrow_scatter.py -k 'memory_of_scatters and float8_e5m2'",
+        ),
+        (
+            "numbers = jnp.where(first == lax.iota(first.dtype, first.size), numbers, nowhere)",
+            "numbers = +numbers",
+            "test_narrow_scatter.py -k 'values_are_numpys and bfloat16'",
+        ),
+        (
+            "inside = numbers < table.size",
+            "inside = numbers <= table.size",
+            "test_narrow_scatter.py -k 'values_are_numpys and bfloat16'",
+        ),
+        (
+            '    if kind in ("add", "sub"):\n',
+            "    if True:\n",
+            "test_narrow_scatter.py -k 'transformed and jit'",
+        ),
+        (
+            "> costs + 32_768",
+            "> costs - 32_768",
+            "test_narrow_scatter.py -k left_to",
+        ),
+        (
+            "    if not size or rows",
+            "    if rows",
+            "test_narrow_scatter.py -k no_rows",
+        ),
+    ],
+    "_extents": [
+        (
+            "dims = [1 if is_symbolic_dim(dim) else dim for dim in shape]",
+            "dims = [2**60 if is_symbolic_dim(dim) else dim for dim in shape]",
+            "test_extents.py",
+        ),
+        (
+            "math.prod(dims) * itemsize >= _LARGEST",
+            "math.prod(dims) >= _LARGEST",
+            "test_extents.py",
+        ),
+        (
+            "before = dims[: dims.index(0)]",
+            "before = dims[dims.index(0) + 1 :]",
+            "test_extents.py",
+        ),
+        (
+            "or max(dims) >= _COUNTED:",
+            "or max(dims) > _COUNTED:",
+            "test_extents.py",
+        ),
+        (
+            "[(dim + 2**31) % 2**32 - 2**31 for dim in dims]",
+            "[dim for dim in dims]",
+            "test_extents.py",
+        ),
+        (
+            "look(batched, arrays)",
+            "pass",
+            "test_extents.py",
+        ),
+        (
+            "(_SAFE_BITS_OF_EMPTY if is_empty else _SAFE_BITS)",
+            "_SAFE_BITS",
+            "test_extents.py",
+        ),
+        (
+            "made_empty = (x for arg, x in static.items() if arg in _SHAPING)",
+            "made_empty = ()",
+            "test_extents.py",
         ),
     ],
     "_dims": [

@@ -49,7 +49,7 @@ MUTANTS = {
         (
             "    return axis + rank if axis < 0 else axis\n",
             "    return abs(axis)\n",
-            "test_joining.py -k unstack_shapes",
+            "test_shaping.py -k squeeze_axes",
         ),
         (
             "    return not isinstance(x, bool)\n\n\ndef is_scalar",
@@ -186,9 +186,14 @@ MUTANTS = {
             "test_boolean_mask.py -k exactly",
         ),
         (
-            "valid = jnp.arange(size, dtype=jnp.int32) < total\n",
-            "valid = jnp.arange(size, dtype=jnp.int32) <= total\n",
+            "valid = lax.iota(jnp.int32, size) < total\n",
+            "valid = lax.iota(jnp.int32, size) <= total\n",
             "test_boolean_mask.py -k padded_under_jit",
+        ),
+        (
+            "_held.num_elements(op, size, _NOUN), total, mask.size, mode)",
+            "_held.num_elements(op, size, _NOUN), total, size, mode)",
+            "test_held.py -k 'too_small and boolean_mask'",
         ),
     ],
     "_unique": [
@@ -203,16 +208,58 @@ MUTANTS = {
             "test_unique.py -k strings",
         ),
         (
-            "valid = jnp.arange(size, dtype=jnp.int32) < total\n",
-            "valid = jnp.arange(size, dtype=jnp.int32) <= total\n",
+            "valid = lax.iota(jnp.int32, size) < held\n",
+            "valid = lax.iota(jnp.int32, size) <= held\n",
             "test_unique.py -k size_under_jit",
+        ),
+        (
+            "    idx += held - total  # 0,",
+            "    idx += 0  # 0,",
+            "test_held.py -k 'every_result and unique'",
+        ),
+    ],
+    "_held": [
+        (
+            "tuple(min(size + 1, _INT32_MAX) for",
+            "tuple(min(size, _INT32_MAX) for",
+            "test_held.py -k 'too_small and boolean_mask'",
+        ),
+        (
+            "most < min(spec.limits)",
+            "most <= min(spec.limits)",
+            "test_held.py -k position_in_a_batch",
+        ),
+        (
+            "    if fits or mode not in _CHECKED:\n",
+            "    if mode not in _CHECKED:\n",
+            "test_held.py -k costs_no_check",
+        ),
+        (
+            "place = (*position, which) if self.is_list else position",
+            "place = position",
+            "test_held.py -k 'too_small and dynamic_partition'",
+        ),
+        (
+            '_CHECKED = ("device", "error")',
+            '_CHECKED = ("device",)',
+            "test_held.py -k strings",
+        ),
+        (
+            '    if mode in ("clip", "wrap"):\n',
+            '    if mode == "clip":\n',
+            "test_held.py -k say_nothing",
+        ),
+        (
+            'return "fill" if return_size else mode',
+            "return mode",
+            "test_held.py -k 'dropped_on_purpose and unique'",
         ),
     ],
     "_first_occurrences": [
         (
             "(positions == 0) | is_nan[order]",
             "(positions == 0)",
-            "test_unique.py test_symbolic_shapes.py -k 'unique and (nan or symbolic or export)'",
+            "test_unique.py -k symbolic",
         ),
         (
             "keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0",
@@ -233,8 +280,8 @@ MUTANTS = {
         ),
         (
             "places = jnp.where(mask, jnp.minimum(ranks, size), size)",
-            "places = jnp.where(mask, ranks, size)",
-            "test_boolean_mask.py -k padded_under_jit",
+            "places = jnp.where(mask, jnp.minimum(ranks, size - 1), size)",
+            "test_boolean_mask.py -k 'dropped_and_padding'",
         ),
     ],
 }

@@ -3,29 +3,303 @@
 MUTANTS = {
     "_indexed_slices": [
         (
-            "jnp.concatenate([i.astype(widest) for i in indices])",
-            "jnp.concatenate([i.astype(indices[0].dtype) for i in indices])",
-            "test_indexed_slices.py -k 'sum or addition or dtype'",
+            "jnp.concatenate([s.indices.astype(widest) for s in slices])",
+            "jnp.concatenate([s.indices.astype(slices[0].indices.dtype) for s in slices])",
+            "test_row_numbers.py -k sums_of_two_types",
         ),
+        (
+            "return self + -other if isinstance(other, IndexedSlices)",
+            "return self + other if isinstance(other, IndexedSlices)",
+            "test_indexed_slices.py -k 'scaling or addition or refused'",
+        ),
+        (
+            "return self + -other if isinstance(other, TiedGradient)",
+            "return self + other if isinstance(other, TiedGradient)",
+            "test_row_numbers.py -k arithmetic_of_tied",
+        ),
+        (
+            "            slots += _held.hold(spec, distinct, indices.size, mode) - distinct\n",
+            "            _held.hold(spec, distinct, indices.size, mode)\n",
+            "test_held.py -k 'every_result and sum_duplicates'",
+        ),
+        (
+            "indices = rows * count + lax.iota(dtype, count)[None]",
+            "indices = rows + lax.iota(dtype, count)[None]",
+            "test_indexed_slices.py -k parts_of_rows",
+        ),
+    ],
+    "_duplicates": [
         (
             "    valid = (indices >= 0) & (indices < num_rows)\n",
             "    valid = indices < num_rows\n",
             "test_indexed_slices.py -k sum_duplicates",
         ),
         (
-            "return self + -other if isinstance",
-            "return self + other if isinstance",
-            "test_indexed_slices.py -k 'scaling or addition or refused'",
+            "        indices = indices.astype(jnp.int64)  # as",
+            "        pass  # as",
+            "test_indexed_slices.py -k more_rows",
         ),
         (
-            "nowhere = jnp.full(size, slices.num_rows, indices.dtype)",
+            "nowhere = jnp.full(size, num_rows, indices.dtype)",
             "nowhere = jnp.full(size, 0, indices.dtype)",
             "test_indexed_slices.py -k sum_duplicates",
         ),
         (
-            "indices = rows * count + lax.iota(dtype, count)[None]",
-            "indices = rows + lax.iota(dtype, count)[None]",
-            "test_indexed_slices.py -k parts_of_rows",
+            "nowhere = jnp.iinfo(first.dtype).max  # beyond",
+            "nowhere = first.size  # beyond",
+            "test_indexed_slices.py -k 'sum_duplicates_with_size and duplicates-and-ignored'",
+        ),
+        (
+            "sums = jnp.zeros((max(size, 1), *values.shape[1:])",
+            "sums = jnp.zeros((size, *values.shape[1:])",
+            "test_held.py -k gradient_of_what",
+        ),
+        (
+            "dtype=slots.dtype) <= room",
+            "dtype=slots.dtype) <= room + 1",
+            "test_indexed_slices.py -k 'sum_at_first and repeated-and-ignored'",
+        ),
+        (
+            "sums = jnp.where(first, values, jnp.zeros((), values.dtype))",
+            "sums = +values",
+            "test_indexed_slices.py -k 'sum_at_first and few-repeated'",
+        ),
+    ],
+    "_row_numbers": [
+        (
+            "isinstance(dtype, np.dtype)) and dtype in _integers()",
+            "isinstance(dtype, np.dtype))",
+            "test_row_numbers.py -k methods_of_a_leaf",
+        ),
+        (
+            '_jax_internals.word_refusals_of_keys(is_leaf, f"row numbers: {INSTEAD}")\n',
+            "",
+            "test_row_numbers.py -k 'methods_of_a_leaf or numpy_is_refused'",
+        ),
+        (
+            "fits = (high == 0) & (low < nowhere)",
+            "fits = low < nowhere",
+            "test_row_numbers.py -k used_without",
+        ),
+        (
+            'if jax.config.read("jax_enable_x64"):',
+            "if True:",
+            "test_row_numbers.py -k used_without",
+        ),
+        (
+            "return jax.ShapeDtypeStruct(leaf.shape, _integers()[leaf.dtype], sharding=sharding)",
+            "return leaf",
+            "test_row_numbers.py -k types_of_leaves",
+        ),
+    ],
+    "_gradients": [
+        (
+            "lambda slices: _gather_rows(slices, axes) / devices, grads",
+            "lambda slices: _gather_rows(slices, axes), grads",
+            "test_gradients.py -k 'over_an_axis and pmean'",
+        ),
+        (
+            "return jnp.moveaxis(x, 0, rank - 2).reshape(",
+            "return x.reshape(",
+            "test_gradients.py -k sum_stacked_twice",
+        ),
+        (
+            "return jnp.sum(x, axis=0, dtype=x.dtype)",
+            "return jnp.sum(x, axis=0)",
+            "test_gradients.py -k sums_keep_dtypes",
+        ),
+        (
+            "return sum_at_first(gradient).values",
+            "return gradient.values",
+            "test_gradients.py -k 'global_norm and not clip'",
+        ),
+        (
+            "any(x.real.dtype.itemsize == 8 for",
+            "any(x.dtype.itemsize == 8 for",
+            "test_gradients.py -k norm_of_16_bits",
+        ),
+        (
+            "for part in (x.real, x.imag) if jnp.iscomplexobj(x) else (x,):",
+            "for part in (x.real,):",
+            "test_gradients.py -k norm_of_16_bits",
+        ),
+        (
+            "    is_zero = squares == 0\n",
+            "    is_zero = squares < 0\n",
+            "test_gradients.py -k norms_have_derivatives",
+        ),
+        (
+            "    scale = jnp.where(jnp.isfinite(norm), scale, jnp.nan)\n",
+            "",
+            "test_gradients.py -k not_finite",
+        ),
+        (
+            "wide = x.dtype if x.dtype.itemsize >= 4 else jnp.dtype(jnp.float32)",
+            "wide = x.dtype",
+            "test_gradients.py -k small_scales",
+        ),
+    ],
+    "_row_wise": [
+        (
+            "+ 1 + place) for place, n in",
+            "+ 1) for place, n in",
+            "test_lazy.py -k several_tables",
+        ),
+        (
+            ">= rank or length == max(lengths.values())",
+            ">= rank",
+            "test_row_wise.py -k tables_of_one_dimension",
+        ),
+        (
+            "frozenset(tables).difference(refusals) if is_known",
+            "frozenset(tables) if is_known",
+            "test_row_wise.py -k the_first_step_knows",
+        ),
+        (
+            "        if not extra or isinstance(error, WrongStructure):\n            raise\n",
+            "        if True:\n            raise\n",
+            "test_row_wise.py -k gets_whole_tables",
+        ),
+        (
+            "is_whole = max(depths.values()) == 1",
+            "is_whole = True",
+            "test_row_wise.py -k parts_of_rows_are_rows_too",
+        ),
+        (
+            "return (n for n in itertools.count(4001) if n % _FEW)",
+            "return itertools.repeat(4001)",
+            "test_row_wise.py -k of_one_size",
+        ),
+        (
+            "            if owner != table and result.rows is not None and",
+            "            if False and",
+            "test_row_wise.py -k for_another_parameter",
+        ),
+        (
+            "if table not in update.inputs and table in state.signed",
+            "if table not in update.inputs and table in state.inputs",
+            "test_row_wise.py -k not_collecting",
+        ),
+        (
+            "            if begun and collects:\n",
+            "            if collects:\n",
+            "test_row_wise.py -k not_collecting",
+        ),
+        (
+            "            elif waits and copies:\n",
+            "            elif False:\n",
+            "test_lazy_optax.py -k 'refused_at_init and sam'",
+        ),
+    ],
+    "_rows": [
+        (
+            "if result.is_count or not _row_rules.same_params(*eqns):",
+            "if not _row_rules.same_params(*eqns):",
+            "test_row_wise.py -k 'mixed_rows and weighted'",
+        ),
+        (
+            "if not _row_rules.is_identity(name, operand.absent):",
+            "if False:",
+            "test_row_wise.py -k 'mixed_rows and parameters'",
+        ),
+        (
+            "if self.only_whole and len(axes) < rank:",
+            "if False:",
+            "test_row_wise.py -k parts_of_rows_are_rows_too",
+        ),
+        (
+            "            axis -= sum(n < axis for n in axes)\n            absent =",
+            "            absent =",
+            "test_row_wise.py -k 'test_row_wise and transposed'",
+        ),
+        (
+            "if (is_sum and together and is_zero and not self.only_whole) or (",
+            "if (is_sum and together and not self.only_whole) or (",
+            "test_row_wise.py -k 'mixed_rows and products'",
+        ),
+        (
+            "                    position += rank - len(batch[0]) - len(contracting[0])\n",
+            "                    position -= rank - rank\n",
+            "test_row_wise.py -k 'test_row_wise and projected'",
+        ),
+        (
+            "taken = range(len(branches)) if index.constant is None else [int(index.constant)]",
+            "taken = range(len(branches))",
+            "test_row_wise.py -k 'collecting and (cond or switch)'",
+        ),
+        (
+            "            if x.rows and x.rows[1] == 0:\n",
+            "            if x.rows and x.rows[1] == 1:\n",
+            "test_row_wise.py -k scanned",
+        ),
+        (
+            "y._replace(rows=y.rows and (y.rows[0], y.rows[1] + 1)) for y in ys",
+            "y for y in ys",
+            "test_row_wise.py -k scanned",
+        ),
+        (
+            "return [_decided_by(goes_on, x) for x in results]",
+            "return results",
+            "test_row_wise.py -k 'mixed_rows and while'",
+        ),
+        (
+            "    if len(second) > len(first):\n",
+            "    if len(second) > len(first) + 99:\n",
+            "test_row_wise.py -k 'mixed_rows and size'",
+        ),
+    ],
+    "_row_rules": [
+        (
+            '_IDENTITIES = {"reduce_sum": 0, "reduce_prod": 1,',
+            '_IDENTITIES = {"reduce_sum": 0, "reduce_prod": 0,',
+            "test_row_wise.py -k 'mixed_rows and product'",
+        ),
+        (
+            'is_even = name == "integer_pow" and eqn.params["y"] % 2 == 0',
+            'is_even = name == "integer_pow" and eqn.params["y"] % 2 == 1',
+            "test_row_wise.py -k collecting",
+        ),
+        (
+            "return axis if has_rows and axis not in np.atleast_1d(along) else None",
+            "return axis if has_rows else None",
+            "test_row_wise.py -k 'mixed_rows and columns'",
+        ),
+        (
+            'eqn.primitive.name == "iota" and eqn.params["dimension"] not in axes',
+            'eqn.primitive.name == "iota"',
+            "test_row_wise.py -k 'mixed_rows and row'",
+        ),
+        (
+            'return tuple(params["permutation"]).index(axis)',
+            'return params["permutation"][axis]',
+            "test_row_wise.py -k 'test_row_wise and transposed'",
+        ),
+        (
+            "else axis - sum(n < axis for n in dimensions)",
+            "else axis",
+            "test_row_wise.py -k 'test_row_wise and squeezed'",
+        ),
+        (
+            'for n in ("y", "new_dtype"))',
+            'for n in ("new_dtype",))',
+            "test_row_wise.py -k 'mixed_rows and power'",
+        ),
+    ],
+    "_row_errors": [
+        (
+            "    if keeps_params:\n",
+            "    if not keeps_params:\n",
+            "test_row_wise.py -k test_collecting",
+        ),
+        (
+            'updates = [f for f in inside if "update" in f[2]] or inside',
+            "updates = inside",
+            "test_row_wise.py -k error_names",
+        ),
+        (
+            "split(os.sep)[-3:]",
+            "split(os.sep)[-2:]",
+            "test_row_wise.py -k error_names",
         ),
     ],
     "_lazy": [
@@ -45,8 +319,8 @@ MUTANTS = {
             "test_lazy_state.py",
         ),
         (
-            "return rows.at[slices.indices].set(",
-            "return rows.at[slices.indices].add(",
+            '_narrow_scatter.scatter("update", x, vectors',
+            '_narrow_scatter.scatter("add", x, vectors',
             "test_lazy_state.py",
         ),
         (

@@ -29,19 +29,51 @@ MUTANTS = {
         ("KNOWN, KNOWN_WELL = 1 / 3, 1 / 4", "KNOWN, KNOWN_WELL = 1 / 3, 0", WRONG),
         ("SEEN = 10.0", "SEEN = 0.0", WRONG),
         (
-            "return found.jump > self.rtol * scale and",
-            "return False and",
+            "return known_well and found.jump > self.function.rtol * scale",
+            "return False",
             "test_testing.py -k 'kinks'",
         ),
+        (
+            "        if order > 1:\n            for mode",
+            "        if order > 2:\n            for mode",
+            "test_testing.py -k 'second or wrong_gradients'",
+        ),
+    ],
+    "_testing_function": [
         (
             "        self._check_primals(mode, direction, primals)\n",
             "",
             "test_testing.py -k value_that_differs",
         ),
         (
-            "        if order > 1:\n            for mode",
-            "        if order > 2:\n            for mode",
-            "test_testing.py -k 'second or wrong_gradients'",
+            "wrong = np.flatnonzero(~(np.abs(widen(primal) - widen(y)) <= allowed[leaf]))",
+            "wrong = np.flatnonzero(np.abs(widen(primal) - widen(y)) > allowed[leaf])",
+            "test_testing.py -k value_that_differs",
+        ),
+        (
+            "allowed = [a + d.max(initial=0.0) for",
+            "allowed = [a + 0 * d.max(initial=0.0) for",
+            "test_testing.py -k nearly_cancels",
+        ),
+        (
+            ".eps) ** 0.5\n",
+            ".eps) ** 0.25\n",
+            "test_testing.py -k 'wrong_gradients and one-percent'",
+        ),
+        (
+            "coarsest = min((x.dtype for x",
+            "coarsest = max((x.dtype for x",
+            "test_testing.py -k fewest_digits",
+        ),
+        (
+            "if numeric.digits(dtype) >= numeric.digits(wide):",
+            "if numeric.digits(dtype) <= numeric.digits(wide):",
+            "test_testing.py -k numeric_dtype",
+        ),
+        (
+            "            if self.trail:\n",
+            "            if not self.trail:\n",
+            "test_testing.py -k bad_input",
         ),
     ],
     "_testing_numeric": [

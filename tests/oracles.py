@@ -24,8 +24,8 @@ def _place(index, dims, mode):
 
 def gather(params, indices, axis=None, batch_dims=0, mode="fill", fill_value=0):
     params, indices = np.asarray(params), np.asarray(indices)
+    axis = batch_dims if axis is None else axis  # as given: -1 is the last one of params
     batch_dims = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
-    axis = batch_dims if axis is None else axis
     axis = axis + params.ndim if axis < 0 else axis
     before, after = params.shape[batch_dims:axis], params.shape[axis + 1 :]
     selected = indices.shape[batch_dims:]

@@ -86,7 +86,10 @@ def test_sum_stacked(call):
 
 def test_sum_stacked_twice():
     pairs = stacked(stacked(*BATCHES[:2]), stacked(*BATCHES[2:]))
-    total = jaxops.sum_stacked(jaxops.sum_stacked(pairs))
+    sums = jaxops.sum_stacked(pairs)
+    first = jax.tree.map(lambda x: x[0], sums)
+    assert_same(dense(first), jax.tree.map(operator.add, *map(dense, BATCHES[::2])))
+    total = jaxops.sum_stacked(sums)
     assert_same(dense(total), SUM)
     with pytest.raises(ValueError, match="must be stacked along a leading axis; received Indexed"):
         jaxops.sum_stacked({"rows": total["rows"]})
@@ -149,11 +152,12 @@ def test_whole_gradients_are_scaled_and_added():
     assert_same(dense(mean(one, other)), mean(dense(one), dense(other)))
 
 
-def test_sums_keep_dtypes():
-    grads = gradient(dtype=jnp.bfloat16)
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_sums_keep_dtypes(dtype):
+    grads = gradient(dtype=dtype)
     summed = jax.vmap(lambda g: jaxops.psum(g, "i"), axis_name="i")(stacked(grads, grads))
     for result in (summed, jaxops.sum_stacked(stacked(grads, grads))):
-        assert {x.dtype for x in jax.tree.leaves(dense_values(result))} == {jnp.dtype("bfloat16")}
+        assert {x.dtype for x in jax.tree.leaves(dense_values(result))} == {jnp.dtype(dtype)}
 
 
 def dense_values(grads):
@@ -179,7 +183,8 @@ def test_norm_of_16_bits_and_of_complex_numbers(x64):
     large = {"embed": IndexedSlices(jnp.full((1, 2), 300.0, jnp.float16), [0], (3, 2))}
     assert jaxops.global_norm(large) == np.sqrt(np.float32(180_000))  # whose squares overflow
     assert jaxops.global_norm(large).dtype == np.float32
-    assert jaxops.global_norm(jnp.array([3 + 4j], np.complex64)) == 5
+    norm = jaxops.global_norm(jnp.array([3 + 4j], np.complex64))
+    assert (norm, norm.dtype) == (5, np.float32)
     assert jaxops.global_norm({}) == 0
     if x64:
         assert jaxops.global_norm([jnp.float32(3), jnp.float64(4)]).dtype == np.float64

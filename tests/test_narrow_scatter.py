@@ -343,8 +343,12 @@ def test_only_programs_for_this_cpu_call_python():
     np.testing.assert_array_equal(stored.call(*args), call(*args))
 
 
-def test_small_tables_are_left_to_the_compiler():
-    args = jnp.ones((8, 8), jnp.bfloat16), AT[:2, None], jnp.ones((2, 8), jnp.bfloat16)
+@pytest.mark.parametrize(
+    ("rows", "dtype"), [(8, jnp.bfloat16), (ROWS, jnp.float16), (ROWS, jnp.float32)]
+)
+def test_what_is_left_to_the_compiler(rows, dtype):
+    """Small tables, and dtypes in which it computes."""
+    args = jnp.ones((rows, WIDTH), dtype), [[1], [2]], jnp.ones((2, WIDTH), dtype)
     assert "python" not in jax.jit(op("add", mode="fill")).lower(*args).as_text()
 
 
@@ -389,6 +393,16 @@ def test_a_lazy_step_is_numpys(dtype):
     if float(jnp.finfo(dtype).min) > 0:
         expected[at] = np.nan  # the update is negative
     np.testing.assert_array_equal(as_float32(result), expected)
+
+
+def test_a_lazy_step_of_no_rows():
+    optimizer = jaxops.lazy(optax.sgd(0.5, momentum=0.5))
+    params = {"t": jnp.ones((ROWS, WIDTH), jnp.bfloat16)}
+    nothing = IndexedSlices(
+        jnp.zeros((0, WIDTH), jnp.bfloat16), jnp.zeros(0, jnp.int32), (ROWS, WIDTH)
+    )
+    result, _ = jax.jit(optimizer.apply)({"t": nothing}, optimizer.init(params), params)
+    np.testing.assert_array_equal(result["t"], params["t"])
 
 
 @pytest.mark.parametrize("name", ["float4_e2m1fn", "int4", "uint4", "int2"])

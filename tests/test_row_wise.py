@@ -67,8 +67,12 @@ ROW_WISE = {
     "sums along rows": lambda g, p: jnp.cumsum(g, axis=1),
     "a column": lambda g, p: g * p[:, :1],
     "projected": lambda g, p: g @ jnp.ones((WIDTH, WIDTH)),
+    "projected from the left": lambda g, p: (jnp.ones((WIDTH, WIDTH)) @ g.T).T,
     "products in rows": lambda g, p: g * jnp.einsum("nd,nd->n", g, p)[:, None],
     "transposed": lambda g, p: (g.T * p.T).T,
+    "transposed sums": lambda g, p: g * jnp.sum((g * p).T, axis=0)[:, None],
+    "transposed cubes": lambda g, p: g * jnp.sum(jnp.transpose(p[:, :, None], (2, 0, 1)), axis=2).T,
+    "squeezed": lambda g, p: g * jnp.sum(jnp.squeeze(p[None], 0), axis=1, keepdims=True),
     "ravelled": lambda g, p: (g.ravel() * p.ravel()).reshape(g.shape),
     "sum of squares": lambda g, p: g * jnp.sum(g**2),
     "sums of columns": lambda g, p: g * jnp.sum(g, axis=0),
@@ -85,6 +89,16 @@ ROW_WISE = {
     "scanned columns": lambda g, p: jax.lax.scan(lambda c, x: (c + x, c * x), g[:, 0], g.T)[1].T,
     "looped": looped,
 }
+
+
+def normed(g, p):
+    """By a function of its own, whose line the error does not name."""
+
+    def norm(x):
+        return jnp.linalg.norm(x)
+
+    return g * norm(p)
+
 
 # Others, and words of the error.
 MIXED = {
@@ -111,7 +125,9 @@ MIXED = {
         "by their position .iota",
     ),
     "noise": (lambda g, p: g + jax.random.normal(jax.random.key(0), g.shape), "by their position"),
+    "size as a power": (lambda g, p: jax.lax.integer_pow(g, g.shape[0]), "number of rows"),
     "by size": (lambda g, p: g if g.shape[0] > 100 else -g, "other numbers of rows"),
+    "by small size": (lambda g, p: g if g.shape[0] < 100 else -g, "other numbers of rows"),
     "scanned rows": (
         lambda g, p: jax.lax.scan(lambda c, x: (c + x, c), jnp.zeros(WIDTH), g)[1],
         "loops over the rows",
@@ -216,6 +232,24 @@ def by_switch(emit, sums):
     return jax.lax.switch(jnp.where(emit, 2, 0), [waits, waits, steps])
 
 
+class Preconditioned(Stateless):
+    """Divides by an average of powers of gradients, which begins anew and is used later on."""
+
+    def init(self, params):
+        return jnp.zeros((), jnp.int32), jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        count, average = state
+        powers = jax.tree.map(self.step, updates)
+        average = jax.tree.map(
+            lambda a, b: jnp.where(count % 9 == 0, b, 0.9 * a + b), average, powers
+        )
+        step = jax.tree.map(
+            lambda g, a: jnp.where(count < 3, 0, g / (1 + jnp.abs(a))), updates, average
+        )
+        return step, (count + 1, average)
+
+
 COLLECTING = {
     "multi-steps": (lambda: optax.MultiSteps(optax.sgd(0.1), 2), "MultiSteps"),
     "multi-steps-adam": (lambda: optax.MultiSteps(optax.adam(0.1), 3), "MultiSteps"),
@@ -239,6 +273,7 @@ COLLECTING = {
     "cond": (lambda: Collecting(by_cond), "Collecting"),
     "product": (lambda: Collecting(by_product), "Collecting"),
     "switch": (lambda: Collecting(by_switch), "Collecting"),
+    "cubes": (lambda: Preconditioned(lambda g: g**3), "Preconditioned"),
 }
 
 
@@ -271,6 +306,8 @@ NOT_COLLECTING = {
     "finite": lambda: optax.apply_if_finite(optax.novograd(0.1), 3),
     "injected": lambda: optax.inject_hyperparams(optax.adam)(optax.linear_schedule(0.0, 0.1, 5)),
     "clipped": lambda: optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.1)),
+    **{f"powers of {n}": lambda n=n: Preconditioned(lambda g: g**n) for n in (2, 4)},
+    "magnitudes": lambda: Preconditioned(jnp.abs),
     "clipped-adagrad": lambda: optax.chain(optax.adagrad(0.1), optax.clip_by_global_norm(1.0)),
 }
 
@@ -359,6 +396,15 @@ def test_rows_of_two_tables_of_one_size():
         lazy.apply({"a": slices(), "b": slices(indices=(0, 1, 2, 3))}, (), params)
 
 
+def test_rows_of_one_table_for_another_parameter():
+    class Shared(Stateless):
+        def update(self, updates, state, params):
+            return {"a": updates["a"], "scale": updates["a"]}, state
+
+    with pytest.raises(ValueError, match="keeps rows of the table for another parameter"):
+        jaxops.lazy(Shared(None)).init({"a": table(), "scale": jnp.ones(())})
+
+
 # --- what update is given besides ---
 
 
@@ -408,3 +454,5 @@ def test_the_error_names_the_line():
         ValueError, match=re.escape("in scale_by_trust_ratio (optax/_src/transform")
     ):
         jaxops.lazy(optax.chain(optax.clip(1.0), optax.lamb(0.1))).init(table())
+    with pytest.raises(ValueError, match=r"\(reduce_sum\) in Stateless \(.*test_row_wise.py:\d+\)"):
+        jaxops.lazy(Stateless(normed)).init(table())

@@ -162,6 +162,7 @@ def test_squeeze_axes(axis):
 def test_transpose_conjugates_complex_numbers_only():
     x = np.array([[1 + 2j, 3]], np.complex64)
     np.testing.assert_array_equal(jaxops.transpose(x, conjugate=True), [[1 - 2j], [3]])
+    np.testing.assert_array_equal(jaxops.transpose(x), x.T)
     np.testing.assert_array_equal(jaxops.transpose(X, [-1, 0], conjugate=True), X.T)
     np.testing.assert_array_equal(jaxops.transpose([["a", "b"]], conjugate=True), [["a"], ["b"]])
 

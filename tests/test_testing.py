@@ -218,6 +218,9 @@ def test_a_value_that_differs_is_found():
     f.defjvp(lambda x, t: (x[0] ** 2 + jnp.array([0, 0.5], jnp.float32), 2 * x[0] * t[0]))
     with pytest.raises(AssertionError, match=r"another value .* result\[1\] is 4.5, f returns 4"):
         testing.check_grads(f, np.array([1, 2], np.float32))
+    f.defjvp(lambda x, t: (x[0] ** 2 * jnp.array([jnp.nan, 1], jnp.float32), 2 * x[0] * t[0]))
+    with pytest.raises(AssertionError, match=r"another value .* result\[0\] is nan, f returns 1"):
+        testing.check_grads(f, np.array([1, 2], np.float32))
 
 
 KINKS = {
@@ -346,6 +349,15 @@ def test_numeric_dtype_sharpens_the_check():
     wrong = with_vjp(f, lambda x, c: jax.grad(f)(x) * c * jnp.bfloat16(1.5))
     with pytest.raises(AssertionError, match="is wrong at"):
         testing.check_grads(wrong, point, seed=3, modes="rev", numeric_dtype=jnp.float32)
+
+
+def test_the_dtype_of_fewest_digits_sets_the_tolerance():
+    def f(x):
+        return (x**2).astype(jnp.bfloat16)
+
+    wrong = with_vjp(f, lambda x, c: 3 * x * c.astype(x.dtype))
+    with pytest.raises(AssertionError, match=r"is wrong at .*\n(.*\n)*.*rtol=0\.088"):
+        testing.check_grads(wrong, POINT, modes="rev")
 
 
 def test_cost_does_not_grow_with_the_size():

@@ -136,6 +136,15 @@ def test_nan_is_distinct_in_few_and_in_many_elements():
         assert not idx[4:].any()
 
 
+def test_nan_is_distinct_where_the_length_is_symbolic():
+    shape = jax.export.symbolic_shape("n")
+    padded = jax.jit(lambda x: jaxops.unique(x, size=5, fill_value=9, mode="fill"))
+    exported = jax.export.export(padded)(jax.ShapeDtypeStruct(shape, np.float32))
+    y, idx = exported.call(jnp.array([1, np.nan, -0.0, np.nan, 0, 1], jnp.float32))
+    np.testing.assert_array_equal(y, [1, np.nan, 0, np.nan, 9])
+    np.testing.assert_array_equal(idx, [0, 1, 2, 3, 2, 0])
+
+
 def test_keys_that_meet_in_one_slot():
     """Multiples of powers of 2 and bit patterns of floats, which a weak hash would pile up."""
     for x in (np.arange(2000) << 20, np.arange(2000) * 65537, np.arange(2000.0)):
