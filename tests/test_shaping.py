@@ -340,5 +340,5 @@ def test_as_many_dimensions_as_tensorflow_has(op):
 
 
 def test_a_shape_of_very_many_dimensions():
-    with pytest.raises(ValueError, match="shape .* which make one of 100000 dimensions$"):
+    with pytest.raises(ValueError, match=r"shape \(1.* of 100000 dimensions"):
         jaxops.reshape(1.0, [1] * 100_000)
