@@ -233,9 +233,11 @@ def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
 def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
     """Part by part, as a CPU would have to copy the parts of what is gathered at once.
 
-    Where they are small, copies are cheap, and programs of many parts compile sooner with them.
+    Where they are small, copies are cheap; and of many parts, a program compiles sooner with them.
     """
-    if _dims.are_known(rows.shape) and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL:
+    is_known = _dims.are_known(rows.shape)
+    is_small = is_known and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL
+    if is_small or len(sizes) >= _pieces.MANY:
         return _take_at_once(rows, fill, order, starts, counts, sizes=sizes)
     # A slice near the end would otherwise be moved back until it fits.
     order = _dynamic_shape.resize(order, order.shape[0] + max(sizes))

@@ -25,7 +25,7 @@ from jaxops._cpu_form import with_cpu_form
 from jaxops._programs import varying_alike
 
 # From so many on Python copies them; from fewer where all pieces are results.
-_MANY, _MANY_RESULTS = 256, 64
+MANY, _MANY_RESULTS = 256, 64
 _TOO_MANY = 1024  # XLA takes long for programs of more results or arguments, whatever they are
 
 
@@ -50,7 +50,7 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
     if dtype in (jnp.int2, jnp.uint2):
         wide = [array.astype(jnp.int8) for array in arrays]
         return lax.concatenate(wide, axis).astype(dtype)
-    if len(arrays) < _MANY or not _is_copied_by_python(arrays):
+    if len(arrays) < MANY or not _is_copied_by_python(arrays):
         return lax.concatenate(arrays, axis)
     return _join_p.bind(*varying_alike(*arrays), axis=axis)
 
@@ -79,7 +79,7 @@ def _split(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list
 def _split_by_python(
     operand, *, sizes: tuple[int, ...], axis: int, results: bool
 ) -> list[jax.Array]:
-    if len(sizes) < _MANY and not results:
+    if len(sizes) < MANY and not results:
         return _split(operand, sizes=sizes, axis=axis, results=results)
     shapes = [(*operand.shape[:axis], size, *operand.shape[axis + 1 :]) for size in sizes]
     pieces = [jax.ShapeDtypeStruct(shape, operand.dtype) for shape in shapes]
@@ -155,7 +155,7 @@ def _copy_joined(axis: int, context, joined, *arrays) -> None:
 def _join_eagerly(*arrays, axis: int) -> jax.Array:
     if not are_too_many(len(arrays)):
         return _compiled_join(*arrays, axis=axis)
-    runs = [arrays[i : i + _MANY] for i in range(0, len(arrays), _MANY)]
+    runs = [arrays[i : i + MANY] for i in range(0, len(arrays), MANY)]
     return _join_eagerly(*(_compiled_join(*run, axis=axis) for run in runs), axis=axis)
 
 

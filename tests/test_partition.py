@@ -376,6 +376,21 @@ def test_index_dtypes_of_lists_differ():
         jaxops.dynamic_stitch(large, data, size=3)
 
 
+@pytest.mark.parametrize("rows", [600, 20_000])
+def test_programs_do_not_grow_with_the_number_of_parts(rows):
+    """In equations, and in what XLA's CPU compiler gets: its time is that of all gathers in it."""
+    data, numbers = jnp.ones((rows, 4)), jnp.zeros(rows, jnp.int32)
+
+    def gathers(num_partitions):
+        def deal(data, numbers):
+            return jaxops.dynamic_partition(data, numbers, num_partitions, size=rows // 300)
+
+        assert len(jax.make_jaxpr(deal)(data, numbers).eqns) < 30
+        return jax.jit(deal).lower(data, numbers).as_text().count("stablehlo.gather")
+
+    assert gathers(300) == gathers(600) < 20
+
+
 @pytest.mark.parametrize("num_partitions", [3, 300])
 def test_large_parts_are_not_copied(num_partitions, monkeypatch):
     """JAX takes over the memory into which the host writes them."""

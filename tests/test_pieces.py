@@ -10,7 +10,7 @@ import jaxops
 from jaxops import _dispatch, _pieces
 
 DTYPES = ["bool", "int8", "uint64", "float16", "bfloat16", "float8_e4m3fn", "complex64", "int4"]
-MANY, FEW = _pieces._MANY, _pieces._MANY_RESULTS
+MANY, FEW = _pieces.MANY, _pieces._MANY_RESULTS
 
 
 def table(rows, dtype="float32", columns=3):
