@@ -103,6 +103,9 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
     try:
         with _bounds.collect_flags():  # so that no check is left to whoever collects them now
             program = jax.make_jaxpr(call)(*arrays)
+    except MemoryError as error:  # of a list of too many arrays
+        received = describe(args, arrays, static)
+        raise MemoryError(f"{op}: out of memory for a list; received {received}") from error
     except (TypeError, ValueError, OverflowError) as error:
         if str(error).startswith(f"{op}: "):
             raise

@@ -152,7 +152,13 @@ def _partition_exactly(
     platform = _dynamic_shape.platform_of(data)
     numbers = _dynamic_shape.known_indices(known, spec, "partitions", mode, platform)
     _check_partitions_shape(op, data, numbers.shape)
-    positions = _positions(numbers.reshape(-1), num_partitions)
+    try:
+        positions = _positions(numbers.reshape(-1), num_partitions)
+    except MemoryError:
+        raise MemoryError(
+            f"{op}: num_partitions must make a list that fits into memory; "
+            f"received {num_partitions}"
+        ) from None
     parts = _dynamic_shape.take_each(data, positions, 0, numbers.ndim)
     if sizes is not None:
         spec, counts = _held.num_elements(op, sizes, _NOUN), [at.size for at in positions]
