@@ -112,7 +112,7 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
         passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
     else:
         results = (var.aval for var in program.jaxpr.outvars)  # an argument may be one
-        types = itertools.chain(results, _types(program.jaxpr))
+        types = itertools.chain(_types(program.jaxpr), results)
         made = ((t.shape, limit(t.shape, t.dtype)) for t in types)
         shape, passed = next((m for m in made if m[1]), (None, None))
     if passed is None:
