@@ -20,6 +20,7 @@ from jaxops._errors import brief as brief
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
 _DEEPEST = 100  # levels of lists: more than NumPy has dimensions
+_DEEPEST_TREE = 250  # levels of a pytree: a share of what Python's stack holds
 X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
 
@@ -48,7 +49,9 @@ def is_foreign(x: object) -> bool:
 
 
 def readable(x: Any) -> Any:
-    """`x`, as a NumPy array where it is an array of another library."""
+    """`x`, as a NumPy array where it is an array of another library, or a list with such in it."""
+    if isinstance(x, (list, tuple)) and any(map(is_foreign, x)):
+        return [*map(readable, x)]  # NumPy reads those with dimensions only
     array = as_numpy_or_none(x) if is_foreign(x) else None
     return x if array is None else array
 
@@ -182,6 +185,20 @@ def leaves(x: object, op: str, arg: str) -> list[Any]:
             return found
     raise ValueError(
         f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
+    )
+
+
+def check_nesting(tree: object, op: str, arg: str) -> None:
+    """Refuses a pytree that is nested too deeply for `jax.tree`, which see in `leaves`."""
+    level = [tree]
+    for _ in range(_DEEPEST_TREE):
+        dicts = [node.values() for node in level if isinstance(node, dict)]
+        lists = [node for node in level if isinstance(node, (list, tuple))]
+        level = [item for items in (*dicts, *lists) for item in items]
+        if not level:
+            return
+    raise ValueError(
+        f"{op}: {arg} must be nested less than {_DEEPEST_TREE} levels deep; received {brief(tree)}"
     )
 
 

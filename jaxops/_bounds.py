@@ -153,10 +153,10 @@ def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
     return jnp.where(from_end, indices + lengths, indices)
 
 
-def check_uint32_reaches(length: int, op: str) -> None:
+def check_uint32_reaches(length: int, op: str, arg: str = "indices") -> None:
     if length >= 2**32:
         raise ValueError(
-            f"{op}: positions among {length} take 64 bits; "
+            f"{op}: positions among {length} take 64 bits in {arg}; "
             'jax.config.update("jax_enable_x64", True) switches them on'
         )
 

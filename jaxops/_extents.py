@@ -110,13 +110,16 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
     try:
         with _bounds.collect_flags():  # so that no check is left to whoever collects them now
             program = jax.make_jaxpr(call)(*arrays)
+    except MemoryError as error:  # of a list of too many arrays
+        received = describe(args, arrays, static)
+        raise MemoryError(f"{op}: out of memory for a list; received {received}") from error
     except (TypeError, ValueError, OverflowError) as error:
         if _is_ours(error):
             raise
         passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
     else:
         results = (var.aval for var in program.jaxpr.outvars)  # an argument may be one
-        types = itertools.chain(results, _types(program.jaxpr))
+        types = itertools.chain(_types(program.jaxpr), results)
         made = ((t.shape, limit(t.shape, t.dtype)) for t in types)
         shape, passed = next((m for m in made if m[1]), (None, None))
     if passed is None:

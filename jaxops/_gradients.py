@@ -241,6 +241,7 @@ def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
 
 def _check(grads: Any, op: str, kind: Any) -> None:
     """Refuses leaves that are neither sparse nor arrays of a dtype of that kind."""
+    _arguments.check_nesting(grads, op, "grads")
     for path, gradient in jax.tree_util.tree_leaves_with_path(grads, is_leaf=_is_sparse):
         where = f"gradient {jax.tree_util.keystr(path, simple=True, separator='/')!r}"
         parts = gradient if isinstance(gradient, TiedGradient) else (gradient,)

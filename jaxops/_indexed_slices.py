@@ -412,4 +412,4 @@ def _check_scalar(x: Any) -> Any:
 def _describe(x: object) -> str:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return f"{x.dtype}[{','.join(map(str, x.shape))}]"  # type: ignore[attr-defined]
-    return repr(x)
+    return _arguments.brief(x)

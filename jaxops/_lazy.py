@@ -82,7 +82,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         if not callable(getattr(optimizer, method, None)):
             raise TypeError(
                 f"{_OP}: optimizer must have methods init and update, as optax's have; "
-                f"received {optimizer!r}"
+                f"received {_arguments.brief(optimizer)}"
             )
 
     checked = _Checked(optimizer)

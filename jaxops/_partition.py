@@ -121,7 +121,7 @@ def dynamic_partition(
         mode=mode,
         fill_value=fill_value,
         pads=True,
-        sizes=sizes,
+        size=sizes,
         return_size=return_size,
     )
 
@@ -152,7 +152,13 @@ def _partition_exactly(
     platform = _dynamic_shape.platform_of(data)
     numbers = _dynamic_shape.known_indices(known, spec, "partitions", mode, platform)
     _check_partitions_shape(op, data, numbers.shape)
-    positions = _positions(numbers.reshape(-1), num_partitions)
+    try:
+        positions = _positions(numbers.reshape(-1), num_partitions)
+    except MemoryError:
+        raise MemoryError(
+            f"{op}: num_partitions must make a list that fits into memory; "
+            f"received {num_partitions}"
+        ) from None
     parts = _dynamic_shape.take_each(data, positions, 0, numbers.ndim)
     if sizes is not None:
         spec, counts = _held.num_elements(op, sizes, _NOUN), [at.size for at in positions]
@@ -178,10 +184,10 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
     return [order[start:end] for start, end in itertools.pairwise(ends.tolist())]
 
 
-def _dynamic_partition(data, partitions, fill_value, *, op, mode, sizes, return_size):
+def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_size):
     _check_partitions_shape(op, data, partitions.shape)
     _dynamic_shape.check_countable(partitions.size, op, "partitions")
-    num_partitions = len(sizes)
+    sizes, num_partitions = size, len(size)
     rows = data.reshape(_dynamic_shape.merge_axes(data.shape, 0, partitions.ndim))
     spec = PartitionNumber(op, limits=(num_partitions,))
     numbers, valid = _bounds.resolve(spec, partitions[..., None], mode)

@@ -182,7 +182,7 @@ def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.A
     steps = jnp.arange(length, dtype=start.dtype)
     if not is_long or info.bits == 64:
         return start + steps
-    _bounds.check_uint32_reaches(dim + length, op)
+    _bounds.check_uint32_reaches(dim + length, op, "begin")
     before = start < 0 if info.min == 0 else start < -steps
     positions = start.astype(jnp.uint32) + steps.astype(jnp.uint32)
     return jnp.where(before, jnp.uint32(0), positions) if mode == "clip" else positions

@@ -85,7 +85,7 @@ def sparse_value_and_grad(
     is `tf.IndexedSlices`.
     """
     if not callable(fun):
-        raise TypeError(f"{_OP}: fun must be callable; received {fun!r}")
+        raise TypeError(f"{_OP}: fun must be callable; received {_arguments.brief(fun)}")
     several = not _arguments.is_scalar(argnums)
     one = () if several else (_arguments.static_int(argnums, _OP, "argnums"),)
     numbers = one or _argnums(argnums)
@@ -96,7 +96,9 @@ def sparse_value_and_grad(
     def value_and_grad(*args, **kwargs):
         places = [_place(number, len(args)) for number in numbers]
         if len(set(places)) < len(places):
-            raise ValueError(f"{_OP}: argnums must be different; received {argnums!r}")
+            raise ValueError(
+                f"{_OP}: argnums must be different; received {_arguments.brief(argnums)}"
+            )
         differentiated = tuple(args[place] for place in places)
         params = differentiated if several else differentiated[0]
         paths, leaves, structure = _flatten(params)
@@ -180,7 +182,9 @@ def _no_slices(table: jax.Array) -> IndexedSlices:
 def _argnums(argnums: Any) -> tuple[int, ...]:
     numbers = _arguments.static_ints(argnums, _OP, "argnums")
     if not numbers:
-        raise ValueError(f"{_OP}: argnums must name an argument; received {argnums!r}")
+        raise ValueError(
+            f"{_OP}: argnums must name an argument; received {_arguments.brief(argnums)}"
+        )
     return numbers
 
 
@@ -202,11 +206,12 @@ def _check_tables(tables: Any) -> None:
         return
     raise TypeError(
         f"{_OP}: tables must be a key path such as 'encoder/embed', a sequence of them, or a "
-        f"predicate (path, leaf) -> bool; received {tables!r}"
+        f"predicate (path, leaf) -> bool; received {_arguments.brief(tables)}"
     )
 
 
 def _flatten(params: Any) -> tuple[list[str], list[jax.Array], Any]:
+    _arguments.check_nesting(params, _OP, "the parameters")
     with_paths, structure = jax.tree_util.tree_flatten_with_path(params)
     paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
     leaves = []

@@ -19,6 +19,7 @@ from jaxops._arguments import (
     brief,
     is_static_int,
     rank_or_none,
+    readable,
     saturate_ints,
     static_int,
     to_indices,
@@ -313,6 +314,7 @@ def _parse_entries(
 
 def _components(op: str, arg: str, values: Any) -> list[Any]:
     """Components of a vector: ints, or JAX scalars where traced."""
+    values = readable(values)
     if isinstance(values, (list, tuple)):
         return list(values)
     if rank_or_none(values) != 1:

@@ -210,7 +210,7 @@ def _to_texts(strings: np.ndarray, op: str) -> list[str]:
     for kind in kinds:
         if not issubclass(kind, (str, bytes)):
             example = next(i for i in elements if type(i) is kind)
-            raise TypeError(f"{op}: input must hold strings only; received {example!r}")
+            raise TypeError(f"{op}: input must hold strings only; received {brief(example)}")
     if kinds == {str}:
         return elements
     return [i if isinstance(i, str) else i.decode("latin-1") for i in elements]

@@ -7,15 +7,18 @@ call before it makes it, and what is wrong with its outcome after.
 import itertools
 import math
 import os
+import re
 import resource
 import sys
-import time
 import warnings
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from every_argument import CALLS, FUNCTIONS, operation
+
+import jaxops as ops
+from jaxops.compat import v0
 
 SIZES = [2**31 - 1, 2**31, 2**32 + 1, 2**62, 2**63]
 DIMS = SIZES[:-1]  # JAX has none of 2**63
@@ -158,12 +161,14 @@ def fault(name, *args):
     return None
 
 
-def ways(shapes, n):
+def ways(name, shapes, n):
     """How to make a call: function, name, shapes."""
     yield "eager", eager, shapes
     yield "jit", jit, shapes
     batch = of_batch(shapes, DIMS[n % len(DIMS)])
-    if batch:
+    # Of gradients only what they hold is looked at: a batch of them is no more than JAX's own
+    # arithmetic can end the process with.
+    if batch and "grads" not in CALLS[name] and "dense_shape" not in CALLS[name]:
         shapes, axes = batch
         yield (
             "jit of vmap",
@@ -176,24 +181,81 @@ def sweep(share, names):
     """One of `share` calls, each in a way of its own; where that is 1, all calls in all ways."""
     n = 0
     for name in names:
+        import time
+
+        print("TIME", time.time())
         for shapes, static in calls_of(CALLS[name]):
             n += 1
             if n % share:
                 continue
-            chosen = [*itertools.product(ways(shapes, n), (False, True))]
+            chosen = [*itertools.product(ways(name, shapes, n), (False, True))]
             for (way, run, given), x64 in chosen if share == 1 else [chosen[n % len(chosen)]]:
                 text = text_of(f"{way}, x64 {x64}:", name, given, static)
                 print(text, flush=True)
-                start = time.time()
                 with jax.enable_x64(x64):
                     wrong = fault(name, run, given, static)
                 if wrong:
                     print(f"{FAULT}{text}: {wrong}", flush=True)
-                if "SECONDS" in os.environ: print("SECONDS", round(time.time()-start, 2))
+
+
+def empty(*shape):
+    return zeros(shape, np.float32)
+
+
+PADS, WINDOWS = [[0, 0], [0, 0]], ([1, 2**40, 2**40, 1], [1] * 4, [1] * 4)
+# Found to end the process, or to show JAX's words. Each names an argument that the error names.
+NAMED = {
+    "space_to_batch-block_shape": lambda: ops.space_to_batch(empty(1, 0, 0, 1), [2**31] * 2, PADS),
+    "depth_to_space-block_size": lambda: ops.depth_to_space(empty(1, 1, 1, 0), 2**32),
+    "space_to_depth-block_size": lambda: ops.space_to_depth(empty(1, 0, 0, 4), 2**31),
+    "extract_patches-sizes": lambda: ops.extract_patches(empty(1, 0, 0, 1), *WINDOWS, "SAME"),
+    "gather-params": lambda: ops.gather(empty(5, 2**40, 0), np.zeros(2**22 + 1, np.int32)),
+    "gather_nd-indices": lambda: ops.gather_nd(empty(2**40, 0), np.zeros((2**24, 0), np.int32)),
+    "transpose-a": lambda: ops.transpose(empty(0, 2**40, 2**40), [1, 2, 0]),
+    "concat-values": lambda: ops.concat([empty(2**60, 0)] * 2, 0),
+    "stack-values": lambda: ops.stack([empty(2**60, 0)] * 16),
+    "boolean_mask-size": lambda: ops.boolean_mask(empty(3, 2**31, 0), [True] * 3, size=2**30),
+    "dynamic_partition-size": (
+        lambda: ops.dynamic_partition(empty(3, 2**31, 0), [0] * 3, 1, size=2**30)
+    ),
+    "to_float-x": lambda: ops.to_float(empty(2**31 - 1, 0)),  # nothing to compute, but a copy
+    "global_norm-gradient": lambda: ops.global_norm({"w": empty(2**31 - 1, 0)}),
+    "sum_stacked-grads": lambda: ops.sum_stacked({"w": empty(0, 2**62, 2**62)}),
+    "v0.space_to_batch-block_size": lambda: v0.space_to_batch(empty(1, 0, 0, 1), PADS, 2**31),
+    "v0.depth_to_space-block_size": lambda: v0.depth_to_space(empty(1, 1, 1, 0), 2**32),
+    "v0.space_to_depth-block_size": lambda: v0.space_to_depth(empty(1, 0, 0, 4), 2**31),
+    "v0.extract_image_patches-ksizes": (
+        lambda: v0.extract_image_patches(empty(1, 0, 0, 1), "SAME", *WINDOWS)
+    ),
+    "v0.gather-params": lambda: v0.gather(empty(5, 2**40, 0), np.zeros(2**22 + 1, np.int32)),
+    "v0.gather_nd-indices": lambda: v0.gather_nd(empty(2**40, 0), np.zeros((2**24, 0), np.int32)),
+    "v0.transpose-a": lambda: v0.transpose(empty(0, 2**40, 2**40), [1, 2, 0]),
+    "v0.concat-values": lambda: v0.concat(0, [empty(2**60, 0)] * 2),
+    "v0.pack-values": lambda: v0.pack([empty(2**60, 0)] * 16),
+}
+
+
+def named():
+    for name, function in NAMED.items():
+        op, arg = operation(name).split("-")
+        for way, run in {"eager": eager, "jit": jit}.items():
+            print(way, name, flush=True)
+            try:
+                run(function, [])
+                print(f"{FAULT}{way} {name}: no error")
+            except ValueError as error:
+                if not re.match(rf"{op}: .*\b{arg}\b.* must make arrays of", str(error)):
+                    print(f"{FAULT}{way} {name}: {error}")
 
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
-    sweep(int(sys.argv[1]), sys.argv[2:] or CALLS)
+    if sys.argv[1] == "named":
+        named()
+    elif sys.argv[1] == "abort":
+        print("eager abort", flush=True)
+        os.abort()
+    else:
+        sweep(int(sys.argv[1]), sys.argv[2:] or CALLS)
     print(DONE)

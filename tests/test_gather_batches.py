@@ -1,0 +1,47 @@
+"""`gather` of all ranks, axes and batch dimensions, negative ones too."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import jaxops
+
+INDICES = np.array([1, 0, 0, 1, 1, 1, 0, 1], np.int32)
+
+
+def tensorflows(params, indices, axis, batch_dims):
+    """What `tf.gather` gives, and None where it refuses.
+
+    TensorFlow 2.21 was asked for all calls below, and agreed in all but those with an axis of 0
+    and batch dimensions: there it leaves `batch_dims` out of account, and here they are refused.
+    """
+    axis = batch_dims if axis is None else axis  # a negative one counts from the end of params
+    axis += params.ndim if axis < 0 else 0
+    batch_dims += indices.ndim if batch_dims < 0 else 0
+    if not 0 <= batch_dims <= min(indices.ndim, axis) or not axis < params.ndim:
+        return None
+    shape = params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1 :]
+    result = np.empty(shape, params.dtype)
+    for place in np.ndindex(params.shape[:batch_dims]):
+        result[place] = np.take(params[place], indices[place], axis - batch_dims)
+    return result
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("indices_rank", [0, 1, 2, 3])
+def test_as_tensorflow(rank, indices_rank):
+    params = np.arange(2**rank, dtype=np.float32).reshape((2,) * rank)
+    indices = INDICES[: 2**indices_rank].reshape((2,) * indices_rank)
+    axes = (None, *range(-rank - 1, rank + 1))
+    refused = 0
+    for axis, batch_dims in itertools.product(axes, range(-indices_rank - 1, indices_rank + 2)):
+        expected = tensorflows(params, indices, axis, batch_dims)
+        if expected is None:
+            refused += 1
+            with pytest.raises(ValueError, match=r"^gather: (axis|batch_dims) must be"):
+                jaxops.gather(params, indices, axis, batch_dims)
+        else:
+            result = jaxops.gather(params, indices, axis, batch_dims)
+            np.testing.assert_array_equal(result, expected)
+    assert refused

@@ -1,0 +1,59 @@
+"""Sizes of which a product passes 2**63: an error with words, where the process would end.
+
+The calls are made in a process of their own, size_sweep.py.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import every_argument
+import pytest
+import size_sweep
+
+SHARE = 7  # of which one call is made with the other tests
+
+
+def run(*args):
+    script = Path(__file__).with_name("size_sweep.py")
+    done = subprocess.run(
+        [sys.executable, script, *map(str, args)], capture_output=True, text=True, timeout=3000
+    )
+    *calls, last = done.stdout.splitlines() or [""]
+    # Each call is printed before it is made.
+    assert last == size_sweep.DONE, f"it ended at: {last}\n{done.stderr[-1000:]}"
+    return calls
+
+
+def check(calls):
+    faults = [line for line in calls if line.startswith(size_sweep.FAULT)]
+    assert not faults, "\n".join(faults)
+
+
+def test_every_function_is_swept():
+    assert not every_argument.missing()
+
+
+def test_a_share_of_the_sweep():
+    calls = run(SHARE)
+    check(calls)
+    for name in every_argument.CALLS:
+        few = name.endswith("string_to_number")  # it takes no array
+        assert few or any(f" {name} of shapes" in call for call in calls), name
+
+
+@pytest.mark.stress
+def test_the_whole_sweep():
+    check(run(1))
+
+
+def test_named_calls():
+    """Those that were found to end the process, or to show JAX's own words."""
+    calls = run("named")
+    check(calls)
+    assert len(calls) == 2 * len(size_sweep.NAMED)
+
+
+def test_the_call_that_ends_the_process_is_named():
+    with pytest.raises(AssertionError, match="it ended at: eager abort"):
+        run("abort")
