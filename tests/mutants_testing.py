@@ -85,12 +85,16 @@ MUTANTS = {
         (
             "return not self.excess <= 1  # NaN is wrong",
             "return self.excess > 1",
-            "test_testing.py -k 'wrong_gradients or nan'",
+            "test_testing_adjoint.py -k nan",
         ),
     ],
     "_testing_leaves": [
         ("masked[start:stop] = ", "masked[start : stop + 1] = ", WRONG),
-        ('"the imaginary part of ")[coordinate % 2]', '"the imaginary part of ")[0]', WRONG),
+        (
+            '"the imaginary part of ")[coordinate % 2]',
+            '"the imaginary part of ")[0]',
+            "test_testing.py -k 'wrong_gradients and imaginary'",
+        ),
     ],
     "_testing_adjoint": [
         (
@@ -107,7 +111,7 @@ MUTANTS = {
         (
             "return (number + half) % (2 * half) - half",
             "return number",
-            "test_testing_adjoint.py -k large_integers",
+            "test_testing_adjoint.py -k wrap",
         ),
     ],
 }

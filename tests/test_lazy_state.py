@@ -50,6 +50,25 @@ def test_update_is_that_of_the_distinct_rows(case):
         np.testing.assert_allclose(array, expected, rtol=1e-6, atol=1e-6)
 
 
+class ByNormOfSteps:
+    """Steps by products of gradient and parameter, of which it takes a norm over all rows."""
+
+    def init(self, params):
+        return ()
+
+    def update(self, updates, state, params):
+        steps = updates * params
+        return steps / (1 + jnp.sum(steps**2)), state
+
+
+def test_rows_beside_those_looked_up_are_not_read():
+    """Such as the last one for an index beyond it: here it would reach all others by the norm."""
+    params = jnp.ones((ROWS, 2)).at[np.array([0, ROWS - 1])].set(jnp.nan)
+    grads = jaxops.IndexedSlices(jnp.ones((3, 2)), jnp.array([3, ROWS, -1]), params.shape)
+    received, _ = jaxops.lazy(ByNormOfSteps()).apply(grads, (), params)
+    np.testing.assert_allclose(received, params.at[3].add(1 / 3), rtol=1e-6)
+
+
 @pytest.mark.parametrize("of_table", ["float32", "bfloat16"])
 @pytest.mark.parametrize("of_gradient", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("momentum", [None, 0.5])

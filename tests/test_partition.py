@@ -260,6 +260,13 @@ def test_places_beyond_memory(place, data):
         jaxops.dynamic_stitch([np.array([place], np.int64)], [data])
 
 
+def test_ignored_numbers_beside_256_partitions():
+    """No number of 8 bits is left for those that count for nothing."""
+    parts = jaxops.dynamic_partition([1, 2, 3], [255, -1, 256], 256, mode="fill")
+    assert parts[255].tolist() == [1]
+    assert sum(part.size for part in parts) == 1
+
+
 def test_size_beyond_and_below():
     merged, size = jaxops.dynamic_stitch([[4, 0]], [[1, 2]], size=3, mode="fill", return_size=True)
     assert_equal(merged, [2, 0, 0])
@@ -365,6 +372,13 @@ def test_out_of_bounds_in_one_of_many_lists(size):
         jaxops.dynamic_stitch(indices, data, size=size)
     assert "indices[3] is out of range: indices[20][1,1] = -7 is not in" in str(info.value)
     assert info.value.position == (20, 1, 1)
+
+
+def test_true_size_of_many_lists():
+    """The largest index is in the last one."""
+    data = [jnp.zeros(x.shape) for x in LISTS]
+    _, size = jaxops.dynamic_stitch(LISTS, data, size=3, return_size=True)
+    assert int(size) == max(int(x.max()) for x in LISTS) + 1
 
 
 def test_index_dtypes_of_lists_differ():

@@ -182,6 +182,11 @@ WRONG = {
         with_vjp(lambda z: z * z, lambda z, c: 2 * jnp.conj(z) * c),
         *((normal(2) + 1j).astype(np.complex64), "rev", 1, [r"the (real|imaginary) part of args"]),
     ),
+    "imaginary": (
+        with_vjp(lambda z: z * z, lambda z, c: (2 * z * c).at[1].add(0.5j)),
+        *((normal(2) + 1j).astype(np.complex64), "rev", 1),
+        [r"the imaginary part of args\[0\]\[1\]:", "1 of 4"],
+    ),
     "nan": (lambda x: jnp.sqrt(x), np.array([1, 0], np.float32), "rev", 1, [r"not finite.*\[1\]"]),
 }
 

@@ -93,6 +93,10 @@ WRONG_LINEAR = {
         with_vjp(reverse, lambda _, c: reverse(c).at[7].add(1)),
         *(normal(400, dtype=jnp.bfloat16), "vjp", r"wrong transpose at args\[0\]\[7\]:"),
     ),
+    "nan": (
+        with_vjp(reverse, lambda _, c: reverse(c) * jnp.nan),
+        *(normal(5), "vjp", r"wrong transpose at args\[0\]\[\d\]:\n.*received nan"),
+    ),
     "conjugate": (
         with_vjp(lambda z: 2j * z, lambda _, c: -2j * c),
         *(np.ones(3, np.complex64), "vjp", "3 of 3 elements"),
@@ -128,6 +132,13 @@ def test_large_integers_are_exact():
         with pytest.raises(AssertionError, match=r"wrong transpose at args\[0\]\[\d\]"):
             testing.check_adjoint(wrong, x)
         testing.check_adjoint(lambda x: x * float(factor), np.ones(9))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32])
+def test_integers_wrap_around(dtype):
+    factor = np.array(np.iinfo(dtype).max // 2, dtype)
+    for seed in range(3):
+        testing.check_adjoint(lambda x: x * factor, np.ones(9, dtype), seed=seed)
 
 
 def test_cost_does_not_grow_with_the_size():
