@@ -125,7 +125,8 @@ def scatter(
         result = _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates)
     elif deterministic:
         updates = -updates if kind == "sub" else updates
-        result = _deterministic.scatter_add(operand, indices, updates, windows, spec.operation)
+        _deterministic.check_countable(operand, indices, windows, spec.operation)
+        result = _deterministic.scatter_add(operand, indices, updates, windows)
     else:
         result = _narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
     return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)

@@ -39,14 +39,18 @@ def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Arra
 
 
 def scatter_add(
-    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows, op: str
+    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
 ) -> jax.Array:
-    """Adds `updates` in a fixed order; indices out of bounds are dropped. `op` is for messages."""
+    """Adds `updates` in a fixed order; indices out of bounds are dropped."""
+    return scatter_add_p.bind(*varying_alike(operand, indices, updates), windows=windows)
+
+
+def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op: str) -> None:
+    """Refuses what `scatter_add` would, with the name of the function that calls it."""
     try:
         _dtype_of_row_numbers(_indexed_dims(operand, windows), indices.shape[:-1])
     except ValueError as error:
         raise ValueError(f"{op}: {error}") from None
-    return scatter_add_p.bind(*varying_alike(operand, indices, updates), windows=windows)
 
 
 def _scatter_add(operand, indices, updates, *, windows: Windows):

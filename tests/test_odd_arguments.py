@@ -321,3 +321,24 @@ def test_tensorflows_own_arguments():
     for function in (jaxops.cast, jaxops.saturate_cast, jaxops.bitcast):
         with pytest.raises(TypeError, match=r": (d?type) must be"):
             function(X, object())
+
+
+ODD_BYTES = np.arange(5000, dtype=np.uint16).astype(np.uint8) * (np.arange(5000) % 3 > 0)
+COUNTS = {
+    "boolean_mask": lambda flags: jaxops.boolean_mask(
+        np.arange(flags.size), flags, size=5000, return_size=True
+    ),
+    "unique": lambda flags: jaxops.unique(flags, size=3, return_size=True),
+    "unique_with_counts": lambda flags: jaxops.unique_with_counts(flags, size=3, return_size=True),
+    "cast": lambda flags: jaxops.cast(flags, "int32"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_many_bools_of_odd_bytes(name):
+    """Enough of them that they are counted in words of bits."""
+    odd, clean = ODD_BYTES.astype(np.uint8).view(bool), ODD_BYTES != 0
+    expected = COUNTS[name](clean)
+    assert not differs(COUNTS[name](odd), expected)
+    assert not differs(jax.jit(lambda: COUNTS[name](odd))(), expected)
+    assert not differs(jax.jit(COUNTS[name])(odd), expected)
