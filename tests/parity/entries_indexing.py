@@ -159,7 +159,7 @@ def gather_nd(draw: Draw) -> Call:
     known = "gather_nd of a scalar" if wrong is None and params.ndim == 0 else None
     if wrong is None and params.size == 0 and 0 not in vectors:
         known = "nothing to index"
-    elif wrong == "batch" and indices.shape[-1] == 0:
+    elif wrong == "batch" and indices.shape[-1:] == (0,):
         known = "batches that disagree, vectors of no components"
     return draws.finish(
         draw,
