@@ -198,5 +198,11 @@ def _jvp_rule(arrays, tangents, **params):
     return guard_p.bind(*arrays, **params), list(tangents)
 
 
+def _transpose_rule(cotangents, *arrays, **params):
+    linear = map(ad.is_undefined_primal, arrays)
+    return [ct if is_linear else None for ct, is_linear in zip(cotangents, linear, strict=True)]
+
+
 batching.primitive_batchers[guard_p] = _batching_rule
+ad.primitive_transposes[guard_p] = _transpose_rule
 ad.primitive_jvps[guard_p] = _jvp_rule

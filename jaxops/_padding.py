@@ -42,7 +42,7 @@ def pad(
             `"REFLECT"`: mirror images without the border element, of at most `D[i] - 1`
             elements. `"SYMMETRIC"`: mirror images with the border element, of at most `D[i]`.
         constant_values: scalar that fits the dtype of `tensor`; 0 is zero, false or the empty
-            string. As in TensorFlow, -0.0 keeps its sign in an array only. Traced.
+            string. As in TensorFlow, -0.0 keeps its sign in an array of JAX only. Traced.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -74,8 +74,9 @@ def pad(
         raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
     mode = mode.upper()
     data: dict[str, Any] = {"tensor": tensor}
-    # As in TensorFlow, a Python or NumPy scalar of zero, also -0.0, is the zero of any dtype.
-    if not (np.isscalar(constant_values) and constant_values == 0):
+    # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
+    on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
+    if not (on_host and np.shape(constant_values) == () and constant_values == 0):
         if mode != "CONSTANT":
             raise ValueError(
                 f"{op}: constant_values is used by mode CONSTANT only; "

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxops
-from jaxops import _extents
+from jaxops import _extents, testing
 
 (N,) = jax.export.symbolic_shape("n")
 LARGE, COUNTED, WALKED = (
@@ -78,3 +78,19 @@ def test_not_refused(batch):
         function = jax.vmap(function)
     result = jax.eval_shape(function, jax.ShapeDtypeStruct((*batch, 0, 2**31), np.float32))
     assert result.shape == (*batch, 2**31, 0)
+
+
+EMPTY = {
+    "transpose": (jaxops.transpose, (0, 3), (3, 0)),
+    "reverse": (lambda x: jaxops.reverse(x, [1]), (0, 3), (0, 3)),
+    "concat": (lambda x: jaxops.concat([x, jnp.zeros((2, 3))], 0), (0, 3), (2, 3)),
+    "split": (lambda x: jaxops.split(x, [0, 3], 1)[0], (2, 3), (2, 0)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_transposed_where_there_are_no_elements(name):
+    function, shape, result = EMPTY[name]
+    (cotangent,) = jax.linear_transpose(function, jnp.zeros(shape))(jnp.zeros(result))
+    np.testing.assert_array_equal(cotangent, np.zeros(shape))
+    testing.check_adjoint(function, np.zeros(shape, np.float32))
