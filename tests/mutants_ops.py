@@ -169,9 +169,19 @@ MUTANTS = {
             "test_ops.py -k 'adjoint and dynamic_stitch-duplicates'",
         ),
         (
-            "merged[~empty] = rows[source[~empty]]",
-            "merged[~empty] = rows[source[~empty][::-1]]",
+            "merged[~empty] = rows[sources[~empty]]",
+            "merged[~empty] = rows[sources[~empty][::-1]]",
             "test_partition.py -k stitch_exactly",
+        ),
+        (
+            "if limit > 2 * places.size:",
+            "if False:",
+            "test_partition.py -k follows_the_rows",
+        ),
+        (
+            "places = np.where(places < 0, limit, places)",
+            "places = np.where(places < 0, limit - 1, places)",
+            "test_partition.py -k far_apart",
         ),
         (
             'if size is None and mode in ("clip", "wrap"):',
