@@ -98,7 +98,7 @@ def check(name, params, tables, num_steps=3):
 
 
 def matrix():
-    return {"embed": array(0, (ROWS, 3)), "other": jnp.ones(2)}
+    return {"embed": array(0, (ROWS, 3)), "other": jnp.ones(2, jnp.float32)}
 
 
 @pytest.mark.parametrize("name", table.WORKS)

@@ -96,7 +96,7 @@ def test_some_pieces_without_cotangent():
 
 
 def test_some_operands_are_constants():
-    x, rest = jnp.ones((1, 3)), table(MANY)
+    x, rest = jnp.ones((1, 3), jnp.float32), table(MANY)
 
     def total(x):
         return (jaxops.concat([x, *jaxops.split(rest, MANY)], 0) ** 2).sum()

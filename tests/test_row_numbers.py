@@ -286,7 +286,13 @@ identity.defvjp(lambda s: (s, None), lambda _, g: (g,))
 @pytest.mark.parametrize("way", PASSES)
 def test_passes_through(way, x64):
     original = slices(dtype=np.int64 if x64 else np.int32)
-    twice = PASSES[way](PASSES[way](original))  # once as it was made, once as it came back
+    twice = PASSES[way](original)
+    if way != "export" or jax.__version_info__ >= (
+        0,
+        10,
+        2,
+    ):  # before, not of JAX's own keys either
+        twice = PASSES[way](twice)  # once as it was made, once as it came back
     assert twice.indices.dtype == (np.int64 if x64 else np.int32)
     assert twice.indices.tolist() == NUMBERS
     np.testing.assert_array_equal(twice.to_dense(), original.to_dense())
@@ -366,7 +372,7 @@ TIED = {
 def test_arithmetic_of_tied_gradients(name):
     """It is a tuple, and Python's sum and product of tuples are longer ones."""
     compute, factor = TIED[name]
-    tied = TiedGradient(jnp.ones((9, 2)), slices())
+    tied = TiedGradient(jnp.ones((9, 2), jnp.float32), slices())
     for call in (compute, jax.jit(compute)):
         result = call(tied)
         assert isinstance(result, TiedGradient)

@@ -106,19 +106,19 @@ def test_no_two_updates_meet_in_a_deterministic_program(deterministic):
 DETERMINISTIC = {
     "scatter_nd": lambda i, u, **k: jaxops.scatter_nd(i, u, [3], **k),
     "tensor_scatter_nd_add": lambda i, u, **k: jaxops.tensor_scatter_nd_add(
-        jnp.zeros(3), i, u, **k
+        jnp.zeros(3, jnp.float32), i, u, **k
     ),
     "tensor_scatter_nd_sub": lambda i, u, **k: jaxops.tensor_scatter_nd_sub(
-        jnp.zeros(3), i, -u, **k
+        jnp.zeros(3, jnp.float32), i, -u, **k
     ),
     "gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather(t, i[:, 0], **k))(
-        jnp.zeros(3)
+        jnp.zeros(3, jnp.float32)
     ),
     "gather_nd": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather_nd(t, i, **k))(
-        jnp.zeros(3)
+        jnp.zeros(3, jnp.float32)
     ),
     "batch_gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.batch_gather(t, i[:, 0], **k))(
-        jnp.zeros(3)
+        jnp.zeros(3, jnp.float32)
     ),
 }
 
