@@ -77,6 +77,12 @@ def compiled(step, start, rows, lookups):
     return jax.jit(step, donate_argnums=0).lower(arrays, at).compile()
 
 
+def temporary_bytes(program):
+    analysis = program.memory_analysis()
+    assert analysis is not None
+    return analysis.temp_size_in_bytes
+
+
 def measure(programs, starts, rows, lookups, rounds):
     """The median seconds of each program's step, and its median ratio to the first one's."""
     rng = np.random.default_rng(0)
@@ -107,7 +113,7 @@ def main():
         programs, memory = [], []
         for step, start in steps.values():
             of_sizes = [compiled(step, start, size, options.lookups) for size in sizes]
-            memory.append([p.memory_analysis().temp_size_in_bytes / 1e6 for p in of_sizes])
+            memory.append([temporary_bytes(program) / 1e6 for program in of_sizes])
             programs.append(of_sizes[-1])
         starts = [start for _, start in steps.values()]
         figures = measure(programs, starts, options.rows, options.lookups, options.rounds)

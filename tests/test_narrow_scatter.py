@@ -323,7 +323,7 @@ def test_linear_transpose():
 
 def test_only_programs_for_this_cpu_call_python():
     table = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
-    args = table, AT[:, None], jnp.ones((len(AT), WIDTH), jnp.bfloat16)
+    args = table, jnp.asarray(AT[:, None]), jnp.ones((len(AT), WIDTH), jnp.bfloat16)
     call = jax.jit(op("add", mode="fill"))
 
     def calls_python(*platforms, args=args):
