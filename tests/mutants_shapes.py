@@ -200,11 +200,6 @@ MUTANTS = {
             "test_pieces.py -k batched",
         ),
         (
-            "return [piece if linear else None for",
-            "return [piece for",
-            "test_pieces.py -k constants",
-        ),
-        (
             "if len(sizes) < MANY and not results:",
             "if True:",
             "test_pieces.py -k programs_are_short",
