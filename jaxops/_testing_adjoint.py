@@ -148,10 +148,9 @@ class _Check:
         def probe(leaf: int, start: int, stop: int) -> Probe:
             some = part(leaf, start, stop)
             results = self._evaluate(some)
-            theirs = _where_not_zero(some, back)
             # As a distance from 0, since complex numbers have no order.
-            difference = self._modulo(self._pairing(results, y) - self._pairing(some, theirs))
-            return Probe(0.0, abs(difference), self._tolerance((results, y), (some, theirs)))
+            difference = self._modulo(self._pairing(results, y) - self._pairing(some, back))
+            return Probe(0.0, abs(difference), self._tolerance((results, y), (some, back)))
 
         place = find_worst(probe, [a.size for a in x])
         if place is None or place.stop - place.start > 1:
@@ -163,7 +162,7 @@ class _Check:
         one = [np.zeros_like(a) for a in x]
         one[place.leaf].reshape(-1)[place.start] = 1
         expected = self._pairing(self._evaluate(one), y)
-        received = self._pairing(one, _where_not_zero(one, back))
+        received = self._pairing(one, back)
         name = self.problem.names[place.leaf]
         where = element_name(name, x[place.leaf].shape, place.start)
         counted = ""
@@ -177,11 +176,6 @@ class _Check:
 
     def _fail(self, text: str, error: Exception | None = None) -> NoReturn:
         raise AssertionError(f"{OP}: {self.name} {text}\n  seed={self.seed}") from error
-
-
-def _where_not_zero(xs: Arrays, ys: Arrays) -> Arrays:
-    """`ys`, but for what is paired with a 0 of `xs`, which may be NaN."""
-    return [np.where(x == 0, np.zeros_like(y), y) for x, y in _zip(xs, ys)]
 
 
 def _whole_numbers(like: np.ndarray, rng) -> np.ndarray:
