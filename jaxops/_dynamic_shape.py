@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import jax
@@ -112,18 +112,19 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
     It does where memory begins at a multiple of 64 bytes; that of NumPy's own arrays may not.
     """
-    size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + size].view(dtype).reshape(shape)
+    return _aligned(np.empty, shape, dtype)
 
 
 def full(shape: tuple[int, ...], value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """An array of `value`; of zeros without writing them, in memory as that of `empty`."""
+    """An array of `value`. Memory of zeros comes from the system, and is as that of `empty`."""
     if dtype.kind in "USTO" or value.tobytes().strip(b"\0"):
         return np.full(shape, value, dtype)
+    return _aligned(np.zeros, shape, dtype)
+
+
+def _aligned(make: Callable, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     size = math.prod(shape) * dtype.itemsize
-    memory = np.zeros(size + 64, np.uint8)
+    memory = make(size + 64, np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + size].view(dtype).reshape(shape)
 

@@ -305,7 +305,7 @@ def unstack(
     """
     op = "unstack"
     axis = static_int(axis, op, "axis")
-    shape = getattr(value, "shape", ())
+    shape = value.shape if isinstance(value, (jax.Array, np.ndarray)) else ()
     dim = shape[axis] if -len(shape) <= axis < len(shape) else 0
     return run(
         op,

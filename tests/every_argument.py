@@ -43,6 +43,14 @@ _UPDATES = {
 }
 _ORDERED = {**_UPDATES, "deterministic": ("word", True)}
 _CAST = {"x": _DATA}
+_ONE_HOT = {
+    "indices": ("integers", NUMBERS),
+    "depth": ("int", 3),
+    "on_value": ("scalar", 2.0),
+    "off_value": ("scalar", 1.0),
+    "axis": ("int", 0),
+    "dtype": ("dtype", "float32"),
+}
 _SLICES = {
     "values": ("data", X[:2]),
     "indices": ("integers", [0, 1]),
@@ -98,14 +106,7 @@ CALLS = {
     "stack": {"values": ("arrays", [X, X]), "axis": ("int", 0)},
     "tile": {"input": _DATA, "multiples": ("ints", [1, 2])},
     "unstack": {"value": _DATA, "num": ("int", 4), "axis": ("int", 0)},
-    "one_hot": {
-        "indices": ("integers", NUMBERS),
-        "depth": ("int", 3),
-        "on_value": ("scalar", 2.0),
-        "off_value": ("scalar", 1.0),
-        "axis": ("int", 0),
-        "dtype": ("dtype", "float32"),
-    },
+    "one_hot": _ONE_HOT,
     "pad": {
         "tensor": _DATA,
         "paddings": ("pairs", [[0, 1], [1, 0]]),
@@ -241,14 +242,7 @@ CALLS = {
         "data": ("arrays", [X[:2], X[2:]]),
     },
     "v0.boolean_mask": {"tensor": _DATA, "mask": _MASK},
-    "v0.one_hot": {
-        "indices": ("integers", NUMBERS),
-        "depth": ("int", 3),
-        "on_value": ("scalar", 2.0),
-        "off_value": ("scalar", 1.0),
-        "axis": ("int", 0),
-        "dtype": ("dtype", "float32"),
-    },
+    "v0.one_hot": _ONE_HOT,
     "v0.unique_with_counts": {"x": ("integers", NUMBERS)},
 }
 # Of functions, specifications and trees of gradients, not of arrays.
