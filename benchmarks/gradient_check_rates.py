@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from jaxops import _testing_grads, testing
+from jaxops import testing
+from jaxops.testing import _grads
 
 ROWS = np.arange(30) % 10
 RECEIVED = ROWS * 7 % 10
@@ -153,7 +154,7 @@ def rates(name, dtype, numeric_dtype, seeds):
         element = np.array(rng.choice(np.flatnonzero(there)))
         options = {"modes": "rev", "numeric_dtype": numeric_dtype}
         # The element is not looked for, which takes long and lets nothing pass.
-        with mock.patch.object(_testing_grads, "find_worst", return_value=None):
+        with mock.patch.object(_grads, "find_worst", return_value=None):
             for mistake, g in wrong.items():
                 count[f"{mistake} {verdict(g, [*args, element], seed, **options)}"] += 1
     return [count[column] for column in COLUMNS]

@@ -185,8 +185,7 @@ def where(eqn: jex_core.JaxprEqn) -> str:
     errors, and has no public way to it.
     """
     frames = list(_source_info_util.user_frames(eqn.source_info.traceback))
-    here = os.path.dirname(__file__)
-    outside = [frame for frame in frames if os.path.dirname(frame.file_name) != here]
+    outside = [frame for frame in frames if not _is_ours(frame)]
     for frame in outside or frames:
         return f" at {frame.file_name}:{frame.start_line} ({frame.function_name})"
     return ""
@@ -197,12 +196,15 @@ def frames_of(eqn: jex_core.JaxprEqn) -> list[tuple[str, int, str]]:
 
     As above. Without what is JAX's or of this package.
     """
-    here = os.path.dirname(__file__)
     return [
         (frame.file_name, frame.start_line, frame.function_name)
         for frame in _source_info_util.user_frames(eqn.source_info.traceback)
-        if os.path.dirname(frame.file_name) != here
+        if not _is_ours(frame)
     ]
+
+
+def _is_ours(frame) -> bool:
+    return frame.file_name.startswith(os.path.join(os.path.dirname(__file__), ""))
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls of the functions of `_blocks.py`, `_depth.py` and `_patches.py`."""
+"""Calls of the functions of `_ops/`: `space_to_batch.py`, `space_to_depth.py`, `patches.py`."""
 
 import jax.numpy as jnp
 import oracles_blocks

@@ -1,4 +1,4 @@
-"""Calls of the functions of `_casting.py`, `_bitcast.py` and `_string_to_number.py`."""
+"""Calls of the functions of `_ops/casting.py`, `_ops/bitcast.py` and `_ops/string_to_number.py`."""
 
 import jax
 import numpy as np

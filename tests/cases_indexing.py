@@ -1,4 +1,4 @@
-"""Calls of the functions of `_gather.py`, `_scatter.py`, `_slice.py` and `_strided_slice.py`."""
+"""Calls of the functions of `_ops/`: `gather.py`, `scatter.py`, `slice.py`, `strided_slice.py`."""
 
 import numpy as np
 import oracles

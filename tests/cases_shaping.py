@@ -1,4 +1,4 @@
-"""Calls of the functions of `_shaping.py`, `_joining.py`, `_padding.py` and `_reversing.py`."""
+"""Calls of the functions of `_ops/`: `shaping.py`, `joining.py`, `padding.py`, `reversing.py`."""
 
 import jax.numpy as jnp
 import numpy as np

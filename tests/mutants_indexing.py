@@ -2,7 +2,7 @@
 
 # By module: what stands there, what takes its place, the tests that are to fail.
 MUTANTS = {
-    "_bounds": [
+    "_indexing/policy": [
         (
             '_lower(ctx, indices, **params) if params["mode"] == "error" else',
             '_lower(ctx, indices, **params) if params["mode"] == "never" else',
@@ -60,7 +60,7 @@ MUTANTS = {
             "test_narrow_indices.py -k 'gather and not partition'",
         ),
     ],
-    "_core": [
+    "_indexing/canonical": [
         (
             "    elif deterministic:\n",
             "    elif deterministic and not deterministic:\n",
@@ -103,7 +103,7 @@ MUTANTS = {
             "test_bounds.py -k test_empty_results",
         ),
     ],
-    "_deterministic": [
+    "_indexing/deterministic_sums": [
         (
             "jnp.where(right_starts, right_sum, left_sum + right_sum)",
             "left_sum + right_sum",
@@ -125,10 +125,10 @@ MUTANTS = {
             "test_ops.py -k 'deterministic_values and scatter_nd-elements-fill'",
         ),
     ],
-    "_dispatch": [
+    "_run/dispatch": [
         (
-            'return (mode == "error" or _bounds.platform(bad) == "cpu") and',
-            'return _bounds.platform(bad) == "cpu" and',
+            'return (mode == "error" or policy.platform(bad) == "cpu") and',
+            'return policy.platform(bad) == "cpu" and',
             "test_bounds.py -k 'on_a_gpu and gather'",
         ),
         (
@@ -167,7 +167,7 @@ MUTANTS = {
             "test_public_api.py -k name_is_the_scope",
         ),
     ],
-    "_index_spec": [
+    "_indexing/specs": [
         (
             "position[mapped_axes : mapped_axes + self.batch_dims]",
             "position[: self.batch_dims]",
@@ -197,7 +197,7 @@ MUTANTS = {
             "test_public_api.py -k pickling",
         ),
     ],
-    "_gather": [
+    "_ops/gather": [
         (
             "    axis += params.ndim if axis < 0 else 0\n",
             "    axis += indices.ndim if axis < 0 else 0\n",
@@ -224,7 +224,7 @@ MUTANTS = {
             "test_bounds.py -k 'eager_and_jit and gather'",
         ),
     ],
-    "_scatter": [
+    "_ops/scatter": [
         ('_scatter("max", zeros', '_scatter("add", zeros', "test_scatter.py -k trues"),
         (
             "if any(size < 0 for size in shape):",
@@ -247,7 +247,7 @@ MUTANTS = {
             "test_ops.py -k 'values_eager and scatter_nd and rows'",
         ),
     ],
-    "_windows": [
+    "_indexing/dimension_numbers": [
         (
             "indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)",
             "indices = jnp.moveaxis(indices, dims[1], 0)",
@@ -269,7 +269,7 @@ MUTANTS = {
             "test_dtypes.py -k test_adds",
         ),
     ],
-    "_row_copies": [
+    "_cpu/row_copies": [
         ("return 60 <= operand", "return 61 <= operand", "test_row_copies.py -k rows_are_numpys"),
         (
             "sign = indices[..., 0] < 0",
@@ -282,7 +282,7 @@ MUTANTS = {
             "test_row_copies.py -k gathered_so_too",
         ),
     ],
-    "_column_sums": [
+    "_cpu/column_sums": [
         (
             "return rows >= 8 and gathered >= 256",
             "return rows >= 8 and gathered >= 255",
@@ -294,7 +294,7 @@ MUTANTS = {
             "test_column_sums.py -k gradient_is_numpys",
         ),
     ],
-    "_cpu_form": [
+    "_forms": [
         (
             "form = on_cpu if _jax_internals.is_for_one_device(ctx) and not is_apart else",
             "form = on_cpu if not is_apart else",
@@ -311,7 +311,7 @@ MUTANTS = {
             "test_row_copies.py -k test_transformed",
         ),
     ],
-    "_narrow_scatter": [
+    "_cpu/narrow_scatter": [
         (
             "if dtype == jnp.float16 or not",
             "if not",
@@ -348,7 +348,7 @@ MUTANTS = {
             "test_narrow_scatter.py -k no_rows",
         ),
     ],
-    "_extents": [
+    "_run/extents": [
         (
             "dims = [1 if is_symbolic_dim(dim) else dim for dim in shape]",
             "dims = [2**60 if is_symbolic_dim(dim) else dim for dim in shape]",
@@ -390,7 +390,7 @@ MUTANTS = {
             "test_extents.py",
         ),
     ],
-    "_dims": [
+    "_symbolic": [
         (
             "np.array(min(max(dim, info.min), info.max), dtype)",
             "np.array(dim).astype(dtype)",
@@ -414,7 +414,7 @@ MUTANTS = {
             "test_bounds.py -k checkify_of_other",
         ),
         (
-            "outside = [frame for frame in frames if os.path.dirname(frame.file_name) != here]",
+            "outside = [frame for frame in frames if not _is_ours(frame)]",
             "outside = frames",
             "test_sparse_grad_refused.py -k tied_table",
         ),

@@ -8,8 +8,8 @@ MUTANTS = {
             "test_public_api.py -k pickling",
         ),
         (
-            "from jaxops._shaping import rank as rank\n",
-            "from jaxops._shaping import size as rank\n",
+            "from jaxops._ops.shaping import rank as rank\n",
+            "from jaxops._ops.shaping import size as rank\n",
             "test_shaping.py -k test_document",
         ),
     ],
@@ -25,7 +25,7 @@ MUTANTS = {
             "test_bad_input.py -k expand_dims",
         ),
     ],
-    "_arguments": [
+    "_run/arguments": [
         (
             "        array = array.copy()  # the caller may",
             "        pass  # the caller may",
@@ -57,7 +57,7 @@ MUTANTS = {
             "test_bad_input.py -k 'bool'",
         ),
     ],
-    "_casting": [
+    "_ops/casting": [
         (
             "return jnp.where(x < np.array(limit, x.dtype), result, indefinite)",
             "return jnp.where(x <= np.array(limit, x.dtype), result, indefinite)",
@@ -89,7 +89,7 @@ MUTANTS = {
             "test_casting.py -k host_values_count",
         ),
     ],
-    "_bitcast": [
+    "_ops/bitcast": [
         (
             "        if shape[-1:] != (ratio,):\n",
             "        if shape[-1] % ratio:\n",
@@ -101,7 +101,7 @@ MUTANTS = {
             "test_casting.py -k bitcast_is_a_view",
         ),
     ],
-    "_string_to_number": [
+    "_ops/string_to_number": [
         (
             "            is_plain &= ~is_negative\n",
             "            pass\n",
@@ -123,7 +123,7 @@ MUTANTS = {
             "test_string_to_number.py -k floats",
         ),
     ],
-    "_dynamic_shape": [
+    "_run/on_host": [
         (
             "    if size < 0:\n        raise",
             "    if size < -1:\n        raise",
@@ -140,7 +140,7 @@ MUTANTS = {
             "test_partition.py -k 'uint64 or 64_bit or modes_of'",
         ),
     ],
-    "_partition": [
+    "_ops/partition": [
         (
             "keys = numbers.astype(np.min_scalar_type(num_partitions))",
             "keys = numbers.astype(np.min_scalar_type(num_partitions - 1))",
@@ -157,7 +157,7 @@ MUTANTS = {
             "test_bad_input.py -k 'test_refused and dynamic_partition'",
         ),
     ],
-    "_stitch": [
+    "_ops/stitch": [
         (
             "place.max(initial=-1)",
             "place[: lists[0].size].max(initial=-1)",
@@ -189,7 +189,7 @@ MUTANTS = {
             "test_partition.py -k bad_input",
         ),
     ],
-    "_boolean_mask": [
+    "_ops/boolean_mask": [
         (
             "    axis += tensor.ndim if axis < 0 else 0\n",
             "    axis += mask.ndim if axis < 0 else 0\n",
@@ -201,12 +201,12 @@ MUTANTS = {
             "test_boolean_mask.py -k padded_under_jit",
         ),
         (
-            "_held.num_elements(op, size, _NOUN), total, mask.size, mode)",
-            "_held.num_elements(op, size, _NOUN), total, size, mode)",
+            "result_size.num_elements(op, size, _NOUN), total, mask.size, mode)",
+            "result_size.num_elements(op, size, _NOUN), total, size, mode)",
             "test_held.py -k 'too_small and boolean_mask'",
         ),
     ],
-    "_unique": [
+    "_ops/unique": [
         (
             "        if number == len(firsts):\n",
             "        if number >= len(firsts) - 1:\n",
@@ -228,7 +228,7 @@ MUTANTS = {
             "test_held.py -k 'every_result and unique'",
         ),
     ],
-    "_held": [
+    "_indexing/result_size": [
         (
             "tuple(min(size + 1, _INT32_MAX) for",
             "tuple(min(size, _INT32_MAX) for",
@@ -265,7 +265,7 @@ MUTANTS = {
             "test_held.py -k 'dropped_on_purpose and unique'",
         ),
     ],
-    "_first_occurrences": [
+    "_cpu/first_occurrences": [
         (
             "(positions == 0) | is_nan[order]",
             "(positions == 0)",
@@ -282,7 +282,7 @@ MUTANTS = {
             "test_unique.py -k nan_is_distinct",
         ),
     ],
-    "_true_ranks": [
+    "_cpu/true_ranks": [
         (
             "(np.uint32(1) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
             "(np.uint32(2) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",

@@ -1,7 +1,7 @@
 """Mutants of what shapes, slices, joins, pads, reverses and cuts into blocks: see mutants.py."""
 
 MUTANTS = {
-    "_slice": [
+    "_ops/slice": [
         (
             "limits = tuple(dim - s + 1 for",
             "limits = tuple(dim - s for",
@@ -23,7 +23,7 @@ MUTANTS = {
             "test_long_axes.py -k windows_that_reach",
         ),
     ],
-    "_strided_slice": [
+    "_ops/strided_slice": [
         (
             "entries = (*entries, _Entry(",
             "entries = (_Entry(",
@@ -50,7 +50,7 @@ MUTANTS = {
             "test_symbolic_shapes.py -k 'loaded and strided'",
         ),
     ],
-    "_shaping": [
+    "_ops/shaping": [
         (
             "if any(dim < -1 for dim in shape) or shape.count(-1) > 1:",
             "if any(dim < -1 for dim in shape):",
@@ -77,7 +77,7 @@ MUTANTS = {
             "test_shaping.py -k 'document'",
         ),
     ],
-    "_joining": [
+    "_ops/joining": [
         (
             "isinstance(value, (np.ndarray, np.generic))",
             "isinstance(value, np.ndarray)",
@@ -97,7 +97,7 @@ MUTANTS = {
             "test_joining.py -k many_copies",
         ),
     ],
-    "_padding": [
+    "_ops/padding": [
         (
             'border = int(filling == "REFLECT")',
             'border = int(filling == "SYMMETRIC")',
@@ -114,7 +114,7 @@ MUTANTS = {
             "test_padding.py test_bad_input.py -k 'pad'",
         ),
     ],
-    "_reversing": [
+    "_ops/reversing": [
         (
             "batch_axes = (0, *batch_axes)",
             "batch_axes = (*batch_axes, 0)",
@@ -131,7 +131,7 @@ MUTANTS = {
             "test_reversing.py -k 004",
         ),
     ],
-    "_blocks": [
+    "_ops/space_to_batch": [
         (
             "start[axis], stop[axis] = low, result.shape[axis] - high",
             "start[axis], stop[axis] = high, result.shape[axis] - low",
@@ -148,7 +148,7 @@ MUTANTS = {
             "test_blocks.py -k strings",
         ),
     ],
-    "_depth": [
+    "_ops/space_to_depth": [
         (
             '"NCHW": (4, 2, 1)',
             '"NCHW": (4, 1, 2)',
@@ -156,7 +156,7 @@ MUTANTS = {
         ),
         ("    if block_size < 2:\n", "    if block_size < 1:\n", "test_blocks.py -k bad_input"),
     ],
-    "_patches": [
+    "_ops/patches": [
         (
             "rate, missing // 2)",
             "rate, -(-missing // 2))",
@@ -183,7 +183,7 @@ MUTANTS = {
             "test_patches.py -k large_windows",
         ),
     ],
-    "_pieces": [
+    "_run/many_pieces": [
         (
             "return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8",
             "return is_known and not is_sharded",
@@ -215,14 +215,14 @@ MUTANTS = {
             "test_pieces.py -k values",
         ),
     ],
-    "_one_hot": [
+    "_ops/one_hot": [
         (
             "if dtype == np.bool_ and len(given) < 2:",
             "if False:",
             "test_one_hot.py -k bad_input",
         ),
         (
-            "    indices = _bounds.widen(indices)  # a depth",
+            "    indices = policy.widen(indices)  # a depth",
             "    indices = +indices  # a depth",
             "test_one_hot.py -k 'depth_beyond or any_width'",
         ),

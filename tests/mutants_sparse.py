@@ -1,7 +1,7 @@
 """Mutants of what makes and applies sparse gradients: see mutants.py."""
 
 MUTANTS = {
-    "_indexed_slices": [
+    "_sparse/indexed_slices": [
         (
             "jnp.concatenate([s.indices.astype(widest) for s in slices])",
             "jnp.concatenate([s.indices.astype(slices[0].indices.dtype) for s in slices])",
@@ -18,8 +18,8 @@ MUTANTS = {
             "test_row_numbers.py -k arithmetic_of_tied",
         ),
         (
-            "            slots += _held.hold(spec, distinct, indices.size, mode) - distinct\n",
-            "            _held.hold(spec, distinct, indices.size, mode)\n",
+            "slots += result_size.hold(spec, distinct, indices.size, mode) - distinct\n",
+            "result_size.hold(spec, distinct, indices.size, mode)\n",
             "test_held.py -k 'every_result and sum_duplicates'",
         ),
         (
@@ -28,7 +28,7 @@ MUTANTS = {
             "test_indexed_slices.py -k parts_of_rows",
         ),
     ],
-    "_duplicates": [
+    "_sparse/duplicates": [
         (
             "    valid = (indices >= 0) & (indices < num_rows)\n",
             "    valid = indices < num_rows\n",
@@ -65,7 +65,7 @@ MUTANTS = {
             "test_indexed_slices.py -k 'sum_at_first and few-repeated'",
         ),
     ],
-    "_row_numbers": [
+    "_sparse/row_numbers": [
         (
             "isinstance(dtype, np.dtype)) and dtype in _integers()",
             "isinstance(dtype, np.dtype))",
@@ -92,7 +92,7 @@ MUTANTS = {
             "test_row_numbers.py -k types_of_leaves",
         ),
     ],
-    "_gradients": [
+    "_sparse/gradients": [
         (
             "lambda slices: _gather_rows(slices, axes) / devices, grads",
             "lambda slices: _gather_rows(slices, axes), grads",
@@ -139,7 +139,7 @@ MUTANTS = {
             "test_gradients.py -k small_scales",
         ),
     ],
-    "_row_wise": [
+    "_sparse/row_wise": [
         (
             "+ 1 + place) for place, n in",
             "+ 1) for place, n in",
@@ -191,14 +191,14 @@ MUTANTS = {
             "test_lazy_optax.py -k 'refused_at_init and sam'",
         ),
     ],
-    "_rows": [
+    "_sparse/row_facts": [
         (
-            "if result.is_count or not _row_rules.same_params(*eqns):",
-            "if not _row_rules.same_params(*eqns):",
+            "if result.is_count or not row_rules.same_params(*eqns):",
+            "if not row_rules.same_params(*eqns):",
             "test_row_wise.py -k 'mixed_rows and weighted'",
         ),
         (
-            "if not _row_rules.is_identity(name, operand.absent):",
+            "if not row_rules.is_identity(name, operand.absent):",
             "if False:",
             "test_row_wise.py -k 'mixed_rows and parameters'",
         ),
@@ -248,7 +248,7 @@ MUTANTS = {
             "test_row_wise.py -k 'mixed_rows and size'",
         ),
     ],
-    "_row_rules": [
+    "_sparse/row_rules": [
         (
             '_IDENTITIES = {"reduce_sum": 0, "reduce_prod": 1,',
             '_IDENTITIES = {"reduce_sum": 0, "reduce_prod": 0,',
@@ -285,7 +285,7 @@ MUTANTS = {
             "test_row_wise.py -k 'mixed_rows and power'",
         ),
     ],
-    "_row_errors": [
+    "_sparse/row_errors": [
         (
             "    if keeps_params:\n",
             "    if not keeps_params:\n",
@@ -302,7 +302,7 @@ MUTANTS = {
             "test_row_wise.py -k error_names",
         ),
     ],
-    "_lazy": [
+    "_sparse/lazy": [
         (
             "sum(number in result.inputs for result in results) == 1",
             "sum(number in result.inputs for result in results) >= 1",
@@ -319,8 +319,8 @@ MUTANTS = {
             "test_lazy_state.py",
         ),
         (
-            '_narrow_scatter.scatter("update", x, vectors',
-            '_narrow_scatter.scatter("add", x, vectors',
+            'narrow_scatter.scatter("update", x, vectors',
+            'narrow_scatter.scatter("add", x, vectors',
             "test_lazy_state.py",
         ),
         (
@@ -334,7 +334,7 @@ MUTANTS = {
             "test_lazy.py -k dense_and_tied",
         ),
     ],
-    "_scaling": [
+    "_sparse/dependences": [
         (
             "old.itemsize <= new.itemsize",
             "True",
@@ -348,7 +348,7 @@ MUTANTS = {
         ),
         ("bool(jnp.issubdtype(new, jnp.inexact))", "True", "test_scaling.py"),
     ],
-    "_programs": [
+    "_sparse/jaxprs": [
         (
             "union = frozenset().union(*varying)",
             "union = varying[0]",
@@ -365,7 +365,7 @@ MUTANTS = {
             "test_sparse_grad_refused.py -k 'branch'",
         ),
     ],
-    "_linear_program": [
+    "_sparse/linear_program": [
         (
             'dataclasses.replace(table, dtypes=(*table.dtypes, eqn.params["new_dtype"]))',
             "table",
@@ -382,7 +382,7 @@ MUTANTS = {
             "test_sparse_grad.py -k 'passed_on and scan'",
         ),
     ],
-    "_lookups": [
+    "_sparse/lookups": [
         (
             "result = result * self.shape[axis] + coordinate",
             "result = result + coordinate",
@@ -404,7 +404,7 @@ MUTANTS = {
             "test_sparse_grad.py -k lookups",
         ),
         (
-            "    _deterministic.gather_p: (_gather_access, _gather_starts),\n",
+            "    deterministic_sums.gather_p: (_gather_access, _gather_starts),\n",
             "",
             "test_sparse_grad.py -k lookups",
         ),
@@ -414,7 +414,7 @@ MUTANTS = {
             "test_sparse_grad_transformed.py test_sparse_grad.py -k 'out_of_bounds or lookups'",
         ),
     ],
-    "_sparse_grad": [
+    "_sparse/value_and_grad": [
         (
             "    return number % num_args\n",
             "    return abs(number)\n",

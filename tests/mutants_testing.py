@@ -3,7 +3,7 @@
 RIGHT, WRONG = "test_testing.py -k 'right_gradients_pass'", "test_testing.py -k 'wrong_gradients'"
 
 MUTANTS = {
-    "testing": [
+    "testing/__init__": [
         (
             "    if not 0 < rtol < 1:\n",
             "    if not 0 < rtol:\n",
@@ -25,7 +25,7 @@ MUTANTS = {
             "test_testing.py -k bad_input",
         ),
     ],
-    "_testing_grads": [
+    "testing/_grads": [
         ("KNOWN, KNOWN_WELL = 1 / 3, 1 / 4", "KNOWN, KNOWN_WELL = 1 / 3, 0", WRONG),
         ("SEEN = 10.0", "SEEN = 0.0", WRONG),
         (
@@ -39,7 +39,7 @@ MUTANTS = {
             "test_testing.py -k 'second or wrong_gradients'",
         ),
     ],
-    "_testing_function": [
+    "testing/_function": [
         (
             "        self._check_primals(mode, direction, primals)\n",
             "",
@@ -76,19 +76,19 @@ MUTANTS = {
             "test_testing.py -k bad_input",
         ),
     ],
-    "_testing_numeric": [
+    "testing/_numeric": [
         ("/ (2 * step))", "/ step)", RIGHT),
         ("SAFETY = 4.0", "SAFETY = 4e9", WRONG),
         ("jump = abs(jumps[best])\n", "jump = 0.0 * jumps[best]\n", "test_testing.py -k 'kinks'"),
     ],
-    "_testing_search": [
+    "testing/_search": [
         (
             "return not self.excess <= 1  # NaN is wrong",
             "return self.excess > 1",
             "test_testing_adjoint.py -k nan",
         ),
     ],
-    "_testing_leaves": [
+    "testing/_leaves": [
         ("masked[start:stop] = ", "masked[start : stop + 1] = ", WRONG),
         (
             '"the imaginary part of ")[coordinate % 2]',
@@ -96,7 +96,7 @@ MUTANTS = {
             "test_testing.py -k 'wrong_gradients and imaginary'",
         ),
     ],
-    "_testing_adjoint": [
+    "testing/_adjoint": [
         (
             "        if not abs(self._modulo(forward - backward)) <= tolerance:\n",
             "        if abs(self._modulo(forward - backward)) < -tolerance:\n",

@@ -1,4 +1,4 @@
-"""Plain NumPy loops for the functions of `_blocks.py`, `_depth.py` and `_patches.py`."""
+"""Loops of NumPy for `_ops/`: `space_to_batch.py`, `space_to_depth.py`, `patches.py`."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""_arguments: from what a caller passes to arrays."""
+"""_run/arguments: from what a caller passes to arrays."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxops
-from jaxops import _arguments
+from jaxops._run import arguments
 
 
 def aligned(n, dtype):
@@ -25,8 +25,8 @@ class Wrapped:
 
 
 CONVERSIONS = {
-    "operand": (np.float32, lambda x: _arguments.to_operand(x, "op", "x")),
-    "indices": (np.int32, lambda x: _arguments.to_indices(x, "op", "x", "device")),
+    "operand": (np.float32, lambda x: arguments.to_operand(x, "op", "x")),
+    "indices": (np.int32, lambda x: arguments.to_indices(x, "op", "x", "device")),
 }
 
 
@@ -96,7 +96,7 @@ def test_random_keys_are_no_indices(transform):
 def test_default_device():
     (device,) = jax.devices("cpu")[-1:]
     with jax.default_device(device):
-        assert _arguments.to_operand([1.0], "op", "x").devices() == {device}
+        assert arguments.to_operand([1.0], "op", "x").devices() == {device}
 
 
 def _filled(x, value):

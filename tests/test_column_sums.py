@@ -1,4 +1,4 @@
-"""_column_sums: gathers along later axes, whose gradient is added up row by row."""
+"""_cpu/column_sums: gathers along later axes, whose gradient is added up row by row."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""_extents: shapes that XLA cannot count. Only traced here, as what is not refused may end XLA."""
+"""_run/extents: shapes that XLA cannot count. Only traced here, as others may end XLA."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import jaxops
-from jaxops import _extents, testing
+from jaxops import testing
+from jaxops._run import extents
 
 (N,) = jax.export.symbolic_shape("n")
 LARGE, COUNTED, WALKED = (
@@ -39,7 +40,7 @@ LIMITS = [
 
 @pytest.mark.parametrize(("shape", "dtype", "passed"), LIMITS)
 def test_limits(shape, dtype, passed):
-    assert _extents.limit(shape, dtype) == passed
+    assert extents.limit(shape, dtype) == passed
 
 
 def rest(x):

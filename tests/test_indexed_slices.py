@@ -11,7 +11,7 @@ import pytest
 
 import jaxops
 from jaxops import IndexedSlices, TiedGradient
-from jaxops._indexed_slices import sum_at_first
+from jaxops._sparse.indexed_slices import sum_at_first
 
 
 def slices(indices=(2, 0, 2, 5), dense_shape=(4, 2), depth=1, dtype: Any = np.float32):

@@ -1,4 +1,4 @@
-"""What the harness does not see of `_joining.py`: pieces, dtypes that meet, refusals."""
+"""What the harness does not see of `_ops/joining.py`: pieces, dtypes that meet, refusals."""
 # Some calls are wrong on purpose.
 # pyright: reportArgumentType=false
 

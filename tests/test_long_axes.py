@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import jaxops
-from jaxops import _bounds, _slice, _strided_slice
-from jaxops._index_spec import ScalarIndex, ShrunkAxes
+from jaxops._indexing import policy
+from jaxops._indexing.specs import ScalarIndex, ShrunkAxes
+from jaxops._ops import slice, strided_slice
 
 LENGTHS = [5, 2**31 - 1, 2**31, 2**31 + 7, 2**32 - 1, 2**32, 2**33 + 1]
 EDGES = {n + d for n in (0, *LENGTHS) for d in (-2, -1, 0, 1)}
@@ -46,9 +47,9 @@ def test_resolved_indices(length, mode, dtype, x64):
     spec = ScalarIndex("gather", limits=(length,))
     if mode == "wrap" and is_refused(dtype, length, x64):
         with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
-            _bounds.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
+            policy.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
         return
-    resolved, valid = _bounds.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
+    resolved, valid = policy.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
     assert resolved.dtype != np.uint64  # not what XLA should gather with
     resolved = np.asarray(resolved)[:, 0].tolist()
     valid = valid if valid is None else np.asarray(valid)
@@ -71,10 +72,10 @@ def test_single_indices_count_from_the_end(length, mode, x64):
     begin = jnp.array(vectors, jnp.int32)
 
     def positions():
-        begins = jax.vmap(lambda b: _strided_slice._from_the_end(b, spec, mode))(begin)
+        begins = jax.vmap(lambda b: strided_slice._from_the_end(b, spec, mode))(begin)
         if mode == "device":
-            return begins, _bounds._in_bounds(_bounds.widen(begins), spec)
-        return _bounds.resolve(spec, begins, mode)
+            return begins, policy._in_bounds(policy.widen(begins), spec)
+        return policy.resolve(spec, begins, mode)
 
     if not x64 and length >= 2**32:
         with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
@@ -100,8 +101,8 @@ def test_windows_that_reach_outside(length, mode, dtype, x64):
 
     @jax.vmap
     def positions(begin):
-        run = _slice._run_of_positions(begin, size, length, "slice", mode)
-        return _bounds.resolve(spec, run[:, None], mode)
+        run = slice._run_of_positions(begin, size, length, "slice", mode)
+        return policy.resolve(spec, run[:, None], mode)
 
     begins = of(dtype)
     resolved, valid = positions(jnp.array(begins, dtype))

@@ -1,4 +1,4 @@
-"""_narrow_scatter: scatters into floats of 16 and 8 bits, and lazy steps on them, on one CPU."""
+"""_cpu/narrow_scatter: scatters into floats of 16 and 8 bits, and lazy steps on them."""
 
 import jax
 import jax.numpy as jnp

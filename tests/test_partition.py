@@ -11,7 +11,7 @@ import pytest
 from case import floats
 
 import jaxops
-from jaxops import _dynamic_shape
+from jaxops._run import on_host
 
 STITCHED = (
     [6, [4, 1], [[5, 2], [0, 3]]],
@@ -414,8 +414,8 @@ def test_large_parts_are_not_copied(num_partitions, monkeypatch):
         addresses.append((memory := make(shape, dtype)).ctypes.data)
         return memory
 
-    make = _dynamic_shape.empty
-    monkeypatch.setattr(_dynamic_shape, "empty", empty)
+    make = on_host.empty
+    monkeypatch.setattr(on_host, "empty", empty)
     data = jnp.arange(6000.0)
     numbers = np.arange(6000) % 3
     parts = jaxops.dynamic_partition(data, numbers, num_partitions)[:3]

@@ -1,4 +1,4 @@
-"""What the harness does not see of `_reversing.py`: lengths out of bounds, transforms, refusals."""
+"""What the harness does not see of `_ops/reversing.py`: bad lengths, transforms, refusals."""
 # Some calls are wrong on purpose.
 # pyright: reportArgumentType=false
 

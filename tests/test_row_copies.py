@@ -1,4 +1,4 @@
-"""_row_copies: rows that are gathered by a primitive of their own."""
+"""_cpu/row_copies: rows that are gathered by a primitive of their own."""
 
 import jax
 import jax.numpy as jnp

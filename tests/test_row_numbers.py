@@ -14,7 +14,8 @@ import optax
 import pytest
 from jax import lax
 
-from jaxops import IndexedSlices, TiedGradient, _row_numbers
+from jaxops import IndexedSlices, TiedGradient
+from jaxops._sparse import row_numbers
 
 WORDS = r"for whole IndexedSlices write a \+ b, 2 \* a, jaxops.psum"
 NUMBERS = [7, 3, 7, 5]  # none is 0, 1 or 2
@@ -54,8 +55,8 @@ def functions_of(module):
 
 def row_numbers_in(result):
     for leaf in jax.tree.leaves(result):
-        if isinstance(leaf, jax.Array) and _row_numbers.is_leaf(leaf):
-            yield set(np.ravel(_row_numbers.to_indices(leaf)).tolist())
+        if isinstance(leaf, jax.Array) and row_numbers.is_leaf(leaf):
+            yield set(np.ravel(row_numbers.to_indices(leaf)).tolist())
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,10 +1,10 @@
-"""_scaling: which results of a program are an input, scaled."""
+"""_sparse/dependences: which results of a program are an input, scaled."""
 
 import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxops import _scaling
+from jaxops._sparse import dependences
 
 X = jnp.arange(3.0)
 
@@ -33,6 +33,6 @@ PROGRAMS = {
 def test_dependences(name):
     f, inputs, is_multiple = PROGRAMS[name]
     program = jax.make_jaxpr(f)(X, X, X)
-    assert _scaling.dependences(program, num_followed=2) == [
-        _scaling.Dependence(frozenset(inputs), is_multiple)
+    assert dependences.dependences(program, num_followed=2) == [
+        dependences.Dependence(frozenset(inputs), is_multiple)
     ]

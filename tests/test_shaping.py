@@ -1,4 +1,4 @@
-"""What the harness does not see of `_shaping.py`: dtypes, strings, static shapes, refusals."""
+"""What the harness does not see of `_ops/shaping.py`: dtypes, strings, static shapes, refusals."""
 # Some calls are wrong on purpose.
 # pyright: reportArgumentType=false
 

@@ -13,8 +13,8 @@ from jax import export
 from jax.experimental import checkify
 
 import jaxops
-from jaxops import _bounds
-from jaxops._index_spec import IndexSpec
+from jaxops._indexing import policy
+from jaxops._indexing.specs import IndexSpec
 
 table = load("symbolic_table")
 CALLS = {f"{call.function}{call.how}": call for call in table.CALLS}
@@ -138,7 +138,7 @@ def test_bounds_beside_an_axis_that_is_longer_than_int32_counts(dtype, mode):
 
     def resolve(x, indices):
         spec = IndexSpec("gather_nd", limits=(x.shape[0], length))
-        return [result for result in _bounds.resolve(spec, indices, mode) if result is not None]
+        return [result for result in policy.resolve(spec, indices, mode) if result is not None]
 
     args = jax.ShapeDtypeStruct(export.symbolic_shape("a"), np.int8), vectors
     program = export.export(jax.jit(resolve), platforms=["cpu"])(*args)

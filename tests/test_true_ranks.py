@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxops._true_ranks import true_positions, true_ranks
+from jaxops._cpu.true_ranks import true_positions, true_ranks
 
 LENGTHS = [0, 1, 32, 33, 4097, 600_001]  # around words and levels of the sum
 

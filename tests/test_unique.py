@@ -7,8 +7,9 @@ import oracles_partition as oracles
 import pytest
 
 import jaxops
-from jaxops import _first_occurrences, _unique
-from jaxops._first_occurrences import FEW
+from jaxops._cpu import first_occurrences
+from jaxops._cpu.first_occurrences import FEW
+from jaxops._ops import unique as unique_module
 
 NAN = float("nan")
 
@@ -103,8 +104,8 @@ STAGED = {
 @pytest.mark.parametrize("few", [8, FEW])
 @pytest.mark.parametrize("values", STAGED)
 def test_stages_of_the_search(values, few, monkeypatch):
-    monkeypatch.setattr(_first_occurrences, "FEW", few)
-    monkeypatch.setattr(_unique, "FEW", few)
+    monkeypatch.setattr(first_occurrences, "FEW", few)
+    monkeypatch.setattr(unique, "FEW", few)
     x = STAGED[values](few).astype(np.int32)
     search = jax.jit(lambda x: jaxops.unique_with_counts(x, size=x.size, return_size=True))
     (y, idx, count), size = search(x)
@@ -127,7 +128,7 @@ def test_small_eager_calls_run_no_compiled_code():
 
 
 def test_nan_is_distinct_in_few_and_in_many_elements():
-    for n in (4, _unique._SMALL + 1, 5 * FEW):
+    for n in (4, unique_module._SMALL + 1, 5 * FEW):
         x = np.zeros(n, np.float32)
         x[[1, 3]] = np.nan
         y, idx = jaxops.unique(x)

@@ -1,4 +1,4 @@
-"""_windows: batches of those gathers that are primitives of their own."""
+"""_indexing/dimension_numbers: batches of those gathers that are primitives of their own."""
 
 import jax
 import jax.numpy as jnp

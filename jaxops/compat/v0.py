@@ -18,8 +18,8 @@ from jax.core import Tracer
 from jax.typing import DTypeLike
 
 import jaxops
-from jaxops._arguments import Arrayable, as_numpy_or_none, brief, static_int
-from jaxops._shaping import shape_of
+from jaxops._ops.shaping import shape_of
+from jaxops._run.arguments import Arrayable, as_numpy_or_none, brief, static_int
 
 
 @contextlib.contextmanager

@@ -1,0 +1,153 @@
+"""For each element of a vector the position of the first one equal to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.export import is_symbolic_dim
+
+from jaxops._cpu.true_ranks import true_positions
+
+FEW = 1 << 16  # elements that decide whether there are few distinct values
+_PART = 4  # of the elements, what is left to be searched apart
+
+
+def first_occurrences(x: jax.Array) -> jax.Array:
+    """For each element the position of the first one equal to it, by a hash table.
+
+    XLA's sort is slow on a CPU. A large vector is searched in three stages, each for what the one
+    before left: all elements in a table of the values of the first few, which most are where
+    few values are distinct; all in a table of all; and the few that are left, taken out of the
+    vector, in a smaller table, as a round takes time for every element.
+    """
+    n = x.shape[0]
+    positions = lax.iota(jnp.int32, n)
+    if n == 0:
+        return positions
+    keys, is_nan = _keys(x)
+    if is_symbolic_dim(n):  # how large a table it takes is not known
+        return _by_sort(keys, is_nan)
+    first = jnp.where(is_nan, positions, jnp.int32(-1))
+    # Made from the keys, so that under `shard_map` it varies along the same axes as they do.
+    nothing = jnp.where(keys[0] == keys[0], jnp.int32(0), jnp.int32(1))
+
+    def some_wait(waiting, first):
+        del first
+        return waiting > 0
+
+    def many_wait(waiting, first):
+        del first
+        return waiting > n // _PART
+
+    def few_are_found(waiting, first):
+        return jnp.any(first[:FEW] < 0) & (waiting <= n // 2)
+
+    def search_on(first, waiting):
+        first, waiting = _search(keys, first, waiting, many_wait)
+        places, count = true_positions(first < 0, n // _PART)
+        local = lax.iota(jnp.int32, n // _PART)
+        waits = local < count
+        unknown = jnp.where(waits, jnp.int32(-1), local)
+        found, _ = _search(keys[places], unknown, waiting, some_wait)
+        return first.at[jnp.where(waits, places, n)].set(places[found], mode="drop")
+
+    def is_complete(first, waiting):
+        del waiting
+        return first
+
+    if n <= _PART * FEW:
+        return _search(keys, first, nothing + n, some_wait)[0]
+    first, waiting = _search(keys, first, nothing, few_are_found, bidders=FEW)
+    return lax.cond(waiting > 0, search_on, is_complete, first, waiting)
+
+
+def _by_sort(keys: jax.Array, is_nan: jax.Array) -> jax.Array:
+    positions = lax.iota(jnp.int32, keys.shape[0])
+    keys, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
+    is_new = (keys != jnp.roll(keys, 1)) | (positions == 0) | is_nan[order]
+    run_starts = lax.cummax(jnp.where(is_new, positions, 0))
+    return jnp.zeros_like(order).at[order].set(order[run_starts], unique_indices=True)
+
+
+def _search(
+    keys: jax.Array,
+    first: jax.Array,
+    waiting: jax.Array,
+    goes_on: Callable[[jax.Array, jax.Array], jax.Array],
+    bidders: int | None = None,
+) -> tuple[jax.Array, jax.Array]:
+    """`first` with results in place of -1, and how many are still `waiting` for one.
+
+    In each round, as long as `goes_on(waiting, first)`, every element that waits goes to a slot,
+    where the lowest position among the first `bidders` elements stays. Equal elements take the
+    same way from slot to slot, so they all find the same position there: either that of the first
+    of them, or that of another value, and then they try another slot. Slots need not be cleared or
+    kept: results of former rounds are no longer read, and can only be in the way.
+    """
+    n = keys.shape[0]
+    bidders = bidders or n
+    # At most a quarter of the slots are ever used: with half of them, many distinct values take
+    # twice the rounds.
+    bits = min(max(bidders - 1, 1).bit_length() + 2, 31)
+    hashes = _hash(keys)
+    # Odd, hence each element comes by all slots.
+    steps = _hash(keys ^ np.array(0x9E3779B9, keys.dtype)) | np.uint32(1)
+    positions = lax.iota(jnp.int32, n)
+    empty = jnp.where(keys[0] == keys[0], jnp.int32(n), jnp.int32(0))
+    table = jnp.broadcast_to(empty, 1 << bits)
+
+    def play_round(state):
+        table, first, _, turn = state
+        waits = first < 0
+        slots = ((hashes + turn * steps) >> np.uint32(32 - bits)).astype(jnp.int32)
+        slots = jnp.where(waits, slots, 0)
+        bids = jnp.where(waits, positions, jnp.int32(n))
+        table = table.at[slots[:bidders]].min(bids[:bidders], mode="promise_in_bounds")
+        winners = table.at[slots].get(mode="promise_in_bounds")
+        found = waits & (keys.at[winners].get(mode="clip") == keys) & (winners < n)
+        first = jnp.where(found, winners, first)
+        return table, first, _count(first < 0), turn + np.uint32(1)
+
+    def more(state):
+        _, first, waiting, _ = state
+        return goes_on(waiting, first)
+
+    state = table, first, waiting, np.uint32(0)
+    return lax.while_loop(more, play_round, state)[1:3]
+
+
+def _count(mask: jax.Array) -> jax.Array:
+    return mask.sum(dtype=jnp.int32)
+
+
+def _keys(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Unsigned integers that are equal where elements are; and which elements are NaN.
+
+    From the bits, as compiled arithmetic may take subnormal numbers for 0.
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        keys = x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)
+        return keys, jnp.zeros_like(keys, dtype=bool)
+    if x.dtype.itemsize == 1:  # formats with infinities and zeros of their own
+        x = x.astype(jnp.float32)
+    width = 8 * x.dtype.itemsize
+    bits = lax.bitcast_convert_type(x, np.dtype(f"uint{width}"))
+    magnitude = bits & np.array((1 << (width - 1)) - 1, bits.dtype)
+    infinity = np.array(np.inf, x.dtype).view(bits.dtype)
+    keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0
+    return keys.astype(jnp.uint64 if width == 64 else jnp.uint32), magnitude > infinity
+
+
+def _hash(keys: jax.Array) -> jax.Array:
+    """32 well mixed bits; different for different 32-bit keys (the end of MurmurHash3)."""
+    if keys.dtype == jnp.uint64:
+        keys = keys ^ ((keys >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15))
+        keys = keys ^ (keys >> np.uint64(32))
+    h = keys.astype(jnp.uint32)
+    h = (h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    h = (h ^ (h >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return h ^ (h >> np.uint32(16))

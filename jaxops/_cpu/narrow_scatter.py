@@ -1,0 +1,147 @@
+"""Scatters into bfloat16 and float8, in which XLA's CPU compiler computes nothing.
+
+It converts the whole operand to float32 or float16 and the whole result back (bfloat16 up to jax
+0.11, float8 in jax 0.12 too). Integers of the same bits are no way around: to view an array as
+such copies it. The one operation that the compiler leaves alone and does in place is a call of
+Python. So here the program combines the updates with the rows that they select, in float32, and
+NumPy puts these rows into the operand.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental.buffer_callback import buffer_callback
+from jax.interpreters import ad
+
+from jaxops import _symbolic
+from jaxops._cpu.first_occurrences import first_occurrences
+from jaxops._forms import with_cpu_form
+from jaxops._indexing.dimension_numbers import (
+    Windows,
+    bind_to_batch,
+    lax_gather,
+    lax_scatter,
+    row_numbers,
+)
+from jaxops._sparse.jaxprs import varying_alike
+
+_PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+_ROWS = Windows(axes=(0,), batch_dims=0)
+
+
+def scatter(
+    kind: str,
+    operand: jax.Array,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    mode: lax.GatherScatterMode = _PROMISE,
+) -> jax.Array:
+    """`lax_scatter`, with time and temporary memory that depend on the updates alone."""
+    if not is_widened(operand.dtype) or not _is_known(operand, indices):
+        return lax_scatter(kind, operand, indices, updates, windows, mode)
+    arrays = varying_alike(operand, updates, indices)
+    return _scatter_p.bind(*arrays, kind=kind, windows=windows, mode=mode)
+
+
+def is_widened(dtype: np.dtype) -> bool:
+    """Of at most 16 bits, but not float16, in which compiled code does compute.
+
+    Numbers of fewer than 8 bits are stored in bytes of two, which NumPy cannot write.
+    """
+    if dtype == jnp.float16 or not jnp.issubdtype(dtype, jnp.floating):
+        return False
+    return jnp.finfo(dtype).bits in (8, 16)
+
+
+def _is_known(operand: jax.Array, indices: jax.Array) -> bool:
+    if jax.typeof(operand).sharding.mesh.explicit_axes:
+        return False  # how the result is sharded is for `lax` to say
+    return _symbolic.are_known((*operand.shape, *indices.shape))
+
+
+def _reference(operand, updates, indices, *, kind: str, windows: Windows, mode):
+    return lax_scatter(kind, operand, indices, updates, windows, mode)
+
+
+def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mode):
+    if not _is_faster(kind, operand.shape, updates.shape, indices.shape, windows):
+        return _reference(operand, updates, indices, kind=kind, windows=windows, mode=mode)
+    dims = operand.shape[: windows.batch_dims + len(windows.axes)]
+    nowhere = math.prod(dims)
+    numbers = row_numbers(indices, windows.batch_dims, dims, jnp.int32).reshape(-1)
+    rows = updates.reshape(numbers.size, -1)
+    if kind != "update":
+        # Each result where its row first comes, and all that go there as one scatter takes them.
+        first = first_occurrences(numbers)
+        old = lax_gather(operand, indices, windows).reshape(rows.shape)
+        old, new = (x.astype(jnp.float32) for x in (old, rows))
+        rows = lax_scatter(kind, old, first[:, None], new, _ROWS).astype(operand.dtype)
+        numbers = jnp.where(first == lax.iota(first.dtype, first.size), numbers, nowhere)
+    result = jax.ShapeDtypeStruct(operand.shape, operand.dtype)
+    put = buffer_callback(_put_rows, result, input_output_aliases={0: 0})
+    return put(operand, numbers, rows)
+
+
+def _is_faster(kind: str, shape, updates_shape, indices_shape, windows: Windows) -> bool:
+    """Whether the operand is so large that to widen it takes longer. Measured, with jax 0.10.2.
+
+    Only leading axes are indexed then. A batch of scatters may index others, or have no elements.
+    """
+    indexed = windows.batch_dims + len(windows.axes)
+    if windows.axes != tuple(range(windows.batch_dims, indexed)):
+        return False
+    count, rows = math.prod(indices_shape[:-1]), math.prod(shape[:indexed])
+    size = math.prod(updates_shape)
+    if not size or rows + count > np.iinfo(np.int32).max:
+        return False
+    costs = size if kind == "update" else 2 * size + 32 * count
+    return math.prod(shape) > costs + 32_768
+
+
+def _put_rows(context, out, operand, numbers, rows) -> None:
+    """Runs with the program: `out`, which is the operand, gets each row at its number.
+
+    The bits are moved as they are, the rows in their order. Numbers beyond the last row are none.
+    """
+    del context, operand
+    table, numbers, rows = map(np.asarray, (out, numbers, rows))
+    size = rows.nbytes // numbers.size
+    row = np.dtype(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}")
+    table, rows = (x.reshape(-1).view(row) for x in (table, rows))
+    inside = numbers < table.size
+    if not inside.all():
+        numbers, rows = numbers[inside], rows[inside]
+    table[numbers] = rows
+
+
+def _batch(bind, operands, dims, *, kind: str, windows: Windows, mode):
+    bind = functools.partial(bind, kind=kind, mode=mode)
+    return bind_to_batch(bind, operands, dims, windows=windows)
+
+
+def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
+    static = {"kind": kind, "windows": windows, "mode": mode}
+    operand_dot, updates_dot = map(ad.instantiate_zeros, tangents[:2])
+    operand, updates, indices = primals
+    if kind in ("add", "sub"):
+        out_dot = _scatter_p.bind(operand_dot, updates_dot, indices, **static)
+    else:  # has a derivative that is no scatter of its kind, or none, which `lax` says
+
+        def of_floats(operand, updates):
+            return _reference(operand, updates, indices, **static)
+
+        _, out_dot = jax.jvp(of_floats, (operand, updates), (operand_dot, updates_dot))
+    return _scatter_p.bind(*primals, **static), out_dot
+
+
+_scatter_p = with_cpu_form(
+    "narrow_scatter", _reference, _scatter_rows, num_linear=2, batch=_batch, calls_python=True
+)
+ad.primitive_jvps[_scatter_p] = _jvp

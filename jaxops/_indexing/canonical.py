@@ -1,0 +1,167 @@
+"""The canonical gather and the canonical scatters; every indexing op is one of them.
+
+Bounds are applied here, once per direction. What reaches `lax` is in bounds, or masked, or an
+index that `lax` is told to drop.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops._cpu import column_sums, narrow_scatter, row_copies
+from jaxops._indexing import deterministic_sums, policy
+from jaxops._indexing.dimension_numbers import Windows, lax_gather
+from jaxops._indexing.specs import IndexSpec, ScalarIndex
+
+_PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
+
+
+def gather(
+    operand: jax.Array,
+    indices: jax.Array,
+    windows: Windows,
+    spec: IndexSpec,
+    *,
+    mode: str,
+    fill_value: jax.Array | None = None,
+    deterministic: bool = False,
+) -> jax.Array:
+    """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0."""
+    shape = windows.result_shape(operand.shape, indices.shape)
+    if 0 in shape:
+        # Like TensorFlow, whose gather does not look at indices that select nothing; its
+        # gather_nd does.
+        if mode == "device" and isinstance(spec, ScalarIndex):
+            mode = "promise_in_bounds"
+        return _checked(jnp.zeros(shape, operand.dtype), indices, spec, mode)
+    _refuse_empty_axes(operand, windows, spec, mode)
+    indices, valid = policy.resolve(spec, indices, mode)
+    fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
+    operand = _pad_empty_axes(operand, windows, fill)
+    # What is not valid keeps its index: HLO's gather reads something for it, which is masked
+    # below, and the scatter that is its transpose skips it. So it stays known as no row at all.
+    gather_fn = deterministic_sums.gather if deterministic else _gather
+    result = gather_fn(operand, indices, windows)
+    if valid is not None:
+        result = jnp.where(windows.over_result(valid, result.ndim), result, fill)
+    return result
+
+
+def _gather(operand, indices, windows: Windows) -> jax.Array:
+    """`lax.gather`, in a form that is faster on a CPU where there is one."""
+    if row_copies.is_copied_by_element(operand, windows):
+        return row_copies.gather(operand, indices, windows)
+    if column_sums.is_added_by_row(operand, indices, windows):
+        return column_sums.gather(operand, indices, windows)
+    return lax_gather(operand, indices, windows)
+
+
+def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:
+    """An empty `result` that depends on the check of indices which it does not need.
+
+    Not by `jnp.where`, which makes nothing of empty arrays, so that the check would be dropped.
+    """
+    if mode not in ("device", "error") or indices.size == 0:
+        return result
+    indices = policy.resolve(spec, indices, mode).indices
+    which = jnp.broadcast_to(indices.reshape(-1)[0] == 0, result.shape)
+    return lax.select(which, result, jnp.zeros_like(result))
+
+
+def _refuse_empty_axes(operand: jax.Array, windows: Windows, spec: IndexSpec, mode: str) -> None:
+    if mode in ("clip", "wrap") and any(operand.shape[axis] == 0 for axis in windows.axes):
+        raise ValueError(
+            f"{spec.operation}: mode={mode!r} must have an index to choose; "
+            f"received shape {operand.shape} with indexed axes {windows.axes}"
+        )
+
+
+def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> jax.Array:
+    """Indexed axes of size 0 made 1, so that `lax` has a window for indices that cannot be right.
+
+    Returning a constant instead would leave the check with no result in use, and JAX drops
+    computations like that.
+    """
+    if all(operand.shape[axis] for axis in windows.axes):
+        return operand
+    widths = [
+        (0, int(axis in windows.axes and size == 0), 0) for axis, size in enumerate(operand.shape)
+    ]
+    return lax.pad(operand, fill, widths)
+
+
+def scatter(
+    kind: str,
+    operand: jax.Array,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    spec: IndexSpec,
+    *,
+    mode: str,
+    deterministic: bool = False,
+) -> jax.Array:
+    """Combines windows of `operand` with `updates`; what is out of bounds is dropped."""
+    if updates.size == 0:
+        return _checked(operand, indices, spec, mode) if operand.size == 0 else operand
+    _refuse_empty_axes(operand, windows, spec, mode)
+    shape = operand.shape
+    operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
+    indices, valid = policy.resolve(spec, indices, mode)
+    if mode == "fill" and not deterministic:
+        lax_mode = _DROP
+    else:
+        # On a GPU bad indices do come here. HLO defines that scatter skips them; the mask is
+        # for the gradient, which is a gather and would read an element next to them.
+        lax_mode = _PROMISE
+        if valid is not None:
+            mask = windows.over_result(valid, updates.ndim)
+            updates = jnp.where(mask, updates, jnp.zeros((), updates.dtype))
+    if kind in ("min", "max"):
+        result = _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates)
+    elif deterministic:
+        updates = -updates if kind == "sub" else updates
+        deterministic_sums.check_countable(operand, indices, windows, spec.operation)
+        result = deterministic_sums.scatter_add(operand, indices, updates, windows)
+    else:
+        result = narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
+    return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
+
+
+# lax.scatter_min and lax.scatter_max have no derivative.
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates):
+    return narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
+
+
+@_scatter_extremum.defjvp
+def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
+    """The tangent is shared in equal parts by all that attain the extremum, as in TensorFlow.
+
+    out = max(x, y_1, .., y_n)  =>  d out = (x' [x = out] + sum_j y_j' [y_j = out]) / #attaining
+    """
+    operand, indices, valid, updates = primals
+    operand_dot, _, _, updates_dot = tangents
+    out = narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
+    attained = _same(updates, lax_gather(out, indices, windows))
+    if valid is not None:
+        attained &= windows.over_result(valid, updates.ndim)
+    operand_share = _same(operand, out).astype(out.dtype)
+    updates_share = attained.astype(out.dtype)
+
+    def add_updates(to, values):
+        return narrow_scatter.scatter("add", to, indices, values, windows, lax_mode)
+
+    attaining = add_updates(operand_share, updates_share)
+    out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining
+    return out, out_dot
+
+
+def _same(x: jax.Array, out: jax.Array) -> jax.Array:
+    """Whether they are equal, NaN being equal to NaN: else nothing would attain NaN."""
+    return (x == out) | ((x != x) & (out != out))

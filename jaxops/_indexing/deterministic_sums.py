@@ -1,0 +1,164 @@
+"""Scatter-add with a fixed order of summation, and the gather whose gradient is that.
+
+On a GPU the updates of `lax.scatter_add` that meet in one element are added in the order in which
+threads arrive. Here they are sorted by target, summed by a segmented scan, whose tree of additions
+depends on nothing but the indices, and added to targets that are distinct.
+
+The two are each other's transpose, which needs primitives of their own: derivatives of the scan
+would be as slow as they are needless, and `jax.custom_vjp` would lose forward mode.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from jaxops import _symbolic
+from jaxops._cpu import narrow_scatter
+from jaxops._indexing.dimension_numbers import (
+    Windows,
+    bind_gather_to_batch,
+    bind_to_batch,
+    index_vectors,
+    lax_gather,
+    row_numbers,
+)
+from jaxops._sparse.jaxprs import type_of_result, varying_alike
+
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
+
+
+def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
+    """`lax_gather`, with the transpose `scatter_add`."""
+    return gather_p.bind(*varying_alike(operand, indices), windows=windows)
+
+
+def scatter_add(
+    operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
+) -> jax.Array:
+    """Adds `updates` in a fixed order; indices out of bounds are dropped."""
+    return scatter_add_p.bind(*varying_alike(operand, indices, updates), windows=windows)
+
+
+def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op: str) -> None:
+    """Refuses what `scatter_add` would, with the name of the function that calls it."""
+    try:
+        _dtype_of_row_numbers(_indexed_dims(operand, windows), indices.shape[:-1])
+    except ValueError as error:
+        raise ValueError(f"{op}: {error}") from None
+
+
+def _scatter_add(operand, indices, updates, *, windows: Windows):
+    if updates.size == 0:
+        return operand
+    indexed = (*range(windows.batch_dims), *windows.axes)
+    kept = tuple(d for d in range(operand.ndim) if d not in indexed)
+    dims = _indexed_dims(operand, windows)
+    rows = math.prod(dims)
+
+    window_dims = windows.window_dims(operand.ndim, indices.ndim)
+    selecting = tuple(d for d in range(updates.ndim) if d not in window_dims)
+    n = math.prod(updates.shape[d] for d in selecting)
+    values = updates.transpose(*selecting, *window_dims).reshape(n, -1)
+
+    dtype = _dtype_of_row_numbers(dims, indices.shape[:-1])
+    targets = row_numbers(indices, windows.batch_dims, dims, dtype).reshape(n)
+    order = jnp.argsort(targets, stable=True)
+    targets = targets[order]
+    starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
+    ends = jnp.concatenate([starts[1:], jnp.ones(1, bool)])
+    _, sums = lax.associative_scan(_add_within_segment, (starts[:, None], values[order]))
+    # All but the last row of a segment, which holds its sum, go to distinct rows that don't exist.
+    targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
+
+    if narrow_scatter.is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
+        # Reshaped, it would not be updated in place.
+        vectors = index_vectors(targets, dims)
+        sums = sums.reshape(n, *operand.shape[len(indexed) :])
+        leading = Windows(axes=indexed, batch_dims=0)
+        return narrow_scatter.scatter("add", operand, vectors, sums, leading, _DROP)
+    table = operand.transpose(*indexed, *kept).reshape(rows, -1)
+    table = table.at[targets].add(sums, mode="drop", unique_indices=True)
+    table = table.reshape(*dims, *(operand.shape[d] for d in kept))
+    return table.transpose(*(tuple((*indexed, *kept).index(d) for d in range(operand.ndim))))
+
+
+def _indexed_dims(operand: jax.Array, windows: Windows) -> tuple[int, ...]:
+    return tuple(operand.shape[d] for d in (*range(windows.batch_dims), *windows.axes))
+
+
+def _dtype_of_row_numbers(dims: tuple[int, ...], index_shape: tuple[int, ...]):
+    if not _symbolic.are_known((*dims, *index_shape)):
+        return jax.dtypes.canonicalize_dtype(jnp.int64)  # as JAX counts them itself
+    rows = math.prod(dims)
+    if rows + math.prod(index_shape) <= jnp.iinfo(jnp.int32).max:
+        return jnp.int32
+    if not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            f"deterministic=True: {rows} rows take 64-bit row numbers; "
+            'jax.config.update("jax_enable_x64", True) switches them on'
+        )
+    return jnp.int64
+
+
+def _add_within_segment(left, right):
+    left_starts, left_sum = left
+    right_starts, right_sum = right
+    return left_starts | right_starts, jnp.where(right_starts, right_sum, left_sum + right_sum)
+
+
+gather_p = Primitive("gather_with_deterministic_transpose")
+scatter_add_p = Primitive("deterministic_scatter_add")
+
+
+def _define(primitive, implementation, batch):
+    primitive.def_impl(jax.jit(implementation, static_argnames="windows"))
+    primitive.def_abstract_eval(functools.partial(type_of_result, implementation))
+    mlir.register_lowering(primitive, mlir.lower_fun(implementation, multiple_results=False))
+    batching.primitive_batchers[primitive] = functools.partial(batch, primitive.bind)
+
+
+_define(gather_p, lax_gather, bind_gather_to_batch)
+_define(scatter_add_p, _scatter_add, bind_to_batch)
+
+ad.defjvp(
+    gather_p,
+    lambda operand_dot, operand, indices, *, windows: gather(operand_dot, indices, windows),
+    None,
+)
+
+
+def _gather_transpose(cotangent, operand, indices, *, windows):
+    zeros = ad.instantiate_zeros(ad.Zero(operand.aval))  # sharded as the operand's type says
+    return scatter_add(zeros, indices, cotangent, windows), None
+
+
+ad.primitive_transposes[gather_p] = _gather_transpose
+
+
+def _scatter_add_jvp(primals, tangents, *, windows):
+    operand, indices, updates = primals
+    operand_dot, _, updates_dot = tangents
+    result = scatter_add(operand, indices, updates, windows)
+    operand_dot = ad.instantiate_zeros(operand_dot)
+    if type(updates_dot) is ad.Zero:
+        return result, operand_dot
+    return result, scatter_add(operand_dot, indices, updates_dot, windows)
+
+
+ad.primitive_jvps[scatter_add_p] = _scatter_add_jvp
+
+
+def _scatter_add_transpose(cotangent, operand, indices, updates, *, windows):
+    operand_bar = cotangent if ad.is_undefined_primal(operand) else None
+    updates_bar = gather(cotangent, indices, windows) if ad.is_undefined_primal(updates) else None
+    return operand_bar, None, updates_bar
+
+
+ad.primitive_transposes[scatter_add_p] = _scatter_add_transpose

@@ -1,0 +1,179 @@
+"""Which part of an operand an index vector selects, in the words of `lax`'s dimension numbers.
+
+Index vectors `indices[..., K]` index `K` axes of the operand, after a number of leading batch
+dimensions that operand and indices share. The dimensions of the indices stand in the result of a
+gather, and in the updates of a scatter, at the place of the axes that they index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _symbolic
+
+
+class Windows(NamedTuple):
+    """Which operand axes the index vectors select; static."""
+
+    axes: tuple[int, ...]
+    batch_dims: int
+
+    @property
+    def first(self) -> int:
+        return self.axes[0] if self.axes else self.batch_dims
+
+    def slice_sizes(self, operand_shape) -> tuple[int, ...]:
+        indexed = (*range(self.batch_dims), *self.axes)
+        return tuple(1 if d in indexed else size for d, size in enumerate(operand_shape))
+
+    def window_dims(self, operand_ndim: int, indices_ndim: int) -> tuple[int, ...]:
+        """The dimensions of result or updates that run over a window, not over indices."""
+        selected = indices_ndim - 1 - self.batch_dims
+        rank = operand_ndim - len(self.axes) + selected
+        place = range(self.first, self.first + selected)
+        return tuple(d for d in range(self.batch_dims, rank) if d not in place)
+
+    def result_shape(self, operand_shape, indices_shape) -> tuple[int, ...]:
+        kept = [size for d, size in enumerate(operand_shape) if d not in self.axes]
+        selected = indices_shape[self.batch_dims : -1]
+        return (*kept[: self.first], *selected, *kept[self.first :])
+
+    def over_result(self, mask: jax.Array, ndim: int) -> jax.Array:
+        """A mask over index vectors, its dimensions moved to where they stand in the result."""
+        b = self.batch_dims
+        windows_before = (1,) * (self.first - b)
+        shape = mask.shape[:b] + windows_before + mask.shape[b:]
+        return mask.reshape(shape + (1,) * (ndim - len(shape)))
+
+
+def lax_gather(
+    operand: jax.Array,
+    indices: jax.Array,
+    windows: Windows,
+    mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+) -> jax.Array:
+    return lax.gather(
+        operand,
+        indices,
+        gather_dimension_numbers(windows, operand.ndim, indices.ndim),
+        windows.slice_sizes(operand.shape),
+        mode=mode,
+    )
+
+
+_LAX_SCATTERS = {
+    "add": lax.scatter_add,
+    "sub": lax.scatter_sub,
+    "min": lax.scatter_min,
+    "max": lax.scatter_max,
+    "update": lax.scatter,
+}
+
+
+def lax_scatter(
+    kind: str,
+    operand: jax.Array,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+) -> jax.Array:
+    """The scatter of `lax` that adds, subtracts, takes the "min" or "max", or is an "update"."""
+    return _LAX_SCATTERS[kind](
+        operand,
+        indices,
+        updates,
+        scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
+        mode=mode,
+    )
+
+
+def gather_dimension_numbers(
+    windows: Windows, operand_ndim: int, indices_ndim: int
+) -> lax.GatherDimensionNumbers:
+    batch = tuple(range(windows.batch_dims))
+    return lax.GatherDimensionNumbers(
+        offset_dims=windows.window_dims(operand_ndim, indices_ndim),
+        collapsed_slice_dims=windows.axes,
+        start_index_map=windows.axes,
+        operand_batching_dims=batch,
+        start_indices_batching_dims=batch,
+    )
+
+
+def scatter_dimension_numbers(
+    windows: Windows, operand_ndim: int, indices_ndim: int
+) -> lax.ScatterDimensionNumbers:
+    batch = tuple(range(windows.batch_dims))
+    return lax.ScatterDimensionNumbers(
+        update_window_dims=windows.window_dims(operand_ndim, indices_ndim),
+        inserted_window_dims=windows.axes,
+        scatter_dims_to_operand_dims=windows.axes,
+        operand_batching_dims=batch,
+        scatter_indices_batching_dims=batch,
+    )
+
+
+def row_numbers(
+    indices: jax.Array, batch_dims: int, dims: tuple[int, ...], dtype: Any
+) -> jax.Array:
+    """Row-major number of the row that each index vector selects; `prod(dims)` if none.
+
+    A row is what stands at one position along the axes, of sizes `dims`, that are indexed or batch
+    dimensions.
+    """
+    index_shape = indices.shape[:-1]
+    numbers = jnp.zeros(index_shape, dtype)
+    inside = jnp.ones(index_shape, bool)
+    sizes = _symbolic.as_vector((*dims, math.prod(dims)), dtype)
+    for d in range(len(dims)):
+        if d < batch_dims:
+            coordinate = lax.broadcasted_iota(dtype, index_shape, d)
+        else:
+            coordinate = indices[..., d - batch_dims]
+            wide = max(coordinate.dtype, np.dtype(dtype), key=lambda dtype: dtype.itemsize)
+            below = coordinate.astype(wide) < sizes[d].astype(wide)
+            inside &= (coordinate >= 0) & below
+        numbers = numbers * sizes[d] + coordinate.astype(dtype)
+    return jnp.where(inside, numbers, sizes[-1])
+
+
+def index_vectors(numbers: jax.Array, dims: tuple[int, ...]) -> jax.Array:
+    """The index vectors along axes of sizes `dims` that select the rows of these numbers.
+
+    A vector out of bounds for a number that is `prod(dims)` or more.
+    """
+    coordinates = []
+    for d in range(1, len(dims)):
+        of_one = jnp.asarray(math.prod(dims[d:]), numbers.dtype)
+        coordinates.append(numbers // of_one)
+        numbers = numbers % of_one
+    return jnp.stack([*coordinates, numbers], axis=-1)
+
+
+def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
+    """The batching rule of a primitive that gathers windows: itself, with other windows."""
+    if dims[0] is None:
+        # A table that all share is not copied: the indices get one more dimension.
+        operand, indices = operands
+        indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)
+        return bind(operand, indices, windows=windows), windows.first
+    return bind_to_batch(bind, operands, dims, windows=windows)
+
+
+def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows):
+    """The batching rule where the new dimension becomes one more batch dimension."""
+    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+    batched = (
+        jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
+        for x, d in zip(operands, dims, strict=True)
+    )
+    axes = tuple(axis + 1 for axis in windows.axes)
+    return bind(*batched, windows=Windows(axes, windows.batch_dims + 1)), 0

@@ -1,0 +1,83 @@
+"""What a static `size=` does not hold: one rule, in every function that has the argument.
+
+An element that has no place in the result is an index beyond it. In the default mode that is an
+error on the CPU, and elsewhere the element is dropped. `mode="fill"` drops it everywhere, and so
+does `return_size=True`, as the number that it returns tells the caller.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jax.export import is_symbolic_dim
+
+from jaxops._indexing import policy
+from jaxops._indexing.specs import IndexSpec
+
+_CHECKED = ("device", "error")
+_INT32_MAX = 2**31 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class NumElements(IndexSpec):
+    """How many elements there are for each result is below its limit, `size + 1`."""
+
+    noun: str  # the elements
+    is_list: bool  # whether there are several results
+    drops: str  # the arguments with which the rest is dropped
+
+    def describe(self, position, index):
+        which = self.first_bad_component(index)
+        count, size = index[which], self.limits[which] - 1
+        noun = f"{self.noun} {which}" if self.is_list else self.noun
+        of_batch = f" at {list(position)} of the batch" if position else ""
+        message = f"{count} {noun}{of_batch} do not fit size={size}; {self.drops} drops the rest"
+        place = (*position, which) if self.is_list else position
+        return message, place, count, size + 1
+
+
+def num_elements(
+    op: str,
+    sizes: int | Sequence[int],
+    noun: str,
+    drops: str = 'mode="fill" or return_size=True',
+) -> NumElements:
+    is_list = not isinstance(sizes, int)
+    # There are always less elements than int32 has numbers.
+    limits = tuple(min(size + 1, _INT32_MAX) for size in (sizes if is_list else [sizes]))
+    return NumElements(op, limits, noun, is_list, drops)
+
+
+def mode_of_size(op: str, mode: str, size: object, return_size: bool = False) -> str:
+    """What `mode` comes to, in functions where it is about `size` alone."""
+    policy.check_mode(op, mode)
+    if mode in ("clip", "wrap"):
+        raise ValueError(
+            f"{op}: mode must be device, error, fill or promise_in_bounds, as there is no other "
+            f"place for an element that size does not hold; received {mode!r}"
+        )
+    if size is None and mode != "device":
+        raise ValueError(f"{op}: mode is used with size only; received mode={mode!r}")
+    return "fill" if return_size else mode
+
+
+def hold(spec: NumElements, counts: jax.Array, most: int, mode: str) -> jax.Array:
+    """int32 `counts` that are checked; none of them is larger than `most`.
+
+    The check comes with every value that is computed from the result. It compares one scalar for
+    each size, or nothing where the sizes hold `most`.
+    """
+    fits = not is_symbolic_dim(most) and most < min(spec.limits)
+    if fits or mode not in _CHECKED:
+        return counts
+    return policy.resolve(spec, counts.reshape(-1), mode).indices.reshape(counts.shape)
+
+
+def check_on_host(spec: NumElements, counts: Sequence[int], mode: str) -> None:
+    """The same check of numbers that are known."""
+    error = spec.find_error(np.array(counts)) if mode in _CHECKED else None
+    if error is not None:
+        raise error

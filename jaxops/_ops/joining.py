@@ -1,0 +1,418 @@
+"""split, concat, stack, unstack and tile."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._run import many_pieces
+from jaxops._run.arguments import (
+    Arrayable,
+    brief,
+    canonical_axis,
+    check_numeric_or_bool,
+    is_scalar,
+    kind,
+    static_dims,
+    static_int,
+    static_int_of_one,
+    to_numpy,
+)
+from jaxops._run.dispatch import run
+
+
+def split(
+    value: Arrayable,
+    num_or_size_splits: Arrayable,
+    axis: int = 0,
+    num: int | None = None,
+    name: str | None = None,
+) -> list[jax.Array]:
+    """Splits `value` along `axis` into pieces.
+
+    Follows `tf.split`. Differs from it in: `num` that contradicts a number of pieces is refused
+    rather than ignored; the number of pieces may be a 0-D array; -1 may be the only size.
+
+    Args:
+        value: array of shape `D` and any dtype, or host strings. Traced.
+        num_or_size_splits: static int, a number of equal pieces that divides `D[axis]`; or static
+            ints, the sizes of the pieces, whose sum is `D[axis]`. At most one size is -1: all that
+            the others leave.
+        axis: static int in `[-rank(value), rank(value))`, with a list of sizes also an array or
+            list of one.
+        num: static int or None; if given, the number of pieces.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        List of arrays of the dtype of `value`, each of shape `D` but for dimension `axis`; for
+        host strings of NumPy arrays.
+
+    Raises:
+        TypeError: wrong type of an argument; traced `num_or_size_splits` or `axis`.
+        ValueError: `value` cannot be split like that, or not into `num` pieces.
+
+    Gradient: the cotangents of the pieces, joined.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.split([1, 2, 3, 4], 2)
+        [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
+        >>> jaxops.split([1, 2, 3, 4], [1, -1])
+        [Array([1], dtype=int32), Array([2, 3, 4], dtype=int32)]
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/split
+    """
+    op, arg = "split", "num_or_size_splits"
+    pieces = num_or_size_splits
+    if is_scalar(pieces):
+        sizes = None
+        count = static_int(pieces, op, arg)
+    else:
+        sizes = static_dims(pieces, op, arg)
+        count = len(sizes)
+    if count < 1:
+        raise ValueError(f"{op}: {arg} must make at least one piece; received {brief(pieces)}")
+    if count >= 2**31:
+        raise ValueError(f"{op}: {arg} must make less than 2**31 pieces; received {count}")
+    if num is not None and static_int(num, op, "num") != count:
+        raise ValueError(f"{op}: num must be the number of pieces, {count}; received {num}")
+    return run(
+        op,
+        _split,
+        {"value": value},
+        name=name,
+        moves_elements=True,
+        one_by_one=many_pieces.are_too_many(count),
+        count=count,
+        sizes=sizes,
+        axis=(static_int if sizes is None else static_int_of_one)(axis, op, "axis"),
+    )
+
+
+def _split(value, *, op, count, sizes, axis):
+    axis = canonical_axis(axis, value.ndim, op)
+    dim = value.shape[axis]
+    if sizes is None:
+        if dim % count:
+            raise ValueError(
+                f"{op}: num_or_size_splits must divide dimension {axis} of value, {dim}; "
+                f"received {count}"
+            )
+        sizes = (dim // count,) * count
+    rest = dim - sum(size for size in sizes if size != -1)
+    resolved = [rest if size == -1 else size for size in sizes]
+    if sizes.count(-1) > 1 or any(size < 0 for size in resolved) or sum(resolved) != dim:
+        raise ValueError(
+            f"{op}: num_or_size_splits must have sizes of at least 0, but for one -1, and make up "
+            f"dimension {axis} of value, {dim}; received {sizes}"
+        )
+    return many_pieces.split(value, resolved, axis)
+
+
+def concat(
+    values: Sequence[Arrayable] | Arrayable, axis: int | Sequence[int], name: str | None = None
+) -> jax.Array:
+    """Joins arrays along a dimension that they have.
+
+    Follows `tf.concat`. Differs from it in: host values are refused where the common dtype cannot
+    hold them.
+
+    Args:
+        values: list of arrays of any dtype, equal but for dimension `axis` of their shapes, or of
+            host strings. Values from the host take the dtype of the JAX arrays; where there are
+            none, that of a NumPy array before that of Python values, and of floats before that of
+            ints. What is not a list counts as a list of one. Traced.
+        axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
+            looked at any closer, and may hold a scalar.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape of each value, but for dimension `axis`, which is the sum of theirs; for
+        host strings a NumPy array. Inside a trace a NumPy array too, where all values are host
+        ints.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; a traced `axis`.
+        ValueError: no values, scalars, or shapes that do not fit together.
+
+    Gradient: the cotangent, split.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.concat([[[1, 2, 3], [4, 5, 6]], [[7, 8, 9]]], 0)
+        Array([[1, 2, 3],
+               [4, 5, 6],
+               [7, 8, 9]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/concat
+    """
+    op = "concat"
+    axis = static_int_of_one(axis, op, "axis")
+    items = list(values) if isinstance(values, (list, tuple)) else [values]
+    return run(op, _concat, **_several(op, items), name=name, moves_elements=True, axis=axis)
+
+
+def _several(op: str, values: list[Any]) -> dict[str, Any]:
+    """The arguments of `run` for data that must agree in dtype."""
+    if not values:
+        raise ValueError(f"{op}: values must hold at least one array; received an empty list")
+    data = {f"values[{n}]": value for n, value in enumerate(values)}
+    one_by_one = many_pieces.are_too_many(len(values))
+    return {"data": data, "like": _decides_dtype(op, data), "one_by_one": one_by_one}
+
+
+def _decides_dtype(op: str, data: dict[str, Any]) -> str:
+    """The argument whose dtype the others take."""
+    best, best_rank = "", (-1, -1)
+    for arg, value in data.items():
+        if isinstance(value, jax.Array):
+            return arg
+        array = to_numpy(value, op, arg)
+        if isinstance(array, jax.Array):
+            return arg
+        if array.dtype.kind in "USTO":
+            return arg  # strings, or what `run` refuses
+        check_numeric_or_bool(array.dtype, op, arg, value)
+        rank = (kind(array.dtype), isinstance(value, (np.ndarray, np.generic)))
+        if rank > best_rank:
+            best, best_rank = arg, rank
+    return best
+
+
+def _concat(*values, op, axis):
+    first = values[0]
+    if len(values) == 1:
+        return first
+    if first.ndim == 0:
+        raise ValueError(f"{op}: values must have rank 1 at least; received scalars (stack them)")
+    axis = canonical_axis(axis, first.ndim, op)
+    for n, value in enumerate(values):
+        if not _equal_but_for(axis, value.shape, first.shape):
+            raise ValueError(
+                f"{op}: values[{n}] must have the shape of values[0], {first.shape}, but for "
+                f"dimension {axis}; received shape {value.shape}"
+            )
+    return many_pieces.concatenate(values, axis)
+
+
+def _equal_but_for(axis: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return (len(a), a[:axis], a[axis + 1 :]) == (len(b), b[:axis], b[axis + 1 :])
+
+
+def stack(
+    values: Sequence[Arrayable] | Arrayable, axis: int = 0, name: str | None = None
+) -> jax.Array:
+    """Joins arrays along a new dimension.
+
+    Follows `tf.stack`. Differs from it in: an empty list and a scalar are refused; a NumPy array
+    is a sequence of its rows whatever `axis`; host values are refused where the common dtype
+    cannot hold them.
+
+    Args:
+        values: list of arrays of one shape and any dtype, or of host strings; dtypes as in
+            `concat`. An array counts as the list of its rows. Traced.
+        axis: static int in `[-1 - rank, rank]` for values of that rank: where the new dimension
+            stands in the result.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape of each value with `len(values)` inserted; for host strings a NumPy
+        array. Inside a trace a NumPy array too, where all values are host ints.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; a traced `axis`.
+        ValueError: no values, different shapes, or `axis` outside the range.
+
+    Gradient: the cotangent, unstacked.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.stack([[1, 4], [2, 5], [3, 6]])
+        Array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
+        >>> jaxops.stack([[1, 4], [2, 5], [3, 6]], axis=1)
+        Array([[1, 2, 3],
+               [4, 5, 6]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/stack
+    """
+    op = "stack"
+    axis = static_int(axis, op, "axis")
+    if isinstance(values, (list, tuple)):
+        args = _several(op, list(values))
+        return run(op, _stack, **args, name=name, moves_elements=True, axis=axis)
+    return run(op, _stack_rows, {"values": values}, name=name, moves_elements=True, axis=axis)
+
+
+def _stack(*values, op, axis):
+    first = values[0]
+    axis = canonical_axis(axis, first.ndim + 1, op)
+    for n, value in enumerate(values):
+        if value.shape != first.shape:
+            raise ValueError(
+                f"{op}: values[{n}] must have the shape of values[0], {first.shape}; "
+                f"received shape {value.shape}"
+            )
+    return many_pieces.concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
+
+
+def _stack_rows(values, *, op, axis):
+    if values.ndim == 0:
+        raise ValueError(f"{op}: values must be a list or an array with rows; received a scalar")
+    axis = canonical_axis(axis, values.ndim, op)
+    order = list(range(1, values.ndim))
+    order.insert(axis, 0)
+    return lax.transpose(values, order)
+
+
+def unstack(
+    value: Arrayable, num: int | None = None, axis: int = 0, name: str | None = None
+) -> list[jax.Array]:
+    """Takes `value` apart along `axis`, which its pieces do not have.
+
+    Follows `tf.unstack`. Differs from it in: `num=0` is checked like others.
+
+    Args:
+        value: array of shape `D`, of rank 1 at least and any dtype, or host strings. Traced.
+        num: static int or None; if given, must be `D[axis]`.
+        axis: static int in `[-rank(value), rank(value))`.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        List of `D[axis]` arrays of shape `D[:axis] + D[axis+1:]` and dtype of `value`; for host
+        strings of NumPy arrays.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced `num` or `axis`.
+        ValueError: `num` is not `D[axis]`, or `axis` outside the range.
+
+    Gradient: the cotangents, stacked.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unstack([[1, 2], [3, 4]])
+        [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/unstack
+    """
+    op = "unstack"
+    axis = static_int(axis, op, "axis")
+    shape = value.shape if isinstance(value, (jax.Array, np.ndarray)) else ()
+    dim = shape[axis] if -len(shape) <= axis < len(shape) else 0
+    return run(
+        op,
+        _unstack,
+        {"value": value},
+        name=name,
+        moves_elements=True,
+        one_by_one=many_pieces.are_too_many(dim),
+        num=None if num is None else static_int(num, op, "num"),
+        axis=axis,
+    )
+
+
+def _unstack(value, *, op, num, axis):
+    if value.ndim == 0:
+        raise ValueError(f"{op}: value must have rank 1 at least; received a scalar")
+    axis = canonical_axis(axis, value.ndim, op)
+    dim = value.shape[axis]
+    if num is not None and num != dim:
+        raise ValueError(f"{op}: num must be dimension {axis} of value, {dim}; received {num}")
+    if dim == 0:
+        return []
+    return [lax.squeeze(piece, (axis,)) for piece in many_pieces.split(value, [1] * dim, axis)]
+
+
+def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax.Array:
+    """Repeats `input` along each dimension.
+
+    Follows `tf.tile`. Differs from it in: nothing.
+
+    Args:
+        input: array of shape `D` and any dtype, or host strings. Traced.
+        multiples: static ints of at least 0, one per dimension.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[D[i] * multiples[i]]` and dtype of `input`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument; traced `multiples`.
+        ValueError: `multiples` has a negative component, or not one per dimension.
+
+    Gradient: the sum of the cotangent over the copies.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tile([[1, 2], [3, 4]], [1, 2])
+        Array([[1, 2, 1, 2],
+               [3, 4, 3, 4]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/tile
+    """
+    op = "tile"
+    multiples = static_dims(multiples, op, "multiples")
+    return run(op, _tile, {"input": input}, name=name, moves_elements=True, multiples=multiples)
+
+
+def _tile(input, *, op, multiples):
+    if len(multiples) != input.ndim or any(multiple < 0 for multiple in multiples):
+        raise ValueError(
+            f"{op}: multiples must have one component of at least 0 per dimension of input, "
+            f"{input.ndim}; received {multiples}"
+        )
+    if set(multiples) <= {0, 1} or not jnp.issubdtype(input.dtype, jnp.inexact):
+        return _tile_at_once(multiples, input)
+    return _tile_differentiably(multiples, input)
+
+
+def _tile_at_once(multiples: tuple[int, ...], input: jax.Array) -> jax.Array:
+    # A dimension for the copies before each dimension that is repeated, then both as one.
+    shape, dims = [], []
+    for dim, multiple in zip(input.shape, multiples, strict=True):
+        if multiple != 1:
+            shape.append(multiple)
+        dims.append(len(shape))
+        shape.append(dim)
+    copies = lax.broadcast_in_dim(input, shape, dims)
+    sizes = [math.prod(pair) for pair in zip(input.shape, multiples, strict=True)]
+    return lax.reshape(copies, sizes)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _tile_differentiably(multiples, input):
+    """`_tile_at_once`, whose transpose would sum over a dimension for the copies.
+
+    XLA's CPU compiler does that element by element where the copies are large. Slices of the
+    cotangent, added, take a fiftieth of the time: the transpose of joining the copies.
+    """
+    return _tile_at_once(multiples, input)
+
+
+@_tile_differentiably.defjvp
+def _tile_jvp(multiples, primals, tangents):
+    (input,), (tangent,) = primals, tangents
+    # The last dimension first, while there is least to copy.
+    for axis, multiple in reversed([*enumerate(multiples)]):
+        tangent = _join_copies(tangent, multiple, axis)
+    return _tile_differentiably(multiples, input), tangent
+
+
+def _join_copies(x: jax.Array, count: int, axis: int) -> jax.Array:
+    """By joining few arrays at a time, so that programs stay short."""
+    few = 32
+    if count == 1:
+        return x
+    if count <= few:
+        return lax.concatenate([x] * count, axis) if count else lax.slice_in_dim(x, 0, 0, axis=axis)
+    many = _join_copies(_join_copies(x, few, axis), count // few, axis)
+    rest = count % few
+    return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many

@@ -1,0 +1,158 @@
+"""one_hot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _symbolic
+from jaxops._indexing import policy
+from jaxops._ops.casting import static_dtype
+from jaxops._run import arguments
+from jaxops._run.arguments import Arrayable, static_dim, static_int
+from jaxops._run.dispatch import run
+
+
+def one_hot(
+    indices: Arrayable,
+    depth: int,
+    on_value: Arrayable | None = None,
+    off_value: Arrayable | None = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Puts `on_value` at each index and `off_value` everywhere else along a new axis.
+
+    Follows `tf.one_hot`. Differs from it in: index dtypes (every integer type, and no bools);
+    `on_value` and `off_value` have gradients.
+
+    Args:
+        indices: integer array of shape `I`. One outside `[0, depth)` is no error: its row holds
+            `off_value` only. Traced.
+        depth: static int, 0 at least; the size of the new axis.
+        on_value: scalar, or host string; default 1. Traced.
+        off_value: scalar of the same dtype, or host string; default 0. Traced.
+        axis: static int in `[-1, rank(indices)]`, where the new axis stands; default -1, the last.
+        dtype: static dtype of the result; default that of `on_value` or `off_value`, else float32.
+            Where it is bool, or where strings are given, both values must be given.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `I[:axis] + [depth] + I[axis:]`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; `on_value`, `off_value` and `dtype` differ
+            in dtype.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: for `on_value` the sum of the cotangent at the indices, for `off_value` that of all
+    other places. None for `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.one_hot([0, 2, -1, 1], 3, 5.0, 0.0)
+        Array([[5., 0., 0.],
+               [0., 0., 5.],
+               [0., 0., 0.],
+               [0., 5., 0.]], dtype=float32)
+        >>> jaxops.one_hot([1], 3, on_value="x", off_value="-")
+        array([['-', 'x', '-']], dtype='<U1')
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/one_hot
+    """
+    op = "one_hot"
+    depth = static_dim(depth, op, "depth")
+    if depth < 0:
+        raise ValueError(f"{op}: depth must be at least 0; received {depth}")
+    values = {"on_value": on_value, "off_value": off_value}
+    given = {arg: x for arg, x in values.items() if x is not None}
+    strings = any(arguments.is_host_string(x) for x in given.values())
+    if strings:
+        if len(given) < 2 or dtype is not None:
+            raise TypeError(
+                f"{op}: on_value and off_value must both be given, and no dtype, where they are "
+                f"strings; received {given} and dtype={arguments.brief(dtype)}"
+            )
+    else:
+        given, dtype = _to_one_dtype(op, given, dtype)
+    return run(
+        op,
+        _one_hot,
+        given,
+        {"indices": indices},
+        name=name,
+        moves_elements=strings,
+        given=tuple(given),
+        depth=depth,
+        axis=-1 if axis is None else static_int(axis, op, "axis"),
+        dtype=dtype,
+    )
+
+
+def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.Array], np.dtype]:
+    """`given` as arrays of the dtype of the result, and that."""
+    if dtype is None:
+        given = {arg: _as_tensorflow_takes(x) for arg, x in given.items()}
+    arrays = {arg: arguments.to_operand(x, op, arg) for arg, x in given.items()}
+    if dtype is not None:
+        dtype = static_dtype(dtype, op, "dtype")
+        arrays = {
+            arg: arguments.to_dtype(given[arg], x, dtype, op, arg) for arg, x in arrays.items()
+        }
+    dtypes = {arg: x.dtype for arg, x in arrays.items()}
+    if len(set(dtypes.values())) > 1:
+        raise TypeError(
+            f"{op}: on_value and off_value must have the same dtype; "
+            f"received {dtypes['on_value']} and {dtypes['off_value']}"
+        )
+    if dtype is None:
+        dtype = next(iter(dtypes.values()), np.dtype(np.float32))
+    if dtype == np.bool_ and len(given) < 2:
+        raise TypeError(
+            f"{op}: on_value and off_value must both be given where the dtype is bool; "
+            f"received {', '.join(given) or 'neither'}"
+        )
+    return arrays, dtype
+
+
+def _as_tensorflow_takes(x: Any) -> Any:
+    """Python numbers as int32 and float32, where JAX with 64-bit types on would double that."""
+    kinds = {int: np.int32, float: np.float32}
+    if type(x) not in kinds:
+        return x
+    try:
+        with np.errstate(over="raise"):
+            return np.asarray(x, kinds[type(x)])
+    except (OverflowError, FloatingPointError):
+        return x
+
+
+def _one_hot(*arrays, op, given, depth, axis, dtype):
+    *arrays, indices = arrays
+    values = dict(zip(given, arrays, strict=True))
+    for arg, value in values.items():
+        if value.shape != ():
+            raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
+    if not -1 <= axis <= indices.ndim:
+        raise ValueError(
+            f"{op}: axis must be in [-1, {indices.ndim}], the rank of indices; received {axis}"
+        )
+    axis = indices.ndim if axis == -1 else axis
+    dtype = arrays[0].dtype if arrays else dtype  # of the positions, where they stand for strings
+    on = values.get("on_value", jnp.ones((), dtype))
+    off = values.get("off_value", jnp.zeros((), dtype))
+    indices = policy.widen(indices)  # a depth of 300 cannot be written in int8
+    shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
+    largest = jnp.iinfo(indices.dtype).max
+    if _symbolic.longest([depth]) > largest + 1:  # the places must count in that dtype
+        raise ValueError(
+            f"{op}: depth must be at most {jnp.iinfo(indices.dtype).max + 1} for indices of dtype "
+            f"{indices.dtype}; received {depth}"
+        )
+    places = lax.broadcasted_iota(indices.dtype, shape, axis)
+    return jnp.where(lax.expand_dims(indices, [axis]) == places, on, off)

@@ -1,0 +1,142 @@
+"""pad: constants or mirrored elements around an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._run.arguments import (
+    Arrayable,
+    brief,
+    empty_string_like,
+    is_host_string,
+    static_matrix,
+)
+from jaxops._run.dispatch import run
+from jaxops._run.many_pieces import concatenate
+
+_MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
+
+
+def pad(
+    tensor: Arrayable,
+    paddings: Arrayable,
+    mode: str = "CONSTANT",
+    constant_values: Arrayable = 0,
+    name: str | None = None,
+) -> jax.Array:
+    """Puts elements before and after those of `tensor`, along each dimension.
+
+    Follows `tf.pad`. Differs from it in: any rank; `constant_values` is refused where the dtype of
+    `tensor` cannot hold it, and where `mode` makes no use of it.
+
+    Args:
+        tensor: array of shape `D` and any dtype, or host strings. Traced.
+        paddings: static ints of at least 0 and shape `[rank(tensor), 2]`: how many before and how
+            many after.
+        mode: static, in upper or lower case. `"CONSTANT"`: they are `constant_values`.
+            `"REFLECT"`: mirror images without the border element, of at most `D[i] - 1`
+            elements. `"SYMMETRIC"`: mirror images with the border element, of at most `D[i]`.
+        constant_values: scalar that fits the dtype of `tensor`; 0 is zero, false or the empty
+            string. As in TensorFlow, -0.0 keeps its sign in an array of JAX only. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[paddings[i, 0] + D[i] + paddings[i, 1]]` and dtype of `tensor`; for host
+        strings a NumPy array.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; traced `paddings`.
+        ValueError: wrong shape or value of an argument.
+
+    Gradient: that of the elements of `tensor`, plus those of their images; for `constant_values`
+    the sum over what it fills.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.pad([1, 2, 3], [[1, 2]])
+        Array([0, 1, 2, 3, 0, 0], dtype=int32)
+        >>> jaxops.pad([1, 2, 3], [[2, 2]], "REFLECT")
+        Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
+        >>> jaxops.pad([1, 2, 3], [[2, 2]], "SYMMETRIC")
+        Array([2, 1, 1, 2, 3, 3, 2], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/pad
+    """
+    op = "pad"
+    if not isinstance(mode, str):
+        raise TypeError(f"{op}: mode must be a str; received {brief(mode)}")
+    if mode.upper() not in _MODES:
+        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
+    mode = mode.upper()
+    data: dict[str, Any] = {"tensor": tensor}
+    # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
+    on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
+    if not (on_host and np.shape(constant_values) == () and constant_values == 0):
+        if mode != "CONSTANT":
+            raise ValueError(
+                f"{op}: constant_values is used by mode CONSTANT only; "
+                f"received {brief(constant_values)} with mode {mode}"
+            )
+        if is_host_string(constant_values) != is_host_string(tensor):
+            raise TypeError(
+                f"{op}: constant_values must be a string where tensor holds strings, and only "
+                f"there; received {brief(constant_values)}"
+            )
+        data["constant_values"] = constant_values
+    elif mode == "CONSTANT" and is_host_string(tensor):
+        data["constant_values"] = empty_string_like(np.asarray(tensor).reshape(-1))
+    return run(
+        op,
+        _pad,
+        data,
+        name=name,
+        moves_elements=True,
+        like="tensor",
+        paddings=static_matrix(paddings, op, "paddings", "[rank, 2]"),
+        filling=mode,
+    )
+
+
+def _pad(tensor, constant=None, *, op, paddings, filling):
+    if len(paddings) != tensor.ndim or any(len(pair) != 2 for pair in paddings):
+        raise ValueError(
+            f"{op}: paddings must have shape [{tensor.ndim}, 2] for tensor of shape "
+            f"{tensor.shape}; received {paddings}"
+        )
+    if any(min(pair) < 0 for pair in paddings):
+        raise ValueError(f"{op}: paddings must be at least 0; received {paddings}")
+    if filling != "CONSTANT":
+        return _mirror(tensor, op, paddings, filling)
+    if constant is None:
+        constant = jnp.zeros((), tensor.dtype)
+    if constant.ndim:
+        raise ValueError(f"{op}: constant_values must be a scalar; received shape {constant.shape}")
+    return lax.pad(tensor, constant, [(before, after, 0) for before, after in paddings])
+
+
+def _mirror(tensor, op, paddings, filling):
+    border = int(filling == "REFLECT")  # how many elements at each end have no image
+    for pair, dim in zip(paddings, tensor.shape, strict=True):
+        if max(pair) > dim - border:
+            limit = "less than the dimension" if border else "at most the dimension"
+            raise ValueError(
+                f"{op}: paddings must be {limit} in mode {filling}; received {paddings} with "
+                f"tensor of shape {tensor.shape}"
+            )
+    # The last dimension first, while there is least to copy piecemeal.
+    for axis in reversed(range(tensor.ndim)):
+        (before, after), stop = paddings[axis], tensor.shape[axis] - border
+        parts = [tensor]
+        if before:
+            image = lax.slice_in_dim(tensor, border, border + before, axis=axis)
+            parts.insert(0, lax.rev(image, (axis,)))
+        if after:
+            image = lax.slice_in_dim(tensor, stop - after, stop, axis=axis)
+            parts.append(lax.rev(image, (axis,)))
+        tensor = concatenate(parts, axis)
+    return tensor

@@ -1,0 +1,267 @@
+"""dynamic_partition: the rows of an array, dealt out by number."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.export import is_symbolic_dim
+
+from jaxops import _symbolic
+from jaxops._forms import with_cpu_form
+from jaxops._indexing import policy, result_size
+from jaxops._indexing.specs import IndexSpec
+from jaxops._run import arguments, many_pieces, on_host
+from jaxops._run.arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
+from jaxops._run.dispatch import run
+
+_NOUN = "slices of partition"
+_SMALL = 1 << 15  # elements
+_FEW = 8  # partitions: to look for each of them takes no longer than to sort
+
+
+@dataclasses.dataclass(frozen=True)
+class PartitionNumber(IndexSpec):
+    """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
+
+    def describe(self, position, index):
+        place = f"partitions[{','.join(map(str, position))}]" if position else "partitions"
+        message = f"{place} = {index[0]} is not in [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]
+
+
+def dynamic_partition(
+    data: Arrayable,
+    partitions: Arrayable,
+    num_partitions: int,
+    name: str | None = None,
+    *,
+    size: int | Sequence[int] | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Deals the slices of `data` out to `num_partitions` arrays.
+
+    Follows `tf.dynamic_partition`. Differs from it in: traced `partitions` need a static `size`;
+    index dtypes (every integer type); off the CPU a number out of bounds is no error (see `mode`).
+
+    Args:
+        data: array of shape `D` and any dtype, or host strings. Traced.
+        partitions: integer array of shape `I`, with which `D` starts: to which partition each
+            slice goes. Traced only with `size`.
+        num_partitions: static int, 1 at least.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int, or a sequence of one per partition; the size of their first dimension,
+            for code that is compiled or batched over `partitions`. Slices that it does not hold
+            are an error where `mode` makes a number out of bounds one, and dropped from the end
+            elsewhere; places without a slice get `fill_value`. Default: as many as there are.
+        fill_value: scalar that fits the dtype of `data`, for use with `size`; default 0 (for
+            strings, the empty one). Traced.
+        return_size: static bool; whether to return also how many slices belong to each partition,
+            which `size` does not limit: slices that it does not hold are then dropped in every
+            `mode`.
+        mode: static; what a number outside `[0, num_partitions)` does. `"device"`: an error on
+            the CPU, its slice goes to no partition elsewhere. `"error"`: an error everywhere.
+            `"fill"`: its slice goes to no partition. `"clip"`: counts as the nearest number.
+            `"wrap"`: counts modulo `num_partitions`. `"promise_in_bounds"`: the caller promises
+            that there is none.
+
+    Returns:
+        List of `num_partitions` arrays of shape `[size] + D[rank(partitions):]` and dtype of
+        `data`, each with its slices in the order of `data`; for host strings NumPy arrays. With
+        `return_size` a tuple of the list and an int32 vector.
+
+    Raises:
+        OutOfBoundsError: an entry of `partitions` is out of bounds, or `size` holds too few
+            slices, where `mode` makes that an error: in an eager call, and at trace time where
+            `partitions` is concrete. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument; `partitions` is traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: each slice of `data` gets the cotangent of its place; 0 where it was dropped. None
+    for `partitions`. Differentiated eagerly without `size`, each new size compiles anew.
+
+    Example:
+        >>> import jax, jaxops
+        >>> jaxops.dynamic_partition([10, 20, 30, 40, 50], [0, 0, 1, 1, 0], 2)
+        [Array([10, 20, 50], dtype=int32), Array([30, 40], dtype=int32)]
+        >>> signs = jax.jit(lambda x: jaxops.dynamic_partition(x, (x > 0).astype(int), 2, size=3))
+        >>> signs(jax.numpy.array([4, -1, 5, 6]))
+        [Array([-1,  0,  0], dtype=int32), Array([4, 5, 6], dtype=int32)]
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition
+    """
+    op = "dynamic_partition"
+    num_partitions = static_int(num_partitions, op, "num_partitions")
+    if num_partitions < 1:
+        raise ValueError(f"{op}: num_partitions must be 1 at least; received {num_partitions}")
+    if num_partitions >= 2**31:  # they are numbered in 32 bits
+        raise ValueError(f"{op}: num_partitions must be less than 2**31; received {num_partitions}")
+    on_host.check_fill_needs_size(op, size, fill_value)
+    return_size = check_bool(return_size, op, "return_size")
+    sizes = None if size is None else _sizes(op, size, num_partitions)
+    if sizes is None or arguments.is_host_string(data):
+        policy.check_mode(op, mode)
+        with on_host.named_scope(op, name):
+            return _partition_exactly(
+                op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
+            )
+    return run(
+        op,
+        _dynamic_partition,
+        {"data": data},
+        {"partitions": partitions},
+        name=name,
+        mode=mode,
+        fill_value=fill_value,
+        pads=True,
+        size=sizes,
+        return_size=return_size,
+    )
+
+
+def _sizes(op: str, size: int | Sequence[int], num_partitions: int) -> tuple[int, ...]:
+    if is_scalar(size):
+        return (on_host.check_size(size, op),) * num_partitions
+    sizes = static_ints(size, op, "size")
+    if len(sizes) != num_partitions:
+        raise ValueError(
+            f"{op}: size must have one component per partition, {num_partitions}; "
+            f"received {len(sizes)}"
+        )
+    return tuple(on_host.check_size(s, op, f"size[{n}]") for n, s in enumerate(sizes))
+
+
+def _partition_exactly(
+    op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
+) -> Any:
+    """The result for concrete partitions; `sizes` for strings only."""
+    known = on_host.concrete(partitions, op, "partitions")
+    if known is None:
+        on_host.refuse_traced(op, "partitions", data)
+    if not isinstance(partitions, (list, tuple)):  # NumPy makes `[]` a float array
+        arguments.check_integer(known.dtype, op, "partitions")
+    data = on_host.to_data(data, op, "data")
+    spec = PartitionNumber(op, limits=(num_partitions,))
+    platform = on_host.platform_of(data)
+    numbers = on_host.known_indices(known, spec, "partitions", mode, platform)
+    _check_partitions_shape(op, data, numbers.shape)
+    try:
+        positions = _positions(numbers.reshape(-1), num_partitions)
+    except MemoryError:
+        raise MemoryError(
+            f"{op}: num_partitions must make a list that fits into memory; "
+            f"received {num_partitions}"
+        ) from None
+    parts = on_host.take_each(data, positions, 0, numbers.ndim)
+    if sizes is not None:
+        spec, counts = result_size.num_elements(op, sizes, _NOUN), [at.size for at in positions]
+        result_size.check_on_host(spec, counts, "fill" if return_size else mode)
+        parts = [
+            on_host.fit_strings(part, 0, size, fill_value, op)
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+    if not return_size:
+        return parts
+    counts = np.array([len(at) for at in positions], np.int32)
+    return parts, on_host.from_host(counts, data)
+
+
+def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
+    """Where each number of a partition stands; none of -1."""
+    # NumPy compares and sorts the shorter types faster, by radix those of 8 and 16 bits.
+    keys = numbers.astype(np.min_scalar_type(num_partitions))  # -1 is the largest one
+    if num_partitions <= _FEW:
+        return [(keys == n).nonzero()[0] for n in range(num_partitions)]
+    order = np.argsort(keys, kind="stable")
+    ends = np.searchsorted(keys, np.arange(num_partitions + 1).astype(keys.dtype), sorter=order)
+    return [order[start:end] for start, end in itertools.pairwise(ends.tolist())]
+
+
+def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_size):
+    _check_partitions_shape(op, data, partitions.shape)
+    on_host.check_countable(partitions.size, op, "partitions")
+    sizes, num_partitions = size, len(size)
+    rows = data.reshape(on_host.merge_axes(data.shape, 0, partitions.ndim))
+    spec = PartitionNumber(op, limits=(num_partitions,))
+    numbers, valid = policy.resolve(spec, partitions[..., None], mode)
+    keys = numbers[..., 0].astype(jnp.int32)
+    if valid is not None:
+        keys = jnp.where(valid, keys, jnp.int32(num_partitions))
+    order, counts = on_host.stable_order(keys.reshape(-1), num_partitions)
+    spec = result_size.num_elements(op, sizes, _NOUN)
+    held = result_size.hold(spec, counts, partitions.size, "fill" if return_size else mode)
+    if not is_symbolic_dim(order.shape[0]):
+        order = on_host.resize(order, max(order.shape[0], 1))  # there is one to read
+    fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
+    parts = _take_parts(rows, fill, order, jnp.cumsum(counts) - counts, held, sizes=sizes)
+    return (parts, counts) if return_size else parts
+
+
+def _take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
+    """For each part the rows that its run of `order` names, and the fill value after them.
+
+    By one gather, and so by one scatter where it is transposed, however many the parts are.
+    """
+    length, num_blocks = _blocks(sizes)
+    part = np.repeat(np.arange(len(sizes), dtype=np.int32), num_blocks)
+    block = np.arange(part.size) - np.repeat(np.cumsum(num_blocks) - num_blocks, num_blocks)
+    within = (block * length).astype(np.int32)[:, None] + lax.iota(jnp.int32, length)[None]
+    valid = within < counts[part][:, None]
+    places = jnp.where(valid, starts[part][:, None] + within, 0)
+    positions = order.at[places.reshape(-1)].get(mode="promise_in_bounds")
+    taken = on_host.take_or_fill(rows, positions, valid.reshape(-1), fill, 0)
+    parts = many_pieces.split(taken, [int(n) * length for n in num_blocks], 0)
+    return [
+        part if part.shape[0] == size else lax.slice_in_dim(part, 0, size)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+
+
+def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
+    """The length of blocks that make up parts of these sizes, and how many each part takes.
+
+    Where parts differ in size a table tells of each block to which part it belongs. Blocks are
+    few, so that the table is short, and waste a sixteenth of the space at most.
+    """
+    length = max(math.gcd(*sizes), sum(sizes) // (16 * len(sizes)), 1)
+    num_blocks = -(-np.array(sizes) // length)
+    num_blocks[0] = max(num_blocks[0], 1)  # of nothing at all JAX would drop the check
+    return length, num_blocks
+
+
+def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
+    """Part by part, as a CPU would have to copy the parts of what is gathered at once.
+
+    Where they are small, copies are cheap; and of many parts, a program compiles sooner with them.
+    """
+    is_known = _symbolic.are_known(rows.shape)
+    is_small = is_known and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL
+    if is_small or len(sizes) >= many_pieces.MANY:
+        return _take_at_once(rows, fill, order, starts, counts, sizes=sizes)
+    # A slice near the end would otherwise be moved back until it fits.
+    order = on_host.resize(order, order.shape[0] + max(sizes))
+    parts = []
+    for n, size in enumerate(sizes):
+        positions = lax.dynamic_slice(order, [starts[n]], [size], allow_negative_indices=False)
+        valid = lax.iota(jnp.int32, size) < counts[n]
+        parts.append(on_host.take_or_fill(rows, positions, valid, fill, 0))
+    return parts
+
+
+_take_parts = with_cpu_form("take_parts", _take_at_once, _take_in_turn, 2, returns_list=True).bind
+
+
+def _check_partitions_shape(op: str, data, shape: tuple[int, ...]) -> None:
+    if data.shape[: len(shape)] != shape:
+        raise ValueError(
+            f"{op}: data.shape must start with partitions.shape, {shape}; received {data.shape}"
+        )

@@ -1,0 +1,255 @@
+"""extract_image_patches: the windows of an image, each laid out along the depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.export import is_symbolic_dim
+
+from jaxops._run import on_host
+from jaxops._run.arguments import Arrayable, brief, check_addressable, is_host_string, static_ints
+from jaxops._run.dispatch import run
+
+
+def extract_image_patches(
+    images: Arrayable,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> jax.Array:
+    """Extracts the patches of images that a sliding window sees, each laid out along the depth.
+
+    Follows `tf.image.extract_patches`. Differs from it in: every dtype and host strings are taken.
+
+    Args:
+        images: array of shape `[batch, rows, cols, depth]` and any dtype, or host strings. Traced.
+        sizes: static `[1, size_rows, size_cols, 1]`, the window.
+        strides: static `[1, stride_rows, stride_cols, 1]`: how far the window moves.
+        rates: static `[1, rate_rows, rate_cols, 1]`: how far apart in the image neighbours in the
+            window stand. It so covers `(size - 1) * rate + 1` rows or columns, its reach.
+        padding: static; `"VALID"`: windows that fit. `"SAME"`: one window per stride, with zeros
+            (for strings, empty ones) around the image, the odd one at the bottom and the right.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[batch, out_rows, out_cols, size_rows * size_cols * depth]` and dtype of
+        `images`, with the last dimension in row-major order; for host strings a NumPy array.
+        Of `n` rows, "SAME" makes `ceil(n / stride)` and "VALID" `ceil((n - reach + 1) / stride)`;
+        columns likewise.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong rank, shape or value of an argument; a window of "VALID" that reaches
+            two strides or more beyond the image (one that reaches less far gives no patches).
+
+    Gradient: every element gets the sum over the patches that hold it.
+
+    Example:
+        >>> import jaxops
+        >>> image = [[[[1], [2], [3]], [[4], [5], [6]]]]
+        >>> jaxops.extract_image_patches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
+        Array([[[[1, 2, 4, 5],
+                 [2, 3, 5, 6]]]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches
+    """
+    return _run("extract_image_patches", images, sizes, strides, rates, padding, name)
+
+
+def extract_patches(
+    images: Arrayable,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> jax.Array:
+    """Does what `extract_image_patches` does, under TensorFlow 2's name for it.
+
+    Follows `tf.image.extract_patches`. Differs from it in: as `extract_image_patches`.
+
+    Args:
+        images: array of shape `[batch, rows, cols, depth]` and any dtype, or host strings. Traced.
+        sizes: static `[1, size_rows, size_cols, 1]`.
+        strides: static `[1, stride_rows, stride_cols, 1]`.
+        rates: static `[1, rate_rows, rate_cols, 1]`.
+        padding: static; `"VALID"` or `"SAME"`.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[batch, out_rows, out_cols, size_rows * size_cols * depth]`.
+
+    Raises:
+        TypeError: as `extract_image_patches`.
+        ValueError: as `extract_image_patches`.
+
+    Gradient: as `extract_image_patches`.
+
+    Example:
+        >>> import jaxops
+        >>> image = [[[[1], [2]], [[3], [4]]]]
+        >>> jaxops.extract_patches(image, [1, 1, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
+        Array([[[[1, 2]],
+                [[3, 4]]]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches
+    """
+    return _run("extract_patches", images, sizes, strides, rates, padding, name)
+
+
+def _run(op, images, sizes, strides, rates, padding, name):
+    if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
+        raise ValueError(f"{op}: padding must be VALID or SAME; received {brief(padding)}")
+    return run(
+        op,
+        _extract_patches,
+        {"images": images},
+        name=name,
+        moves_elements=True,
+        sizes=_over_space(sizes, op, "sizes"),
+        strides=_over_space(strides, op, "strides"),
+        rates=_over_space(rates, op, "rates"),
+        padding=padding,
+        # Strings are moved as positions, among which -1 stands for the empty string.
+        zero=-1 if is_host_string(images) else 0,
+    )
+
+
+def _over_space(x: object, op: str, arg: str) -> tuple[int, int]:
+    values = static_ints(x, op, arg)
+    if len(values) != 4 or values[0] != 1 or values[3] != 1 or min(values) < 1:
+        raise ValueError(
+            f"{op}: {arg} must be [1, rows, cols, 1] with numbers of at least 1; received {values}"
+        )
+    return values[1], values[2]
+
+
+# Pieces, which XLA compiles one by one, 400 of them for 20 s. Of more a gather is faster too.
+_MOST_JOINED = 8
+
+
+class _Windows(NamedTuple):
+    """The windows along one dimension of an image."""
+
+    count: int
+    size: int
+    stride: int
+    rate: int
+    low: int  # zeros before the image
+
+    @property
+    def joined(self) -> int:
+        """How many strided views of the image, joined, make the windows."""
+        return -(-self.size // self.stride) if self.rate == 1 else self.size
+
+    @property
+    def length(self) -> int:
+        """How long the image must be for these views."""
+        if self.rate == 1:
+            return (self.count - 1 + self.joined) * self.stride
+        return (self.count - 1) * self.stride + (self.size - 1) * self.rate + 1
+
+
+def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
+    if images.ndim != 4:
+        raise ValueError(
+            f"{op}: images must have shape [batch, rows, cols, depth]; "
+            f"received shape {images.shape}"
+        )
+    batch, height, width, depth = images.shape
+    rows, cols = (
+        _windows(op, *arguments, padding)
+        for arguments in zip((height, width), sizes, strides, rates, strict=True)
+    )
+    shape = (batch, rows.count, cols.count, rows.size * cols.size * depth)
+    if 0 in shape:
+        return jnp.zeros(shape, images.dtype)
+    reach = [batch, rows.length, cols.length, depth]
+    check_addressable(shape, images.dtype, sizes, op, "sizes")
+    check_addressable(reach, images.dtype, (sizes, rates), op, "sizes and rates")
+    # The high edge may be negative, where nothing reads the last rows.
+    edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
+    if any(map(any, edges)):
+        config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
+        images = lax.pad(images, np.array(zero, images.dtype), config)
+    # Written for any depth where it is symbolic.
+    is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
+    if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:
+        patches = _small_patches(images, rows, cols)
+    else:
+        patches = _join_windows(_join_windows(images, 2, cols), 1, rows)
+    return patches.reshape(shape)
+
+
+def _windows(op, dim, size, stride, rate, padding) -> _Windows:
+    reach = (size - 1) * rate + 1
+    if padding == "SAME":
+        count = -(-dim // stride)
+        missing = max((count - 1) * stride + reach - dim, 0)
+        return _Windows(count, size, _moving(stride, count, size), rate, missing // 2)
+    if reach - dim >= 2 * stride:  # where TensorFlow computes a negative size, rounding to zero
+        raise ValueError(
+            f"{op}: sizes must reach less than two strides beyond images; "
+            f"received a reach of {reach}, a stride of {stride} and a dimension of {dim}"
+        )
+    count = max(-(-(dim - reach + 1) // stride), 0)
+    return _Windows(count, size, _moving(stride, count, size), rate, 0)
+
+
+def _moving(stride: int, count: int, size: int) -> int:
+    """The stride; for one window, which it does not move, none that asks for more padding."""
+    return stride if is_symbolic_dim(count) or count > 1 else min(stride, size)
+
+
+def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
+    """The windows along `axis` of `x[batch, rows, cols, depth]`, joined along the depth.
+
+    Without rates each window is a run of whole strides and a part of one. Joining these takes
+    fewer pieces than joining single rows, compiles sooner, and where windows do not overlap it is a
+    transpose alone.
+    """
+    if windows.joined > _MOST_JOINED:
+        return _take_windows(x, axis, windows)
+    count, size, stride, rate, _ = windows
+    depth = x.shape[3]
+    if rate == 1:
+        blocks = x.reshape(*x.shape[:axis], -1, stride, *x.shape[axis + 1 :])
+        x = jnp.moveaxis(blocks, axis + 1, 3)
+        x = x.reshape(*x.shape[:3], stride * depth)
+        pieces = [lax.slice_in_dim(x, i, i + count, axis=axis) for i in range(windows.joined)]
+        rest = size - (windows.joined - 1) * stride
+        pieces[-1] = lax.slice_in_dim(pieces[-1], 0, rest * depth, axis=3)
+    else:
+        span = (count - 1) * stride + 1
+        starts = range(0, size * rate, rate)
+        pieces = [lax.slice_in_dim(x, i, i + span, stride, axis) for i in starts]
+    return lax.concatenate(pieces, 3)
+
+
+def _take_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
+    """The same by one gather, of which XLA compiles one piece."""
+    count, size, stride, rate, _ = windows
+    starts = lax.iota(jnp.int32, count) * stride
+    positions = starts[:, None] + lax.iota(jnp.int32, size)[None] * rate
+    rows = on_host.take_rows(x, positions.reshape(-1), axis)
+    rows = rows.reshape(*x.shape[:axis], count, size, *x.shape[axis + 1 :])
+    rows = jnp.moveaxis(rows, axis + 1, 3)
+    return rows.reshape(*rows.shape[:3], size * x.shape[3])
+
+
+def _small_patches(x: jax.Array, rows: _Windows, cols: _Windows) -> jax.Array:
+    """Every window of a few pixels.
+
+    XLA makes one loop over the result of this, up to twice as fast as joining pieces, as long as
+    the choice among the pieces is cheap.
+    """
+    x = jnp.stack([x[:, i : i + rows.count] for i in range(rows.size)], axis=2)
+    pieces = [lax.slice_in_dim(x, i, i + cols.count, axis=3) for i in range(cols.size)]
+    return lax.concatenate(pieces, 4).transpose(0, 1, 3, 2, 4)

@@ -1,0 +1,236 @@
+"""reverse, and reverse_sequence with its own transpose."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from jaxops._indexing import policy
+from jaxops._indexing.specs import SequenceLength
+from jaxops._run.arguments import Arrayable, brief, canonical_axis, static_int, static_ints
+from jaxops._run.dispatch import run
+
+
+def reverse(tensor: Arrayable, axis: Sequence[int], name: str | None = None) -> jax.Array:
+    """Reverses `tensor` along some dimensions.
+
+    Follows `tf.reverse`. Differs from it in: any rank; bools, which TensorFlow takes for the axes
+    0 and 1, are refused, and so is an axis out of range, or named twice, where `tensor` is empty.
+
+    Args:
+        tensor: array of any shape and dtype, or host strings. Traced.
+        axis: static ints in `[-rank(tensor), rank(tensor))`, none named twice. Not looked at where
+            `tensor` is a scalar.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape and dtype of `tensor`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced `axis`.
+        ValueError: `axis` is no vector, holds a dimension twice, or one outside the range.
+
+    Gradient: the cotangent, reversed.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.reverse([[1, 2, 3], [4, 5, 6]], [1])
+        Array([[3, 2, 1],
+               [6, 5, 4]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/reverse
+    """
+    op = "reverse"
+    axes = static_ints(axis, op, "axis")
+    return run(op, _reverse, {"tensor": tensor}, name=name, moves_elements=True, axes=axes)
+
+
+def _reverse(tensor, *, op, axes):
+    if tensor.ndim == 0:
+        return tensor
+    dims = [canonical_axis(axis, tensor.ndim, op) for axis in axes]
+    if len(set(dims)) < len(dims):
+        raise ValueError(f"{op}: axis must name each dimension at most once; received {axes}")
+    return lax.rev(tensor, dims)
+
+
+_MODES = ("device", "error", "clip", "promise_in_bounds")
+
+
+def reverse_sequence(
+    input: Arrayable,
+    seq_lengths: Arrayable,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """Reverses the first `seq_lengths[i]` elements along `seq_axis` of each slice `i` of a batch.
+
+    Follows `tf.reverse_sequence`. Differs from it in: `seq_lengths` has every integer dtype; off
+    the CPU a length out of bounds is no error (see `mode`).
+
+    Args:
+        input: array of shape `D` and any dtype, or host strings. Traced.
+        seq_lengths: integer vector of `D[batch_axis]` lengths, `0 <= seq_lengths[i] <=
+            D[seq_axis]`. Traced.
+        seq_axis: static int in `[0, rank(input))`; has to be given.
+        batch_axis: static int in `[0, rank(input))` other than `seq_axis`; default 0.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a length out of bounds does. `"device"`: an error on the CPU, clipped
+            elsewhere. `"error"`: an error everywhere. `"clip"`: a negative one counts as 0, one
+            that is too large as `D[seq_axis]`. `"promise_in_bounds"`: the caller promises that
+            there is none; what it does otherwise is unspecified.
+
+    Returns:
+        Array of the shape and dtype of `input`; for host strings a NumPy array.
+
+    Raises:
+        OutOfBoundsError: a length is out of bounds, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument; no `seq_axis`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent, reversed in the same way. None for `seq_lengths`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.reverse_sequence([[1, 2, 3, 4], [5, 6, 7, 8]], [2, 3], seq_axis=1)
+        Array([[2, 1, 3, 4],
+               [7, 6, 5, 8]], dtype=int32)
+        >>> jaxops.reverse_sequence([[1, 2], [3, 4]], [3, 2], seq_axis=1)
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: seq_lens(0) > input.dims(1): 3 is not in [0, 3)
+        [Op:reverse_sequence]
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/reverse_sequence
+    """
+    op = "reverse_sequence"
+    if not isinstance(mode, str) or mode not in _MODES:
+        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
+    return run(
+        op,
+        _reverse_sequence,
+        {"input": input},
+        {"seq_lengths": seq_lengths},
+        name=name,
+        mode=mode,
+        moves_elements=True,
+        seq_axis=static_int(seq_axis, op, "seq_axis"),
+        batch_axis=0 if batch_axis is None else static_int(batch_axis, op, "batch_axis"),
+    )
+
+
+def _reverse_sequence(input, seq_lengths, fill_value, *, op, mode, seq_axis, batch_axis):
+    del fill_value  # no mode of this op has one
+    for arg, axis in (("seq_axis", seq_axis), ("batch_axis", batch_axis)):
+        if not 0 <= axis < input.ndim:
+            raise ValueError(
+                f"{op}: {arg} must be in [0, {input.ndim}) for input of shape {input.shape}; "
+                f"received {axis}"
+            )
+    if seq_axis == batch_axis:
+        raise ValueError(f"{op}: seq_axis must differ from batch_axis; received {seq_axis} twice")
+    if seq_lengths.shape != (input.shape[batch_axis],):
+        raise ValueError(
+            f"{op}: seq_lengths must have shape ({input.shape[batch_axis]},), dimension "
+            f"{batch_axis} of input; received shape {seq_lengths.shape}"
+        )
+    dim = input.shape[seq_axis]
+    spec = SequenceLength(op, limits=(dim + 1,), seq_axis=seq_axis)
+    lengths = policy.resolve(spec, seq_lengths[:, None], mode).indices[:, 0]
+    if mode == "device":  # a check on the CPU alone: elsewhere what is out of bounds comes here
+        lengths = jnp.clip(lengths, 0, dim)
+    input = _vary_as_well_as(lengths, input)
+    return reverse_sequence_p.bind(input, lengths, seq_axis=seq_axis, batch_axes=(batch_axis,))
+
+
+def _vary_as_well_as(lengths, input):
+    """`input`, under `shard_map` varying along the axes along which `lengths` does.
+
+    JAX sees to that for its own primitives. The transpose sums over shards for it.
+    """
+    varying = jax.typeof(lengths).manual_axis_type.varying
+    axes = tuple(varying - jax.typeof(input).manual_axis_type.varying)
+    return lax.pcast(input, axes, to="varying") if axes else input
+
+
+# A permutation that is its own inverse, so its own transpose too. Left to itself JAX would
+# transpose the gather to a scatter, which takes several times as long.
+reverse_sequence_p = Primitive("reverse_sequence")
+
+
+def _gather_reversed(input, lengths, *, seq_axis, batch_axes):
+    """`lengths` has the dimensions `batch_axes` of `input`, which ascend."""
+    indexed = sorted((*batch_axes, seq_axis))
+    lengths = lax.expand_dims(lengths, (indexed.index(seq_axis),))
+    shape = tuple(input.shape[d] for d in indexed)
+    positions = lax.broadcasted_iota(lengths.dtype, shape, indexed.index(seq_axis))
+    positions = jnp.where(positions < lengths, lengths - 1 - positions, positions)
+    # Batching dimensions let XLA leave each shard of the batch where it is.
+    dimension_numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(d for d in range(input.ndim) if d not in indexed),
+        collapsed_slice_dims=(seq_axis,),
+        start_index_map=(seq_axis,),
+        operand_batching_dims=batch_axes,
+        start_indices_batching_dims=tuple(indexed.index(axis) for axis in batch_axes),
+    )
+    return lax.gather(
+        input,
+        positions[..., None],
+        dimension_numbers,
+        tuple(1 if d in indexed else dim for d, dim in enumerate(input.shape)),
+        mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+    )
+
+
+reverse_sequence_p.def_impl(jax.jit(_gather_reversed, static_argnames=("seq_axis", "batch_axes")))
+mlir.register_lowering(reverse_sequence_p, mlir.lower_fun(_gather_reversed, multiple_results=False))
+
+
+@reverse_sequence_p.def_abstract_eval
+def _abstract_eval(input, lengths, **axes):
+    # By tracing, for the axes along which the result varies under shard_map.
+    traced = jax.make_jaxpr(functools.partial(_gather_reversed, **axes))(input, lengths)
+    (result,) = traced.out_avals
+    return result
+
+
+def _batching_rule(operands, dims, *, seq_axis, batch_axes):
+    input, lengths = operands
+    input_dim, lengths_dim = dims
+    if input_dim is None:
+        input = jnp.broadcast_to(input, (lengths.shape[lengths_dim], *input.shape))
+    else:
+        input = jnp.moveaxis(input, input_dim, 0)
+    batch_axes = tuple(axis + 1 for axis in batch_axes)
+    if lengths_dim is not None:
+        lengths = jnp.moveaxis(lengths, lengths_dim, 0)
+        batch_axes = (0, *batch_axes)
+    result = reverse_sequence_p.bind(input, lengths, seq_axis=seq_axis + 1, batch_axes=batch_axes)
+    return result, 0
+
+
+batching.primitive_batchers[reverse_sequence_p] = _batching_rule
+
+
+def _jvp_rule(input_dot, input, lengths, **axes):
+    del input
+    return reverse_sequence_p.bind(input_dot, lengths, **axes)
+
+
+def _transpose_rule(cotangent, input, lengths, **axes):
+    del input
+    return reverse_sequence_p.bind(cotangent, lengths, **axes), None
+
+
+ad.defjvp(reverse_sequence_p, _jvp_rule, None)
+ad.primitive_transposes[reverse_sequence_p] = _transpose_rule

@@ -1,0 +1,371 @@
+"""scatter_nd and the tensor_scatter_nd family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+
+from jaxops._indexing import canonical
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import VectorIndex
+from jaxops._run.arguments import Arrayable, check_bool, static_dims
+from jaxops._run.dispatch import run
+
+
+def scatter_nd(
+    indices: Arrayable,
+    updates: Arrayable,
+    shape: Sequence[int],
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Adds `updates` into zeros of `shape`, at the places that index vectors select.
+
+    Follows `tf.scatter_nd`. Differs from it in: index dtypes (every integer type), a single index
+    vector with a scalar update, empty index vectors and a `shape` without elements are allowed,
+    strings are refused.
+
+    Args:
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of the result. Negative components are out of bounds. Traced.
+        updates: array of shape `I[:-1] + shape[I[-1]:]`, any numeric dtype or bool (for which
+            adding is "or"). Traced.
+        shape: static sequence of ints.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index vector out of bounds does. `"device"`: an error on the CPU,
+            its update is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its update
+            is ignored. `"clip"` and `"wrap"`: each component is clipped, or counted modulo its
+            dimension. `"promise_in_bounds"`: the caller promises that there is none.
+        deterministic: static bool; whether updates of one element are added in a fixed order, bit
+            for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+
+    Returns:
+        Array of `shape` and dtype of `updates`; updates of the same element are summed.
+
+    Raises:
+        OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: `gather_nd` of the cotangent at `indices`; 0 for an update that is ignored. None for
+    `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.scatter_nd([[4], [3], [1], [7]], [9, 10, 11, 12], [8])
+        Array([ 0, 11,  0, 10,  9,  0,  0, 12], dtype=int32)
+        >>> jaxops.scatter_nd([[1], [1]], [2.0, 3.0], [3])
+        Array([0., 5., 0.], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/scatter_nd
+    """
+    op = "scatter_nd"
+    return run(
+        op,
+        _scatter_nd,
+        {"updates": updates},
+        {"indices": indices},
+        name=name,
+        mode=mode,
+        shape=static_dims(shape, op, "shape"),
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
+
+
+def tensor_scatter_nd_add(
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Adds `updates` to the slices of `tensor` that index vectors select.
+
+    Follows `tf.tensor_scatter_nd_add`. Differs from it in: index dtypes (every integer type), a
+    single index vector with a scalar update and empty index vectors are allowed.
+
+    Args:
+        tensor: array of shape `P`, any numeric dtype. Traced.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        deterministic: static bool, as in `scatter_nd`.
+
+    Returns:
+        Array of shape and dtype of `tensor`; updates of the same element are summed.
+
+    Raises:
+        OutOfBoundsError: as `scatter_nd`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent for `tensor`; `gather_nd` of it at `indices` for `updates`, 0 for an
+    update that is ignored. None for `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [2]], [5, 6, 7])
+        Array([ 6,  1, 14], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_add
+    """
+    return _tensor_scatter(
+        "add", tensor, indices, updates, name=name, mode=mode, deterministic=deterministic
+    )
+
+
+def tensor_scatter_nd_sub(
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Subtracts `updates` from the slices of `tensor` that index vectors select.
+
+    Follows `tf.tensor_scatter_nd_sub`. Differs from it in: index dtypes (every integer type), a
+    single index vector with a scalar update and empty index vectors are allowed.
+
+    Args:
+        tensor: array of shape `P`, any numeric dtype. Traced.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        deterministic: static bool, as in `scatter_nd`.
+
+    Returns:
+        Array of shape and dtype of `tensor`; all updates of one element are subtracted from it.
+
+    Raises:
+        OutOfBoundsError: as `scatter_nd`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent for `tensor`; its `gather_nd` at `indices`, negated, for `updates`, 0
+    for an update that is ignored. None for `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_scatter_nd_sub([9, 9, 9], [[0], [2], [2]], [5, 1, 2])
+        Array([4, 9, 6], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub
+    """
+    return _tensor_scatter(
+        "sub", tensor, indices, updates, name=name, mode=mode, deterministic=deterministic
+    )
+
+
+def tensor_scatter_nd_min(
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """Takes the minimum of `updates` and the slices of `tensor` that index vectors select.
+
+    Follows `tf.tensor_scatter_nd_min`. Differs from it in: index dtypes (every integer type), a
+    single index vector with a scalar update and empty index vectors are allowed, NaN propagates
+    (TensorFlow keeps it or not, depending on the order).
+
+    Args:
+        tensor: array of shape `P`, any real numeric dtype. Traced.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+
+    Returns:
+        Array of shape and dtype of `tensor`; an element that several updates meet in becomes the
+        least of them and itself.
+
+    Raises:
+        OutOfBoundsError: as `scatter_nd`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: shared in equal parts by all that attain the minimum of an element, or NaN. None for
+    `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_scatter_nd_min([4, 4, 4], [[0], [2], [2]], [5, 3, 1])
+        Array([4, 4, 1], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_min
+    """
+    return _tensor_scatter("min", tensor, indices, updates, name=name, mode=mode)
+
+
+def tensor_scatter_nd_max(
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """Takes the maximum of `updates` and the slices of `tensor` that index vectors select.
+
+    Follows `tf.tensor_scatter_nd_max`. Differs from it in: index dtypes (every integer type), a
+    single index vector with a scalar update and empty index vectors are allowed, NaN propagates
+    (TensorFlow keeps it or not, depending on the order).
+
+    Args:
+        tensor: array of shape `P`, any real numeric dtype. Traced.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+
+    Returns:
+        Array of shape and dtype of `tensor`; an element that several updates meet in becomes the
+        greatest of them and itself.
+
+    Raises:
+        OutOfBoundsError: as `scatter_nd`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: shared in equal parts by all that attain the maximum of an element, or NaN. None for
+    `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_scatter_nd_max([4, 4, 4], [[0], [2], [2]], [5, 3, 9])
+        Array([5, 4, 9], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_max
+    """
+    return _tensor_scatter("max", tensor, indices, updates, name=name, mode=mode)
+
+
+def tensor_scatter_nd_update(
+    tensor: Arrayable,
+    indices: Arrayable,
+    updates: Arrayable,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """Overwrites the slices of `tensor` that index vectors select with `updates`.
+
+    Follows `tf.tensor_scatter_nd_update`. Differs from it in: index dtypes (every integer type), a
+    single index vector with a scalar update and empty index vectors are allowed.
+
+    Args:
+        tensor: array of shape `P` and any dtype, or host strings. Traced.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+
+    Returns:
+        Array of shape and dtype of `tensor`; for host strings a NumPy array. Of several updates of
+        the same element one stays: on the CPU the last, elsewhere an unspecified one.
+
+    Raises:
+        OutOfBoundsError: as `scatter_nd`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent where the result is from `tensor`, for `tensor`; the cotangent at
+    `indices` for the updates that stayed. What was overwritten or ignored gets 0. None for
+    `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6])
+        Array([5, 1, 6], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update
+    """
+    return _tensor_scatter(
+        "update", tensor, indices, updates, name=name, mode=mode, moves_elements=True
+    )
+
+
+def _tensor_scatter(
+    kind, tensor, indices, updates, *, name, mode, deterministic=False, moves_elements=False
+):
+    op = f"tensor_scatter_nd_{kind}"
+    return run(
+        op,
+        _tensor_scatter_nd,
+        {"tensor": tensor, "updates": updates},
+        {"indices": indices},
+        name=name,
+        mode=mode,
+        moves_elements=moves_elements,
+        like="tensor",
+        kind=kind,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
+
+
+def _scatter_nd(updates, indices, fill_value, *, op, shape, **options):
+    del fill_value
+    if any(size < 0 for size in shape):
+        raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
+    if updates.dtype == bool:  # "or" is the addition of bool
+        as_int = updates.astype(jnp.uint8)
+        zeros = jnp.zeros(shape, jnp.uint8)
+        return _scatter("max", zeros, indices, as_int, op, "shape", **options).astype(bool)
+    zeros = jnp.zeros(shape, updates.dtype)
+    return _scatter("add", zeros, indices, updates, op, "shape", **options)
+
+
+def _tensor_scatter_nd(tensor, updates, indices, fill_value, *, op, kind, **options):
+    del fill_value
+    if kind != "update" and tensor.dtype == bool:
+        raise TypeError(f"{op}: tensor must have a numeric dtype; received {tensor.dtype}")
+    if kind in ("min", "max") and jnp.issubdtype(tensor.dtype, jnp.complexfloating):
+        raise TypeError(f"{op}: tensor must have an ordered dtype; received {tensor.dtype}")
+    return _scatter(kind, tensor, indices, updates, op, "tensor", **options)
+
+
+def _scatter(kind, operand, indices, updates, op, operand_name, *, mode, deterministic):
+    if indices.ndim == 0:
+        raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
+    depth = indices.shape[-1]
+    if depth > operand.ndim:
+        raise ValueError(
+            f"{op}: indices.shape[-1] must be at most the rank of {operand_name}, "
+            f"{operand.ndim}; received {depth} with {operand_name} {operand.shape}"
+        )
+    expected = indices.shape[:-1] + operand.shape[depth:]
+    if updates.shape != expected:
+        raise ValueError(
+            f"{op}: updates must have shape indices.shape[:-1] + "
+            f"{operand_name}{'' if operand_name == 'shape' else '.shape'}[{depth}:] = {expected}; "
+            f"received {updates.shape} with indices of shape {indices.shape}"
+        )
+    spec = VectorIndex(
+        op,
+        limits=operand.shape[:depth],
+        noun="shape",
+        shape=operand.shape,
+        indices_ndim=indices.ndim,
+    )
+    windows = Windows(axes=tuple(range(depth)), batch_dims=0)
+    return canonical.scatter(
+        kind, operand, indices, updates, windows, spec, mode=mode, deterministic=deterministic
+    )

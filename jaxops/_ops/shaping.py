@@ -1,0 +1,418 @@
+"""shape, shape_n, size and rank, which are known at trace time; and what changes a shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.export import is_symbolic_dim
+from jax.typing import DTypeLike
+
+from jaxops._ops.casting import to_dtype_or_none
+from jaxops._run.arguments import (
+    X64_HINT,
+    Arrayable,
+    brief,
+    canonical_axis,
+    check_bool,
+    is_scalar,
+    static_dim,
+    static_dims,
+    static_int,
+    static_int_of_one,
+    static_ints,
+    to_host_strings,
+    to_numpy,
+)
+from jaxops._run.dispatch import run
+
+
+def shape(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.ndarray:
+    """The shape of `input`, as a vector.
+
+    Follows `tf.shape`. Differs from it in: the result is a NumPy array, known at trace time, so
+    that inside `jit` it serves as an argument that has to be static.
+
+    Args:
+        input: array of shape `D` and any dtype, or host strings. Its values are not looked at.
+        out_type: static; int32 or int64. int64 is that whether or not JAX has 64-bit types on.
+        name: static; must be a str or None. Nothing is computed that could bear it.
+
+    Returns:
+        NumPy array of shape `[rank(input)]` and dtype `out_type`. Traced where a dimension is
+        symbolic, as while a program is exported; there `x.shape` serves as a static argument.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `input` is ragged, or a dimension does not fit `out_type`.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.shape([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]])
+        array([2, 2, 3], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/shape
+    """
+    op = "shape"
+    _check_name(op, name)
+    return _as_out_type(shape_of(input, op, "input"), out_type, op)
+
+
+def shape_n(
+    input: Sequence[Arrayable], out_type: DTypeLike = jnp.int32, name: str | None = None
+) -> list[np.ndarray]:
+    """The shapes of several arrays.
+
+    Follows `tf.shape_n`. Differs from it in: as `shape`; the arrays may differ in dtype.
+
+    Args:
+        input: list or tuple of at least one array, each as in `shape`.
+        out_type: static; int32 or int64.
+        name: static; must be a str or None, as in `shape`.
+
+    Returns:
+        List of NumPy arrays, the `shape` of each.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `input` is empty, or as `shape`.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.shape_n([[[1, 2, 3], [4, 5, 6]], [7.0]])
+        [array([2, 3], dtype=int32), array([1], dtype=int32)]
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/shape_n
+    """
+    op = "shape_n"
+    _check_name(op, name)
+    if not isinstance(input, (list, tuple)):
+        raise TypeError(f"{op}: input must be a list of arrays; received {type(input).__name__}")
+    if not input:
+        raise ValueError(f"{op}: input must hold at least one array; received an empty list")
+    return [_as_out_type(shape_of(x, op, f"input[{n}]"), out_type, op) for n, x in enumerate(input)]
+
+
+def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.generic:
+    """The number of elements of `input`.
+
+    Follows `tf.size`. Differs from it in: the result is a NumPy scalar, known at trace time.
+
+    Args:
+        input: array of any shape and dtype, or host strings. Its values are not looked at.
+        out_type: static; int32 or int64. int64 is that whether or not JAX has 64-bit types on.
+        name: static; must be a str or None, as in `shape`.
+
+    Returns:
+        NumPy scalar of dtype `out_type`; traced where a dimension is symbolic.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `input` is ragged, or its size does not fit `out_type`.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.size([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]])
+        np.int32(12)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/size
+    """
+    op = "size"
+    _check_name(op, name)
+    elements = math.prod(shape_of(input, op, "input"))
+    return _as_out_type(elements, out_type, op)[()]
+
+
+def rank(input: Arrayable, name: str | None = None) -> np.int32:
+    """The number of dimensions of `input`.
+
+    Follows `tf.rank`. Differs from it in: the result is a NumPy scalar, known at trace time.
+
+    Args:
+        input: array of any shape and dtype, or host strings. Its values are not looked at.
+        name: static; must be a str or None, as in `shape`.
+
+    Returns:
+        NumPy scalar of dtype int32.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `input` is ragged.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.rank([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]])
+        np.int32(3)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/rank
+    """
+    op = "rank"
+    _check_name(op, name)
+    return np.int32(len(shape_of(input, op, "input")))
+
+
+def _check_name(op: str, name: str | None) -> None:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{op}: name must be a str; received {brief(name)}")
+
+
+def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
+    if isinstance(x, (jax.Array, np.ndarray, np.generic)):
+        return x.shape
+    array = to_numpy(x, op, arg)
+    if array.dtype.kind == "O":
+        to_host_strings(x, op, arg)  # refuses everything else
+    return array.shape
+
+
+def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
+    try:
+        dtype = to_dtype_or_none(out_type)
+    except TypeError:  # it has no hash
+        dtype = None
+    if dtype not in (np.int32, np.int64):
+        raise TypeError(f"{op}: out_type must be int32 or int64; received {brief(out_type)}")
+    if any(map(is_symbolic_dim, np.array(values, object).reshape(-1))):
+        # Known when the exported program runs.
+        if dtype != jax.dtypes.canonicalize_dtype(dtype):
+            raise ValueError(
+                f"{op}: out_type must be int32 for symbolic dimensions; received int64; {X64_HINT}"
+            )
+        return jnp.array(values).astype(dtype)
+    exact = np.array(values, np.int64)
+    if exact.size and exact.max() > np.iinfo(dtype).max:
+        raise ValueError(f"{op}: out_type must be int64 to hold {exact.max()}; received {dtype}")
+    return exact.astype(dtype)
+
+
+def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax.Array:
+    """Gives the elements of `tensor` another shape.
+
+    Follows `tf.reshape`. Differs from it in: nothing.
+
+    Args:
+        tensor: array of shape `D` and any dtype, or host strings. Traced.
+        shape: static ints; at most one is -1: what the number of elements makes it. An int is a
+            vector of one, `[]` makes a scalar.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `shape` (with -1 resolved) and dtype of `tensor`; for host strings a NumPy
+        array. Inside a trace a NumPy array too, where `tensor` is made of host ints.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced `shape`.
+        ValueError: `shape` has not the number of elements of `tensor`, a component below -1, or -1
+            twice.
+
+    Gradient: the cotangent, reshaped to `D`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.reshape([1, 2, 3, 4, 5, 6], [2, -1])
+        Array([[1, 2, 3],
+               [4, 5, 6]], dtype=int32)
+        >>> jaxops.reshape([7], [])
+        Array(7, dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/reshape
+    """
+    op = "reshape"
+    return run(
+        op,
+        _reshape,
+        {"tensor": tensor},
+        name=name,
+        moves_elements=True,
+        shape=(static_dim(shape, op, "shape"),)
+        if is_scalar(shape)
+        else static_dims(shape, op, "shape"),
+    )
+
+
+def _reshape(tensor, *, op, shape):
+    if any(dim < -1 for dim in shape) or shape.count(-1) > 1:
+        raise ValueError(
+            f"{op}: shape must have components of at least 0, but for one -1; received {shape}"
+        )
+    resolved = shape
+    if -1 in shape:
+        # Zeros in `shape` stand for zeros of the tensor: -1 accounts for what is left of both.
+        dims = [dim for dim in tensor.shape if dim or 0 not in shape]
+        rest = math.prod(dims) // math.prod(dim for dim in shape if dim > 0)
+        resolved = tuple(rest if dim == -1 else dim for dim in shape)
+    if math.prod(resolved) != tensor.size:
+        raise ValueError(
+            f"{op}: shape must have the {tensor.size} elements of tensor, whose shape is "
+            f"{tensor.shape}; received {shape}"
+        )
+    return lax.reshape(tensor, resolved)
+
+
+def squeeze(
+    input: Arrayable, axis: int | Sequence[int] | None = None, name: str | None = None
+) -> jax.Array:
+    """Removes dimensions of size 1.
+
+    Follows `tf.squeeze`. Differs from it in: `axis` may be an array.
+
+    Args:
+        input: array of any shape and dtype, or host strings. Traced.
+        axis: static ints in `[-rank(input), rank(input))`, or one int: which dimensions, all of
+            size 1; naming one twice is allowed. None and `[]` mean every dimension of size 1.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array without those dimensions and dtype of `input`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced `axis`.
+        ValueError: `axis` is outside the range, or names a dimension that is not 1.
+
+    Gradient: the cotangent, reshaped to the shape of `input`.
+
+    Example:
+        >>> import jaxops
+        >>> import numpy as np
+        >>> t = np.zeros([1, 2, 1, 3, 1, 1])
+        >>> jaxops.squeeze(t).shape, jaxops.squeeze(t, [2, 4]).shape
+        ((2, 3), (1, 2, 3, 1))
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/squeeze
+    """
+    op = "squeeze"
+    if axis is None:
+        axes = ()
+    elif is_scalar(axis):
+        axes = (static_int(axis, op, "axis"),)
+    else:
+        axes = static_ints(axis, op, "axis")
+    return run(op, _squeeze, {"input": input}, name=name, moves_elements=True, axes=axes)
+
+
+def _squeeze(input, *, op, axes):
+    if not axes:
+        axes = [d for d, dim in enumerate(input.shape) if dim == 1]
+    axes = sorted({canonical_axis(axis, input.ndim, op) for axis in axes})
+    for axis in axes:
+        if input.shape[axis] != 1:
+            raise ValueError(
+                f"{op}: axis must name dimensions of size 1; received {axis} with input of shape "
+                f"{input.shape}"
+            )
+    return lax.squeeze(input, axes)
+
+
+def expand_dims(input: Arrayable, axis: int | Sequence[int], name: str | None = None) -> jax.Array:
+    """Inserts a dimension of size 1.
+
+    Follows `tf.expand_dims`. Differs from it in: `axis` is no bool.
+
+    Args:
+        input: array of any shape and dtype, or host strings. Traced.
+        axis: static int in `[-1 - rank(input), rank(input)]`, or an array or list of one: where
+            the new dimension stands in the result.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape of `input` with a 1 inserted; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced `axis`.
+        ValueError: `axis` is outside the range.
+
+    Gradient: the cotangent, reshaped to the shape of `input`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.expand_dims([1, 2], 0)
+        Array([[1, 2]], dtype=int32)
+        >>> jaxops.expand_dims([1, 2], -1)
+        Array([[1],
+               [2]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/expand_dims
+    """
+    op = "expand_dims"
+    axis = static_int_of_one(axis, op, "axis")
+    return run(op, _expand_dims, {"input": input}, name=name, moves_elements=True, axis=axis)
+
+
+def _expand_dims(input, *, op, axis):
+    return lax.expand_dims(input, (canonical_axis(axis, input.ndim + 1, op),))
+
+
+def transpose(
+    a: Arrayable,
+    perm: Sequence[int] | None = None,
+    conjugate: bool = False,
+    name: str | None = None,
+) -> jax.Array:
+    """Permutes the dimensions of `a`.
+
+    Follows `tf.transpose`. Differs from it in: nothing.
+
+    Args:
+        a: array of shape `D` and any dtype, or host strings. Traced.
+        perm: static ints in `[-rank(a), rank(a))`, each dimension once: dimension `i` of the result
+            is dimension `perm[i]` of `a`. Default: the dimensions in reverse order.
+        conjugate: static bool; whether to conjugate too, where `a` is complex.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[D[p] for p in perm]` and dtype of `a`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced `perm`.
+        ValueError: `perm` is no permutation of the dimensions.
+
+    Gradient: the cotangent with the inverse permutation, conjugated again.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.transpose([[1, 2, 3], [4, 5, 6]])
+        Array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
+        >>> jaxops.transpose([[1 + 2j, 3 - 4j]], conjugate=True)
+        Array([[1.-2.j],
+               [3.+4.j]], dtype=complex64)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/transpose
+    """
+    op = "transpose"
+    return run(
+        op,
+        _transpose,
+        {"a": a},
+        name=name,
+        moves_elements=True,
+        perm=None if perm is None else static_ints(perm, op, "perm"),
+        conjugate=check_bool(conjugate, op, "conjugate"),
+    )
+
+
+def _transpose(a, *, op, perm, conjugate):
+    if perm is None:
+        perm = range(a.ndim)[::-1]
+    axes = [canonical_axis(p, a.ndim, op, "perm") for p in perm]
+    if sorted(axes) != list(range(a.ndim)):
+        raise ValueError(
+            f"{op}: perm must hold each of the {a.ndim} dimensions of a once; received {perm}"
+        )
+    if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):
+        a = lax.conj(a)
+    return lax.transpose(a, axes)

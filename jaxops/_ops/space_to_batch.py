@@ -1,0 +1,293 @@
+"""Blocks of positions moved into the batch, and back.
+
+The functions here and in `_ops/space_to_depth.py` are one rearrangement, `space_to_axis`, or its
+inverse, `axis_to_space`: reshape, transpose, reshape. XLA merges the dimensions that stay together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from jaxops._run.arguments import (
+    Arrayable,
+    is_host_string,
+    is_scalar,
+    static_int,
+    static_ints,
+    static_matrix,
+)
+from jaxops._run.dispatch import run
+
+
+def space_to_batch(
+    input: Arrayable,
+    block_shape: Sequence[int],
+    paddings: Any,
+    name: str | None = None,
+) -> jax.Array:
+    """Pads dimensions, cuts them into blocks and moves the places in a block into the batch.
+
+    Follows `tf.space_to_batch`. Differs from it in: every dtype and host strings are taken, and
+    there may be more than four block dimensions.
+
+    Args:
+        input: array of shape `[batch] + D + rest`, where `D` has `M` dimensions, or host strings.
+            Traced.
+        block_shape: `M` static ints of at least 1, `M` of at least 0.
+        paddings: static ints of at least 0 and shape `[M, 2]`: how many zeros (for strings, empty
+            ones) stand before and after `D[i]`, which makes it divisible by `block_shape[i]`.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[batch * prod(block_shape)] + padded D // block_shape + rest` and dtype of
+        `input`; for host strings a NumPy array. The place in a block, row by row, is the major part
+        of the batch.
+
+    Raises:
+        TypeError: wrong type of an argument; traced `block_shape` or `paddings`.
+        ValueError: wrong rank, shape or value of an argument; blocks that do not fit.
+
+    Gradient: `batch_to_space` of the cotangent, which drops what fell on the padding.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.space_to_batch([[1, 2, 3, 4, 5]], [2], [[0, 1]])
+        Array([[1, 3, 5],
+               [2, 4, 0]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/space_to_batch
+    """
+    return _run_space_to_batch("space_to_batch", input, block_shape, paddings, name)
+
+
+def space_to_batch_nd(
+    input: Arrayable,
+    block_shape: Sequence[int],
+    paddings: Any,
+    name: str | None = None,
+) -> jax.Array:
+    """Does what `space_to_batch` does, under TensorFlow's other name for it.
+
+    Follows `tf.space_to_batch_nd`. Differs from it in: as `space_to_batch`.
+
+    Args:
+        input: array of shape `[batch] + D + rest`, or host strings. Traced.
+        block_shape: static ints of at least 1, one per dimension of `D`.
+        paddings: static ints of at least 0 and shape `[len(block_shape), 2]`.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[batch * prod(block_shape)] + padded D // block_shape + rest` and dtype of
+        `input`.
+
+    Raises:
+        TypeError: as `space_to_batch`.
+        ValueError: as `space_to_batch`.
+
+    Gradient: as `space_to_batch`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]])
+        Array([[1, 3],
+               [2, 4]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/space_to_batch_nd
+    """
+    return _run_space_to_batch("space_to_batch_nd", input, block_shape, paddings, name)
+
+
+def batch_to_space(
+    input: Arrayable,
+    block_shape: Sequence[int] | int,
+    crops: Any,
+    name: str | None = None,
+) -> jax.Array:
+    """Interleaves batches into the dimensions after the first, in blocks, then crops these.
+
+    Follows `tf.batch_to_space`. Differs from it in: every dtype and host strings are taken, and
+    there may be more than four block dimensions.
+
+    Args:
+        input: array of shape `[batch] + D + rest`, where `D` has `M` dimensions and `batch` is
+            divisible by `prod(block_shape)`, or host strings. Traced.
+        block_shape: `M` static ints of at least 1, `M` of at least 0; an int `b` means `[b, b]`.
+        crops: static ints of at least 0 and shape `[M, 2]`: how much to drop before and after each
+            dimension of the interleaved result.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[batch // prod(block_shape)] + cropped D * block_shape + rest` and dtype of
+        `input`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument; traced `block_shape` or `crops`.
+        ValueError: wrong rank, shape or value of an argument; crops larger than what they crop.
+
+    Gradient: `space_to_batch` of the cotangent, with zeros where it was cropped.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.batch_to_space([[1, 3, 5], [2, 4, 0]], [2], [[0, 1]])
+        Array([[1, 2, 3, 4, 5]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/batch_to_space
+    """
+    return _run_batch_to_space("batch_to_space", input, block_shape, crops, name)
+
+
+def batch_to_space_nd(
+    input: Arrayable,
+    block_shape: Sequence[int] | int,
+    crops: Any,
+    name: str | None = None,
+) -> jax.Array:
+    """Does what `batch_to_space` does, under TensorFlow 1's name for it.
+
+    Follows `tf.compat.v1.batch_to_space_nd`. Differs from it in: as `batch_to_space`.
+
+    Args:
+        input: array of shape `[batch] + D + rest`, or host strings. Traced.
+        block_shape: static ints of at least 1, one per dimension of `D`; an int `b` means `[b, b]`.
+        crops: static ints of at least 0 and shape `[len(block_shape), 2]`.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `[batch // prod(block_shape)] + cropped D * block_shape + rest` and dtype of
+        `input`.
+
+    Raises:
+        TypeError: as `batch_to_space`.
+        ValueError: as `batch_to_space`.
+
+    Gradient: as `batch_to_space`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.batch_to_space_nd([[1, 3], [2, 4]], [2], [[0, 0]])
+        Array([[1, 2, 3, 4]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/batch_to_space_nd
+    """
+    return _run_batch_to_space("batch_to_space_nd", input, block_shape, crops, name)
+
+
+def _run_space_to_batch(op, input, block_shape, paddings, name):
+    return run(
+        op,
+        _space_to_batch,
+        {"input": input},
+        name=name,
+        moves_elements=True,
+        block_shape=static_ints(block_shape, op, "block_shape"),
+        paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
+        # Strings are moved as positions, among which -1 stands for the empty string.
+        zero=-1 if is_host_string(input) else 0,
+    )
+
+
+def _run_batch_to_space(op, input, block_shape, crops, name):
+    if is_scalar(block_shape):
+        block_shape = [static_int(block_shape, op, "block_shape")] * 2
+    return run(
+        op,
+        _batch_to_space,
+        {"input": input},
+        name=name,
+        moves_elements=True,
+        block_shape=static_ints(block_shape, op, "block_shape"),
+        crops=static_matrix(crops, op, "crops", "[M, 2]"),
+    )
+
+
+def _space_to_batch(input, *, op, block_shape, paddings, zero):
+    _check_blocks(op, input, block_shape, "paddings", paddings)
+    if any(map(any, paddings)):
+        edges = [(0, 0), *paddings, *[(0, 0)] * (input.ndim - 1 - len(block_shape))]
+        zero = np.array(zero, input.dtype)
+        input = lax.pad(input, zero, [(low, high, 0) for low, high in edges])
+    check_divisible(op, "padded input", input, 1, block_shape)
+    return space_to_axis(input, 1, block_shape, axis=0)
+
+
+def _batch_to_space(input, *, op, block_shape, crops):
+    _check_blocks(op, input, block_shape, "crops", crops)
+    if input.shape[0] % math.prod(block_shape):
+        raise ValueError(
+            f"{op}: input must have a first dimension divisible by the product of block_shape, "
+            f"{math.prod(block_shape)}; received shape {input.shape}"
+        )
+    result = axis_to_space(input, 1, block_shape, axis=0)
+    start, stop = [0] * result.ndim, list(result.shape)
+    for axis, (low, high) in enumerate(crops, 1):
+        start[axis], stop[axis] = low, result.shape[axis] - high
+        if start[axis] > stop[axis]:
+            raise ValueError(
+                f"{op}: crops must drop at most the {result.shape[axis]} positions of "
+                f"dimension {axis}; received {crops}"
+            )
+    return lax.slice(result, start, stop)
+
+
+def space_to_axis(x: jax.Array, first: int, block_shape: Sequence[int], axis: int) -> jax.Array:
+    """Cuts dimensions, from `first` on, into blocks; the place in a block goes into `axis`.
+
+    There it is the major part.
+    """
+    split, outer, inner = [], [], []
+    for a, dim in enumerate(x.shape):
+        outer.append(len(split))
+        if first <= a < first + len(block_shape):
+            block = block_shape[a - first]
+            inner.append(len(split) + 1)
+            split += [dim // block, block]
+        else:
+            split.append(dim)
+    shape = [split[place] for place in outer]
+    shape[axis] *= math.prod(block_shape)
+    return x.reshape(split).transpose(*outer[:axis], *inner, *outer[axis:]).reshape(shape)
+
+
+def axis_to_space(x: jax.Array, first: int, block_shape: Sequence[int], axis: int) -> jax.Array:
+    """The inverse of `space_to_axis`."""
+    shape = list(x.shape)
+    shape[axis] //= math.prod(block_shape)
+    split = [*shape[:axis], *block_shape, *shape[axis:]]
+    permutation = []
+    for a in range(x.ndim):
+        permutation.append(a if a < axis else a + len(block_shape))
+        if first <= a < first + len(block_shape):
+            permutation.append(axis + a - first)
+            shape[a] *= block_shape[a - first]
+    return x.reshape(split).transpose(permutation).reshape(shape)
+
+
+def _check_blocks(op, input, block_shape, arg, pairs):
+    if any(block < 1 for block in block_shape):
+        raise ValueError(f"{op}: block_shape must be at least 1; received {block_shape}")
+    if input.ndim < 1 + len(block_shape):
+        raise ValueError(
+            f"{op}: input must have rank {1 + len(block_shape)} at least, for the batch and "
+            f"block_shape {block_shape}; received shape {input.shape}"
+        )
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{op}: {arg} must have shape [M, 2]; received {pairs}")
+    if len(pairs) != len(block_shape):
+        raise ValueError(f"{op}: {arg} must have shape [{len(block_shape)}, 2]; received {pairs}")
+    if any(min(pair) < 0 for pair in pairs):
+        raise ValueError(f"{op}: {arg} must be at least 0; received {pairs}")
+
+
+def check_divisible(op, what, input, first, block_shape):
+    space = input.shape[first : first + len(block_shape)]
+    if any(dim % block for dim, block in zip(space, block_shape, strict=True)):
+        raise ValueError(
+            f"{op}: {what} must have dimensions {first} to {first + len(space) - 1} divisible by "
+            f"{block_shape}; received shape {input.shape}"
+        )

@@ -1,0 +1,366 @@
+"""dynamic_stitch: the rows of several arrays, merged by place."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops._forms import with_cpu_form
+from jaxops._indexing import policy
+from jaxops._indexing.specs import IndexSpec
+from jaxops._run import arguments, on_host
+from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.dispatch import run
+
+_FEW = 8  # lists: more are checked together
+_INT32_MAX = 2**31 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class StitchIndices(IndexSpec):
+    """`dynamic_stitch`: each entry of some lists of indices, joined, is a place in the result."""
+
+    first: int  # of the lists
+    shapes: tuple[tuple[int, ...], ...]
+
+    def describe(self, position, index):
+        # TensorFlow's message tells the flat position in that tensor, and not in which.
+        *batch, flat = position
+        number, shape = self.first, self.shapes[0]
+        while flat >= math.prod(shape):
+            flat -= math.prod(shape)
+            number += 1
+            shape = self.shapes[number - self.first]
+        within = tuple(map(int, np.unravel_index(flat, shape)))
+        place = f"indices[{number}]" + (f"[{','.join(map(str, within))}]" if within else "")
+        message = (
+            f"indices[{flat}] is out of range: {place} = {index[0]} is not in [0, {self.limits[0]})"
+        )
+        return message, (*batch, number, *within), index[0], self.limits[0]
+
+
+def dynamic_stitch(
+    indices: Sequence[Arrayable],
+    data: Sequence[Arrayable],
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Puts the slices of several arrays at the places that `indices` name.
+
+    `merged[indices[m][i, ..., j]] = data[m][i, ..., j]`; of several slices for one place the last
+    stays, in the order of the lists and then in row-major order, on every device.
+
+    Follows `tf.dynamic_stitch`. Differs from it in: traced indices need a static `size`; index
+    dtypes (every integer type); off the CPU an index out of bounds is no error (see `mode`); a
+    slice that did not stay gets no gradient (TensorFlow sends it that of its place).
+
+    Args:
+        indices: list of integer arrays. Traced only with `size`.
+        data: list of as many arrays, of one dtype, or host strings; `data[m]` has the shape
+            `indices[m].shape + C`, with the same `C` for all. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of the first dimension of the result, for code that is compiled
+            or batched over `indices`. Default: the largest index plus 1.
+        fill_value: scalar that fits the dtype of `data`, for places that no index names; default 0
+            (for strings, the empty one). Traced.
+        return_size: static bool; whether to return also the largest index plus 1, which `size`
+            does not limit: no slice at or beyond it is an error then, it is dropped.
+        mode: static; what an index outside `[0, size)` does. `"device"`: an error on the CPU, its
+            slice is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its slice is
+            ignored. `"clip"` and `"wrap"`: it counts as the nearest place, or modulo `size`, which
+            must be given. `"promise_in_bounds"`: the caller promises that there is none.
+
+    Returns:
+        Array of shape `[size] + C` and dtype of `data`; for host strings a NumPy array. With
+        `return_size` a tuple of it and an int32 scalar.
+
+    Raises:
+        OutOfBoundsError: an index is out of bounds, where `mode` makes that an error: in an eager
+            call, and at trace time where the indices are concrete. Compiled code raises JAX's
+            exception with the same text.
+        TypeError: wrong dtype or type of an argument; indices are traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent at its place for a slice that stayed, 0 for one that was overwritten or
+    ignored. None for `indices`. Differentiated eagerly without `size`, each new shape compiles
+    anew.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.dynamic_stitch([[3, 1], [0]], [[30, 10], [5]])
+        Array([ 5, 10,  0, 30], dtype=int32)
+        >>> jaxops.dynamic_stitch([[0, 1], [1]], [["a", "b"], ["c"]])
+        array(['a', 'c'], dtype='<U1')
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch
+    """
+    op = "dynamic_stitch"
+    indices_by_name = _by_name(op, "indices", indices)
+    data_by_name = _by_name(op, "data", data)
+    if len(indices) != len(data) or not data:
+        raise ValueError(
+            f"{op}: indices and data must be lists of the same length, 1 at least; "
+            f"received lengths {len(indices)} and {len(data)}"
+        )
+    policy.check_mode(op, mode)
+    if size is None and mode in ("clip", "wrap"):
+        raise ValueError(f"{op}: size must be given with mode={mode!r}; received size=None")
+    return_size = check_bool(return_size, op, "return_size")
+    if size is not None:
+        size = on_host.check_size(size, op)
+    if size is None or any(arguments.is_host_string(x) for x in data):
+        with on_host.named_scope(op, name):
+            return _stitch_exactly(op, indices, data, size, fill_value, return_size, mode)
+    return run(
+        op,
+        _dynamic_stitch,
+        data_by_name,
+        indices_by_name,
+        name=name,
+        mode=mode,
+        fill_value=fill_value,
+        pads=True,
+        like="data[0]",
+        size=size,
+        return_size=return_size,
+    )
+
+
+def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(f"{op}: {arg} must be a list of arrays; received {arguments.brief(arrays)}")
+    return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
+
+
+def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
+    """The result for concrete indices; `size` for strings only."""
+    arrays = _to_data(op, data)
+    all_known = []
+    for m, x in enumerate(indices):
+        known = on_host.concrete(x, op, f"indices[{m}]")
+        if known is None:
+            on_host.refuse_traced(op, f"indices[{m}]", data[0])
+        if known.size > 0 or not isinstance(x, (list, tuple)):  # NumPy makes `[]` a float array
+            arguments.check_integer(known.dtype, op, f"indices[{m}]")
+        all_known.append(known)
+    shapes = tuple(x.shape for x in all_known)
+    flat = _join_on_host(all_known)
+    true_size = max(0, int(flat.max()) + 1) if flat.size else 0
+    limit = true_size if size is None else size
+    platform = on_host.platform_of(*arrays)
+    within = limit if size is None else _limit(size, mode, return_size)
+    spec = StitchIndices(op, limits=(within,), first=0, shapes=shapes)
+    places = on_host.known_indices(flat, spec, "indices", mode, platform)
+    if within > limit:
+        places = np.where(places < limit, places, -1)
+    tail = _tail(op, shapes, [x.shape for x in arrays])
+    arguments.check_addressable((limit, *tail), np.int64, true_size - 1, op, "indices")
+    if not isinstance(arrays[0], jax.Array) and arguments.is_host_string(arrays[0]):
+        fill = on_host.fill_for_strings(arrays[0], fill_value, op)
+    elif fill_value is None:
+        fill = None
+    else:
+        fill = arguments.to_scalar_like(fill_value, arrays[0].dtype, op, "fill_value")
+    operands = arrays if fill is None or isinstance(fill, (str, bytes)) else [*arrays, fill]
+    try:
+        if all(on_host.is_on_host(x) for x in operands):
+            merged = _merge_on_host([np.asarray(x) for x in arrays], places, limit, fill, tail)
+            result = on_host.from_host(merged, arrays[0])
+        else:
+            on_host.check_countable(flat.size, op, "indices")
+            result = _merge_on_device(arrays, places, limit, fill, tail)
+    except MemoryError as error:
+        raise MemoryError(
+            f"{op}: indices must name places that memory holds; received {true_size - 1}, for a "
+            f"result of shape {(limit, *tail)} and dtype {arrays[0].dtype}: {error}"
+        ) from error
+    if not return_size:
+        return result
+    return result, on_host.from_host(np.array(true_size, np.int32), arrays[0])
+
+
+def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:
+    dtypes = {x.dtype for x in indices if x.size}
+    if len(dtypes) > 1:  # NumPy makes floats of int64 and uint64
+        indices = [arguments.saturate_ints(x) if x.dtype == np.uint64 else x for x in indices]
+    dtype = dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
+    return np.concatenate([x.reshape(-1) for x in indices], dtype=dtype, casting="unsafe")
+
+
+def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
+    arrays: list[Any] = [on_host.to_data(x, op, f"data[{m}]") for m, x in enumerate(data)]
+    if any(arguments.is_host_string(x) for x in data):
+        return [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(arrays)]
+    dtype = arrays[0].dtype
+    return [
+        arguments.to_dtype(x, array, dtype, op, f"data[{m}]")
+        for m, (x, array) in enumerate(zip(data, arrays, strict=True))
+    ]
+
+
+def _merge(lists, source, fill_value) -> jax.Array:
+    """Rows of all `lists` at the positions `source`; the fill value where that is -1."""
+    rows = jnp.concatenate(lists)
+    return on_host.take_or_fill(rows, source, source >= 0, fill_value, 0)
+
+
+def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
+    if 2 * places.size < limit <= _INT32_MAX:
+        places = np.where(places < 0, limit, places).astype(np.int32)
+        return _put_rows(arrays, places, fill_value, size=limit, tail=tail)
+    return _merge_rows(arrays, _sources(places, limit), fill_value, tail=tail)
+
+
+@functools.partial(jax.jit, static_argnames="tail")
+def _merge_rows(arrays, source, fill_value, tail):
+    return _merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
+
+
+@functools.partial(jax.jit, static_argnames=("size", "tail"))
+def _put_rows(arrays, places, fill_value, size, tail):
+    rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
+    fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
+    return _put(size, [places], [rows], fill)
+
+
+def _sources(places: np.ndarray, limit: int) -> np.ndarray:
+    """For each of `limit` places the position where it stands last in `places`; -1 for none."""
+    sources = np.full(limit, -1, np.int32 if places.size <= _INT32_MAX else np.int64)
+    inside = places >= 0
+    sources[places[inside]] = np.flatnonzero(inside)  # NumPy keeps the last of several
+    return sources
+
+
+def _merge_on_host(arrays, places, limit, fill_value, tail) -> np.ndarray:
+    rows = np.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
+    fill = np.zeros((), rows.dtype) if fill_value is None else fill_value
+    fill = np.asarray(fill, arguments.fill_dtype(rows))
+    dtype = np.result_type(rows, fill)
+    if limit > 2 * places.size:
+        # Most places are left as they are: time and memory follow the rows.
+        merged = on_host.full((limit, *tail), fill, dtype)
+        inside = places >= 0
+        merged[places[inside]] = rows[inside]
+        return merged
+    sources = _sources(places, limit)
+    empty = sources < 0
+    if not empty.any():
+        return rows.take(sources, axis=0)
+    merged = np.full((limit, *tail), fill, dtype)
+    merged[~empty] = rows[sources[~empty]]
+    return merged
+
+
+def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, ...]:
+    return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
+
+
+def _dynamic_stitch(*arrays, op, mode, size, return_size):
+    *arrays, fill_value = arrays
+    count = len(arrays) // 2
+    data, indices = arrays[:count], arrays[count:]
+    tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
+    on_host.check_countable(sum(x.size for x in indices), op, "indices")
+    # Each check costs a conditional, and lists that are joined for it a copy.
+    together = 1 if len(indices) <= _FEW else len(indices)
+    limit = _limit(size, mode, return_size)
+    places, true_size = [], jnp.int32(0)
+    for first in range(0, len(indices), together):
+        lists = indices[first : first + together]
+        shapes = tuple(x.shape for x in lists)
+        spec = StitchIndices(op, limits=(limit,), first=first, shapes=shapes)
+        place, valid = policy.resolve(spec, _join(lists)[:, None], mode)
+        place = place[:, 0]
+        last = jnp.minimum(place.max(initial=-1), jnp.array(_INT32_MAX - 1, place.dtype))
+        true_size = jnp.maximum(true_size, last.astype(jnp.int32) + 1)
+        if valid is not None:
+            place = jnp.where(valid, place, jnp.array(size, place.dtype))
+        start = 0
+        for x in lists:
+            places.append(place[start : start + x.size].astype(jnp.int32))
+            start += x.size
+    rows = [x.reshape(_rows_shape(x, tail)) for x in data]
+    fill = jnp.zeros((), rows[0].dtype) if fill_value is None else fill_value
+    merged = _put(size, places, rows, fill)
+    return (merged, true_size) if return_size else merged
+
+
+def _limit(size: int, mode: str, return_size: bool) -> int:
+    """What indices must be below: more than `size` where the caller is told how many places it
+    takes, and slices beyond it are dropped on purpose."""
+    return _INT32_MAX if return_size and mode in ("device", "error") else size
+
+
+def _join(indices: Sequence[jax.Array]) -> jax.Array:
+    if len({x.dtype for x in indices}) > 1:
+        indices = [policy.to_signed(x) for x in indices]
+    widest = max((x.dtype for x in indices), key=lambda dtype: dtype.itemsize)
+    return jnp.concatenate([x.reshape(-1).astype(widest) for x in indices])
+
+
+def _last_at(places: Sequence[jax.Array], size: int) -> jax.Array:
+    """For each place the position where it stands last in all `places`; -1 for none."""
+    flat = jnp.concatenate(places)
+    order = jnp.arange(flat.shape[0], dtype=jnp.int32)
+    # The maximum of the positions is the last one on every platform; which of several rows
+    # a scatter of the rows themselves would keep is unspecified.
+    return jnp.full(size, -1, jnp.int32).at[flat].max(order, mode="drop")
+
+
+def _find_and_gather(*arrays, size: int) -> jax.Array:
+    lists, fill, places = _split(arrays)
+    return _merge(lists, _last_at(places, size), fill)
+
+
+def _put_in_turn(*arrays, size: int) -> jax.Array:
+    """On a CPU one row is put after the other, so that the last one stays.
+
+    List by list, as joining them would copy them. A scatter that may overwrite has no transpose.
+    """
+    lists, fill, places = _split(arrays)
+    result = jnp.full((size, *lists[0].shape[1:]), fill)
+    for at, rows in zip(places, lists, strict=True):
+        result = result.at[at].set(rows, mode="drop")
+    return result
+
+
+def _split(arrays):
+    """The lists of rows, the fill value, and the places of each list's rows; `size` is nowhere."""
+    count = len(arrays) // 2
+    return arrays[:count], arrays[count], arrays[count + 1 :]
+
+
+def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
+    """The rows of the lists at their places, the fill value elsewhere."""
+    put = _put_rows_of(len(lists))
+    return put(*lists, fill, *places, size=size)
+
+
+@functools.cache
+def _put_rows_of(count: int) -> Callable[..., jax.Array]:
+    """Of so many lists; linear in them and in the fill value."""
+    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear=count + 1).bind
+
+
+def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:
+    """The shape of one row."""
+    tail = data_shapes[0][len(index_shapes[0]) :]
+    for m, (index_shape, shape) in enumerate(zip(index_shapes, data_shapes, strict=True)):
+        if shape != (*index_shape, *tail):
+            raise ValueError(
+                f"{op}: data[{m}] must have shape indices[{m}].shape + C, the same C for all; "
+                f"received {shape} with indices of shape {index_shape}"
+                + (f" and C = {tail}" if m else "")
+            )
+    return tail

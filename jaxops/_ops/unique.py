@@ -1,0 +1,305 @@
+"""unique and unique_with_counts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+from jax.export import is_symbolic_dim, register_namedtuple_serialization
+
+from jaxops._cpu.first_occurrences import FEW, first_occurrences
+from jaxops._cpu.true_ranks import positions_by_rank, true_ranks
+from jaxops._indexing import result_size
+from jaxops._ops.casting import static_dtype
+from jaxops._run import arguments, on_host
+from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.dispatch import run
+
+_NOUN = "distinct values of x"
+_SMALL = 1024  # elements that a loop in Python numbers
+
+
+class Unique(NamedTuple):
+    """What `unique` returns."""
+
+    y: Any
+    idx: Any
+
+
+class UniqueWithCounts(NamedTuple):
+    """What `unique_with_counts` returns."""
+
+    y: Any
+    idx: Any
+    count: Any
+
+
+register_namedtuple_serialization(Unique, serialized_name="jaxops.Unique")
+register_namedtuple_serialization(UniqueWithCounts, serialized_name="jaxops.UniqueWithCounts")
+
+
+def unique(
+    x: Arrayable,
+    out_idx: Any = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Finds the distinct values of a vector, in the order of their first occurrence.
+
+    `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included.
+
+    Follows `tf.unique`. Differs from it in: a traced `x` needs a static `size`; `y` has a
+    gradient; 0 and -0 are the same value in every floating-point dtype, and subnormal numbers are
+    told apart (TensorFlow tells 0 from -0 in 16 bits, and takes subnormals for 0).
+
+    Args:
+        x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
+        out_idx: static dtype of `idx`, int32 or int64.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of `y`, for code that is compiled or batched over `x`. What it
+            does not hold is up to `mode`; places without a value get `fill_value`. Default: as
+            many as there are.
+        fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
+            strings, the empty one). Traced.
+        return_size: static bool; whether to return also the number of distinct values, which
+            `size` does not limit.
+        mode: static; what values that `size` does not hold do. `"device"`: an error on the CPU,
+            dropped from the end elsewhere, where `idx` still counts them. `"error"`: an error
+            everywhere. `"fill"`: dropped. `"promise_in_bounds"`: the caller promises that there
+            are none. With `return_size=True` they are dropped in every mode.
+
+    Returns:
+        Named tuple `(y, idx)`: `y` of shape `[size]` and dtype of `x` (for host strings a NumPy
+        array), `idx` with the shape of `x`. With `return_size` a tuple of it and an int32 scalar.
+
+    Raises:
+        OutOfBoundsError: `size` holds too few values, where `mode` makes that an error, in an
+            eager call. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument; `x` is traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument; `out_idx` is int64 without x64.
+
+    Gradient: the cotangent of `y` for the first occurrence of each value; padding sends nothing
+    back. Differentiated eagerly without `size`, each new size compiles anew.
+
+    Example:
+        >>> import jax, jaxops
+        >>> y, idx = jaxops.unique([5, 3, 5, 5, 1])
+        >>> y, idx
+        (Array([5, 3, 1], dtype=int32), Array([0, 1, 0, 0, 2], dtype=int32))
+        >>> padded = jax.jit(lambda x: jaxops.unique(x, size=4, fill_value=-1, return_size=True))
+        >>> result, size = padded(jax.numpy.array([5, 3, 5, 5, 1]))
+        >>> result.y, size
+        (Array([ 5,  3,  1, -1], dtype=int32), Array(3, dtype=int32))
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/unique
+    """
+    return _run("unique", x, out_idx, name, size, fill_value, return_size, mode, with_counts=False)
+
+
+def unique_with_counts(
+    x: Arrayable,
+    out_idx: Any = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Finds the distinct values of a vector, in the order of first occurrence, and counts them.
+
+    `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included.
+
+    Follows `tf.unique_with_counts`. Differs from it in: what `unique` differs in.
+
+    Args:
+        x: vector, as in `unique`.
+        out_idx: static dtype of `idx` and `count`, int32 or int64.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of `y` and `count`, as in `unique`.
+        fill_value: scalar for places of `y` without a value, as in `unique`. Traced.
+        return_size: static bool, as in `unique`.
+        mode: static, as in `unique`.
+
+    Returns:
+        Named tuple `(y, idx, count)`: `y` and `idx` as of `unique`; `count[k]` tells how often
+        `y[k]` occurs in `x`, and is 0 for padding. With `return_size` a tuple of it and an int32
+        scalar.
+
+    Raises:
+        OutOfBoundsError: as `unique`.
+        TypeError: as `unique`.
+        ValueError: as `unique`.
+
+    Gradient: as `unique`.
+
+    Example:
+        >>> import jaxops
+        >>> y, idx, count = jaxops.unique_with_counts([1, 1, 2, 4, 4, 4, 7, 8, 8])
+        >>> y, count
+        (Array([1, 2, 4, 7, 8], dtype=int32), Array([2, 1, 3, 1, 2], dtype=int32))
+        >>> idx
+        Array([0, 0, 1, 2, 2, 2, 3, 4, 4], dtype=int32)
+        >>> jaxops.unique_with_counts(["b", "a", "b"]).y
+        array(['b', 'a'], dtype='<U1')
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts
+    """
+    op = "unique_with_counts"
+    return _run(op, x, out_idx, name, size, fill_value, return_size, mode, with_counts=True)
+
+
+def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_counts) -> Any:
+    on_host.check_fill_needs_size(op, size, fill_value)
+    return_size = check_bool(return_size, op, "return_size")
+    mode = result_size.mode_of_size(op, mode, size, return_size)
+    dtype = static_dtype(out_idx, op, "out_idx")
+    if dtype not in (np.int32, np.int64):
+        raise TypeError(f"{op}: out_idx must be int32 or int64; received {dtype}")
+    if size is not None:
+        size = on_host.check_size(size, op)
+    if arguments.is_host_string(x):
+        x = arguments.to_host_strings(x, op, "x")
+        result, total = _of_strings(op, x, size, fill_value, dtype)
+        if size is not None:
+            result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [int(total)], mode)
+    elif size is None:
+        with on_host.named_scope(op, name):
+            result, total = _exact(op, x, dtype, with_counts, return_size)
+    else:
+        result, total = run(
+            op,
+            _unique,
+            {"x": x},
+            name=name,
+            mode=mode,
+            fill_value=fill_value,
+            pads=True,
+            size=size,
+            out_idx=dtype,
+        )
+    result = UniqueWithCounts(*result) if with_counts else Unique(*result[:2])
+    return (result, total) if return_size else result
+
+
+def _of_strings(op: str, x: np.ndarray, size: int | None, fill_value, out_idx: np.dtype):
+    _check_vector(op, x)
+    values, first, inverse, count = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)  # `np.unique` sorts by value
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    y, count = values[order], count[order].astype(out_idx)
+    if size is not None:
+        y = on_host.fit_strings(y, 0, size, fill_value, op)
+        count = np.pad(count[:size], (0, max(size - count.size, 0)))
+    return (y, rank[inverse].astype(out_idx), count), np.array(order.size, np.int32)
+
+
+def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_total: bool):
+    data = on_host.to_data(x, op, "x")
+    # Not traced where `x` is differentiated, but neither compiled nor batched.
+    values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
+    known = on_host.concrete(values, op, "x")
+    if known is None:
+        on_host.refuse_traced(op, "x", x)
+    _check_vector(op, data)
+    if known.size <= _SMALL and known.dtype.kind in "biuf":
+        firsts, idx = _number_few(known)
+        count = np.bincount(idx, minlength=firsts.size) if with_counts else None
+    else:
+        with jax.ensure_compile_time_eval():
+            numbered = _compiled_number(values, size=known.size, with_counts=with_counts)
+        firsts, idx, count, total = jax.tree.map(np.asarray, numbered)
+        firsts = firsts[:total]
+        count = count[:total] if with_counts else None
+    # Each array that goes to the device costs as much as all the rest of a small call.
+    parts = [idx.astype(out_idx, copy=False)]
+    if count is not None:
+        parts.append(count.astype(out_idx))
+    if with_total:
+        parts.append(np.array(firsts.size, np.int32))
+    y = on_host.take(data, firsts, 0, 1)
+    idx, *rest = on_host.from_host(parts, data)
+    total = rest.pop() if with_total else None
+    return (y, idx, *rest), total
+
+
+def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the distinct values, and the number of the value of each element.
+
+    A dictionary, which has no NaN twice, takes less time than to call compiled code.
+    """
+    numbers: dict[Any, int] = {}
+    firsts, idx = [], []
+    for position, value in enumerate(x.tolist()):
+        number = numbers.setdefault(value, len(numbers))
+        if number == len(firsts):
+            firsts.append(position)
+        idx.append(number)
+    return np.array(firsts, np.int32), np.array(idx, np.int32)
+
+
+def _unique(x, fill_value, *, op, mode, size, out_idx):
+    _check_vector(op, x)
+    # Compiled, as what is run eagerly, such as a batch, would be compiled step by step.
+    numbered = _compiled_number(lax.stop_gradient(x), size=size, with_counts=True)
+    firsts, idx, count, total = numbered
+    held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
+    idx += held - total  # 0, which brings the check along
+    valid = lax.iota(jnp.int32, size) < held
+    y = on_host.take_or_fill(x, firsts, valid, fill_value, 0)
+    assert count is not None
+    count += held - total
+    return (y, idx.astype(out_idx), count.astype(out_idx)), total
+
+
+def _number(x: jax.Array, *, size: int, with_counts: bool):
+    """Positions of the first `size` distinct values; numbers of elements; counts; how many."""
+    n = x.shape[0]
+    if x.dtype == bool:
+        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # also of bytes that are not 0 or 1
+    first = first_occurrences(x)
+    is_first = first == lax.iota(jnp.int32, n)
+
+    def number_by(is_first):
+        ranks, total = true_ranks(is_first)
+        firsts = positions_by_rank(is_first, ranks, size)
+        return firsts, ranks.at[first].get(mode="promise_in_bounds"), total
+
+    def number_by_all():
+        return number_by(is_first)
+
+    def number_by_few():
+        return number_by(is_first[:FEW])
+
+    # Where few values are distinct, all of them are mostly found early.
+    if not is_symbolic_dim(n) and n > FEW:
+        firsts, idx, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
+    else:
+        firsts, idx, total = number_by_all()
+    count = None
+    if with_counts:
+        count = jnp.zeros(size + 1, jnp.int32)
+        count = count.at[jnp.minimum(idx, size)].add(1, mode="promise_in_bounds")[:size]
+    return firsts, idx, count, total
+
+
+_compiled_number = jax.jit(_number, static_argnames=("size", "with_counts"))
+
+
+def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
+    if x.ndim != 1:
+        raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
+    on_host.check_countable(x.size, op, "x")
+    if x.dtype.kind == "c":
+        raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")

@@ -1,0 +1,486 @@
+"""From what a caller passes to arrays and static values, with errors that name the argument."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.export import is_symbolic_dim
+from jax.typing import ArrayLike
+
+from jaxops import _jax_internals, _symbolic
+from jaxops._errors import brief as brief
+from jaxops._indexing import policy
+from jaxops._run import extents
+
+# What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
+Arrayable: TypeAlias = ArrayLike | Sequence[Any]
+
+_DEEPEST = 100  # levels of lists: more than NumPy has dimensions
+_DEEPEST_TREE = 250  # levels of a pytree: a share of what Python's stack holds
+X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
+
+
+def is_host_string(x: object) -> bool:
+    """Whether NumPy sees `x` as an array of text or bytes."""
+    if isinstance(x, jax.Array):
+        return False
+    if isinstance(x, (str, bytes)):
+        return True
+    if not isinstance(x, (list, tuple, np.ndarray, np.generic)) and not is_foreign(x):
+        return False
+    array = x if isinstance(x, np.ndarray) else as_numpy_or_none(x)
+    return array is not None and array.dtype.kind in "USTO"
+
+
+def as_numpy_or_none(x: object) -> np.ndarray | None:
+    try:
+        return _true_bools(np.asarray(x))
+    except Exception:  # of NumPy, of JAX about a tracer, and of the caller's own `__array__`
+        return None
+
+
+def is_foreign(x: object) -> bool:
+    """Whether `x` is an array of another library, which NumPy can read."""
+    return hasattr(x, "__array__") and not isinstance(x, (jax.Array, np.ndarray, np.generic))
+
+
+def readable(x: Any) -> Any:
+    """`x`, as a NumPy array where it is an array of another library, or a list with such in it."""
+    if isinstance(x, (list, tuple)) and any(map(is_foreign, x)):
+        return [*map(readable, x)]  # NumPy reads those with dimensions only
+    array = as_numpy_or_none(x) if is_foreign(x) else None
+    return x if array is None else array
+
+
+def _true_bools(array: np.ndarray) -> np.ndarray:
+    """`array`, where what is true is a byte of 1: views make bools of others, which miscount."""
+    if array.dtype != bool or not array.size:
+        return array
+    byte = array.view(np.uint8)
+    return byte != 0 if byte.max() > 1 else array
+
+
+def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
+    """A NumPy array of text or bytes; object arrays must hold nothing else."""
+    array = np.asarray(x)
+    if array.dtype.kind not in "USTO" or (
+        array.dtype.kind == "O" and not all(isinstance(i, (str, bytes)) for i in array.flat)
+    ):
+        is_neither = array.dtype.kind == "O" and not any(
+            isinstance(i, (str, bytes)) for i in array.flat
+        )
+        words = "be an array of numbers, bools or strings" if is_neither else "hold strings only"
+        raise TypeError(f"{op}: {arg} must {words}; received {brief(x)}")
+    return array
+
+
+def empty_string_like(strings: np.ndarray) -> str | bytes:
+    holds_bytes = strings.dtype.kind == "S" or (
+        strings.dtype.kind == "O" and strings.size > 0 and isinstance(strings[0], bytes)
+    )
+    return b"" if holds_bytes else ""
+
+
+def fill_dtype(strings: np.ndarray):
+    # None lets NumPy widen "<U1" where the fill value is longer.
+    return strings.dtype if strings.dtype.kind in "OT" else None
+
+
+def to_operand(x: object, op: str, arg: str) -> jax.Array:
+    """An array of data. 64-bit values that a 32-bit array would distort are refused."""
+    if isinstance(x, jax.Array):
+        if not isinstance(x.dtype, np.dtype):  # an extended dtype, such as that of random keys
+            raise TypeError(f"{op}: {arg} must have a numeric or bool dtype; received {x.dtype}")
+        return x
+    array = to_numpy(x, op, arg)
+    if isinstance(array, jax.Array):
+        return array
+    check_numeric_or_bool(array.dtype, op, arg, x)
+    return _to_device(_canonical(array, op, arg), x)
+
+
+def is_numeric_or_bool(dtype: np.dtype) -> bool:
+    if dtype.type in (np.longdouble, np.clongdouble) or not dtype.isnative:
+        return False
+    # The kinds first, as JAX's answer takes longer than the rest; it knows bfloat16.
+    return dtype.kind in "biufc" or jnp.issubdtype(dtype, jnp.number)
+
+
+def check_numeric_or_bool(dtype: np.dtype, op: str, arg: str, x: object) -> None:
+    """Refuses the dtype that `x`, the argument, has as an array."""
+    _check_native(dtype, op, arg)
+    if dtype.kind == "O":
+        raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received {brief(x)}")
+    if not is_numeric_or_bool(dtype):
+        raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received dtype {dtype}")
+
+
+def _check_native(dtype: np.dtype, op: str, arg: str) -> None:
+    if not dtype.isnative:
+        raise TypeError(f"{op}: {arg} must have this machine's byte order; received dtype {dtype}")
+
+
+def is_wider_than_jax(x: Any) -> bool:
+    """Whether `x` was made while x64 was on, which it is no longer: JAX would take its low bits."""
+    return x.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64")
+
+
+def to_indices(
+    x: object, op: str, arg: str, mode: str | None, dims: Sequence[int] = ()
+) -> jax.Array:
+    """An array of integers. Values too large for the 32-bit type stay out of bounds.
+
+    Where some of `dims`, the dimensions that there are to index, has elements that an int32 does
+    not reach, they become uint32.
+    """
+    if isinstance(x, jax.Array):
+        check_integer(x.dtype, op, arg)
+        if not is_wider_than_jax(x):
+            return x
+        if isinstance(x, Tracer):  # what is computed of it would have its low bits
+            raise ValueError(
+                f"{op}: {arg} must have 32 bits at most where they are traced while x64 is off; "
+                f"received {x.dtype}; {X64_HINT}"
+            )
+        x = np.asarray(x)
+    if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
+        # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
+        def to_signed(leaf):
+            return policy.to_signed(to_indices(leaf, op, arg, mode, dims), op, dims)
+
+        x = jax.tree.map(to_signed, x)
+        dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
+        widest = max(dtypes, key=lambda dtype: dtype.itemsize)
+        return _join(jax.tree.map(lambda leaf: leaf.astype(widest), x), op, arg)
+    array = np.asarray(to_numpy(x, op, arg))
+    if array.size == 0 and not hasattr(x, "dtype"):
+        array = array.astype(np.int32)  # NumPy makes `[]` a float array
+    if array.dtype.kind == "f" and isinstance(x, (list, tuple)):
+        # NumPy makes floats of -1 and 2**63 together, which none of its integer types holds.
+        exact = np.array(x, object)
+        array = exact if _are_ints(exact) else array
+    if array.dtype == object and _are_ints(array):
+        array = saturate_ints(array)
+    if array.dtype == object:
+        raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
+    check_integer(array.dtype, op, arg)
+    _check_native(array.dtype, op, arg)
+    return _to_device(_saturate(array, op, arg, mode, dims), x)
+
+
+def leaves(x: object, op: str, arg: str) -> list[Any]:
+    """What nested lists hold, in no particular order.
+
+    `jax.tree.leaves` leaves Python's stack unusable where lists are nested deeper than it is.
+    """
+    found, level = [], [x]
+    for _ in range(_DEEPEST):
+        found += [item for item in level if not isinstance(item, (list, tuple))]
+        level = [item for items in level if isinstance(items, (list, tuple)) for item in items]
+        if not level:
+            return found
+    raise ValueError(
+        f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
+    )
+
+
+def check_nesting(tree: object, op: str, arg: str) -> None:
+    """Refuses a pytree that is nested too deeply for `jax.tree`, which see in `leaves`."""
+    level = [tree]
+    for _ in range(_DEEPEST_TREE):
+        dicts = [node.values() for node in level if isinstance(node, dict)]
+        lists = [node for node in level if isinstance(node, (list, tuple))]
+        level = [item for items in (*dicts, *lists) for item in items]
+        if not level:
+            return
+    raise ValueError(
+        f"{op}: {arg} must be nested less than {_DEEPEST_TREE} levels deep; received {brief(tree)}"
+    )
+
+
+def _are_ints(objects: np.ndarray) -> bool:
+    return all(type(i) is int for i in objects.flat)
+
+
+def _to_device(array: np.ndarray, x: object) -> jax.Array:
+    """`jnp.asarray(array)`, which was made of `x`; eagerly in a tenth of the time."""
+    if not _jax_internals.is_eager():
+        return jnp.asarray(array)
+    if not isinstance(x, (list, tuple, int, float, complex)):
+        array = array.copy()  # the caller may write to that memory
+    return _jax_internals.put_on_default_device(array)
+
+
+def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
+    """A NumPy array, or a JAX array where `x` is a list that holds tracers."""
+    try:
+        return _true_bools(np.asarray(x))
+    except jax.errors.TracerArrayConversionError:
+        return _join(x, op, arg)
+    except (ValueError, TypeError):  # its words are about NumPy, and change with its version
+        raise ValueError(
+            f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
+        ) from None
+    except Exception as error:  # of the caller's own `__array__`
+        raise TypeError(
+            f"{op}: {arg} must be an array; received {brief(x)}, which cannot be read: {error!r}"
+        ) from error
+
+
+def _join(x: Any, op: str, arg: str) -> jax.Array:
+    """Nested lists with JAX arrays in them as one."""
+    try:
+        return jnp.asarray(x)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{op}: {arg} must be an array or nested lists of equal lengths, of dtypes that JAX "
+            f"promotes; received {brief(x)}"
+        ) from error
+
+
+def saturate_ints(values: object) -> np.ndarray:
+    """Python ints as int64; those beyond it, which are out of any bounds, as its ends."""
+    info = np.iinfo(np.int64)
+    # `asarray`, as NumPy makes a scalar of what has no dimension.
+    return np.asarray(np.clip(np.array(values, dtype=object), info.min, info.max)).astype(np.int64)
+
+
+def check_integer(dtype, op: str, arg: str) -> None:
+    # The kinds first, as JAX's answer takes longer than the rest; it knows int4, and keys.
+    if getattr(dtype, "kind", "none") not in "iu" and not jnp.issubdtype(dtype, jnp.integer):
+        raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}")
+
+
+def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
+    """`array` in the dtype JAX gives it, unless that changes an integer or overflows a float."""
+    dtype = jax.dtypes.canonicalize_dtype(array.dtype)
+    if dtype == array.dtype:
+        return array
+    with np.errstate(over="ignore"):
+        narrow = array.astype(dtype)
+    changed = np.isinf(narrow) & ~np.isinf(array) if narrow.dtype.kind in "fc" else narrow != array
+    if changed.any():
+        value = array[changed].flat[0]
+        raise ValueError(
+            f"{op}: {arg} holds {value}, which does not fit {dtype} "
+            f"(from {array.dtype}); {X64_HINT}"
+        )
+    return narrow
+
+
+def _saturate(
+    array: np.ndarray, op: str, arg: str, mode: str | None, dims: Sequence[int]
+) -> np.ndarray:
+    dtype = jax.dtypes.canonicalize_dtype(array.dtype)
+    if dtype == array.dtype:
+        return array
+    is_long, longest = policy.are_long(dims), _symbolic.longest(dims)
+    if is_long and array.size and array.max() > np.iinfo(np.int32).max:
+        dtype = np.dtype(np.uint32)
+    info = np.iinfo(dtype)
+    narrow = np.clip(array, info.min, info.max).astype(dtype)
+    if is_long and (array.max(initial=0) > info.max < longest or array.min(initial=0) < info.min):
+        # Saturated they could be in bounds.
+        raise ValueError(
+            f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {longest} to "
+            f"index; {X64_HINT}"
+        )
+    if mode == "wrap" and (narrow != array).any():
+        raise ValueError(
+            f"{op}: {arg} holds values that do not fit {dtype}, "
+            f'which mode="wrap" cannot wrap; {X64_HINT}'
+        )
+    return narrow
+
+
+def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
+    """A scalar of `dtype`, from a value that `dtype` can hold."""
+    value = to_operand(x, op, arg)
+    if value.shape != ():
+        raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
+    return to_dtype(x, value, dtype, op, arg)
+
+
+def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array:
+    """`value`, which came from `x`, as `dtype`.
+
+    Arrays must have it, but for Python numbers that went through a `jit`; host values must fit it.
+    """
+    if value.dtype == dtype:
+        return value
+    if isinstance(x, jax.Array) and _adapts(value, dtype):
+        return value.astype(dtype)
+    if not isinstance(x, jax.Array) and kind(value.dtype) <= kind(dtype):
+        host = to_numpy(x, op, arg)
+        if isinstance(host, np.ndarray):  # on the host, where a trace does not get in the way
+            with np.errstate(over="ignore"):
+                converted = host.astype(dtype)
+            if jnp.issubdtype(dtype, jnp.integer):
+                # Through Python integers: no dtype holds both uint64 and int64.
+                fits = converted.tolist() == host.tolist()
+            else:
+                fits = np.array_equal(np.isinf(converted), np.isinf(host))
+            if fits:
+                return jnp.asarray(converted)
+    raise TypeError(f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}")
+
+
+def _adapts(value: jax.Array, dtype) -> bool:
+    """Whether `value` is weakly typed, and no integer that `dtype` may cut off."""
+    narrows = jnp.issubdtype(dtype, jnp.integer) and not np.can_cast(value.dtype, dtype)
+    return jax.typeof(value).weak_type and kind(value.dtype) <= kind(dtype) and not narrows
+
+
+def kind(dtype) -> int:
+    """The family of a dtype: bool 0, integers 1, floats 2, complex 3."""
+    families = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
+    return next(n for n, family in enumerate(families) if jnp.issubdtype(dtype, family))
+
+
+def _summary(x: object, value: jax.Array) -> str:
+    return brief(x) if value.shape == () else f"an array of dtype {value.dtype}"
+
+
+def static_int(x: object, op: str, arg: str) -> int:
+    """A Python int, from anything that is a whole number at trace time."""
+    if type(x) is int:
+        return x
+    x = readable(x)
+    if is_static_int(x):
+        return int(x)  # type: ignore[call-overload]
+    raise TypeError(f"{op}: {arg} must be a static int; received {brief(x)}")
+
+
+def static_int_of_one(x: object, op: str, arg: str) -> int:
+    """`static_int`, also from an array or list of one, which some functions of TensorFlow take."""
+    components = x if is_scalar(x) or isinstance(x, Tracer) else as_numpy_or_none(x)
+    is_one = isinstance(components, np.ndarray) and components.size == 1
+    return static_int(components.reshape(())[()] if is_one else x, op, arg)  # type: ignore[union-attr]
+
+
+def is_static_int(x: object) -> bool:
+    """Whether `x` is a whole number at trace time; a bool, which Python takes for one, is not."""
+    if isinstance(x, np.generic):
+        # int4 scalars do not support `operator.index`, and NumPy 2.0's bools do.
+        return bool(jnp.issubdtype(x.dtype, jnp.integer))
+    try:
+        operator.index(x)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return not isinstance(x, bool)
+
+
+def is_scalar(x: Any) -> bool:
+    """Whether `x` is one number, where a sequence of ints may stand as well."""
+    if isinstance(x, (list, tuple)):
+        return False
+    ndim = getattr(readable(x), "ndim", None)
+    if ndim is None:
+        return isinstance(x, (int, float, complex)) or is_symbolic_dim(x) or is_static_int(x)
+    return ndim == 0
+
+
+def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
+    """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
+    if isinstance(x, (list, tuple)) and all([type(i) is int for i in x]):
+        return tuple(x)
+    if isinstance(x, Tracer):
+        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
+    if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
+        raise TypeError(f"{op}: {arg} must be static; received a list with a traced value in it")
+    # At once: components of a JAX array cost a transfer each.
+    components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)
+    error = ValueError if _is_list_or_ints(components) else TypeError
+    if rank_or_none(components) == 1:
+        items = [*map(readable, components)]  # type: ignore[call-overload]
+        if all(map(is_static_int, items)):
+            return tuple(map(int, items))
+        error = TypeError
+    raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
+
+
+def static_dim(x: Any, op: str, arg: str) -> Any:
+    """`static_int` for a size, which may be a symbolic dimension while a program is exported."""
+    return x if is_symbolic_dim(x) else static_int(x, op, arg)
+
+
+def static_dims(x: object, op: str, arg: str) -> tuple[Any, ...]:
+    """`static_ints` for sizes, likewise."""
+    if isinstance(x, (list, tuple)) and any(map(is_symbolic_dim, x)):
+        return tuple(static_dim(i, op, arg) for i in x)
+    return static_ints(x, op, arg)
+
+
+def rank_or_none(x: object) -> int | None:
+    """The rank of an array or of nested lists; None for what is neither."""
+    x = readable(x)
+    if isinstance(x, (jax.Array, np.ndarray, np.generic)):
+        return x.ndim
+    array = as_numpy_or_none(x) if isinstance(x, (list, tuple, Sequence)) else None
+    return None if array is None else array.ndim
+
+
+def _is_list_or_ints(x: object) -> bool:
+    """Whether what is wrong with a sequence of ints that should be is its shape."""
+    is_int = isinstance(x, int) and not isinstance(x, bool)
+    return is_int or isinstance(x, (list, tuple)) or getattr(x, "dtype", np.dtype("O")).kind in "iu"
+
+
+def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...], ...]:
+    """Rows of Python ints known at trace time; `shape` is for the message, such as `[rank, 2]`."""
+    if isinstance(x, Tracer):
+        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
+    rows: Any = [*map(readable, x)] if isinstance(x, (list, tuple)) else as_numpy_or_none(x)
+    if rows is None or (isinstance(rows, np.ndarray) and rows.ndim != 2):
+        error = ValueError if _is_list_or_ints(rows) else TypeError
+        raise error(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
+    if not all(isinstance(row, (list, tuple, range, np.ndarray, jax.Array)) for row in rows):
+        raise ValueError(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
+    return tuple(static_ints(row, op, f"each row of {arg}") for row in rows)
+
+
+def static_ints_or_none(
+    x: object, op: str, arg: str, concrete_arrays: bool = False
+) -> tuple[int, ...] | None:
+    """The ints of a sequence without JAX arrays; None where it is or holds one.
+
+    With `concrete_arrays` those of a JAX array that is not traced too.
+    """
+    if isinstance(x, jax.Array):
+        if not concrete_arrays or isinstance(x, Tracer):
+            return None
+    elif isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in x):
+        return None
+    return static_ints(x, op, arg)
+
+
+def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
+    """`axis` counted from the front, for an array of that rank."""
+    if rank == 0:
+        raise ValueError(f"{op}: {arg} must name a dimension; received {axis} for a scalar")
+    if not -rank <= axis < rank:
+        raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}); received {axis}")
+    return axis + rank if axis < 0 else axis
+
+
+def check_addressable(
+    shape: Sequence[int], dtype: Any, received: object, op: str, arg: str
+) -> None:
+    """Refuses an `arg` that makes an array too large for any machine, or for XLA to count."""
+    passed = extents.limit(shape, dtype)
+    if passed is not None:
+        raise ValueError(
+            f"{op}: {arg} must make arrays of less than {passed}; received {brief(received)}"
+        )
+
+
+def check_bool(x: object, op: str, arg: str) -> bool:
+    if not isinstance(x, bool):
+        raise TypeError(f"{op}: {arg} must be a static bool; received {brief(x)}")
+    return x

@@ -1,0 +1,209 @@
+"""Shapes that XLA cannot count, refused before XLA sees them.
+
+XLA multiplies the dimensions of a shape, from the first on and in 64 bits, until one is 0. Where
+the bytes do not fit it ends the process: `zeros((2**31, 2**32, 0))` is no array, though it would be
+empty, and `zeros((0, 2**31, 2**32))` is one. So a transposition, or a join of two legal arrays, may
+make an array that ends the process. And its compiler walks through all places before the 0 of an
+array that it makes, which takes minutes where they are 2**28.
+
+All arrays that an op makes are looked at here, in its traced program, and only where the sizes that
+the op is given are large enough for one of them to be too large.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.export import is_symbolic_dim
+from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive
+from jax.interpreters import ad, batching, mlir
+
+from jaxops import _jax_internals
+from jaxops._errors import brief
+from jaxops._indexing import policy
+
+_COUNTED = 2**63  # bytes of what is empty, by the dimensions before the 0
+_LARGEST = 2**56  # bytes, more than any machine has
+_WALKED = 2**26  # places before a 0
+_MOST_DIMS = 253  # as TensorFlow's reshape
+# Of the product of all sizes: with fewer no array passes a limit.
+_SAFE_BITS, _SAFE_BITS_OF_EMPTY = 48, 24
+_SHAPING = {"multiples", "shape", "size", "sizes"}  # static, and a 0 among them makes arrays empty
+_LARGE = 2**16  # a static size that the message repeats
+_POSITIONS = {"static_begin", "static_singles", "entries"}  # static, and no sizes
+
+
+def limit(shape: Sequence[Any], dtype: Any) -> str | None:
+    """The limit that an array of that shape passes, in words; None if there can be one."""
+    if len(shape) > _MOST_DIMS:
+        return f"{_MOST_DIMS + 1} dimensions"
+    dims = [1 if is_symbolic_dim(dim) else dim for dim in shape]
+    itemsize = np.dtype(dtype).itemsize
+    if 0 not in dims:
+        return "2**56 bytes" if math.prod(dims) * itemsize >= _LARGEST else None
+    before = dims[: dims.index(0)]
+    if math.prod(before) * itemsize >= _COUNTED or max(dims) >= _COUNTED:
+        return "2**63 bytes by the dimensions before a 0"
+    return "2**26 places before a 0" if _walked(before) >= _WALKED else None
+
+
+def _walked(dims: Sequence[int]) -> int:
+    """How many places XLA's compiler walks through, which counts each dimension in 32 bits."""
+    signed = [(dim + 2**31) % 2**32 - 2**31 for dim in dims]
+    return math.prod(itertools.takewhile(lambda dim: dim > 0, signed))
+
+
+def check(
+    op: str, call: Callable, arrays: Mapping[str, jax.Array | None], static: Mapping[str, Any]
+) -> list[jax.Array | None]:
+    """The `arrays`, unless `call` of them makes one that is too large, which is refused.
+
+    Where they are batched later on, by a `vmap` around the op, the batched call is looked at too.
+    """
+    given = {arg: x for arg, x in arrays.items() if x is not None}
+
+    def call_on(*values):
+        values = iter(values)
+        return call(*[None if x is None else next(values) for x in arrays.values()])
+
+    look = functools.partial(_look, op, tuple(given), static)
+    look(call_on, list(given.values()))
+    # Batched by more than memory holds can be arrays without elements only.
+    if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager():
+        return list(arrays.values())
+    guarded = iter(guard_p.bind(*given.values(), call=call_on, look=look))
+    return [None if x is None else next(guarded) for x in arrays.values()]
+
+
+def _look(op, args, static, call, arrays) -> None:
+    """Refuses `call(*arrays)`, if it makes too large an array; `arrays` may be types."""
+    made_empty = (x for arg, x in static.items() if arg in _SHAPING)
+    sizes = [*(x.shape for x in arrays), *made_empty]
+    is_empty = any(type(size) is int and size == 0 for size in jax.tree.leaves(sizes))
+    bits = _bits(arrays, static)
+    dims = sum(sorted(x.ndim for x in arrays)[-2:]) + len(static.get("shape", ()))
+    if bits > (_SAFE_BITS_OF_EMPTY if is_empty else _SAFE_BITS) or dims >= _MOST_DIMS:
+        _refuse_too_large(op, args, static, call, arrays)
+
+
+def _bits(arrays: Sequence[Any], static: Mapping[str, Any]) -> int:
+    """At least the logarithm of the bytes of whatever an op makes of such arguments."""
+    shapes = [sum(map(_bits_of, x.shape)) + x.dtype.itemsize.bit_length() for x in arrays]
+    # Most is made of one array, one of indices, and as many as are joined.
+    bits = sum(sorted(shapes)[-2:]) + len(shapes).bit_length()
+    sizes = [x for arg, x in static.items() if arg not in _POSITIONS]
+    return bits + 2 * sum(map(_bits_of, jax.tree.leaves(sizes)))  # as a block has two dimensions
+
+
+def _bits_of(size: Any) -> int:
+    return (abs(size) - 1).bit_length() if type(size) is int and size else 0
+
+
+def _refuse_too_large(op, args, static, call, arrays) -> None:
+    shape, cause = None, None
+    try:
+        with policy.collect_flags():  # so that no check is left to whoever collects them now
+            program = jax.make_jaxpr(call)(*arrays)
+    except MemoryError as error:  # of a list of too many arrays
+        received = describe(args, arrays, static)
+        raise MemoryError(f"{op}: out of memory for a list; received {received}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        if _is_ours(error):
+            raise
+        passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
+    else:
+        results = (var.aval for var in program.jaxpr.outvars)  # an argument may be one
+        types = itertools.chain(_types(program.jaxpr), results)
+        made = ((t.shape, limit(t.shape, t.dtype)) for t in types)
+        shape, passed = next((m for m in made if m[1]), (None, None))
+    if passed is None:
+        return
+    made = f", which make one {_shape(shape)}" if shape else ""
+    raise ValueError(
+        f"{op}: {_listed([*args, *_large(static)], ' and ')} must make arrays of less than "
+        f"{passed}; received {describe(args, arrays, static)}{made}"
+    ) from cause
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether jaxops itself raised it, and not JAX."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals["__name__"].startswith("jaxops.")
+
+
+def describe(args: Sequence[str], arrays: Sequence[Any], static: Mapping[str, Any]) -> str:
+    """What an op was given: shapes, and large sizes."""
+    shapes = [f"{arg} {_shape(x.shape)}" for arg, x in zip(args, arrays, strict=True)]
+    return _listed([*shapes, *(f"{arg} {brief(x)}" for arg, x in _large(static).items())], ", ")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"of {len(shape)} dimensions" if len(shape) > _MOST_DIMS else f"of shape {brief(shape)}"
+
+
+def _large(static: Mapping[str, Any]) -> dict[str, Any]:
+    sizes = {arg: x for arg, x in static.items() if arg not in _POSITIONS}
+    return {
+        arg: x
+        for arg, x in sizes.items()
+        if any(map(_is_large, jax.tree.leaves(x))) or (arg == "shape" and len(x) > _MOST_DIMS)
+    }
+
+
+def _listed(words: Sequence[str], separator: str) -> str:
+    return separator.join([*words[:3], f"{len(words) - 3} more"] if len(words) > 4 else words)
+
+
+def _is_large(size: Any) -> bool:
+    return type(size) is int and abs(size) >= _LARGE
+
+
+def _types(jaxpr: Jaxpr) -> Iterator[Any]:
+    """The types of all arrays of a program, those of the programs in it too."""
+    for eqn in jaxpr.eqns:
+        for var in eqn.outvars:
+            aval: Any = var.aval
+            if isinstance(getattr(aval, "dtype", None), np.dtype):  # no key, no token
+                yield aval
+        for inner in jax.tree.leaves([*eqn.params.values()], is_leaf=_is_program):
+            if _is_program(inner):
+                yield from _types(inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner)
+
+
+def _is_program(x: Any) -> bool:
+    return isinstance(x, (ClosedJaxpr, Jaxpr))
+
+
+# An identity on the arguments of an op that learns by how much they are batched.
+guard_p = Primitive("sizes_are_countable")
+guard_p.multiple_results = True
+guard_p.def_impl(lambda *arrays, **params: list(arrays))
+guard_p.def_abstract_eval(lambda *types, **params: list(types))
+mlir.register_lowering(guard_p, lambda context, *arrays, **params: arrays)
+
+
+def _batching_rule(arrays, dims, *, call, look):
+    batched = jax.vmap(call, in_axes=tuple(dims))
+    look(batched, arrays)
+    return guard_p.bind(*arrays, call=batched, look=look), dims
+
+
+def _jvp_rule(arrays, tangents, **params):
+    return guard_p.bind(*arrays, **params), list(tangents)
+
+
+def _transpose_rule(cotangents, *arrays, **params):
+    linear = map(ad.is_undefined_primal, arrays)
+    return [ct if is_linear else None for ct, is_linear in zip(cotangents, linear, strict=True)]
+
+
+batching.primitive_batchers[guard_p] = _batching_rule
+ad.primitive_transposes[guard_p] = _transpose_rule
+ad.primitive_jvps[guard_p] = _jvp_rule

@@ -1,0 +1,189 @@
+"""Splits into many pieces, and joins of many, which XLA compiles one by one.
+
+On a CPU 1,000 pieces that a program returns took its compiler 9 s and 1.4 GB, and more of them
+worse than in proportion. A call of Python, which copies all pieces, compiles at once; but what
+uses the pieces is not fused with it, so that programs that return none of them are better off
+without, unless there are very many.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental.buffer_callback import buffer_callback
+from jax.export import is_symbolic_dim
+from jax.interpreters import ad
+
+from jaxops import _symbolic
+from jaxops._forms import with_cpu_form
+from jaxops._indexing import policy
+from jaxops._sparse.jaxprs import varying_alike
+
+# From so many on Python copies them; from fewer where all pieces are results.
+MANY, _MANY_RESULTS = 256, 64
+_TOO_MANY = 1024  # XLA takes long for programs of more results or arguments, whatever they are
+
+
+def are_too_many(count: int) -> bool:
+    """For one program of an eager call."""
+    return not is_symbolic_dim(count) and count > _TOO_MANY
+
+
+def split(operand: jax.Array, sizes: Sequence[int], axis: int) -> list[jax.Array]:
+    """`lax.split`, however many pieces there are."""
+    if len(sizes) < _MANY_RESULTS or not _is_copied_by_python([operand]):
+        return list(lax.split(operand, sizes, axis))
+    return _split_p.bind(operand, sizes=tuple(sizes), axis=axis, results=policy.is_eager_call())
+
+
+def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
+    """`lax.concatenate`, however many arrays there are.
+
+    For 2-bit integers too, where XLA's CPU compiler ends the process.
+    """
+    dtype = arrays[0].dtype
+    if dtype in (jnp.int2, jnp.uint2):
+        wide = [array.astype(jnp.int8) for array in arrays]
+        return lax.concatenate(wide, axis).astype(dtype)
+    if len(arrays) < MANY or not _is_copied_by_python(arrays):
+        return lax.concatenate(arrays, axis)
+    return _join_p.bind(*varying_alike(*arrays), axis=axis)
+
+
+def _is_copied_by_python(arrays: Sequence[jax.Array]) -> bool:
+    """Numbers of fewer than 8 bits are stored in bytes of two, which NumPy cannot copy."""
+    is_known = all(_symbolic.are_known(x.shape) for x in arrays)
+    is_sharded = any(jax.typeof(x).sharding.mesh.explicit_axes for x in arrays)
+    return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8
+
+
+def _bits(dtype: np.dtype) -> int:
+    if jnp.issubdtype(dtype, jnp.integer):
+        return jnp.iinfo(dtype).bits
+    return jnp.finfo(dtype).bits if jnp.issubdtype(dtype, jnp.floating) else 8
+
+
+# --- one array into pieces; `results`: all of them are results of the program ---
+
+
+def _split(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
+    del results
+    return list(lax.split(operand, sizes, axis))
+
+
+def _split_by_python(
+    operand, *, sizes: tuple[int, ...], axis: int, results: bool
+) -> list[jax.Array]:
+    if len(sizes) < MANY and not results:
+        return _split(operand, sizes=sizes, axis=axis, results=results)
+    shapes = [(*operand.shape[:axis], size, *operand.shape[axis + 1 :]) for size in sizes]
+    pieces = [jax.ShapeDtypeStruct(shape, operand.dtype) for shape in shapes]
+    return buffer_callback(functools.partial(_copy_pieces, axis), pieces)(operand)
+
+
+def _copy_pieces(axis: int, context, pieces, operand) -> None:
+    """Runs with the program."""
+    del context
+    pieces = [*map(np.asarray, pieces)]
+    ends = np.cumsum([piece.shape[axis] for piece in pieces])
+    for piece, part in zip(pieces, np.split(np.asarray(operand), ends[:-1], axis), strict=True):
+        piece[...] = part
+
+
+def _split_eagerly(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
+    del results
+    if not are_too_many(len(sizes)):
+        return _compiled_split(operand, sizes=sizes, axis=axis, results=True)
+    starts = np.cumsum(np.array([0, *sizes[:-1]], np.uint64))
+    starts = starts.astype(jax.dtypes.canonicalize_dtype(starts.dtype))
+    return [_slice(operand, start, size, axis) for start, size in zip(starts, sizes, strict=True)]
+
+
+@functools.partial(jax.jit, static_argnames=("size", "axis"))
+def _slice(operand, start, size: int, axis: int):
+    return lax.dynamic_slice_in_dim(operand, start, size, axis)
+
+
+def _split_batch(bind, operands, dims, *, axis: int, **static):
+    (operand,), (dim,) = operands, dims
+    pieces = bind(jnp.moveaxis(operand, dim, 0), axis=axis + 1, **static)
+    return pieces, [0] * len(pieces)
+
+
+def _split_transpose(cotangents, operand, *, axis: int, **static):
+    del operand, static
+    return [concatenate([*map(ad.instantiate_zeros, cotangents)], axis)]
+
+
+_split_p = with_cpu_form(
+    "split_in_many",
+    _split,
+    _split_by_python,
+    num_linear=1,
+    batch=_split_batch,
+    transpose=_split_transpose,
+    calls_python=True,
+    returns_list=True,
+)
+_compiled_split = jax.jit(_split_p.bind, static_argnames=("sizes", "axis", "results"))
+_split_p.def_impl(_split_eagerly)
+
+
+# --- arrays into one ---
+
+
+def _join(*arrays, axis: int) -> jax.Array:
+    return lax.concatenate(arrays, axis)
+
+
+def _join_by_python(*arrays, axis: int) -> jax.Array:
+    joined = jax.eval_shape(functools.partial(_join, axis=axis), *arrays)
+    return buffer_callback(functools.partial(_copy_joined, axis), joined)(*arrays)
+
+
+def _copy_joined(axis: int, context, joined, *arrays) -> None:
+    """Runs with the program."""
+    del context
+    np.concatenate([*map(np.asarray, arrays)], axis, out=np.asarray(joined))
+
+
+def _join_eagerly(*arrays, axis: int) -> jax.Array:
+    if not are_too_many(len(arrays)):
+        return _compiled_join(*arrays, axis=axis)
+    runs = [arrays[i : i + MANY] for i in range(0, len(arrays), MANY)]
+    return _join_eagerly(*(_compiled_join(*run, axis=axis) for run in runs), axis=axis)
+
+
+def _join_batch(bind, operands, dims, *, axis: int):
+    (size,) = {x.shape[dim] for x, dim in zip(operands, dims, strict=True) if dim is not None}
+    batched = [
+        jnp.broadcast_to(x, (size, *x.shape)) if dim is None else jnp.moveaxis(x, dim, 0)
+        for x, dim in zip(operands, dims, strict=True)
+    ]
+    return bind(*batched, axis=axis + 1), 0
+
+
+def _join_transpose(cotangent, *operands, axis: int):
+    is_linear = [*map(ad.is_undefined_primal, operands)]
+    types = [x.aval if linear else x for x, linear in zip(operands, is_linear, strict=True)]
+    pieces = split(cotangent, [t.shape[axis] for t in types], axis)
+    return [piece if linear else None for piece, linear in zip(pieces, is_linear, strict=True)]
+
+
+_join_p = with_cpu_form(
+    "join_many",
+    _join,
+    _join_by_python,
+    num_linear=sys.maxsize,
+    batch=_join_batch,
+    transpose=_join_transpose,
+    calls_python=True,
+)
+_compiled_join = jax.jit(_join_p.bind, static_argnames="axis")
+_join_p.def_impl(_join_eagerly)

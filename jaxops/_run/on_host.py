@@ -1,0 +1,319 @@
+"""Results whose shape depends on values: exact where the values are known, else a static `size`.
+
+Exact results of concrete arrays are made on the host where the arrays are in its memory: XLA would
+compile one program per shape, which takes longer than most of these calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+from jax.export import is_symbolic_dim
+
+from jaxops import _jax_internals
+from jaxops._indexing import canonical, policy
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import IndexSpec, ScalarIndex
+from jaxops._run import arguments, dispatch
+
+# Elements that compiled code numbers with int32: less than those has, as it rounds sizes up.
+_COUNTABLE = 2**31 - 2**20
+_LARGE = 4096  # bytes: what takes longer to copy than to find memory for that need not be
+
+
+def check_size(size: object, op: str, arg: str = "size") -> int:
+    size = arguments.static_int(size, op, arg)
+    if size < 0:
+        raise ValueError(f"{op}: {arg} must be at least 0; received {size}")
+    if size >= 2**31:  # positions are counted in 32 bits
+        raise ValueError(f"{op}: {arg} must be less than 2**31; received {size}")
+    return size
+
+
+def check_fill_needs_size(op: str, size: object, fill_value: object) -> None:
+    if size is None and fill_value is not None:
+        received = arguments.brief(fill_value)
+        raise ValueError(f"{op}: fill_value is used with size only; received fill_value={received}")
+
+
+def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
+    """The values of `x`, or None where compiled code alone will know them."""
+    array = arguments.to_numpy(x, op, arg)
+    return array if isinstance(array, np.ndarray) else None
+
+
+def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
+    if arguments.is_host_string(data):
+        raise TypeError(
+            f"{op}: {arg} must be concrete where the data are strings, which exist on the host "
+            "only; received a traced array; call it outside jit, vmap and grad"
+        )
+    raise TypeError(
+        f"{op}: size must be given where {arg} is traced, as the shape of the result depends on "
+        f"the values; received a traced {arg}"
+    )
+
+
+def named_scope(op: str, name: str | None):
+    scope = dispatch.scope_name(op, name)
+    if name is None and _jax_internals.is_eager():
+        return contextlib.nullcontext()  # the scope is for traces
+    return jax.named_scope(scope)
+
+
+def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
+    """`x` for `take`; a NumPy array where it is strings, or a shape known at trace time."""
+    if arguments.is_host_string(x):
+        return arguments.to_host_strings(x, op, arg)
+    if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
+        return arguments.to_operand(x, op, arg)
+    with jax.ensure_compile_time_eval():
+        array = arguments.to_operand(x, op, arg)
+    return np.asarray(array) if jnp.issubdtype(array.dtype, jnp.integer) else array
+
+
+def is_on_host(x: jax.Array | np.ndarray) -> bool:
+    if not isinstance(x, jax.Array):
+        return True
+    if isinstance(x, Tracer):
+        return False
+    # NumPy counts the dimensions on both sides of a 0.
+    if x.size == 0 and math.prod(dim for dim in x.shape if dim) * x.dtype.itemsize >= 2**63:
+        return False
+    return _is_in_host_memory(x.sharding)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_in_host_memory(sharding: jax.sharding.Sharding) -> bool:
+    return sharding.is_fully_addressable and all(d.platform == "cpu" for d in sharding.device_set)
+
+
+def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
+    """NumPy `result`, an array or a list of them, where `like` is: on its device, or as it is."""
+    if not isinstance(like, jax.Array):
+        return result
+    is_on_one_device = not isinstance(like, Tracer) and len(like.devices()) == 1
+    if is_on_one_device and _jax_internals.is_eager():
+        if isinstance(result, list):
+            return [_jax_internals.put_like(x, like) for x in result]
+        return _jax_internals.put_like(result, like)
+    return jax.device_put(result, like.sharding if is_on_one_device and like.committed else None)
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Memory to be filled, which the CPU backend takes over without a copy.
+
+    It does where memory begins at a multiple of 64 bytes; that of NumPy's own arrays may not.
+    """
+    return _aligned(np.empty, shape, dtype)
+
+
+def full(shape: tuple[int, ...], value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """An array of `value`. Memory of zeros comes from the system, and is as that of `empty`."""
+    if dtype.kind in "USTO" or value.tobytes().strip(b"\0"):
+        return np.full(shape, value, dtype)
+    return _aligned(np.zeros, shape, dtype)
+
+
+def _aligned(make: Callable, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    size = math.prod(shape) * dtype.itemsize
+    memory = make(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
+    """`shape` with the `count` dimensions from `axis` on made one."""
+    merged = math.prod(shape[axis : axis + count])
+    return (*shape[:axis], merged, *shape[axis + count :])
+
+
+def take(operand: jax.Array | np.ndarray, positions: np.ndarray, axis: int, count: int) -> Any:
+    """The slices of `operand` at known `positions` along the `count` dimensions from `axis` on."""
+    return take_each(operand, [positions], axis, count)[0]
+
+
+def take_each(operand, positions: Sequence[np.ndarray], axis: int, count: int) -> list[Any]:
+    """`take` for each of `positions`."""
+    if is_on_host(operand):
+        rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
+        return from_host([_take_on_host(rows, at, axis) for at in positions], operand)
+    rows = math.prod(operand.shape[axis : axis + count])
+    return [
+        _take_on_device(operand, to_positions(at, rows), axis=axis, count=count) for at in positions
+    ]
+
+
+def to_positions(positions: np.ndarray, count: int) -> np.ndarray:
+    """int64 `positions` among `count` elements, for the device."""
+    if count <= np.iinfo(np.int32).max:
+        return positions.astype(np.int32)
+    return positions.astype(jax.dtypes.canonicalize_dtype(np.uint64))
+
+
+def check_countable(count: int, op: str, arg: str) -> None:
+    """Refuses what compiled code would number with int32 beyond its range."""
+    if isinstance(count, int) and count > _COUNTABLE:
+        raise ValueError(
+            f"{op}: {arg} must have at most {_COUNTABLE} elements in compiled code; "
+            f"received {count}"
+        )
+
+
+def _take_on_host(rows: np.ndarray, positions: np.ndarray, axis: int) -> np.ndarray:
+    if positions.size * rows.itemsize < _LARGE or rows.dtype.kind in "USTO":
+        return rows.take(positions, axis)
+    result = empty((*rows.shape[:axis], positions.size, *rows.shape[axis + 1 :]), rows.dtype)
+    # In any other mode NumPy fills a buffer and copies it.
+    return np.take(rows, positions, axis, out=result, mode="clip")
+
+
+@functools.partial(jax.jit, static_argnames=("axis", "count"))
+def _take_on_device(operand, positions, *, axis: int, count: int):
+    return take_rows(operand.reshape(merge_axes(operand.shape, axis, count)), positions, axis)
+
+
+def take_rows(operand: jax.Array, positions: jax.Array, axis: int) -> jax.Array:
+    """Slices of `operand` along `axis` at `positions`, which are in bounds."""
+    spec = ScalarIndex("take_rows", limits=(operand.shape[axis],))
+    windows = Windows(axes=(axis,), batch_dims=0)
+    return canonical.gather(operand, positions[:, None], windows, spec, mode="promise_in_bounds")
+
+
+def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
+    """`take_rows`, with `fill_value` (None: 0) where not `valid`."""
+    result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
+    fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
+    valid = lax.broadcast_in_dim(valid, result.shape, (axis,))
+    # Not by `jnp.where`, which makes nothing of empty arrays: a check that `valid` brings along
+    # would be dropped.
+    return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
+
+
+def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform: str) -> np.ndarray:
+    """Concrete indices under `mode`; -1 where one is out of bounds and ignored."""
+    (limit,) = spec.limits
+    if x.size == 0:  # NumPy makes `[]` a float array
+        return x.astype(np.int64)
+    if x.dtype.kind in "iu":
+        # As unsigned, negative ones are larger than any bound, unless a byte cannot hold that.
+        if limit <= np.iinfo(x.dtype).max + 1 and x.view(f"u{x.itemsize}").max() < limit:
+            return x
+    else:
+        arguments.check_integer(x.dtype, spec.operation, arg)
+    indices = x.astype(np.int64)
+    if indices.min() >= 0 and indices.max() < limit:
+        return indices
+    if mode == "error" or (mode == "device" and platform == "cpu"):
+        error = spec.find_error(x[..., None])
+        assert error is not None
+        raise error
+    wide = x if x.dtype == np.uint64 else indices  # of which int64 makes negative ones
+    if limit > 0 and mode == "clip":
+        return np.clip(wide, 0, limit - 1).astype(np.int64)
+    if limit > 0 and mode == "wrap":
+        return (wide % wide.dtype.type(limit)).astype(np.int64)
+    return np.where((indices < 0) | (indices >= limit), -1, indices)
+
+
+def platform_of(*data: jax.Array | np.ndarray) -> str:
+    """Where an op on `data` runs, as far as that is known."""
+    for x in data:
+        if isinstance(x, Tracer):
+            return jax.default_backend()
+        if isinstance(x, jax.Array):
+            return policy.platform(x)
+    return "cpu"
+
+
+def fit_strings(strings: np.ndarray, axis: int, size: int, fill_value: object, op: str):
+    """Strings cut or filled up to `size` along `axis`."""
+    strings = np.take(strings, range(min(size, strings.shape[axis])), axis)
+    shape = list(strings.shape)
+    shape[axis] = size - shape[axis]
+    fill = fill_for_strings(strings, fill_value, op)
+    padding = np.full(shape, fill, dtype=arguments.fill_dtype(strings))
+    return np.concatenate([strings, padding], axis)
+
+
+def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object:
+    if fill_value is None:
+        return arguments.empty_string_like(strings.reshape(-1))
+    if not isinstance(fill_value, (str, bytes)):
+        raise TypeError(
+            f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
+        )
+    return fill_value
+
+
+def resize(x: jax.Array, size: int) -> jax.Array:
+    """A vector cut, or filled up with 0, to `size`."""
+    return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])
+
+
+@functools.partial(jax.jit, static_argnames="num_keys")
+def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
+
+    Keys lie in `[0, num_keys]`; the last is that of elements to be left out: not counted.
+    """
+    if keys.shape[0] == 0:
+        return keys, jnp.zeros(num_keys, jnp.int32)
+    if is_symbolic_dim(keys.shape[0]):
+        return _sort(keys, num_keys)
+    return lax.platform_dependent(
+        keys,
+        cpu=functools.partial(_counting_sort, num_keys=num_keys),
+        default=functools.partial(_sort, num_keys=num_keys),
+    )
+
+
+def _sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    positions = lax.iota(jnp.int32, keys.shape[0])
+    _, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
+    return order, _histogram(keys, num_keys + 1)[:num_keys]
+
+
+def _histogram(keys: jax.Array, num_keys: int) -> jax.Array:
+    return jnp.zeros(num_keys, jnp.int32).at[keys].add(1, mode="promise_in_bounds")
+
+
+def _counting_sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    """XLA's sort is slow on a CPU: 20 to 30 times slower than this.
+
+    The keys are cut into `lanes` runs of `steps` keys. Each step of the loop puts one position
+    per lane where the counter of its key and lane says.
+    """
+    n = keys.shape[0]
+    # More steps mean fewer counters. With twice as many steps as keys, they are n/2 at most.
+    steps = min(n, max(256, 2 * num_keys))
+    lanes = -(-n // steps)
+    keys = jnp.pad(keys, (0, lanes * steps - n), constant_values=num_keys)
+    lane = lax.iota(jnp.int32, lanes)[:, None]
+    counters = keys.reshape(lanes, steps) * lanes + lane
+    histogram = _histogram(counters.reshape(-1), (num_keys + 1) * lanes)
+    starts = jnp.cumsum(histogram) - histogram
+
+    def put(carry, inputs):
+        starts, order = carry
+        counters, positions = inputs
+        at = starts[counters]
+        options = {"unique_indices": True, "mode": "promise_in_bounds"}
+        starts = starts.at[counters].set(at + 1, **options)
+        return (starts, order.at[at].set(positions, **options)), None
+
+    positions = lane * steps + lax.iota(jnp.int32, steps)[None, :]
+    # `keys` serves as the buffer, of which every element is overwritten: unlike zeros, it varies
+    # along the same axes as the result under `shard_map`.
+    (_, order), _ = lax.scan(put, (starts, keys), (counters.T, positions.T))
+    counts = histogram.reshape(num_keys + 1, lanes).sum(axis=1, dtype=jnp.int32)
+    return order[:n], counts[:num_keys]

@@ -1,0 +1,100 @@
+"""Rows of `IndexedSlices` that come several times: where they come first, and their sums."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops._cpu.first_occurrences import first_occurrences
+from jaxops._run import arguments
+
+
+def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
+    """Of positions among `prod(dims)` rows, that many being the position of none."""
+    if math.prod(dims) <= jnp.iinfo(jnp.int32).max:
+        return jnp.int32
+    if not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            f"{op}: {arg} must have less than 2**31 rows, as more rows take 64-bit indices; "
+            f"received {math.prod(dims)}; {arguments.X64_HINT}"
+        )
+    return jnp.int64
+
+
+def counted(indices: jax.Array, num_rows: int) -> jax.Array:
+    """The indices, those that count for nothing made `num_rows`."""
+    if position_dtype((num_rows,), "IndexedSlices") == jnp.int64:
+        indices = indices.astype(jnp.int64)  # as `num_rows` itself must fit
+    valid = (indices >= 0) & (indices < num_rows)
+    return jnp.where(valid, indices, jnp.asarray(num_rows, indices.dtype))
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
+    """Where each index first occurs; the number of indices for those that count for nothing."""
+    indices = counted(indices, num_rows)
+    first = first_occurrences(indices)
+    return jnp.where(indices < num_rows, first, jnp.asarray(first.size, first.dtype))
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
+    """The number of each index among the distinct ones, by first occurrence; how many there are."""
+    first = _first_slots(indices, num_rows)
+    n = first.size
+    is_first = first == lax.iota(first.dtype, n)
+    ordinal = jnp.cumsum(is_first, dtype=first.dtype) - 1
+    nowhere = jnp.iinfo(first.dtype).max  # beyond every size
+    slots = ordinal.at[first].get(mode="fill", fill_value=nowhere)
+    return slots, jnp.sum(is_first, dtype=first.dtype)
+
+
+@functools.partial(jax.jit, static_argnames=("num_rows", "size"))
+def indices_of_slots(indices: jax.Array, num_rows: int, slots: jax.Array, size: int) -> jax.Array:
+    indices = counted(indices, num_rows)
+    nowhere = jnp.full(size, num_rows, indices.dtype)
+    return nowhere.at[slots].min(indices, mode="drop")  # all in a slot are the same
+
+
+@functools.partial(jax.jit, static_argnames="size")
+def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
+    # Of no rows JAX cannot transpose the addition.
+    sums = jnp.zeros((max(size, 1), *values.shape[1:]), values.dtype)
+    return sums.at[slots].add(values, mode="drop")[:size]
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def sum_at_first(
+    values: jax.Array, indices: jax.Array, num_rows: int
+) -> tuple[jax.Array, jax.Array]:
+    """Values and indices with the sum of each row where it first occurs, and nothing elsewhere."""
+    slots = _first_slots(indices, num_rows)
+    positions = lax.iota(slots.dtype, slots.size)
+    is_first = slots == positions
+    indices = counted(indices, num_rows)
+    indices = jnp.where(is_first, indices, jnp.asarray(num_rows, indices.dtype))
+    if slots.size == 0:
+        return values, indices
+
+    is_repeated = (slots < slots.size) & ~is_first
+    room = -(-slots.size // 8)
+
+    def add_repeated(values):
+        # Most rows come once, and stay as they are. The others are few enough to be listed.
+        order = jnp.where(is_repeated, jnp.cumsum(is_repeated, dtype=slots.dtype) - 1, slots.size)
+        nowhere = jnp.full(room, slots.size, slots.dtype)
+        repeated = nowhere.at[order].set(positions, mode="drop")
+        first = is_first.reshape((-1,) + (1,) * (values.ndim - 1))
+        sums = jnp.where(first, values, jnp.zeros((), values.dtype))
+        targets = slots.at[repeated].get(mode="fill", fill_value=slots.size)
+        return sums.at[targets].add(values.at[repeated].get(mode="clip"), mode="drop")
+
+    def add_all(values):
+        return jnp.zeros_like(values).at[slots].add(values, mode="drop")
+
+    few = jnp.sum(is_repeated, dtype=slots.dtype) <= room
+    return lax.cond(few, add_repeated, add_all, values), indices

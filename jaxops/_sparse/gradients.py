@@ -1,0 +1,329 @@
+"""What is computed with all of a gradient, some of whose leaves are sparse: sums and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops._run import arguments
+from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, sum_at_first
+
+
+def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
+    """The sum of a gradient over devices: `jax.lax.psum`, with `IndexedSlices` among the leaves.
+
+    For use under `jax.shard_map`, `pmap`, or `vmap` with an `axis_name`. Each device gets the rows
+    of all, so what is sent has the size of what was looked up. To send less where many rows come
+    twice, `sum_duplicates(size)` before.
+
+    Args:
+        grads: pytree of numeric arrays, `IndexedSlices` and `TiedGradient`. Traced.
+        axis_name: static; the name of a mapped axis, or a sequence of them.
+
+    Returns:
+        The same pytree. Arrays are summed. `IndexedSlices` of `n` rows on each of `d` devices have
+        `d * n` rows. The result is the same on all devices, which `shard_map` knows under
+        `check_vma=True`.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        NameError: an axis that is not mapped.
+
+    Gradient: as that of `jax.lax.psum`, and `jax.lax.all_gather` for rows.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxops
+        >>> def step(words):
+        ...     slices = jaxops.IndexedSlices(jnp.ones((2, 1)), words, (5, 1))
+        ...     return jaxops.psum(slices, "devices").to_dense()
+        >>> words = jnp.array([[0, 3], [3, 4]])
+        >>> jax.vmap(step, axis_name="devices", out_axes=None)(words)[:, 0]
+        Array([1., 0., 0., 2., 1.], dtype=float32)
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.psum.html
+    """
+    axes = _axes(axis_name, "psum")
+    _check(grads, "psum", jnp.number)
+    return _map(lambda x: lax.psum(x, axes), lambda slices: _gather_rows(slices, axes), grads)
+
+
+def pmean(grads: Any, axis_name: str | Sequence[str]) -> Any:
+    """The mean of a gradient over devices: `psum` divided by their number.
+
+    Args:
+        grads: pytree of arrays, `IndexedSlices` and `TiedGradient`, of float or complex dtypes.
+            Traced.
+        axis_name: static; the name of a mapped axis, or a sequence of them.
+
+    Returns:
+        The same pytree, as `jaxops.psum` returns, divided by the number of devices.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        NameError: an axis that is not mapped.
+
+    Gradient: as that of `jaxops.psum`.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxops
+        >>> def step(words):
+        ...     slices = jaxops.IndexedSlices(jnp.ones((2, 1)), words, (5, 1))
+        ...     return jaxops.pmean(slices, "devices").to_dense()
+        >>> words = jnp.array([[0, 3], [3, 4]])
+        >>> jax.vmap(step, axis_name="devices", out_axes=None)(words)[:, 0]
+        Array([0.5, 0. , 0. , 1. , 0.5], dtype=float32)
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmean.html
+    """
+    axes = _axes(axis_name, "pmean")
+    _check(grads, "pmean", jnp.inexact)
+    devices = lax.psum(1, axes)
+    return _map(
+        lambda x: lax.pmean(x, axes), lambda slices: _gather_rows(slices, axes) / devices, grads
+    )
+
+
+def sum_stacked(grads: Any) -> Any:
+    """The sum of gradients that are stacked along a leading axis, as by `lax.scan` and `vmap`.
+
+    Accumulates gradients over microbatches: the body of a `lax.scan` returns its gradient as the
+    second result, and `sum_stacked` makes one gradient of the stacked ones.
+
+    Args:
+        grads: pytree of numeric arrays, `IndexedSlices` and `TiedGradient`, each with one leading
+            axis more than the gradient. Traced.
+
+    Returns:
+        The same pytree without that axis. Arrays are summed along it. Stacked `IndexedSlices` of
+        `k` times `n` rows become one with `k * n` rows.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: a leaf that has no leading axis.
+
+    Gradient: passes to every leaf.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxops
+        >>> loss = lambda table, words: table[words].sum()
+        >>> gradient = jaxops.sparse_value_and_grad(loss, tables="")
+        >>> def body(total, words):
+        ...     value, slices = gradient(jnp.ones((5, 1)), words)
+        ...     return total + value, slices
+        >>> total, stacked = jax.lax.scan(body, 0.0, jnp.array([[0, 3], [3, 4]]))
+        >>> jaxops.sum_stacked(stacked)
+        IndexedSlices(values=float32[4,1], indices=int32[4], dense_shape=(5, 1))
+        >>> jaxops.sum_stacked(stacked).to_dense()[:, 0]
+        Array([1., 0., 0., 2., 1.], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/add_n, which adds up `tf.IndexedSlices`.
+    """
+    op = "sum_stacked"
+    _check(grads, op, jnp.number)
+
+    def total(x: jax.Array) -> jax.Array:
+        _check_stacked(np.ndim(x), 1, x, op)
+        arguments.check_addressable(x.shape[1:], x.dtype, x.shape, op, "grads")
+        return jnp.sum(x, axis=0, dtype=x.dtype)
+
+    def rows_of_all(slices: IndexedSlices) -> IndexedSlices:
+        rank = slices.indices.ndim
+        _check_stacked(rank, 2, slices, op)
+
+        def merged(x: jax.Array) -> jax.Array:
+            stacked, *batch, rows = x.shape[:rank]
+            return jnp.moveaxis(x, 0, rank - 2).reshape(*batch, stacked * rows, *x.shape[rank:])
+
+        return slices._with_parts(merged(slices.values), merged(slices.indices))
+
+    return _map(total, rows_of_all, grads)
+
+
+def global_norm(grads: Any) -> jax.Array:
+    """The Euclidean norm of a whole gradient.
+
+    Follows `tf.linalg.global_norm`. Differs from it in: what is added to one row is summed first,
+    so that the norm is that of the dense gradient; squares are summed in float32 at least.
+
+    Args:
+        grads: pytree of arrays, `IndexedSlices` and `TiedGradient`, of float or complex dtypes.
+            Traced.
+
+    Returns:
+        A scalar: the square root of the sum of all squares. Its dtype is float32, or float64 where
+        a leaf has 64 bits an element.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: stacked `IndexedSlices`.
+
+    Gradient: passes to every leaf; 0 where all is 0.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> slices = jaxops.IndexedSlices([[1.0], [2.0]], [3, 3], (5, 1))
+        >>> jaxops.global_norm({"embed": slices, "w": jnp.array([4.0])})
+        Array(5., dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/global_norm
+    """
+    return _norm(grads, "global_norm")
+
+
+def clip_by_global_norm(grads: Any, clip_norm: Any) -> tuple[Any, jax.Array]:
+    """Scales a gradient down to a norm, if its own is larger.
+
+    Follows `tf.clip_by_global_norm`. Differs from it in: the norm is `jaxops.global_norm`, and a
+    gradient of a smaller norm stays as it is, bit by bit.
+
+    Args:
+        grads: pytree of arrays, `IndexedSlices` and `TiedGradient`, of float or complex dtypes.
+            Traced.
+        clip_norm: positive number. Traced.
+
+    Returns:
+        A pair: the same pytree, multiplied by `clip_norm / norm` where the norm is larger, and the
+        norm before. Dtypes stay. All is NaN where the norm is not finite.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: `clip_norm` is not a positive scalar; stacked `IndexedSlices`.
+
+    Gradient: passes to every leaf and to `clip_norm`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> slices = jaxops.IndexedSlices([[1.0], [2.0]], [3, 3], (5, 1))
+        >>> grads = {"embed": slices, "w": jnp.array([4.0])}
+        >>> clipped, norm = jaxops.clip_by_global_norm(grads, 2.5)
+        >>> norm, clipped["w"]
+        (Array(5., dtype=float32), Array([2.], dtype=float32))
+        >>> clipped["embed"].values[:, 0]
+        Array([0.5, 1. ], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/clip_by_global_norm
+    """
+    op = "clip_by_global_norm"
+    norm = _norm(grads, op)
+    limit = _limit(clip_norm, op).astype(norm.dtype)
+    scale = jnp.where(norm > limit, limit / jnp.maximum(norm, limit), jnp.ones_like(norm))
+    scale = jnp.where(jnp.isfinite(norm), scale, jnp.nan)
+
+    def scaled(x: jax.Array) -> jax.Array:
+        wide = x.dtype if x.dtype.itemsize >= 4 else jnp.dtype(jnp.float32)
+        return (x.astype(wide) * scale.astype(wide)).astype(x.dtype)
+
+    return _map(scaled, lambda slices: slices._with_values(scaled(slices.values)), grads), norm
+
+
+def _is_sparse(x: object) -> bool:
+    return isinstance(x, (IndexedSlices, TiedGradient))
+
+
+def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
+    """Applies `dense` to arrays, `sparse` to `IndexedSlices`, and each to its part where tied."""
+
+    def apply(gradient):
+        if isinstance(gradient, TiedGradient):
+            return TiedGradient(dense(jnp.asarray(gradient.dense)), sparse(gradient.slices))
+        if isinstance(gradient, IndexedSlices):
+            return sparse(gradient)
+        return dense(jnp.asarray(gradient))
+
+    return jax.tree.map(apply, grads, is_leaf=_is_sparse)
+
+
+def _check(grads: Any, op: str, kind: Any) -> None:
+    """Refuses leaves that are neither sparse nor arrays of a dtype of that kind."""
+    arguments.check_nesting(grads, op, "grads")
+    for path, gradient in jax.tree_util.tree_leaves_with_path(grads, is_leaf=_is_sparse):
+        where = f"gradient {jax.tree_util.keystr(path, simple=True, separator='/')!r}"
+        parts = gradient if isinstance(gradient, TiedGradient) else (gradient,)
+        if isinstance(gradient, TiedGradient) and not isinstance(gradient.slices, IndexedSlices):
+            raise TypeError(
+                f"{op}: {where} must have IndexedSlices as slices; received "
+                f"{arguments.brief(gradient.slices)}"
+            )
+        for part in parts:
+            values = part.values if isinstance(part, IndexedSlices) else part
+            array = arguments.to_operand(values, op, where)
+            dtype = array.dtype
+            if not jnp.issubdtype(dtype, kind):
+                expected = "numeric" if kind is jnp.number else "float or complex"
+                raise TypeError(f"{op}: {where} must have a {expected} dtype; received {dtype}")
+            # Squares of narrow floats are wider than they are.
+            widest = max(dtype, np.dtype(np.float32), key=lambda dtype: dtype.itemsize)
+            arguments.check_addressable(array.shape, widest, array.shape, op, where)
+
+
+def _check_stacked(rank: int, least: int, x: Any, op: str) -> None:
+    if rank < least:
+        raise ValueError(f"{op}: grads must be stacked along a leading axis; received {x}")
+
+
+def _axes(axis_name: Any, op: str) -> tuple:
+    axes = tuple(axis_name) if isinstance(axis_name, (list, tuple)) else (axis_name,)
+    for axis in axes:
+        if axis is None or isinstance(axis, (int, float)) or not isinstance(axis, Hashable):
+            raise TypeError(
+                f"{op}: axis_name must be the name of a mapped axis or a sequence of them; "
+                f"received {arguments.brief(axis_name)}"
+            )
+    return axes
+
+
+def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
+    """The rows of all devices along the axes."""
+    slices.num_rows  # noqa: B018 - checks that they are not stacked
+
+    def gather(x: jax.Array) -> jax.Array:
+        for axis in axes:
+            # Under `shard_map` with `check_vma=True` types tell what is the same on all devices.
+            has_types = jax.typeof(lax.axis_index(axis)).manual_axis_type.varying
+            to = "invarying" if has_types else "varying"
+            x = lax.all_gather(x, axis, tiled=True, to=to)
+        return x
+
+    return slices._with_parts(gather(slices.values), gather(slices.indices))
+
+
+def _norm(grads: Any, op: str) -> jax.Array:
+    _check(grads, op, jnp.inexact)
+    leaves = jax.tree.leaves(grads, is_leaf=_is_sparse)
+    arrays = list(map(_distinct_elements, leaves))
+    is_wide = any(x.real.dtype.itemsize == 8 for x in arrays)
+    dtype = jnp.dtype(jnp.float64 if is_wide else jnp.float32)
+    squares = jnp.zeros((), dtype)
+    for x in arrays:
+        for part in (x.real, x.imag) if jnp.iscomplexobj(x) else (x,):
+            squares = squares + jnp.sum(jnp.square(part.astype(dtype)))
+    # The derivative of the root at 0 is infinite.
+    is_zero = squares == 0
+    return jnp.where(
+        is_zero, squares, jnp.sqrt(jnp.where(is_zero, jnp.ones_like(squares), squares))
+    )
+
+
+def _distinct_elements(gradient: Any) -> jax.Array:
+    """An array of the elements of the dense gradient that are not 0."""
+    if isinstance(gradient, IndexedSlices):
+        return sum_at_first(gradient).values
+    return jnp.asarray(gradient.to_dense() if isinstance(gradient, TiedGradient) else gradient)
+
+
+def _limit(clip_norm: Any, op: str) -> jax.Array:
+    limit = arguments.to_operand(clip_norm, op, "clip_norm")
+    is_real = jnp.issubdtype(limit.dtype, jnp.floating) or jnp.issubdtype(limit.dtype, jnp.integer)
+    if not is_real:
+        raise TypeError(f"{op}: clip_norm must be a real number; received {limit.dtype}")
+    if limit.ndim or not (isinstance(limit, Tracer) or limit > 0):
+        raise ValueError(
+            f"{op}: clip_norm must be a positive scalar; received {arguments.brief(clip_norm)}"
+        )
+    return limit

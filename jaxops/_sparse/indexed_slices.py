@@ -1,0 +1,417 @@
+"""IndexedSlices: a sparse gradient, as the rows that it has and where they stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops._indexing import canonical, policy, result_size
+from jaxops._indexing.dimension_numbers import Windows, index_vectors
+from jaxops._indexing.specs import IndexSpec
+from jaxops._run import arguments, on_host
+from jaxops._sparse import duplicates, row_numbers
+
+_UNKNOWN = object()
+
+
+@jax.tree_util.register_pytree_with_keys_class
+class IndexedSlices:
+    """Some rows of an array that is 0 elsewhere: the gradient of table lookups.
+
+    Stands for zeros of shape `dense_shape` with every `values[i]` added at row `indices[i]`. A row
+    may come several times. An index outside of the rows counts for nothing.
+
+    Follows `tf.IndexedSlices`. Differs from it in: `dense_shape` is static and always there; a row
+    may be what stands at one position along several leading axes, counted in row-major order.
+
+    A pytree, so it passes through `jit`, `vmap` and `scan`. Of its two leaves the one with the
+    indices takes part in no arithmetic. What computes with all leaves of a gradient is a TypeError:
+
+    - for `jax.tree.map(jnp.add, a, b)` and for `jax.tree.map(lambda g: 0.5 * g, grads)` map with
+      `is_leaf=lambda x: isinstance(x, jaxops.IndexedSlices)`, and `operator.add` for `jnp.add`;
+    - for `lax.psum` and `lax.pmean` there are `jaxops.psum` and `jaxops.pmean`;
+    - for `optax.global_norm` and clipping by it, `jaxops.global_norm` and `clip_by_global_norm`;
+    - for an accumulator that a `scan` carries, stack the gradients and `jaxops.sum_stacked` them,
+      or carry `(total + slices).sum_duplicates(size)`.
+
+    Args:
+        values: array of shape `[n, *dense_shape[k:]]`, of any dtype. Traced.
+        indices: integer array of shape `[n]`: positions along the first `k` axes, row-major where
+            `k` is not 1. They become int32, or int64 where they are that or wider. Traced.
+        dense_shape: static ints, the shape of the array that is meant.
+
+    Returns:
+        An immutable object with the three as attributes. Sums of two, differences, and products and
+        quotients with scalars are IndexedSlices again; a sum holds the rows of both.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: shapes that do not fit each other.
+
+    Gradient: passes from `to_dense`, `sum_duplicates` and arithmetic to `values`. None for
+    `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> slices = jaxops.IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 0], (3, 2))
+        >>> slices + 10 * slices
+        IndexedSlices(values=float32[4,2], indices=int32[4], dense_shape=(3, 2))
+        >>> (slices + 10 * slices).to_dense()
+        Array([[33., 44.],
+               [ 0.,  0.],
+               [11., 22.]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/IndexedSlices
+    """
+
+    __slots__ = ("_indices", "_leaf", "dense_shape", "values")
+    __array_ufunc__ = None  # NumPy scalars leave `scalar * slices` to `__rmul__`
+
+    values: Any  # an array; while JAX maps over the leaves, anything
+    dense_shape: tuple[int, ...]
+    _indices: Any  # integers, and the same as a leaf: each of the two is made when asked for
+    _leaf: Any
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any):
+        op = "IndexedSlices"
+        values = arguments.to_operand(values, op, "values")
+        indices = policy.to_signed(arguments.to_indices(indices, op, "indices", None))
+        shape = arguments.static_ints(dense_shape, op, "dense_shape")
+        if any(dim < 0 for dim in shape):
+            raise ValueError(f"{op}: dense_shape must not be negative; received {shape}")
+        arguments.check_addressable(shape, values.dtype, shape, op, "dense_shape")
+        if indices.ndim != 1:
+            raise ValueError(f"{op}: indices must have rank 1; received shape {indices.shape}")
+        depth = len(shape) - values.ndim + 1
+        if depth < 1 or values.shape != (*indices.shape, *shape[depth:]):
+            raise ValueError(
+                f"{op}: values must have one row for each of {indices.size} indices, of a shape "
+                f"that dense_shape {shape} ends in; received shape {values.shape}"
+            )
+        arguments.check_addressable(values.shape, values.dtype, values.shape, op, "values")
+        self._set(values, indices, _UNKNOWN, shape)
+
+    def _set(self, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> None:
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "_indices", indices)
+        object.__setattr__(self, "_leaf", leaf)
+        object.__setattr__(self, "dense_shape", dense_shape)
+
+    @classmethod
+    def _of(cls, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> IndexedSlices:
+        self = object.__new__(cls)  # unchecked
+        self._set(values, indices, leaf, dense_shape)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"IndexedSlices: {name} cannot be set; make a new object instead")
+
+    @property
+    def indices(self) -> Any:
+        """The indices as an int32 or int64 array; while JAX maps over the leaves, anything."""
+        if self._indices is not _UNKNOWN:
+            return self._indices
+        if not row_numbers.is_leaf(self._leaf):
+            return self._leaf
+        return self._keep("_indices", row_numbers.to_indices(self._leaf))
+
+    def _keep(self, name: str, array: Any) -> Any:
+        if not isinstance(array, Tracer):  # it may be of a trace that ends before the object does
+            object.__setattr__(self, name, array)
+        return array
+
+    def tree_flatten_with_keys(self):
+        leaf = self._leaf
+        if leaf is _UNKNOWN:
+            leaf = self._keep("_leaf", row_numbers.to_leaf(self._indices))
+        key = jax.tree_util.GetAttrKey
+        return ((key("values"), self.values), (key("indices"), leaf)), self.dense_shape
+
+    @classmethod
+    def tree_unflatten(cls, dense_shape, children) -> IndexedSlices:
+        values, leaf = children  # unchecked: leaves need not be arrays
+        return cls._of(values, _UNKNOWN, leaf, dense_shape)
+
+    def __reduce__(self):
+        # `copy` and `pickle` would set the attributes otherwise. Integers can be stored, leaves
+        # cannot.
+        if self._is_mapped or not isinstance(self.indices, jax.Array):
+            return _restore, (self.dense_shape, self.values, None, self._leaf)
+        return _restore, (self.dense_shape, self.values, self.indices, None)
+
+    def __repr__(self) -> str:
+        known = self._indices is not _UNKNOWN
+        indices = self._indices if known else row_numbers.type_of_indices(self._leaf)
+        return (
+            f"IndexedSlices(values={_describe(self.values)}, indices={_describe(indices)}, "
+            f"dense_shape={self.dense_shape})"
+        )
+
+    @property
+    def _is_mapped(self) -> bool:
+        """Whether something stands where the indices stood: JAX or a user mapped over the leaf."""
+        return self._indices is _UNKNOWN and not row_numbers.is_leaf(self._leaf)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array that is meant."""
+        return self.dense_shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the values."""
+        return self.values.dtype
+
+    @property
+    def depth(self) -> int:
+        """How many leading axes the indices count along: 1, but for lookups of parts of rows."""
+        if self._is_mapped:
+            raise TypeError(
+                "IndexedSlices: indices must be its own; received "
+                f"{_describe(self._leaf)}, which a function that was mapped over the leaves "
+                f"returned; {row_numbers.INSTEAD}"
+            )
+        if jnp.ndim(self._leaf if self._indices is _UNKNOWN else self._indices) != 1:
+            raise ValueError(
+                f"IndexedSlices: expected indices of rank 1; received {self}, which looks batched: "
+                "call this under jax.vmap"
+            )
+        return len(self.dense_shape) - self.values.ndim + 1
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows the dense array has."""
+        return math.prod(self.dense_shape[: self.depth])
+
+    def to_dense(self) -> jax.Array:
+        """The array that is meant: shape `dense_shape`, dtype of `values`."""
+        return self.add_to(jnp.zeros(self.dense_shape, self.dtype))
+
+    def add_to(self, dense: jax.Array) -> jax.Array:
+        """`dense`, of shape `dense_shape`, with the values added at their rows."""
+        if not isinstance(dense, (jax.Array, np.ndarray)):
+            raise TypeError(f"IndexedSlices: dense must be an array; received {_describe(dense)}")
+        if dense.shape != self.dense_shape:
+            raise ValueError(
+                f"IndexedSlices: dense must have shape {self.dense_shape}; received {dense.shape}"
+            )
+        if dense.dtype != self.dtype:
+            raise TypeError(
+                f"IndexedSlices: dense must have dtype {self.dtype}; received {dense.dtype}"
+            )
+        if self.values.size == 0:
+            return dense
+        vectors, windows = places(self)
+        spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
+        return canonical.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
+
+    def sum_duplicates(self, size: int | None = None, *, mode: str = "device") -> IndexedSlices:
+        """The same with every row once, in the order of first occurrence.
+
+        `size`, a static int, is the number of rows in the result, which must be given where the
+        indices are traced. Places without a row have the index `num_rows` and values of 0. More
+        distinct rows than that are an error on the CPU; elsewhere, and with `mode="fill"`, those
+        beyond are lost. `mode` is as in `unique`.
+        """
+        op = "IndexedSlices.sum_duplicates"
+        mode = result_size.mode_of_size(op, mode, size)
+        if size is None and isinstance(self.indices, Tracer):
+            raise TypeError(
+                f"{op}: size must be given where indices are traced, as the shape of the result "
+                "depends on them; received size=None. The number of indices, "
+                f"{self.indices.size}, is always enough"
+            )
+        indices, num_rows = self.indices, self.num_rows
+        slots, distinct = duplicates.compact_slots(indices, num_rows)
+        if size is None:
+            size = int(distinct)
+        else:
+            size = on_host.check_size(size, op)
+            spec = result_size.num_elements("sum_duplicates", size, "distinct rows", 'mode="fill"')
+            slots += result_size.hold(spec, distinct, indices.size, mode) - distinct
+        values = duplicates.sum_in_slots(self.values, slots, size)
+        indices = duplicates.indices_of_slots(indices, num_rows, slots, size)
+        return IndexedSlices(values, indices, self.dense_shape)
+
+    def __add__(self, other: object) -> IndexedSlices:
+        if not isinstance(other, IndexedSlices):
+            raise TypeError(
+                "IndexedSlices: only IndexedSlices can be added to it; received "
+                f"{_describe(other)}; for an array use slices.add_to(array)"
+            )
+        return concatenate([self, other])
+
+    def __radd__(self, other: object) -> IndexedSlices:
+        # Not called for two IndexedSlices. Python's `sum` starts at 0.
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __sub__(self, other: object) -> IndexedSlices:
+        return self + -other if isinstance(other, IndexedSlices) else self + other
+
+    def __neg__(self) -> IndexedSlices:
+        return self._with_values(-self.values)
+
+    def __mul__(self, scalar: Any) -> IndexedSlices:
+        return self._with_values(self.values * _check_scalar(scalar))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> IndexedSlices:
+        return self._with_values(self.values / _check_scalar(scalar))
+
+    def _with_values(self, values: jax.Array) -> IndexedSlices:
+        return self._of(values, self._indices, self._leaf, self.dense_shape)
+
+    def _with_parts(self, values: jax.Array, indices: jax.Array) -> IndexedSlices:
+        return self._of(values, indices, _UNKNOWN, self.dense_shape)
+
+
+def _restore(dense_shape, values, indices, leaf) -> IndexedSlices:
+    """Of `IndexedSlices.__reduce__`."""
+    if indices is None:
+        return IndexedSlices.tree_unflatten(dense_shape, (values, leaf))
+    return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape)
+
+
+def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
+    """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
+    values, indices = duplicates.sum_at_first(slices.values, slices.indices, slices.num_rows)
+    return IndexedSlices(values, indices, slices.dense_shape)
+
+
+def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
+    """The same with indices that count along the first `depth` axes, more than they do."""
+    shape = slices.dense_shape
+    dtype = duplicates.position_dtype(shape[:depth], "IndexedSlices")
+    count = math.prod(shape[slices.depth : depth])
+    rows = duplicates.counted(slices.indices, slices.num_rows).astype(dtype)[:, None]
+    indices = rows * count + lax.iota(dtype, count)[None]
+    indices = jnp.where(rows < slices.num_rows, indices, math.prod(shape[:depth]))
+    return IndexedSlices(slices.values.reshape(-1, *shape[depth:]), indices.reshape(-1), shape)
+
+
+def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
+    """Index vectors that select the rows in the dense array, and how they do.
+
+    For lookups of parts of rows too, so that no reshape keeps an array from an update in place.
+    """
+    windows = Windows(axes=tuple(range(slices.depth)), batch_dims=0)
+    if slices.depth == 1:
+        return slices.indices[:, None], windows
+    dims = slices.dense_shape[: slices.depth]
+    numbers = duplicates.counted(slices.indices, slices.num_rows)
+    numbers = numbers.astype(duplicates.position_dtype(dims, "IndexedSlices"))
+    return index_vectors(numbers, dims), windows
+
+
+def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
+    """The sum of several IndexedSlices of one dense shape, as one with the rows of all."""
+    shapes, dtypes = {s.dense_shape for s in slices}, {s.dtype for s in slices}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"IndexedSlices: a sum must be of one dense_shape; received {sorted(shapes)}"
+        )
+    if len(dtypes) > 1:
+        raise TypeError(
+            f"IndexedSlices: a sum must be of one dtype; received {sorted(map(str, dtypes))}"
+        )
+    depth = max(s.depth for s in slices)
+    slices = [s if s.depth == depth else _split_rows(s, depth) for s in slices]
+    widest = max((s.indices.dtype for s in slices), key=lambda dtype: dtype.itemsize)
+    return IndexedSlices(
+        jnp.concatenate([s.values for s in slices]),
+        jnp.concatenate([s.indices.astype(widest) for s in slices]),
+        slices[0].dense_shape,
+    )
+
+
+class TiedGradient(NamedTuple):
+    """The gradient of a table that is used in another way beside lookups: a sum of two parts.
+
+    Args:
+        dense: array of the table's shape, from the other uses.
+        slices: `IndexedSlices`, from the lookups.
+
+    Returns:
+        A named tuple of the two. Sums of two, differences, and products and quotients with scalars
+        are of the same kind again.
+
+    Raises:
+        TypeError: `to_dense`, where the dtypes of the parts differ; sums with anything else.
+        ValueError: `to_dense`, where their shapes differ.
+
+    Gradient: passes from `to_dense` to both parts.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxops
+        >>> loss = lambda table: (jaxops.gather(table, [2]) @ table.T).sum()
+        >>> _, grad = jaxops.sparse_value_and_grad(loss, tables="", tied=True)(jnp.ones((3, 2)))
+        >>> grad.slices
+        IndexedSlices(values=float32[1,2], indices=int32[1], dense_shape=(3, 2))
+        >>> bool((grad.to_dense() == jax.grad(loss)(jnp.ones((3, 2)))).all())
+        True
+
+    Source: what TensorFlow's gradient adds up when a variable is looked up and used densely.
+    """
+
+    dense: Any
+    slices: IndexedSlices
+
+    __array_ufunc__ = None  # NumPy scalars leave `scalar * tied` to `__rmul__`
+
+    def __add__(self, other: object) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if not isinstance(other, TiedGradient):
+            raise TypeError(
+                f"TiedGradient: only another can be added to it; received {_describe(other)}; "
+                "for an array use to_dense()"
+            )
+        return TiedGradient(self.dense + other.dense, self.slices + other.slices)
+
+    def __radd__(self, other: object) -> TiedGradient:
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __sub__(self, other: object) -> TiedGradient:
+        return self + -other if isinstance(other, TiedGradient) else self + other
+
+    def __neg__(self) -> TiedGradient:
+        return TiedGradient(-self.dense, -self.slices)
+
+    def __mul__(self, scalar: Any) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return TiedGradient(self.dense * _check_scalar(scalar), self.slices * scalar)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> TiedGradient:
+        return TiedGradient(self.dense / _check_scalar(scalar), self.slices / scalar)
+
+    def to_dense(self) -> jax.Array:
+        """The sum: the gradient that `jax.grad` has."""
+        if not isinstance(self.slices, IndexedSlices):
+            raise TypeError(
+                f"TiedGradient: slices must be IndexedSlices; received {_describe(self.slices)}"
+            )
+        return self.slices.add_to(self.dense)
+
+
+def _check_scalar(x: Any) -> Any:
+    if not isinstance(x, (int, float, complex, np.generic, np.ndarray, jax.Array)):
+        raise TypeError(f"IndexedSlices: it can be scaled by a scalar; received {_describe(x)}")
+    if jnp.ndim(x) != 0:
+        raise ValueError(
+            f"IndexedSlices: it can be scaled by a scalar; received {_describe(x)}; to scale rows, "
+            "make a new one of its values"
+        )
+    return x
+
+
+def _describe(x: object) -> str:
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return f"{x.dtype}[{','.join(map(str, x.shape))}]"  # type: ignore[attr-defined]
+    return arguments.brief(x)

@@ -1,0 +1,236 @@
+"""Lookups: the equations of a traced program that read rows of a table, and which rows those are.
+
+A lookup reads whole rows, a row being what stands at one position along the first `depth` axes of
+the table: one axis for `table[indices]`, two for elements `table[i, j]` or with a batch dimension.
+Positions count rows in row-major order; one outside `[0, rows)` reads nothing of the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import JaxprEqn
+from jax.extend.core import primitives as jax_primitives
+
+from jaxops._cpu import column_sums
+from jaxops._indexing import deterministic_sums, policy
+from jaxops._indexing.dimension_numbers import gather_dimension_numbers
+from jaxops._sparse.duplicates import position_dtype
+from jaxops._sparse.indexed_slices import IndexedSlices
+from jaxops._sparse.jaxprs import type_of
+
+_MODES = lax.GatherScatterMode
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["positions"],
+    meta_fields=["table", "table_shape", "depth", "masked"],
+)
+@dataclasses.dataclass(frozen=True)
+class Lookup:
+    """One lookup, or the stacked ones of a loop: `positions[..., n]` in the table `table`.
+
+    `masked`: cotangents come in for positions outside the table too, and do not count.
+    """
+
+    positions: Any
+    table: int
+    table_shape: tuple[int, ...]
+    depth: int
+    masked: bool
+
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        return self.table_shape[self.depth :]
+
+    def nowhere(self) -> Lookup:
+        """A lookup of the same type that reads nothing."""
+        positions = jnp.full(self.positions.shape, self.rows, self.positions.dtype)
+        return dataclasses.replace(self, positions=positions)
+
+    @property
+    def rows(self) -> int:
+        return math.prod(self.table_shape[: self.depth])
+
+    def rows_like(self, leaves: list[jax.Array]) -> Any:
+        """The type of what is read."""
+        shape = (*self.positions.shape, *self.row_shape)
+        table = jax.typeof(leaves[self.table])
+        if varying := table.manual_axis_type.varying:  # under `shard_map`
+            return lax.pcast(jnp.zeros(shape, table.dtype), tuple(varying), to="varying")
+        return jax.ShapeDtypeStruct(shape, table.dtype)
+
+    def slices(self, values: jax.Array) -> IndexedSlices:
+        """The gradient of the table, from the cotangent of what is read."""
+        positions = self.positions.reshape(-1)
+        values = values.reshape(-1, *self.row_shape)
+        if self.masked:
+            counts = (positions < self.rows).reshape((-1,) + (1,) * (values.ndim - 1))
+            values = jnp.where(counts, values, jnp.zeros((), values.dtype))
+        return IndexedSlices(values, positions, self.table_shape)
+
+
+def is_lookup(x: object) -> bool:
+    return isinstance(x, Lookup)
+
+
+class Access(NamedTuple):
+    """What `slice`, `dynamic_slice` and `gather` have in common: windows of a table; static."""
+
+    shape: tuple[int, ...]  # of the table
+    sizes: tuple[int, ...]  # of a window
+    strides: tuple[int, ...]  # within a window
+    batch_shape: tuple[int, ...]  # windows
+    collapsed: tuple[int, ...]  # axes of the windows, of size 1, that the result lacks
+    offset_dims: tuple[int, ...]  # dimensions of the result that run over a window
+    mode: lax.GatherScatterMode
+
+    @property
+    def depth(self) -> int:
+        return 1 + max((a for a in range(len(self.shape)) if not self._reads_all(a)), default=0)
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Whether it reads less than the table has along the first axis: else it is no lookup."""
+        return not self._reads_all(0) or self.shape[0] == 1
+
+    def _reads_all(self, axis: int) -> bool:
+        return self.sizes[axis] == self.shape[axis] and self.strides[axis] == 1
+
+    @property
+    def _kept(self) -> list[int]:
+        return [axis for axis in range(len(self.shape)) if axis not in self.collapsed]
+
+    def to_result(self, rows: jax.Array) -> jax.Array:
+        """From rows, `[n, *row_shape]` in the order of the positions, to what the access gives."""
+        rows = rows.reshape(*self.batch_shape, *(self.sizes[axis] for axis in self._kept))
+        rank = rows.ndim
+        batch = iter(range(len(self.batch_shape)))
+        window = iter(range(len(self.batch_shape), rank))
+        return rows.transpose(
+            [next(window if d in self.offset_dims else batch) for d in range(rank)]
+        )
+
+    def positions(self, starts: list[jax.Array]) -> jax.Array:
+        """Row-major positions `[n]` of the rows, for windows that begin at `starts[axis]`."""
+        depth = self.depth
+        dtype = position_dtype(self.shape[:depth], "sparse_value_and_grad", "tables")
+        last_starts = [
+            dim - (size - 1) * stride - 1
+            for dim, size, stride in zip(self.shape, self.sizes, self.strides, strict=True)
+        ]
+        if self.mode == _MODES.CLIP:
+            starts = [jnp.clip(s, 0, last) for s, last in zip(starts, last_starts, strict=True)]
+        window = [self.sizes[axis] for axis in range(depth) if axis in self._kept]
+        shape = (*self.batch_shape, *window)
+        result = jnp.zeros(shape, dtype)
+        dimension = len(self.batch_shape)
+        for axis in range(depth):
+            start = starts[axis].astype(dtype)
+            coordinate = jnp.broadcast_to(start.reshape(start.shape + (1,) * len(window)), shape)
+            if axis in self._kept:
+                offset = lax.broadcasted_iota(dtype, shape, dimension)
+                coordinate = coordinate + offset * self.strides[axis]
+                dimension += 1
+            result = result * self.shape[axis] + coordinate
+        if self.mode != _MODES.CLIP:
+            # A window that is not wholly inside is dropped as a whole.
+            inside = [(s >= 0) & (s <= last) for s, last in zip(starts, last_starts, strict=True)]
+            valid = functools.reduce(jnp.logical_and, inside)
+            valid = jnp.broadcast_to(valid.reshape(valid.shape + (1,) * len(window)), shape)
+            result = jnp.where(valid, result, math.prod(self.shape[:depth]))
+        return result.reshape(-1)
+
+
+def access_of(eqn: JaxprEqn) -> Access | None:
+    """How `eqn` reads the table that is its first operand; None where that is not by lookup."""
+    if eqn.primitive not in _READERS:
+        return None
+    access = _READERS[eqn.primitive][0](eqn)
+    return access if access.chooses_rows else None
+
+
+def describe(eqn: JaxprEqn) -> str:
+    """What `eqn` does to a table that it does not look up."""
+    name = eqn.primitive.name
+    return f"{name}, with all of its first axis" if eqn.primitive in _READERS else name
+
+
+def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
+    """Per axis of the table: where the windows begin. `operands` are those after the table."""
+    return _READERS[eqn.primitive][1](eqn, *operands)
+
+
+def _slice_access(eqn: JaxprEqn) -> Access:
+    shape = type_of(eqn.invars[0]).shape
+    result = type_of(eqn.outvars[0]).shape
+    return Access(
+        shape=shape,
+        sizes=result,
+        strides=eqn.params.get("strides") or (1,) * len(shape),
+        batch_shape=(),
+        collapsed=(),
+        offset_dims=tuple(range(len(shape))),
+        mode=_MODES.CLIP,
+    )
+
+
+def _slice_starts(eqn: JaxprEqn):
+    return list(np.array(eqn.params["start_indices"], np.int64))
+
+
+def _dynamic_slice_starts(eqn: JaxprEqn, *starts):
+    return [policy.to_signed(jnp.asarray(start)) for start in starts]
+
+
+def _gather_access(eqn: JaxprEqn) -> Access:
+    table, indices = map(type_of, eqn.invars)
+    numbers, sizes, mode = _gather_params(eqn)
+    return Access(
+        shape=table.shape,
+        sizes=tuple(sizes),
+        strides=(1,) * table.ndim,
+        batch_shape=indices.shape[:-1],
+        collapsed=(*numbers.collapsed_slice_dims, *numbers.operand_batching_dims),
+        offset_dims=numbers.offset_dims,
+        mode=mode,
+    )
+
+
+def _gather_starts(eqn: JaxprEqn, indices):
+    numbers, *_ = _gather_params(eqn)
+    indices = policy.to_signed(jnp.asarray(indices))
+    batch_shape = indices.shape[:-1]
+    starts = [jnp.zeros(batch_shape, indices.dtype)] * type_of(eqn.invars[0]).ndim
+    for component, axis in enumerate(numbers.start_index_map):
+        starts[axis] = indices[..., component]
+    batching = zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
+    for axis, dimension in batching:
+        starts[axis] = lax.broadcasted_iota(indices.dtype, batch_shape, dimension)
+    return starts
+
+
+def _gather_params(eqn: JaxprEqn):
+    if eqn.primitive is jax_primitives.gather_p:
+        return (eqn.params[key] for key in ("dimension_numbers", "slice_sizes", "mode"))
+    windows = eqn.params["windows"]
+    table, indices = map(type_of, eqn.invars)
+    numbers = gather_dimension_numbers(windows, table.ndim, indices.ndim)
+    return numbers, windows.slice_sizes(table.shape), _MODES.PROMISE_IN_BOUNDS
+
+
+_READERS = {
+    jax_primitives.slice_p: (_slice_access, _slice_starts),
+    jax_primitives.dynamic_slice_p: (_slice_access, _dynamic_slice_starts),
+    jax_primitives.gather_p: (_gather_access, _gather_starts),
+    deterministic_sums.gather_p: (_gather_access, _gather_starts),
+    column_sums.gather_p: (_gather_access, _gather_starts),
+}

@@ -1,0 +1,76 @@
+"""What is said of an optimizer that does not update each row by itself."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from collections.abc import Sequence
+
+from jax.extend.core import JaxprEqn
+
+from jaxops import _jax_internals
+from jaxops._sparse import row_facts
+
+_OP = "lazy"
+
+_REMEDY = (
+    "Keep it from the tables, as optax.multi_transform and optax.masked can, or give it dense "
+    "gradients (IndexedSlices.to_dense)"
+)
+
+
+def row_message(path: str, problem: row_facts.Problem) -> str:
+    return (
+        f"{_OP}: the optimizer must update each row of table {path!r} by itself; received one "
+        f"that {problem.what}{_where(problem.equations)}. {_REMEDY}"
+    )
+
+
+def phase_message(path: str, state: str, gate: row_facts.Gate, keeps_params: bool) -> str:
+    if keeps_params:
+        return (
+            f"{_OP}: the optimizer must update each row of table {path!r} in one step; received "
+            f"one that keeps parameters of some steps for later ones, in its state {state}"
+            f"{_where(gate.equations)}: a row without a gradient in the later step would not go "
+            f"back to its own. {_REMEDY}"
+        )
+    return (
+        f"{_OP}: the optimizer must use the gradient of table {path!r} in the step that gets it; "
+        f"received one that collects gradients over several steps, in its state {state}"
+        f"{_where(gate.equations)}: a row without a gradient in the last of them would lose its "
+        "own. Add the gradients of several steps up, as IndexedSlices can be, and make one lazy "
+        "step with the sum"
+    )
+
+
+def _where(equations: Sequence[JaxprEqn]) -> str:
+    """The transformation that made an equation, and the line of it.
+
+    What JAX's own functions trace is kept, and tells of the first that called them, so calls come
+    before what is in them.
+    """
+    for eqn in equations:
+        frames = [(*f, _outermost(*f[:2])) for f in _jax_internals.frames_of(eqn)]
+        inside = [f for f in frames if f[3] and f[3] != f[2]]
+        updates = [f for f in inside if "update" in f[2]] or inside
+        for _, _, _, name in updates[:1]:
+            file, line, _, _ = next(f for f in inside if f[3] == name)
+            return f" in {name} ({_short(file)}:{line})"
+    for eqn in equations:
+        for file, line, function in _jax_internals.frames_of(eqn):
+            return f" in {function} ({_short(file)}:{line})"
+    return ""
+
+
+def _outermost(file: str, line: int) -> str | None:
+    """The function or class around a line that stands at the left margin."""
+    for number in range(line, 0, -1):
+        match = re.match(r"(?:def|class) (\w+)", linecache.getline(file, number))
+        if match:
+            return match[1]
+    return None
+
+
+def _short(file: str) -> str:
+    return os.sep.join(file.split(os.sep)[-3:])

@@ -1,0 +1,201 @@
+"""A function and its derivatives, evaluated at a point and beside it, for `check_grads`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops.testing import _numeric as numeric
+from jaxops.testing._leaves import (
+    Arrays,
+    Problem,
+    compiled,
+    element_name,
+    first_where,
+    widen,
+)
+from jaxops.testing._numeric import Direction, Estimate
+
+OP = "check_grads"
+MODES = {"fwd": "forward mode (jvp)", "rev": "reverse mode (vjp)"}
+
+
+class Settings(NamedTuple):
+    name: str  # of the function
+    modes: tuple[str, ...]
+    directions: int
+    seed: int
+    rtol: float | None
+    numeric_dtype: Any
+    jit: Callable | None
+
+
+class Differentiated:
+    """A function with its derivatives. It may be a derivative itself: `trail` says by which modes.
+
+    `steps` are those of the differences, `dtypes` those in which the operands are moved, and
+    `rtol` is the relative error that is fine.
+    """
+
+    results: Arrays  # at the origin of all directions
+    center: Arrays  # those, in the dtypes of the differences
+
+    def __init__(self, problem: Problem, settings: Settings, trail: tuple[str, ...]):
+        self.problem, self.settings, self.trail = problem, settings, trail
+
+        def jvp(operands, constants, tangents):
+            def of_operands(*operands):
+                return problem.call(operands, constants)
+
+            return jax.jvp(of_operands, tuple(operands), tuple(map(jnp.asarray, tangents)))
+
+        def vjp(operands, constants, cotangents):
+            def of_operands(*operands):
+                return problem.call(operands, constants)
+
+            results, pullback = jax.vjp(of_operands, *operands)
+            return results, list(pullback([jnp.asarray(c) for c in cotangents]))
+
+        self.derivatives = {"fwd": jvp, "rev": vjp}
+        self.call = compiled(problem.call, settings.jit)
+        self.compiled = {
+            mode: compiled(self.derivatives[mode], settings.jit) for mode in settings.modes
+        }
+        wide = settings.numeric_dtype
+        self.dtypes = [
+            x.dtype if wide is None else _widened(x.dtype, wide) for x in problem.operands
+        ]
+        results = self.evaluate(problem.operands)
+        if not results:
+            raise TypeError(f"{OP}: f must return an array of a floating-point or complex dtype")
+        widened = [np.asarray(x, d) for x, d in zip(problem.operands, self.dtypes, strict=True)]
+        widened_results = results if wide is None else self.evaluate(widened)
+        self.ladder = numeric.ladder_for([*self.dtypes, *(y.dtype for y in widened_results)])
+        self.steps = self.ladder.steps
+        coarsest = min((x.dtype for x in (*problem.operands, *results)), key=numeric.digits)
+        self.rtol = settings.rtol or float(jnp.finfo(coarsest).eps) ** 0.5
+
+    def start(self, direction: Direction) -> None:
+        """Takes the origin of the direction, which is that of all, as the point that is checked."""
+        self.results = self.evaluate(direction.origin)
+        self.center = self.evaluate(numeric.moved(direction, 0.0, self.dtypes))
+        self._check_finite(self.center)
+
+    def evaluate(self, operands: Arrays) -> Arrays:
+        """The results of the function itself."""
+        return [np.asarray(y) for y in self.call(operands, self.problem.constants)]
+
+    def evaluate_moved(self, operands: Arrays) -> Arrays:
+        """Beside the point, where the function may raise though it does not at the point."""
+        try:
+            return self.evaluate(operands)
+        except Exception as error:
+            error.add_note(
+                f"{OP}: f returns at args, and raised this where args are moved for the "
+                f"differences, each element by up to {1.5 * self.steps[0]:.2g} of itself"
+            )
+            raise
+
+    def derivative_at(self, mode: str, origin: Arrays, vectors: Arrays) -> Arrays:
+        """The tangents of the results, or the gradients of the operands, as they come."""
+        return [np.asarray(d) for d in self._with_primals(mode, origin, vectors)[1]]
+
+    def _with_primals(self, mode: str, origin: Arrays, vectors: Arrays):
+        return self.compiled[mode](origin, self.problem.constants, vectors)
+
+    def estimate(
+        self, direction: Direction, cotangents: Arrays, steps=None, noise=None
+    ) -> Estimate:
+        """The slope by differences, by default of all steps; `noise` if it is known already."""
+        at = (self.evaluate_moved, direction, cotangents, self.center, self.dtypes)
+        if noise is None:
+            noise = numeric.noise_of(*at, self.steps[-1])
+        return numeric.estimate(*at, steps or self.steps, noise)
+
+    def differentiate(self, mode: str, direction: Direction, cotangents: Arrays) -> Arrays:
+        """The derivative at the origin. Raises if it or the values that come with it are wrong."""
+        problem = self.problem
+        vectors = direction.tangents if mode == "fwd" else cotangents
+        try:
+            primals, derivative = self._with_primals(mode, direction.origin, vectors)
+        except (TypeError, NotImplementedError) as error:
+            other = "rev" if mode == "fwd" else "fwd"
+            error.add_note(
+                f"{OP}: raised by {self.modes(mode)}; modes={other!r} checks the other mode alone"
+            )
+            raise
+        derivative = [np.asarray(d) for d in derivative]
+        names = problem.result_names if mode == "fwd" else problem.names
+        place = first_where(names, derivative, lambda d: ~np.isfinite(d))
+        if place is not None:
+            what = "tangent" if mode == "fwd" else "gradient"
+            self.fail(f"by {self.modes(mode)} is not finite: the {what} of {place}")
+        self._check_primals(mode, direction, primals)
+        return derivative
+
+    def _check_primals(self, mode: str, direction: Direction, primals) -> None:
+        allowed = []
+        for y in self.results:
+            size = np.abs(widen(y))
+            allowed.append(self.rtol * np.maximum(size, _root_mean_square(size)))
+        if self._first_other(primals, allowed) is None:
+            return
+        # What nearly cancels rounds differently in another program: by less than this, if at all.
+        near = self.evaluate_moved(numeric.moved(direction, self.steps[-1], self.dtypes))
+        changes = [np.abs(widen(y) - widen(c)) for y, c in zip(near, self.center, strict=True)]
+        allowed = [a + d.max(initial=0.0) for a, d in zip(allowed, changes, strict=True)]
+        found = self._first_other(primals, allowed)
+        if found is not None:
+            leaf, n = found
+            y = self.results[leaf]
+            self.fail(
+                f"comes with another value by {self.modes(mode)} than f returns: "
+                f"{element_name(self.problem.result_names[leaf], y.shape, n)} is "
+                f"{widen(primals[leaf]).flat[n]:.6g}, f returns {widen(y).flat[n]:.6g}"
+            )
+
+    def _first_other(self, primals, allowed: Arrays) -> tuple[int, int] | None:
+        for leaf, (y, primal) in enumerate(zip(self.results, primals, strict=True)):
+            wrong = np.flatnonzero(~(np.abs(widen(primal) - widen(y)) <= allowed[leaf]))
+            if wrong.size:
+                return leaf, int(wrong[0])
+        return None
+
+    def _check_finite(self, results: Arrays) -> None:
+        place = first_where(self.problem.result_names, results, lambda y: ~np.isfinite(y))
+        if place is not None:
+            if self.trail:
+                self.fail(f"is not finite: {place}")
+            raise ValueError(
+                f"{OP}: f must be finite at args; received a value that is not: {place}"
+            )
+
+    def modes(self, mode: str) -> str:
+        """The name of a mode of this derivative, for messages."""
+        return " over ".join(MODES[m] for m in (mode, *self.trail))
+
+    def fail(self, text: str) -> NoReturn:
+        what = {0: "the gradient", 1: "the second derivative"}.get(len(self.trail))
+        what = what or f"the derivative of order {len(self.trail) + 1}"
+        settings = self.settings
+        raise AssertionError(
+            f"{OP}: {what} of {settings.name} {text}\n  order {len(self.trail) + 1}, "
+            f"seed={settings.seed}, rtol={self.rtol:.2g}"
+        )
+
+
+def _root_mean_square(x: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
+
+
+def _widened(dtype, wide):
+    """`wide` in place of `dtype`, unless that is wider."""
+    if numeric.digits(dtype) >= numeric.digits(wide):
+        return dtype
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        return np.result_type(wide, np.complex64)
+    return np.dtype(wide)

@@ -1,0 +1,259 @@
+"""Derivatives along a direction by central differences, with an estimate of their error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops.testing._leaves import (
+    Arrays,
+    from_coordinates,
+    is_complex,
+    pairing,
+    terms,
+    to_coordinates,
+    widen,
+)
+
+# Estimated errors are held to be as large as this many times themselves.
+SAFETY = 4.0
+
+
+class Ladder(NamedTuple):
+    """Steps relative to the operands, falling from where they are too wide to where they drown."""
+
+    first: float
+    ratio: float
+    count: int
+
+    @property
+    def steps(self) -> list[float]:
+        return [self.first / self.ratio**n for n in range(self.count)]
+
+
+# By the number of binary digits after the first. The error of a difference is least near the cube
+# root of the rounding error, for a function that varies as its argument does; steps on both sides
+# of it show where that is for the function at hand, and how much its values jitter.
+LADDERS = {
+    7: Ladder(2.0**-2, 2.0, 5),  # bfloat16
+    10: Ladder(2.0**-2, 2.0, 7),  # float16
+    23: Ladder(2.0**-4, 4.0, 7),  # float32
+    52: Ladder(2.0**-4, 32.0, 8),  # float64
+}
+
+
+def digits(dtype) -> int:
+    return int(jnp.finfo(dtype).nmant)
+
+
+def ladder_for(dtypes: Sequence[Any]) -> Ladder:
+    return LADDERS[min(map(digits, dtypes))]
+
+
+class Direction(NamedTuple):
+    """Where to move from, and along what.
+
+    `origin + step * tangent` is a number of the dtype for each step of the ladder and for its
+    negative: what the function is told is just what the derivative is told.
+    """
+
+    origin: Arrays
+    tangents: Arrays
+
+    def along(self, tangents: Arrays) -> Direction:
+        return Direction(self.origin, tangents)
+
+
+def random_direction(operands: Arrays, ladder: Ladder, dtypes: list, seed) -> Direction:
+    """Moves each element in proportion to itself; a 0 in proportion to its array, or to 1.
+
+    The origin may differ from the operands by half a unit in the last place. `dtypes` are those in
+    which the function will be evaluated.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = [_move(x, ladder, dtype, rng) for x, dtype in zip(operands, dtypes, strict=True)]
+    return Direction([origin for origin, _ in pairs], [tangent for _, tangent in pairs])
+
+
+def _move(x: np.ndarray, ladder: Ladder, dtype, rng) -> tuple[np.ndarray, np.ndarray]:
+    wide = widen(x)
+    size = np.abs(wide).reshape(-1)
+    is_zero = size < 4 * float(jnp.finfo(x.dtype).tiny)
+    of_all = np.sqrt(np.mean(size**2)) if size.size else 1.0
+    scale = np.where(is_zero, of_all if not is_zero.all() else 1.0, size)
+    if is_complex(x):
+        scale = np.repeat(scale, 2)
+    coordinates = wide.reshape(-1).view(np.float64)
+    # The spacing of the numbers as large as the largest that will be reached.
+    _, exponent = np.frexp(np.abs(coordinates) + 1.5 * ladder.first * scale)
+    spacing = np.ldexp(float(jnp.finfo(dtype).eps), exponent - 1)
+    origin = np.round(coordinates / spacing) * spacing
+    # Of different sizes: with +-1 two errors of one size would cancel in every second direction.
+    length = rng.uniform(0.5, 1.5, scale.shape)
+    last = ladder.steps[-1]
+    moved = np.maximum(np.round(last * scale * length / spacing), 1) * spacing
+    sign = np.where(rng.random(scale.shape) < 0.5, -1.0, 1.0)
+    return from_coordinates(origin, x), from_coordinates(sign * moved / last, x)
+
+
+def aligned(direction: Direction, gradients: Arrays) -> Direction:
+    """With the signs of the gradients, so that all elements pull the same way.
+
+    Along random signs the slopes of `n` elements nearly cancel, to the root of `n` times a typical
+    one, and may be less than the rounding errors of a sum over all of them.
+    """
+    tangents = []
+    for u, g in zip(direction.tangents, gradients, strict=True):
+        # The conjugate, as the derivative along 1j is the real part of 1j * g.
+        sign = np.sign(to_coordinates(np.conj(widen(g))))
+        coordinates = to_coordinates(u)
+        coordinates = np.where(sign == 0, coordinates, sign * np.abs(coordinates))
+        tangents.append(from_coordinates(coordinates, u))
+    return direction.along(tangents)
+
+
+def with_other_signs(direction: Direction, seed: int) -> Direction:
+    rng = np.random.default_rng(seed)
+    coordinates = [to_coordinates(u) for u in direction.tangents]
+    changed = [u * rng.choice([-1, 1], u.shape) for u in coordinates]
+    pairs = zip(changed, direction.tangents, strict=True)
+    return direction.along([from_coordinates(v, u) for v, u in pairs])
+
+
+def random_cotangents(results: Arrays, seed) -> Arrays:
+    """1 for a function that returns one real number; else random, to weigh the arrays alike."""
+    if sum(y.size for y in results) == 1 and not any(map(is_complex, results)):
+        return [np.ones_like(y) for y in results]
+    rng = np.random.default_rng(seed)
+    cotangents = []
+    for y in results:
+        size = np.sqrt(np.mean(np.abs(widen(y)) ** 2)) if y.size else 0.0
+        exponent = np.clip(-np.round(np.log2(size)), -8, 8) if size else 0.0
+        shape = (*y.shape, 2) if is_complex(y) else y.shape
+        signed = rng.uniform(0.5, 1.5, shape) * np.where(rng.random(shape) < 0.5, -1, 1)
+        cotangents.append(from_coordinates(2.0**exponent * signed.reshape(-1), y))
+    return cotangents
+
+
+class Estimate(NamedTuple):
+    """Of the derivative of `pairing(cotangents, f)` along a direction."""
+
+    value: float
+    error: float  # estimated; infinite where the differences say nothing
+    jump: float  # how much the slopes of the two sides differ, if they do so at every step; else 0
+    by_step: list[tuple[float, float]]
+    best: int  # the step that was chosen
+    noise: float  # of the values that are paired
+
+    @property
+    def bound(self) -> float:
+        return SAFETY * self.error
+
+    @staticmethod
+    def unknown() -> Estimate:
+        return Estimate(np.nan, np.inf, 0.0, [], 0, np.inf)
+
+
+def moved(direction: Direction, step: float, dtypes: Sequence[Any]) -> Arrays:
+    return [
+        (widen(x) + step * widen(u)).astype(dtype)
+        for x, u, dtype in zip(direction.origin, direction.tangents, dtypes, strict=True)
+    ]
+
+
+def estimate(
+    evaluate: Callable[[Arrays], Arrays],
+    direction: Direction,
+    cotangents: Arrays,
+    center: Arrays,
+    dtypes: Sequence[Any],
+    steps: Sequence[float],
+    noise: float,
+) -> Estimate:
+    """Two evaluations a step. `center` is the value at the origin, `noise` what `noise_of` says."""
+    slopes, jumps = [], []
+    resolved = False
+    for step in steps:
+        plus = [widen(y) for y in evaluate(moved(direction, step, dtypes))]
+        minus = [widen(y) for y in evaluate(moved(direction, -step, dtypes))]
+        with np.errstate(invalid="ignore", over="ignore"):
+            odd = [p - m for p, m in zip(plus, minus, strict=True)]
+            even = [p - 2 * widen(c) + m for p, m, c in zip(plus, minus, center, strict=True)]
+            slopes.append(pairing(cotangents, odd) / (2 * step))
+            jumps.append(pairing(cotangents, even) / step)
+        changed = any(y.any() for y in (*odd, *even))
+        if resolved and not changed:  # the step is lost in rounding, inside the function
+            slopes[-1] = np.nan
+        resolved = resolved or changed
+    return _judge(np.array(slopes), np.array(jumps), np.array(steps), noise)
+
+
+def noise_of(
+    evaluate: Callable[[Arrays], Arrays],
+    direction: Direction,
+    cotangents: Arrays,
+    center: Arrays,
+    dtypes: Sequence[Any],
+    step: float,
+) -> float:
+    """How much `pairing(cotangents, f)` jitters, by its rounding errors. Six evaluations.
+
+    Of values at equal small steps the fourth differences: of what is smooth hardly anything is left
+    in them, while independent errors grow by the root of 1 + 16 + 36 + 16 + 1.
+    """
+    values = []
+    for n in range(-3, 4):
+        results = evaluate(moved(direction, n * step, dtypes)) if n else center
+        with np.errstate(invalid="ignore", over="ignore"):
+            change = [widen(y) - widen(c) for y, c in zip(results, center, strict=True)]
+            values.append(pairing(cotangents, change))
+    jitter = float(np.sqrt(np.mean(np.diff(values, 4) ** 2) / 70))
+    # Three differences tell no more than the size of it.
+    return max(2 * jitter, _rounding(cotangents, center)) if np.isfinite(jitter) else np.inf
+
+
+def _rounding(cotangents: Arrays, results: Arrays) -> float:
+    """The rounding error of `pairing(cotangents, results)`, if only the last operation rounds."""
+    parts = [
+        float(jnp.finfo(y.dtype).eps) / 2 * terms([w], [y])
+        for w, y in zip(cotangents, results, strict=True)
+    ]
+    return float(np.linalg.norm(parts))
+
+
+def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
+    by_step = list(zip(steps.tolist(), slopes.tolist(), strict=True))
+    usable = np.flatnonzero(np.isfinite(slopes) & np.isfinite(jumps))
+    if usable.size < 2:
+        return Estimate(np.nan, np.inf, 0.0, by_step, 0, noise_of_values)
+    slopes, jumps, steps = slopes[usable], jumps[usable], steps[usable]
+    change = np.abs(np.diff(slopes))
+    noise = noise_of_values / steps
+    errors = []
+    for n in range(1, len(steps)):
+        # A step that reaches over a kink agrees with wider ones, but not with narrower ones.
+        beyond = np.abs(slopes[n + 1 :] - slopes[n]) - noise[n + 1 :]
+        errors.append(max(change[n - 1], *beyond, 0.0) + noise[n])
+    best = int(np.argmin(errors)) + 1
+    ratio = steps[best - 1] / steps[best]
+    # Richardson's: what is left of the error falls with the square of the step.
+    value = slopes[best] + (slopes[best] - slopes[best - 1]) / (ratio**2 - 1)
+    jump = _jump(jumps, noise)
+    error = float(errors[best - 1])
+    return Estimate(float(value), error, jump, by_step, int(usable[best]), noise_of_values)
+
+
+def _jump(jumps, noise) -> float:
+    """What the two one-sided slopes differ by in the limit, which is 0 where `f` is smooth."""
+    if len(jumps) < 3:
+        return 0.0
+    # Three in a row agree. Each is of three values with noise, which may be found too small.
+    change = np.abs(np.diff(jumps))
+    errors = np.maximum(change[1:], change[:-1]) + 8 * noise[2:]
+    best = int(np.argmin(errors)) + 2
+    jump = abs(jumps[best])
+    stays = np.abs(jumps[best:]) + 8 * noise[best:] > jump / 2
+    return float(jump) if jump > SAFETY * errors[best - 2] and stays.all() else 0.0
