@@ -129,16 +129,6 @@ MUTANTS = {
             "    if size < -1:\n        raise",
             "test_bad_input.py -k 'test_refused and size'",
         ),
-        (
-            "return np.where((indices < 0) | (indices >= limit), -1, indices)",
-            "return np.where(indices < 0, -1, indices)",
-            "test_partition.py -k 'modes_of_exact or ignored'",
-        ),
-        (
-            "wide = x if x.dtype == np.uint64 else indices",
-            "wide = indices",
-            "test_partition.py -k 'uint64 or 64_bit or modes_of'",
-        ),
     ],
     "_ops/partition": [
         (

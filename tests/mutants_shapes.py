@@ -121,11 +121,6 @@ MUTANTS = {
             "test_reversing.py -k maps",
         ),
         (
-            "        lengths = jnp.clip(lengths, 0, dim)\n",
-            "        pass\n",
-            "test_reversing.py -k lowered_for_cuda",
-        ),
-        (
             "jnp.where(positions < lengths, lengths - 1 - positions, positions)",
             "jnp.where(positions <= lengths, lengths - 1 - positions, positions)",
             "test_reversing.py -k 004",
@@ -222,7 +217,7 @@ MUTANTS = {
             "test_one_hot.py -k bad_input",
         ),
         (
-            "    indices = policy.widen(indices)  # a depth",
+            "    indices = index_dtypes.widen(indices)  # a depth",
             "    indices = +indices  # a depth",
             "test_one_hot.py -k 'depth_beyond or any_width'",
         ),

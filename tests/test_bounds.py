@@ -20,7 +20,7 @@ from jax.extend.core import jaxpr_as_fun
 
 import jaxops
 from jaxops import testing
-from jaxops._indexing import policy
+from jaxops._indexing import bounds, check
 from jaxops._indexing.specs import ScalarIndex
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -187,7 +187,7 @@ def test_mode_error_is_checked_on_every_platform(name, platform):
 
 def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
     function, _, bad, text, *_ = case
-    monkeypatch.setattr(policy, "platform", lambda array: "gpu")
+    monkeypatch.setattr(check, "platform_of", lambda array: "gpu")
     function(bad)
     with pytest.raises(jaxops.OutOfBoundsError) as info:
         function(bad, mode="error")
@@ -398,8 +398,8 @@ def test_every_index_is_on_its_side_of_the_limit(limit, dtype):
         for index in sorted(n for n in EDGES if info.min <= n <= info.max):
             inside = 0 <= index < limit
             indices = jnp.array([[index], [index]], dtype)
-            np.testing.assert_array_equal(policy._in_bounds(indices, spec), inside)
-            assert bool(policy._any_out_of_bounds(indices, spec)) != inside, index
+            np.testing.assert_array_equal(bounds.in_bounds(indices, spec), inside)
+            assert bool(bounds.any_out_of_bounds(indices, spec)) != inside, index
 
 
 def test_check_is_one_loop_on_a_cpu():

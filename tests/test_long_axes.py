@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxops
-from jaxops._indexing import policy
+from jaxops._indexing import bounds, index_dtypes, policy
 from jaxops._indexing.specs import ScalarIndex, ShrunkAxes
 from jaxops._ops import slice, strided_slice
 
@@ -74,7 +74,7 @@ def test_single_indices_count_from_the_end(length, mode, x64):
     def positions():
         begins = jax.vmap(lambda b: strided_slice._from_the_end(b, spec, mode))(begin)
         if mode == "device":
-            return begins, policy._in_bounds(policy.widen(begins), spec)
+            return begins, bounds.in_bounds(index_dtypes.widen(begins), spec)
         return policy.resolve(spec, begins, mode)
 
     if not x64 and length >= 2**32:

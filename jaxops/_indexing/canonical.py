@@ -15,7 +15,7 @@ from jax import lax
 from jaxops._cpu import column_sums, narrow_scatter, row_copies
 from jaxops._indexing import deterministic_sums, policy
 from jaxops._indexing.dimension_numbers import Windows, lax_gather
-from jaxops._indexing.specs import IndexSpec, ScalarIndex
+from jaxops._indexing.specs import IndexSpec
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
@@ -34,9 +34,7 @@ def gather(
     """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0."""
     shape = windows.result_shape(operand.shape, indices.shape)
     if 0 in shape:
-        # Like TensorFlow, whose gather does not look at indices that select nothing; its
-        # gather_nd does.
-        if mode == "device" and isinstance(spec, ScalarIndex):
+        if mode == "device" and not spec.is_checked_if_empty:
             mode = "promise_in_bounds"
         return _checked(jnp.zeros(shape, operand.dtype), indices, spec, mode)
     _refuse_empty_axes(operand, windows, spec, mode)

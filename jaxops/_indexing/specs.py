@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,11 +19,24 @@ def _join(values, separator: str = ",") -> str:
 class IndexSpec:
     """Bounds of the index vectors in `indices[..., K]`; component `k` lies in `[0, limits[k])`.
 
-    Static and hashable: it travels as a parameter of a primitive. Subclasses word the error.
+    Static and hashable: it travels as a parameter of a primitive. Subclasses word the error, and
+    state the rules in which functions of TensorFlow differ.
     """
 
     operation: str
     limits: tuple[int, ...]
+
+    # In mode "device", what an index out of bounds is where it is no error. "ignored": it reads 0,
+    # and what it would write is dropped. "clipped": the nearest index in bounds. "by element": the
+    # function looks at each element by itself.
+    off_cpu: ClassVar[str] = "ignored"
+    # Whether an index out of bounds is an error where no element would be read.
+    is_checked_if_empty: ClassVar[bool] = True
+
+    @staticmethod
+    def inside(index, limit):
+        """What "in bounds" means, of one component: of a number, or of each in a NumPy array."""
+        return (index >= 0) & (index < limit)
 
     def error(self, position: tuple[int, ...], index: tuple[int, ...]) -> OutOfBoundsError:
         """The error for the vector `index` that stands at `position`."""
@@ -34,15 +49,13 @@ class IndexSpec:
         raise NotImplementedError
 
     def first_bad_component(self, index: tuple[int, ...]) -> int:
-        inside = [0 <= i < limit for i, limit in zip(index, self.limits, strict=True)]
-        return inside.index(False)
+        return [*map(self.inside, index, self.limits)].index(False)
 
     def find_error(self, indices: np.ndarray) -> OutOfBoundsError | None:
         """The error for the first vector out of bounds in concrete `indices`, or None."""
         bad = np.zeros(indices.shape[:-1], dtype=bool)
         for component, limit in enumerate(self.limits):
-            values = indices[..., component]
-            bad |= (values < 0) | (values >= limit)
+            bad |= ~self.inside(indices[..., component], limit)
         if not bad.any():
             return None
         position = np.unravel_index(int(np.argmax(bad)), bad.shape)
@@ -50,14 +63,16 @@ class IndexSpec:
         return self.error(tuple(int(p) for p in position), index)
 
 
-def _place(position: tuple[int, ...]) -> str:
+def _place(position: tuple[int, ...], arg: str = "indices") -> str:
     # TensorFlow writes `indices = 7` for a scalar index and `indices[0,1] = 7` otherwise.
-    return f"indices[{_join(position)}]" if position else "indices"
+    return f"{arg}[{_join(position)}]" if position else arg
 
 
 @dataclasses.dataclass(frozen=True)
 class ScalarIndex(IndexSpec):
     """`gather`: each index selects along one axis."""
+
+    is_checked_if_empty = False  # unlike in gather_nd
 
     def describe(self, position, index):
         message = f"{_place(position)} = {index[0]} is not in [0, {self.limits[0]})"
@@ -90,6 +105,7 @@ class VectorIndex(IndexSpec):
 class SliceBegin(IndexSpec):
     """`slice`: `begin[i]` lies in `[0, D_i - size_i]`, that is below `limits[i]`."""
 
+    off_cpu = "by element"
     shape: tuple[int, ...]
 
     def describe(self, position, index):
@@ -123,6 +139,7 @@ class ShrunkAxes(IndexSpec):
 class SequenceLength(IndexSpec):
     """`reverse_sequence`: a length is at most the dimension of `seq_axis`, so below the limit."""
 
+    off_cpu = "clipped"
     seq_axis: int
 
     def describe(self, position, index):
@@ -130,3 +147,35 @@ class SequenceLength(IndexSpec):
         place = f"seq_lens({_join(position)})"
         fault = f"{place} < 0" if length < 0 else f"{place} > input.dims({self.seq_axis})"
         return f"{fault}: {length} is not in [0, {limit})", position, length, limit
+
+
+@dataclasses.dataclass(frozen=True)
+class PartitionNumber(IndexSpec):
+    """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
+
+    def describe(self, position, index):
+        message = f"{_place(position, 'partitions')} = {index[0]} is not in [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class StitchIndices(IndexSpec):
+    """`dynamic_stitch`: each entry of some lists of indices, joined, is a place in the result."""
+
+    first: int  # of the lists
+    shapes: tuple[tuple[int, ...], ...]
+
+    def describe(self, position, index):
+        # TensorFlow's message tells the flat position in that tensor, and not in which.
+        *batch, flat = position
+        number, shape = self.first, self.shapes[0]
+        while flat >= math.prod(shape):
+            flat -= math.prod(shape)
+            number += 1
+            shape = self.shapes[number - self.first]
+        within = tuple(map(int, np.unravel_index(flat, shape)))
+        place = _place(within, f"indices[{number}]")
+        message = (
+            f"indices[{flat}] is out of range: {place} = {index[0]} is not in [0, {self.limits[0]})"
+        )
+        return message, (*batch, number, *within), index[0], self.limits[0]

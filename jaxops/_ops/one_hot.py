@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from jaxops import _symbolic
-from jaxops._indexing import policy
+from jaxops._indexing import index_dtypes
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
 from jaxops._run.arguments import Arrayable, static_dim, static_int
@@ -146,7 +146,7 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
     dtype = arrays[0].dtype if arrays else dtype  # of the positions, where they stand for strings
     on = values.get("on_value", jnp.ones((), dtype))
     off = values.get("off_value", jnp.zeros((), dtype))
-    indices = policy.widen(indices)  # a depth of 300 cannot be written in int8
+    indices = index_dtypes.widen(indices)  # a depth of 300 cannot be written in int8
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     largest = jnp.iinfo(indices.dtype).max
     if _symbolic.longest([depth]) > largest + 1:  # the places must count in that dtype

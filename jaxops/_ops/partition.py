@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from jax.export import is_symbolic_dim
 from jaxops import _symbolic
 from jaxops._forms import with_cpu_form
 from jaxops._indexing import policy, result_size
-from jaxops._indexing.specs import IndexSpec
+from jaxops._indexing.specs import PartitionNumber
 from jaxops._run import arguments, many_pieces, on_host
 from jaxops._run.arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
 from jaxops._run.dispatch import run
@@ -25,16 +24,6 @@ from jaxops._run.dispatch import run
 _NOUN = "slices of partition"
 _SMALL = 1 << 15  # elements
 _FEW = 8  # partitions: to look for each of them takes no longer than to sort
-
-
-@dataclasses.dataclass(frozen=True)
-class PartitionNumber(IndexSpec):
-    """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
-
-    def describe(self, position, index):
-        place = f"partitions[{','.join(map(str, position))}]" if position else "partitions"
-        message = f"{place} = {index[0]} is not in [0, {self.limits[0]})"
-        return message, position, index[0], self.limits[0]
 
 
 def dynamic_partition(
@@ -147,12 +136,13 @@ def _partition_exactly(
     known = on_host.concrete(partitions, op, "partitions")
     if known is None:
         on_host.refuse_traced(op, "partitions", data)
-    if not isinstance(partitions, (list, tuple)):  # NumPy makes `[]` a float array
+    # NumPy makes `[]` a float array.
+    if known.size > 0 or not isinstance(partitions, (list, tuple)):
         arguments.check_integer(known.dtype, op, "partitions")
     data = on_host.to_data(data, op, "data")
     spec = PartitionNumber(op, limits=(num_partitions,))
     platform = on_host.platform_of(data)
-    numbers = on_host.known_indices(known, spec, "partitions", mode, platform)
+    numbers = policy.resolve_on_host(spec, known, mode, platform)
     _check_partitions_shape(op, data, numbers.shape)
     try:
         positions = _positions(numbers.reshape(-1), num_partitions)

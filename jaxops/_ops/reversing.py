@@ -147,8 +147,6 @@ def _reverse_sequence(input, seq_lengths, fill_value, *, op, mode, seq_axis, bat
     dim = input.shape[seq_axis]
     spec = SequenceLength(op, limits=(dim + 1,), seq_axis=seq_axis)
     lengths = policy.resolve(spec, seq_lengths[:, None], mode).indices[:, 0]
-    if mode == "device":  # a check on the CPU alone: elsewhere what is out of bounds comes here
-        lengths = jnp.clip(lengths, 0, dim)
     input = _vary_as_well_as(lengths, input)
     return reverse_sequence_p.bind(input, lengths, seq_axis=seq_axis, batch_axes=(batch_axis,))
 

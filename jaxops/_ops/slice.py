@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops import _jax_internals, _symbolic
-from jaxops._indexing import canonical, policy
+from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import IndexSpec, ScalarIndex, SliceBegin
 from jaxops._ops.shaping import shape_of
@@ -124,7 +124,7 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
     limits = tuple(dim - s + 1 for dim, s in zip(shape, size, strict=True))
     spec = SliceBegin(op, limits=limits, shape=shape)
     if mode in ("fill", "clip", "wrap"):
-        largest = jnp.iinfo(policy.widen(begin).dtype).max
+        largest = jnp.iinfo(index_dtypes.widen(begin).dtype).max
         if _symbolic.longest(size) > largest:  # the positions must count in that dtype
             raise ValueError(
                 f"{op}: size must be at most {largest} for begin of dtype {begin.dtype}; "
@@ -135,13 +135,11 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
         raise ValueError(
             f"{op}: size must be at most the shape of input_, {shape}; received {size}"
         )
-    if static_begin is not None:
-        error = spec.find_error(saturate_ints(static_begin))
-        if error is None:
-            stop = tuple(b + s for b, s in zip(static_begin, size, strict=True))
-            return lax.slice(input_, static_begin, stop)
-        if mode == "error":
-            raise error
+    if static_begin is not None and policy.is_known_in_bounds(
+        spec, saturate_ints(static_begin), mode
+    ):
+        stop = tuple(b + s for b, s in zip(static_begin, size, strict=True))
+        return lax.slice(input_, static_begin, stop)
     begin = policy.resolve(spec, begin, mode).indices
     window = functools.partial(_window, size=size)
     if mode != "device":
@@ -174,8 +172,8 @@ def _positions(input_, begin, size, *, op, mode, fill_value=None):
 
 def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.Array:
     """`start + [0, length)`, where that is outside of `[0, dim)` too."""
-    is_long = policy.are_long([dim + length])
-    start = policy.widen(start, [dim + length])
+    is_long = index_dtypes.are_long([dim + length])
+    start = index_dtypes.widen(start, [dim + length])
     # Keeps the addition below from overflowing, and positions outside outside.
     info = jnp.iinfo(start.dtype)
     first, last = _symbolic.as_vector((-length, dim), start.dtype)
@@ -183,7 +181,7 @@ def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.A
     steps = jnp.arange(length, dtype=start.dtype)
     if not is_long or info.bits == 64:
         return start + steps
-    policy.check_uint32_reaches(dim + length, op, "begin")
+    index_dtypes.check_uint32_reaches(dim + length, op, "begin")
     before = start < 0 if info.min == 0 else start < -steps
     positions = start.astype(jnp.uint32) + steps.astype(jnp.uint32)
     return jnp.where(before, jnp.uint32(0), positions) if mode == "clip" else positions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -13,37 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxops._forms import with_cpu_form
-from jaxops._indexing import policy
-from jaxops._indexing.specs import IndexSpec
+from jaxops._indexing import index_dtypes, policy
+from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool
 from jaxops._run.dispatch import run
 
 _FEW = 8  # lists: more are checked together
 _INT32_MAX = 2**31 - 1
-
-
-@dataclasses.dataclass(frozen=True)
-class StitchIndices(IndexSpec):
-    """`dynamic_stitch`: each entry of some lists of indices, joined, is a place in the result."""
-
-    first: int  # of the lists
-    shapes: tuple[tuple[int, ...], ...]
-
-    def describe(self, position, index):
-        # TensorFlow's message tells the flat position in that tensor, and not in which.
-        *batch, flat = position
-        number, shape = self.first, self.shapes[0]
-        while flat >= math.prod(shape):
-            flat -= math.prod(shape)
-            number += 1
-            shape = self.shapes[number - self.first]
-        within = tuple(map(int, np.unravel_index(flat, shape)))
-        place = f"indices[{number}]" + (f"[{','.join(map(str, within))}]" if within else "")
-        message = (
-            f"indices[{flat}] is out of range: {place} = {index[0]} is not in [0, {self.limits[0]})"
-        )
-        return message, (*batch, number, *within), index[0], self.limits[0]
 
 
 def dynamic_stitch(
@@ -161,7 +137,7 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     platform = on_host.platform_of(*arrays)
     within = limit if size is None else _limit(size, mode, return_size)
     spec = StitchIndices(op, limits=(within,), first=0, shapes=shapes)
-    places = on_host.known_indices(flat, spec, "indices", mode, platform)
+    places = policy.resolve_on_host(spec, flat, mode, platform)
     if within > limit:
         places = np.where(places < limit, places, -1)
     tail = _tail(op, shapes, [x.shape for x in arrays])
@@ -304,7 +280,7 @@ def _limit(size: int, mode: str, return_size: bool) -> int:
 
 def _join(indices: Sequence[jax.Array]) -> jax.Array:
     if len({x.dtype for x in indices}) > 1:
-        indices = [policy.to_signed(x) for x in indices]
+        indices = [index_dtypes.to_signed(x) for x in indices]
     widest = max((x.dtype for x in indices), key=lambda dtype: dtype.itemsize)
     return jnp.concatenate([x.reshape(-1).astype(widest) for x in indices])
 

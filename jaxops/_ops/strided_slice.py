@@ -14,7 +14,7 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 
 from jaxops import _jax_internals, _symbolic
-from jaxops._indexing import canonical, policy
+from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops.shaping import shape_of
@@ -346,7 +346,7 @@ def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     dims = shape_of(input_, op, "input_")
     arrays = [to_indices(single, op, "begin", mode, dims) for single in singles]
     if len(arrays) > 1:
-        arrays = [policy.to_signed(array, op, dims) for array in arrays]
+        arrays = [index_dtypes.to_signed(array, op, dims) for array in arrays]
     if any(array.shape != () for array in arrays):
         shapes = [array.shape for array in arrays]
         raise ValueError(f"{op}: begin must hold scalars; received single indices of {shapes=}")
@@ -366,10 +366,7 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
     if static_singles is not None and _symbolic.are_known(spec.limits):
         vector = saturate_ints(static_singles)
         vector = np.where(vector < 0, vector + np.array(spec.limits, dtype=np.int64), vector)
-        error = spec.find_error(vector)
-        if error is not None and mode == "error":
-            raise error
-        if error is None:
+        if policy.is_known_in_bounds(spec, vector, mode):
             return _static_slice(input_, entries, iter(vector.tolist()))
     if singles:
         # First the single indices: it leaves less for the ranges to copy.
@@ -401,11 +398,11 @@ def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
     """Negative indices as positions, which stay out of bounds where they count too far."""
     if jnp.issubdtype(begin.dtype, jnp.unsignedinteger) or mode == "wrap":
         return begin
-    begin = policy.widen(begin)
+    begin = index_dtypes.widen(begin)
     if mode == "clip":  # before they may become unsigned
         lowest = _symbolic.as_vector([-dim for dim in spec.limits], begin.dtype)
         begin = jnp.maximum(begin, lowest)
-    return policy.from_the_end(begin, spec.limits, spec.operation)
+    return index_dtypes.from_the_end(begin, spec.limits, spec.operation)
 
 
 def _symbolic_range(dim: Any, entry: _Entry) -> tuple[Any, Any, Any]:

@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 
 from jaxops import _jax_internals, _symbolic
 from jaxops._errors import brief as brief
-from jaxops._indexing import policy
+from jaxops._indexing import index_dtypes
 from jaxops._run import extents
 
 # What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
@@ -152,7 +152,7 @@ def to_indices(
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
         def to_signed(leaf):
-            return policy.to_signed(to_indices(leaf, op, arg, mode, dims), op, dims)
+            return index_dtypes.to_signed(to_indices(leaf, op, arg, mode, dims), op, dims)
 
         x = jax.tree.map(to_signed, x)
         dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
@@ -280,7 +280,7 @@ def _saturate(
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array
-    is_long, longest = policy.are_long(dims), _symbolic.longest(dims)
+    is_long, longest = index_dtypes.are_long(dims), _symbolic.longest(dims)
     if is_long and array.size and array.max() > np.iinfo(np.int32).max:
         dtype = np.dtype(np.uint32)
     info = np.iinfo(dtype)

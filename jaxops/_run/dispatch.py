@@ -14,7 +14,7 @@ from jax.core import Tracer
 
 from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
-from jaxops._indexing import policy
+from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
@@ -194,7 +194,7 @@ def _run_compiled(op, impl, data, operands, indices, arrays, fill, static) -> An
 
 def _is_error(bad: jax.Array, mode: str | None) -> bool:
     # By way of NumPy, which takes a fifth of the time of `bool`.
-    return (mode == "error" or policy.platform(bad) == "cpu") and bool(np.asarray(bad))
+    return check.raises(mode, check.platform_of(bad)) and bool(np.asarray(bad))
 
 
 # One function for each set of static arguments: `jax.jit` would take half as long again to look
@@ -214,7 +214,7 @@ def _compiled(
             arguments.to_operand(x, op, arg)
         for arg, x in zip(indices, arrays[len(data) :], strict=False):
             arguments.check_integer(x.dtype, op, arg)
-        with jax.named_scope(op), policy.collect_flags() as flags:
+        with jax.named_scope(op), check.collect_flags() as flags:
             result = _call(impl, op, (*data, *indices), arrays, dict(static))
         return result, functools.reduce(jnp.logical_or, flags) if flags else None
 
@@ -225,7 +225,7 @@ def _call(impl, op: str, args: tuple[str, ...], arrays, static: Mapping[str, Any
     """`impl`, if XLA can count what it makes; `arrays` are those of `args` and the fill value."""
     names = (*args, "fill_value")[: len(arrays)]
     call = functools.partial(impl, op=op, **static)
-    return call(*extents.check(op, call, dict(zip(names, arrays, strict=True)), static))
+    return call(*extents.check_sizes(op, call, dict(zip(names, arrays, strict=True)), static))
 
 
 def scope_name(op: str, name: str | None) -> str:

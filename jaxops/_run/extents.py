@@ -27,7 +27,7 @@ from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
 from jaxops._errors import brief
-from jaxops._indexing import policy
+from jaxops._indexing import check
 
 _COUNTED = 2**63  # bytes of what is empty, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has
@@ -60,7 +60,7 @@ def _walked(dims: Sequence[int]) -> int:
     return math.prod(itertools.takewhile(lambda dim: dim > 0, signed))
 
 
-def check(
+def check_sizes(
     op: str, call: Callable, arrays: Mapping[str, jax.Array | None], static: Mapping[str, Any]
 ) -> list[jax.Array | None]:
     """The `arrays`, unless `call` of them makes one that is too large, which is refused.
@@ -109,7 +109,7 @@ def _bits_of(size: Any) -> int:
 def _refuse_too_large(op, args, static, call, arrays) -> None:
     shape, cause = None, None
     try:
-        with policy.collect_flags():  # so that no check is left to whoever collects them now
+        with check.collect_flags():  # so that no check is left to whoever collects them now
             program = jax.make_jaxpr(call)(*arrays)
     except MemoryError as error:  # of a list of too many arrays
         received = describe(args, arrays, static)

@@ -22,7 +22,7 @@ from jax.interpreters import ad
 
 from jaxops import _symbolic
 from jaxops._forms import with_cpu_form
-from jaxops._indexing import policy
+from jaxops._indexing import check
 from jaxops._sparse.jaxprs import varying_alike
 
 # From so many on Python copies them; from fewer where all pieces are results.
@@ -39,7 +39,7 @@ def split(operand: jax.Array, sizes: Sequence[int], axis: int) -> list[jax.Array
     """`lax.split`, however many pieces there are."""
     if len(sizes) < _MANY_RESULTS or not _is_copied_by_python([operand]):
         return list(lax.split(operand, sizes, axis))
-    return _split_p.bind(operand, sizes=tuple(sizes), axis=axis, results=policy.is_eager_call())
+    return _split_p.bind(operand, sizes=tuple(sizes), axis=axis, results=check.is_eager_call())
 
 
 def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:

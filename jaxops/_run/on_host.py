@@ -20,9 +20,9 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 
 from jaxops import _jax_internals
-from jaxops._indexing import canonical, policy
+from jaxops._indexing import canonical, check
 from jaxops._indexing.dimension_numbers import Windows
-from jaxops._indexing.specs import IndexSpec, ScalarIndex
+from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments, dispatch
 
 # Elements that compiled code numbers with int32: less than those has, as it rounds sizes up.
@@ -199,39 +199,13 @@ def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
     return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
 
 
-def known_indices(x: np.ndarray, spec: IndexSpec, arg: str, mode: str, platform: str) -> np.ndarray:
-    """Concrete indices under `mode`; -1 where one is out of bounds and ignored."""
-    (limit,) = spec.limits
-    if x.size == 0:  # NumPy makes `[]` a float array
-        return x.astype(np.int64)
-    if x.dtype.kind in "iu":
-        # As unsigned, negative ones are larger than any bound, unless a byte cannot hold that.
-        if limit <= np.iinfo(x.dtype).max + 1 and x.view(f"u{x.itemsize}").max() < limit:
-            return x
-    else:
-        arguments.check_integer(x.dtype, spec.operation, arg)
-    indices = x.astype(np.int64)
-    if indices.min() >= 0 and indices.max() < limit:
-        return indices
-    if mode == "error" or (mode == "device" and platform == "cpu"):
-        error = spec.find_error(x[..., None])
-        assert error is not None
-        raise error
-    wide = x if x.dtype == np.uint64 else indices  # of which int64 makes negative ones
-    if limit > 0 and mode == "clip":
-        return np.clip(wide, 0, limit - 1).astype(np.int64)
-    if limit > 0 and mode == "wrap":
-        return (wide % wide.dtype.type(limit)).astype(np.int64)
-    return np.where((indices < 0) | (indices >= limit), -1, indices)
-
-
 def platform_of(*data: jax.Array | np.ndarray) -> str:
     """Where an op on `data` runs, as far as that is known."""
     for x in data:
         if isinstance(x, Tracer):
             return jax.default_backend()
         if isinstance(x, jax.Array):
-            return policy.platform(x)
+            return check.platform_of(x)
     return "cpu"
 
 

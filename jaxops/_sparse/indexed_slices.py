@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops._indexing import canonical, policy, result_size
+from jaxops._indexing import canonical, index_dtypes, result_size
 from jaxops._indexing.dimension_numbers import Windows, index_vectors
 from jaxops._indexing.specs import IndexSpec
 from jaxops._run import arguments, on_host
@@ -82,7 +82,7 @@ class IndexedSlices:
     def __init__(self, values: Any, indices: Any, dense_shape: Any):
         op = "IndexedSlices"
         values = arguments.to_operand(values, op, "values")
-        indices = policy.to_signed(arguments.to_indices(indices, op, "indices", None))
+        indices = index_dtypes.to_signed(arguments.to_indices(indices, op, "indices", None))
         shape = arguments.static_ints(dense_shape, op, "dense_shape")
         if any(dim < 0 for dim in shape):
             raise ValueError(f"{op}: dense_shape must not be negative; received {shape}")

@@ -20,7 +20,7 @@ from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops._cpu import column_sums
-from jaxops._indexing import deterministic_sums, policy
+from jaxops._indexing import deterministic_sums, index_dtypes
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers
 from jaxops._sparse.duplicates import position_dtype
 from jaxops._sparse.indexed_slices import IndexedSlices
@@ -188,7 +188,7 @@ def _slice_starts(eqn: JaxprEqn):
 
 
 def _dynamic_slice_starts(eqn: JaxprEqn, *starts):
-    return [policy.to_signed(jnp.asarray(start)) for start in starts]
+    return [index_dtypes.to_signed(jnp.asarray(start)) for start in starts]
 
 
 def _gather_access(eqn: JaxprEqn) -> Access:
@@ -207,7 +207,7 @@ def _gather_access(eqn: JaxprEqn) -> Access:
 
 def _gather_starts(eqn: JaxprEqn, indices):
     numbers, *_ = _gather_params(eqn)
-    indices = policy.to_signed(jnp.asarray(indices))
+    indices = index_dtypes.to_signed(jnp.asarray(indices))
     batch_shape = indices.shape[:-1]
     starts = [jnp.zeros(batch_shape, indices.dtype)] * type_of(eqn.invars[0]).ndim
     for component, axis in enumerate(numbers.start_index_map):

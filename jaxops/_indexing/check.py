@@ -1,0 +1,285 @@
+"""The check, which makes an index out of bounds an error: a primitive, an identity on the indices.
+
+A primitive rather than a `lax.cond` in the traced program, because it decides per context what a
+check is:
+
+* evaluated eagerly: the indices are looked at on the host and `OutOfBoundsError` is raised;
+* in the program of an eager call: a flag, which the call returns beside its results. If the flag
+  is up, the call runs once more, evaluated eagerly (`collect_flags`);
+* lowered for the CPU: one reduction, and a host callback in the branch that raises;
+* lowered for other platforms: nothing (`mode="error"`: the same as on the CPU);
+* under `vmap`: itself, on the batched indices, so positions stay true and nothing is unrolled;
+* under `checkify`: a functional error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import batching, mlir
+
+from jaxops import _jax_internals
+from jaxops._errors import brief
+from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
+from jaxops._indexing.specs import IndexSpec
+
+# Eager calls run one compiled function that returns its flags instead of raising from inside.
+_flags: contextvars.ContextVar[list | None] = contextvars.ContextVar("jaxops_flags", default=None)
+
+
+@contextlib.contextmanager
+def collect_flags():
+    """Within: checks do not raise; each appends its scalar "some index is out of bounds"."""
+    flags: list[jax.Array] = []
+    token = _flags.set(flags)
+    try:
+        yield flags
+    finally:
+        _flags.reset(token)
+
+
+def is_eager_call() -> bool:
+    """Whether the program of an eager call is traced: all it computes is a result."""
+    return _flags.get() is not None
+
+
+def raises(mode: str | None, platform: str | None) -> bool:
+    """Whether an index out of bounds is an error on `platform`; None: it is not known yet."""
+    return mode == "error" or (mode == "device" and platform == "cpu")
+
+
+def platform_of(array: jax.Array) -> str:
+    """The platform that holds a concrete `array`, for example `"cpu"`."""
+    return next(iter(array.devices())).platform
+
+
+def error_if_any(spec: IndexSpec, indices: jax.Array, mode: str) -> jax.Array:
+    """`indices`; to use them raises where one is out of bounds, if `mode` makes it an error."""
+    if indices.size == 0:
+        return indices
+    flags = _flags.get()
+    if flags is not None:
+        flags.append(any_out_of_bounds(indices, spec))
+        return indices
+    return check_p.bind(indices, spec=spec, mode=mode, axes=_axes_to_agree_on(indices))
+
+
+def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
+    """The `shard_map` axes along which the outcome of a check can differ.
+
+    If one shard alone raised, the others would wait for it in their next collective until XLA
+    kills the process. So all shards learn that one of them has a bad index, and all raise. That
+    takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
+    some shards may not come by, it leaves out the axes along which they decide differently.
+    """
+    manual = jax.sharding.get_abstract_mesh().manual_axes
+    if not manual:
+        return ()
+    # With `check_vma=False` types do not tell along which axes values vary: assume all.
+    tracked = bool(_varying(lax.axis_index(manual[0])))
+    differing = set(_varying(indices)) if tracked else set(manual)
+    for decision in _jax_internals.decisions_of_enclosing_control_flow():
+        if decision is None or not tracked:
+            return ()
+        differing -= decision.manual_axis_type.varying
+    return tuple(a for a in manual if a in differing)
+
+
+def _varying(x: jax.Array) -> frozenset[str]:
+    """The `shard_map` axes along which `x` varies, as far as its type tells."""
+    return jax.typeof(x).manual_axis_type.varying
+
+
+def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
+    """The mask of the indices that count in mode "device", once `error_if_any` has seen them."""
+    # Taken from the indices, so that under `shard_map` it varies along the same axes.
+    first = lax.index_in_dim(indices, 0, axis=-1, keepdims=False)
+    return valid_p.bind(first, indices, spec=spec)
+
+
+# All indices count on a CPU, where one out of bounds has raised; elsewhere those in bounds do. A
+# primitive, as `lax.platform_dependent` takes longer to trace than the whole rest of a gather. No
+# CPU form (`_forms.py`): its two ways are the same for good indices only, and batched it has to
+# stay what it is.
+valid_p = Primitive("in_bounds_off_cpu")
+
+
+@valid_p.def_impl
+def _valid_eagerly(first, indices, *, spec):
+    if raises("device", platform_of(first)):
+        return _all_valid(first, indices)
+    return in_bounds(indices, spec)
+
+
+def _all_valid(first, indices, *, spec=None):
+    """A mask that XLA folds to a constant, and away with the selects that it steers."""
+    del indices, spec
+    return first == first
+
+
+@valid_p.def_abstract_eval
+def _valid_abstract_eval(first, indices, *, spec):
+    del indices, spec
+    return first.update(dtype=np.dtype(bool), weak_type=False)
+
+
+def _valid_batching_rule(operands, dims, *, spec):
+    # Both are batched, as one is made of the other.
+    first, indices = (jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
+    return valid_p.bind(first, indices, spec=spec), 0
+
+
+batching.primitive_batchers[valid_p] = _valid_batching_rule
+
+
+def _valid_off_cpu(first, indices, *, spec):
+    del first
+    return in_bounds(indices, spec)
+
+
+mlir.register_lowering(valid_p, mlir.lower_fun(_all_valid, multiple_results=False), platform="cpu")
+mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=False))
+
+
+check_p = Primitive("out_of_bounds_check")
+
+
+@check_p.def_impl
+def _check_eagerly(indices, *, spec, mode, axes):
+    del axes
+    indices = jnp.asarray(indices)  # constants of a jaxpr come as NumPy arrays
+    if raises(mode, platform_of(indices)):
+        error = spec.find_error(np.asarray(indices))
+        if error is not None:
+            raise error
+    return indices
+
+
+@check_p.def_abstract_eval
+def _check_abstract_eval(indices, *, spec, mode, axes):
+    return indices
+
+
+def _check_batching_rule(operands, dims, **params):
+    (indices,), (dim,) = operands, dims
+    indices = jnp.moveaxis(indices, dim, 0)
+    if indices.size == 0:  # a batch of none: there is nothing to look at
+        return indices, 0
+    return check_p.bind(indices, **params), 0
+
+
+batching.primitive_batchers[check_p] = _check_batching_rule
+
+
+def _raise_if_any_on_one_device(indices, *, spec: IndexSpec, mode: str, axes: tuple[str, ...]):
+    """The check as compiled: the branch taken by good indices is empty.
+
+    The other hands all of the indices to the host, where they are searched, as code that searches
+    them takes longer to compile than the gather.
+    """
+    del mode, axes
+
+    def report():
+        jax.debug.callback(functools.partial(_raise_first, spec), indices)
+
+    lax.cond(any_out_of_bounds(indices, spec), report, lambda: None)
+    return indices
+
+
+def _raise_first(spec: IndexSpec, indices):
+    error = spec.find_error(np.asarray(indices))
+    assert error is not None, "only called with indices of which one is out of bounds"
+    raise error
+
+
+def _raise_if_any_on_many_devices(indices, *, spec: IndexSpec, mode: str, axes: tuple[str, ...]):
+    """The same where no device may have all of the indices: they are searched by the program."""
+    del mode
+    bad = any_out_of_bounds(indices, spec)
+    any_bad = lax.pmax(bad.astype(jnp.int32), axes) > 0 if axes else bad
+
+    def report():
+        position, index = first_out_of_bounds(indices, spec)
+        if axes:
+            position, index = _from_one_shard(bad, (position, index), axes)
+        # `partitioned`: every device raises, not only the one with the data. A device that went
+        # on alone would wait for the others in its next collective.
+        jax.debug.callback(functools.partial(_raise, spec), position, index, partitioned=True)
+
+    lax.cond(any_bad, report, lambda: None)
+    return indices
+
+
+def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
+    """`values` as they are on the first shard where `bad` holds, on all shards."""
+    rank = lax.axis_index(axes)
+    first = lax.pmin(jnp.where(bad, rank, jnp.iinfo(rank.dtype).max), axes)
+    return jax.tree.map(
+        lambda value: lax.psum(jnp.where(rank == first, value, jnp.zeros_like(value)), axes), values
+    )
+
+
+def _raise(spec: IndexSpec, position, index):
+    raise spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index))
+
+
+def _lower(ctx, indices, **params):
+    if _jax_internals.is_for_export(ctx):
+        op, mode = params["spec"].operation, params["mode"]
+        or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
+        raise ValueError(
+            f"{op}: mode must be one that needs no Python when the program runs; "
+            f"received {brief(mode)}, which raises from a host callback, and that jax.export "
+            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', or export the "
+            f"function under jax.experimental.checkify{or_elsewhere}"
+        )
+    check = _raise_if_any_on_many_devices
+    if _jax_internals.is_for_one_device(ctx):
+        check = _raise_if_any_on_one_device
+    return mlir.lower_fun(check, multiple_results=False)(ctx, indices, **params)
+
+
+def _lower_off_cpu(ctx, indices, **params):
+    return _lower(ctx, indices, **params) if params["mode"] == "error" else [indices]
+
+
+mlir.register_lowering(check_p, _lower, platform="cpu")
+mlir.register_lowering(check_p, _lower_off_cpu)
+
+
+class _ErrorFormat(str):
+    """A format string whose `format` words the error of `spec`.
+
+    `checkify` formats its messages once the values are known, with `str.format`, which cannot
+    choose the words by the values as `IndexSpec.describe` does.
+    """
+
+    spec: IndexSpec
+
+    @classmethod
+    def of(cls, spec: IndexSpec) -> _ErrorFormat:
+        self = cls(repr(spec))  # equal texts for equal specs: checkify compares them
+        self.spec = spec
+        return self
+
+    def format(self, *args, **kwargs) -> str:
+        position, index = args
+        del kwargs
+        return str(self.spec.error(tuple(map(int, position)), tuple(map(int, index))))
+
+
+def _functional_error(indices, *, spec: IndexSpec, mode, axes):
+    """What `checkify.check` is to be called with."""
+    del mode, axes
+    ok = jnp.logical_not(any_out_of_bounds(indices, spec))
+    return ok, _ErrorFormat.of(spec), first_out_of_bounds(indices, spec)
+
+
+_jax_internals.register_checkify_rule(check_p, _functional_error)

@@ -1,0 +1,89 @@
+"""Dtypes of indices: which ones count the elements along an axis, and what `lax` takes."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _symbolic
+
+_INT32_MAX = 2**31 - 1
+
+
+def are_long(dims) -> bool:
+    """Whether some of `dims` has elements that an int32 does not reach."""
+    return _symbolic.longest(dims) > _INT32_MAX
+
+
+def widen(indices: jax.Array, dims=()) -> jax.Array:
+    """To 32 bits at least, because a bound such as 300 cannot be written in int8.
+
+    To 64 bits where there are such, and some of `dims` takes them.
+    """
+    bits = jnp.iinfo(indices.dtype).bits
+    if bits < 64 and are_long(dims) and jax.config.read("jax_enable_x64"):
+        return indices.astype(jnp.int64)
+    return indices.astype(jnp.int32) if bits < 32 else indices
+
+
+def to_signed(indices: jax.Array, op: str = "", dims=()) -> jax.Array:
+    """To a type that index arrays share, so that joining them changes no value.
+
+    Large ones are saturated, so some of `dims` may take 64-bit types.
+    """
+    indices = widen(indices, dims)
+    if are_long(dims) and indices.dtype == np.uint32:
+        raise ValueError(
+            f"{op}: uint32 indices must come as one array, not in a list, where a dimension is "
+            f"longer than int32 counts, {_symbolic.longest(dims)}; "
+            'or switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
+        )
+    return narrow(indices)
+
+
+def narrow(indices: jax.Array, dims=()) -> jax.Array:
+    """To the signed type that `lax` gathers with; what would not fit stays out of bounds.
+
+    Where it would not, because some of `dims` are that long, `lax` gathers with an unsigned one.
+    """
+    if not jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
+        return indices
+    if are_long(dims) and not jax.config.read("jax_enable_x64"):
+        return indices
+    signed = jnp.int32
+    if jax.config.read("jax_enable_x64"):
+        signed = jnp.int64
+    largest = np.array(min(jnp.iinfo(signed).max, jnp.iinfo(indices.dtype).max), indices.dtype)
+    return jnp.minimum(indices, largest).astype(signed)
+
+
+def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
+    """Index vectors whose negative components count from the end of their axis, as positions.
+
+    Those that count too far stay negative. Where an axis is longer than int32 counts they become
+    uint32, if JAX has no 64-bit types: out of bounds of the other axes all the same.
+    """
+    if jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
+        return indices
+    indices = widen(indices, dims)
+    from_end = indices < 0
+    if are_long(dims) and indices.dtype == np.int32:
+        check_uint32_reaches(_symbolic.longest(dims), op)
+        indices = lax.bitcast_convert_type(indices, jnp.uint32)
+    lengths = over_components(_symbolic.as_vector(dims, indices.dtype), indices)
+    return jnp.where(from_end, indices + lengths, indices)
+
+
+def check_uint32_reaches(length: int, op: str, arg: str = "indices") -> None:
+    if length >= 2**32:
+        raise ValueError(
+            f"{op}: positions among {length} take 64 bits in {arg}; "
+            'jax.config.update("jax_enable_x64", True) switches them on'
+        )
+
+
+def over_components(vector, indices: jax.Array):
+    """One number for each component of `indices[..., K]`, whose rank must not be promoted."""
+    return vector.reshape((1,) * (indices.ndim - 1) + vector.shape)
