@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-# So many coordinates are looked at one by one; more of them are halved first.
+# Parts of up to this many coordinates are looked at one by one, larger parts are halved.
 FEW = 32
 
 
 class Probe(NamedTuple):
-    """What a part of the coordinates should contribute, and what it does."""
+    """What a part of the coordinates should contribute, and what it contributes."""
 
     expected: float
     received: float
@@ -30,6 +30,8 @@ class Probe(NamedTuple):
 
 
 class Place(NamedTuple):
+    """The coordinates `[start, stop)` of one array."""
+
     leaf: int
     start: int
     stop: int
@@ -61,6 +63,7 @@ def find_worst(probe: Callable[[int, int, int], Probe], sizes: Sequence[int]) ->
 
 
 def _worst(probe, parts) -> Place | None:
+    """The part that is wrong by the most tolerances, if one is wrong."""
     probes = [probe(*part) for part in parts]
     wrong = [n for n, found in enumerate(probes) if found.is_wrong]
     if not wrong:
