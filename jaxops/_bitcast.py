@@ -73,7 +73,7 @@ def _bitcast(input, *, op, dtype):
     if is_complex(input.dtype):
         input = jnp.stack([lax.real(input), lax.imag(input)], axis=-1)
     part, new_part = _real_dtype(input.dtype), _real_dtype(dtype)
-    # One dimension that holds all parts of what is one element before or after.
+    # A last dimension that holds all the parts of one element, of the old dtype or the new one.
     size = max(bits, new_bits) // _bits(part)
     new_size = max(bits, new_bits) // _bits(new_part)
     grouped = (new_size, size // new_size) if size > new_size else (size,)

@@ -1,4 +1,4 @@
-"""What an index of an operation may be, and how TensorFlow words it when it is not."""
+"""The bounds of the indices of each operation, and TensorFlow's words for an index outside."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _where(equations: Sequence[JaxprEqn]) -> str:
     """The transformation that made an equation, and its line.
 
     JAX keeps the traces of its own functions, such as `jnp.where`, with the frames of their first
-    caller. So the call of one is asked before the equations in it.
+    caller. So a call is looked at before the equations in it.
     """
     for eqn in equations:
         frames = [(*f, _outermost(*f[:2])) for f in _jax_internals.frames_of(eqn)]
