@@ -19,18 +19,18 @@ from jaxops._first_occurrences import FEW, first_occurrences
 from jaxops._true_ranks import positions_by_rank, true_ranks
 
 _NOUN = "distinct values of x"
-_SMALL = 1024  # elements that a loop in Python numbers
+_SMALL = 1024  # up to so many elements are numbered by a loop in Python
 
 
 class Unique(NamedTuple):
-    """What `unique` returns."""
+    """The result of `unique`."""
 
     y: Any
     idx: Any
 
 
 class UniqueWithCounts(NamedTuple):
-    """What `unique_with_counts` returns."""
+    """The result of `unique_with_counts`."""
 
     y: Any
     idx: Any
@@ -206,7 +206,7 @@ def _of_strings(op: str, x: np.ndarray, size: int | None, fill_value, out_idx: n
 
 def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_total: bool):
     data = _dynamic_shape.to_data(x, op, "x")
-    # Not traced where `x` is differentiated, but neither compiled nor batched.
+    # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
     known = _dynamic_shape.concrete(values, op, "x")
     if known is None:
@@ -221,7 +221,7 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
         firsts, idx, count, total = jax.tree.map(np.asarray, numbered)
         firsts = firsts[:total]
         count = count[:total] if with_counts else None
-    # Each array that goes to the device costs as much as all the rest of a small call.
+    # To move an array to the device costs as much as all the rest of a small call.
     parts = [idx.astype(out_idx, copy=False)]
     if count is not None:
         parts.append(count.astype(out_idx))
@@ -236,7 +236,7 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
 def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the distinct values, and the number of the value of each element.
 
-    A dictionary, which has no NaN twice, takes less time than to call compiled code.
+    By a dictionary, for which each NaN is a new key: faster than a call of compiled code.
     """
     numbers: dict[Any, int] = {}
     firsts, idx = [], []
@@ -250,7 +250,7 @@ def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _unique(x, fill_value, *, op, mode, size, out_idx):
     _check_vector(op, x)
-    # Compiled, as what is run eagerly, such as a batch, would be compiled step by step.
+    # Compiled, as an eager `vmap` would compile the operations one by one.
     numbered = _compiled_number(lax.stop_gradient(x), size=size, with_counts=True)
     firsts, idx, count, total = numbered
     held = _held.hold(_held.num_elements(op, size, _NOUN), total, x.size, mode)
@@ -266,7 +266,7 @@ def _number(x: jax.Array, *, size: int, with_counts: bool):
     """Positions of the first `size` distinct values; numbers of elements; counts; how many."""
     n = x.shape[0]
     if x.dtype == bool:
-        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # also of bytes that are not 0 or 1
+        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # some bools are bytes beyond 0 and 1
     first = first_occurrences(x)
     is_first = first == lax.iota(jnp.int32, n)
 
@@ -281,7 +281,8 @@ def _number(x: jax.Array, *, size: int, with_counts: bool):
     def number_by_few():
         return number_by(is_first[:FEW])
 
-    # Where few values are distinct, all of them are mostly found early.
+    # If few values are distinct, most vectors have each of them among the first `FEW` elements:
+    # then only these are numbered.
     if not is_symbolic_dim(n) and n > FEW:
         firsts, idx, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
     else:
