@@ -67,4 +67,4 @@ from jaxops._unique import unique_with_counts as unique_with_counts
 
 __version__ = "0.1.0"
 
-OutOfBoundsError.__module__ = "jaxops"  # where users find it, and what tracebacks print
+OutOfBoundsError.__module__ = "jaxops"  # where users find it; tracebacks print it

@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from jaxops import _bounds, _dims, _extents, _jax_internals
 from jaxops._errors import brief as brief
 
-# What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
+# Arguments of `to_operand` and `to_indices`: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
 _DEEPEST = 100  # levels of lists: more than NumPy has dimensions

@@ -53,7 +53,7 @@ def space_to_batch(
         TypeError: wrong type of an argument; traced `block_shape` or `paddings`.
         ValueError: wrong rank, shape or value of an argument; blocks that do not fit.
 
-    Gradient: `batch_to_space` of the cotangent, which drops what fell on the padding.
+    Gradient: `batch_to_space` of the cotangent, which drops the part on the padding.
 
     Example:
         >>> import jaxops
@@ -128,7 +128,7 @@ def batch_to_space(
 
     Raises:
         TypeError: wrong type of an argument; traced `block_shape` or `crops`.
-        ValueError: wrong rank, shape or value of an argument; crops larger than what they crop.
+        ValueError: wrong rank, shape or value of an argument; crops larger than their dimension.
 
     Gradient: `space_to_batch` of the cotangent, with zeros where it was cropped.
 

@@ -23,7 +23,7 @@ def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     from its float32; 4-bit integers and 8-bit floats convert to and from all other dtypes.
 
     NaN, and floats that lie outside the integer dtype, TensorFlow leaves undefined. Here they give,
-    on every device, what its CPU kernel gives where that is consistent: the minimum in int32 and
+    on every device, the result of its CPU kernel where that is consistent: the minimum in int32 and
     int64; `2^31` in uint32 and `2^63` in uint64, except that negative values which the signed dtype
     of that size holds count modulo `2^32` and `2^64`; in smaller dtypes, the value in int32 modulo
     `2^8` or `2^16`.
@@ -32,7 +32,7 @@ def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
         x: array of shape `S` and any dtype but strings. The real part of complex numbers is taken
             for a `dtype` that is not complex. Host values of a 64-bit dtype are taken as they are
             without x64 too; host integers cast to integers under `jit` stay static. Traced.
-        dtype: static; what NumPy or JAX takes for a dtype. `float` is float32, as in TensorFlow.
+        dtype: static; any dtype, as NumPy or JAX takes it. `float` is float32, as in TensorFlow.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -104,7 +104,7 @@ def saturate_cast(value: Arrayable, dtype: DTypeLike, name: str | None = None) -
 def to_double(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "float64")`. Needs x64.
 
-    Follows `tf.compat.v1.to_double`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_double`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -133,7 +133,7 @@ def to_double(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_float(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "float32")`.
 
-    Follows `tf.compat.v1.to_float`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_float`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -160,7 +160,7 @@ def to_float(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_bfloat16(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "bfloat16")`.
 
-    Follows `tf.compat.v1.to_bfloat16`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_bfloat16`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -187,7 +187,7 @@ def to_bfloat16(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_int32(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "int32")`.
 
-    Follows `tf.compat.v1.to_int32`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_int32`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -214,7 +214,7 @@ def to_int32(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_int64(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "int64")`. Needs x64.
 
-    Follows `tf.compat.v1.to_int64`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_int64`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.

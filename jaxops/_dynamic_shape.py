@@ -116,7 +116,7 @@ def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Memory to be filled, which the CPU backend takes over without a copy.
 
-    It takes over memory that begins at a multiple of 64 bytes; that of `np.empty` may not.
+    It takes over memory that begins at a multiple of 64 bytes, which `np.empty` may not return.
     """
     return _aligned(np.empty, shape, dtype)
 

@@ -42,8 +42,8 @@ def first_occurrences(x: jax.Array) -> jax.Array:
     1. Only the first `FEW` elements bid, in a small table. If few values are distinct, most
        elements are among these values and done. If half of them wait after a round, it ends.
     2. All elements that wait bid, until at most one in `_PART` waits.
-    3. As a round takes time for every element, also for one that is done, those that wait are taken
-       out of the vector and searched among themselves. Elements equal to one that waits wait too.
+    3. A round takes time for every element, also for those that are done. So the elements that
+       wait are taken out of the vector and searched among themselves: equal ones all wait.
 
     Example:
         >>> first_occurrences(jnp.array([7, 9, 7, 5, 9]))
@@ -111,8 +111,8 @@ def _search(
     Rounds are played as long as `goes_on(waiting, first)`. All elements that wait read slots, but
     only those among the first `bidders` bid. Equal elements go from slot to slot by the same way,
     so they all find the same position in a slot: that of the first of them, or of another value.
-    Bids of earlier rounds stay in the table. They are those of elements that are done, so no value
-    that waits equals theirs: they give no wrong answer, and at worst take a slot away.
+    Bids of earlier rounds stay in the table. Their elements are done, and differ from all elements
+    that wait: so old bids give no wrong answer, and at worst take a slot away.
     """
     n = keys.shape[0]
     bidders = bidders or n

@@ -71,7 +71,7 @@ class VectorIndex(IndexSpec):
     As in TensorFlow, the coordinates of the batch belong to the vector that is printed.
     """
 
-    noun: str  # what the message calls the indexed array's shape
+    noun: str  # the message's name for the shape of the indexed array
     shape: tuple[int, ...]
     indices_ndim: int
     batch_dims: int = 0

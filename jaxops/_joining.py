@@ -128,7 +128,7 @@ def concat(
         values: list of arrays of any dtype, equal but for dimension `axis` of their shapes, or of
             host strings. Values from the host take the dtype of the JAX arrays; where there are
             none, that of a NumPy array before that of Python values, and of floats before that of
-            ints. What is not a list counts as a list of one. Traced.
+            ints. Anything but a list counts as a list of one. Traced.
         axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
             looked at any closer, and may hold a scalar.
         name: static; name of the `jax.named_scope` of the operation.

@@ -19,7 +19,7 @@ the gather would make a cotangent of the table's size. So the lookups are taken 
 1. `find_lookups` walks the program with `Table(0)` in place of `c`, and evaluates the positions
    that the gather reads: [Lookup(positions=[2, 0], table=0, table_shape=(4, 3), depth=1, ...)].
 2. `evaluate` walks it again, with tangents of rows: an array `r` of shape [2, 3] for this lookup.
-   It puts `r` in place of what the gather returns, which leaves
+   It puts `r` in place of the gather's result, which leaves
 
        { lambda b:f32[2,3]; r:f32[2,3]. let
            e:f32[2,3] = mul r b
@@ -97,7 +97,7 @@ Refuse = Callable[[JaxprEqn, Table], None]
 
 
 def find_lookups(program: ClosedJaxpr, tables: Sequence[int | None], refuse: Refuse) -> list:
-    """The lookups of a linear program, a list for each body within the list of what is around it.
+    """The lookups of a linear program. Those of a body are a list, one item of the list around it.
 
     `tables[i]` numbers the table that input `i` is the tangent of. Calls `refuse` for every other
     use of a table.

@@ -1,8 +1,8 @@
-"""Lookups: the equations of a traced program that read rows of a table, and which rows those are.
+"""Lookups: the equations of a traced program that read rows of a table, and the rows' positions.
 
-A row is what stands at one position along the first `depth` axes of the table. `depth` is 1 for
-`table[indices]`, and 2 for elements `table[i, j]` or with a batch dimension. Positions count rows
-in row-major order; a position outside `[0, rows)` reads nothing. Of a table of shape [4, 3]:
+Rows are counted along the first `depth` axes of the table, in row-major order. `depth` is 1 for
+`table[indices]`, and 2 for elements `table[i, j]` or with a batch dimension. A position outside
+`[0, rows)` reads nothing. In a table of shape [4, 3]:
 
     table[[2, 0]]            depth 1, positions [2, 0]
     table[[2, 0], [1, 1]]    depth 2, positions [2 * 3 + 1, 0 * 3 + 1]
@@ -166,13 +166,13 @@ def access_of(eqn: JaxprEqn) -> Access | None:
 
 
 def describe(eqn: JaxprEqn) -> str:
-    """What `eqn` does to a table that it does not look up."""
+    """The use that `eqn` makes of a table if it does not look it up, in words."""
     name = eqn.primitive.name
     return f"{name}, with all of its first axis" if eqn.primitive in _READERS else name
 
 
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
-    """Per axis of the table: where the windows begin. `operands` are those after the table."""
+    """For each axis of the table where the windows begin; from the operands after the table."""
     return _READERS[eqn.primitive][1](eqn, *operands)
 
 
@@ -227,7 +227,7 @@ def _gather_starts(eqn: JaxprEqn, indices):
 
 
 def _gather_params(eqn: JaxprEqn):
-    """The parameters of `lax.gather`; of a primitive of jaxops those that it stands for."""
+    """The parameters of a `lax.gather`, or of the one that a primitive of jaxops stands for."""
     if eqn.primitive is jax_primitives.gather_p:
         return (eqn.params[key] for key in ("dimension_numbers", "slice_sizes", "mode"))
     windows = eqn.params["windows"]

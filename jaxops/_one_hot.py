@@ -141,7 +141,7 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
             f"{op}: axis must be in [-1, {indices.ndim}], the rank of indices; received {axis}"
         )
     axis = indices.ndim if axis == -1 else axis
-    dtype = arrays[0].dtype if arrays else dtype  # for strings that of their positions
+    dtype = arrays[0].dtype if arrays else dtype  # strings come as arrays of positions
     on = values.get("on_value", jnp.ones((), dtype))
     off = values.get("off_value", jnp.zeros((), dtype))
     indices = _bounds.widen(indices)  # a depth of 300 cannot be written in int8

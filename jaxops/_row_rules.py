@@ -1,4 +1,4 @@
-"""What primitives do to rows, and to what is known of them, for `_rows`."""
+"""By primitive: where rows stand in the result, and which number it is, for `_rows`."""
 
 from __future__ import annotations
 

@@ -137,8 +137,8 @@ def _state_types(optimizer: Any, params: Params) -> Any:
 def possible_tables(optimizer: Any, params: Params) -> frozenset[int]:
     """The parameters that are certain to be right as tables. Raises if none can be.
 
-    Where some parameters have several dimensions, those of one dimension count as tables only if
-    they are as long as the longest.
+    If some parameters have several dimensions, a parameter of one dimension counts as a table only
+    if it is as long as the longest.
     """
     lengths = {n: t.shape[0] for n, t in enumerate(params.types) if t.shape}
     rank = min(2, max((len(t.shape) for t in params.types), default=0))

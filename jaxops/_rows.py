@@ -22,7 +22,7 @@ class Problem(NamedTuple):
     """Why the rows of a table do not stay by themselves."""
 
     what: str
-    equations: tuple[JaxprEqn, ...]  # the last is the cause, those before it the calls around it
+    equations: tuple[JaxprEqn, ...]  # the last is the cause, after the calls around it
 
 
 class Value(NamedTuple):
@@ -46,7 +46,7 @@ def constant(x: Any) -> Value:
 class Gate(NamedTuple):
     """A choice that depends on no gradient and no parameter, such as one by a step count."""
 
-    path: tuple  # numbers of equations: that of the call, of the equation in its body, and so on
+    path: tuple  # numbers of equations: of a call, of the equation in its body, and so on
     num_choices: int
     equations: tuple[JaxprEqn, ...]
 
@@ -252,7 +252,7 @@ class Rows:
         return [result] * len(eqn.outvars)
 
     def _reduction(self, eqn, operands: list[Value], result: Value, equations) -> list[Value]:
-        """Over rows only if those without a gradient add nothing; over other axes in each row."""
+        """Over other axes than the rows, or over rows if the ones without gradient add nothing."""
         name = eqn.primitive.name
         (operand,) = operands
         axes = eqn.params["axes"]
@@ -272,7 +272,7 @@ class Rows:
         return [result]
 
     def _dot_general(self, eqn, operands: list[Value], result: Value, equations) -> Value:
-        """Rows are along a batch or a free axis, or summed where those without a gradient are 0."""
+        """Rows must stand along a batch or free axis, or be summed with 0 where without gradient."""
         (contracting, batch) = eqn.params["dimension_numbers"]
         places = []
         for n, operand in enumerate(operands):
@@ -319,7 +319,7 @@ class Rows:
         return [self._join(values, index, equations) for values in zip(*results, strict=True)]
 
     def _join(self, values: Sequence[Value], index: Value, equations) -> Value:
-        """What holds of the result whichever of `values` it is, chosen by `index`."""
+        """A value that is right whichever of `values` the result is, as `index` chooses."""
         if len(values) == 1:
             return values[0]
         result = _union(values)
@@ -464,7 +464,7 @@ def _agree(operands: Sequence[Value]) -> bool:
 
 
 def _common(items: Sequence) -> Any:
-    """What all items are; None if they differ."""
+    """The value of all items if they are equal; else None."""
     first = items[0]
     if any(x is None for x in items) or any(x != first for x in items):
         return None

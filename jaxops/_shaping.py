@@ -205,7 +205,7 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
 
     Args:
         tensor: array of shape `D` and any dtype, or host strings. Traced.
-        shape: static ints; at most one is -1: what the number of elements makes it. An int is a
+        shape: static ints; at most one is -1: it follows from the number of elements. An int is a
             vector of one, `[]` makes a scalar.
         name: static; name of the `jax.named_scope` of the operation.
 

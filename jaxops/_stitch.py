@@ -62,7 +62,7 @@ def dynamic_stitch(
 
     Follows `tf.dynamic_stitch`. Differs from it in: traced indices need a static `size`; index
     dtypes (every integer type); off the CPU an index out of bounds is no error (see `mode`); a
-    slice that did not stay gets no gradient (TensorFlow sends it that of its place).
+    slice that did not stay gets no gradient (TensorFlow sends it the cotangent of its place).
 
     Args:
         indices: list of integer arrays. Traced only with `size`.

@@ -2,36 +2,38 @@
 
 This page says how it decides; docs/gradient_checks.md is for users.
 
-What is compared. A check draws a few directions `u`, as large as the arguments `x`, and for each a
-vector of cotangents `w`, as large as the results of `f`. It compares two numbers for each mode:
+Comparisons. A check draws a few directions `u` and for each of them cotangents `w`. An element of
+`u` is that of the arguments `x`, times a number from 0.5 to 1.5, with a random sign. `w` is random
+too, and larger for smaller results of `f`, so that all arrays weigh alike; 1 for a single number.
+Two numbers are compared for each mode:
 
     received = <w, J u>                        from JAX: <w, jvp(u)> (fwd) or <vjp(w), u> (rev)
     value    = d/dt <w, f(x + t u)> at t = 0   from values of f
 
-Estimate of `value` (`_judge` of the differences). At steps h[0] > h[1] > ..., relative to `x`:
+Estimate of `value` (`Differentiated.estimate`). At steps h[0] > h[1] > ..., for n >= 1:
 
     slope[n] = <w, f(x + h[n] u) - f(x - h[n] u)> / (2 h[n])
     error[n] = max(|slope[n] - slope[n-1]|, |slope[m] - slope[n]| - noise/h[m] for all m > n)
                + noise/h[n]
 
-Slopes of wide steps are off because `f` bends, those of narrow steps because `f` rounds. The step
+Slopes of wide steps are off because `f` bends, slopes of narrow steps because `f` rounds. The step
 with the least error is chosen. (The terms with m > n are for a step that reaches over a kink: its
-slope agrees with those of wider steps, not with those of narrower ones.) From the chosen step:
+slope agrees with slopes of wider steps, but not of narrower ones.) From the chosen step:
 
     value = slope[n] + (slope[n] - slope[n-1]) / ((h[n-1]/h[n])^2 - 1)      Richardson's correction
     bound = 4 error[n]
 
-x^3 at 1 along u = 1 has slopes 3 + h^2. Steps 1/4, 1/8, 1/16 give 3.0625, 3.0156, 3.0039: the least
-error is 0.0117, that of the step 1/16; value = 3.0039 - 0.0117/3 = 3, bound = 0.047.
+x^3 at 1 along u = 1 has slopes 3 + h^2. Steps 1/4, 1/8, 1/16 give 3.0625, 3.0156, 3.0039: the step
+1/16 has the least error, 0.0117; value = 3.0039 - 0.0117/3 = 3, bound = 0.047.
 
-Noise. How much <w, f> jitters when `x` hardly changes (`noise_of`): twice what the fourth
-differences of seven values at tiny steps show, and not less than the rounding of the results.
+Noise. How much <w, f> jitters when `x` hardly changes (`noise_of`): twice the jitter that the
+fourth differences of seven values at tiny steps show, and not less than the rounding of results.
 
 Tolerance. A sum of random signs may cancel by chance, so errors are measured by its terms:
 
     terms     = root of the sum of the squares of all products that <w, J u> adds up
-    scale     = max(|received|, terms, |value|), the largest among the directions of a kind: those
-                of random signs, or that of the gradient's signs
+    scale     = max(|received|, terms, |value|), the largest among directions of the same kind:
+                with random signs, or with the signs of the gradient
     tolerance = bound + rtol * scale
 
 Kink at the point. The slopes of the two sides differ by
@@ -40,8 +42,9 @@ Kink at the point. The slopes of the two sides differ by
 
 which falls with the step where `f` is smooth. If it is the same in three steps in a row and stays
 in all narrower ones, the derivative does not exist. A kink beside `x` looks the same if it is much
-nearer than the narrowest step. If it is farther, and noise forbids the steps that do not reach it,
-the slopes that agree are means of both sides: a right derivative differs from them, by no more than
+nearer than the narrowest step. If it is farther, but the steps that do not reach it are lost in
+noise, the slopes that agree are means of both sides. A right derivative then differs from them, by
+no more than
 
     bend = max over steps t, the chosen one or narrower, of |g(t) + g(-t) - 2 g(0)| / 2
 
@@ -60,9 +63,17 @@ Decision on one comparison (`_is_sure`), the first that holds:
 Decision on all (`_judge`). If one comparison is unsure, or if none has bound <= scale / 3, the
 check fails with "could not be checked": differences too noisy to tell prove nothing right.
 
-Parts. An array of the arguments whose share in `received` is less than ten tolerances would hide in
-the sum, and so would such an array of the results. Each is compared once more alone, the others 0
-in `u` or in `w`. It fails only by 1 or 4: its share may be so small that rounding hides it.
+In float32, with modes="rev", directions=1, where rtol is 3.5e-4:
+
+    f                       received   value    bound     decision
+    x^2 at 3, gradient x    -10.2      -20.4    0.00014   wrong: tolerance 0.007, bend 0
+    |x| at 0                 -1.14       0      0.003     kink: jump 2.27
+    1e4 + x at 1             -1.14      -1.12   0.215     right: tolerance 0.2155
+    1e6 + x at 1             -1.14      none    infinite  could not be checked
+
+Parts (`_check_arrays`). An array of the arguments, or of the results, whose share in `received` is
+less than ten tolerances would hide in the sum. So it is compared once more alone, with 0 for the
+others in `u` or in `w`. It fails only by 1 or 4: its share may be so small that rounding hides it.
 
 Orders. The derivative by either mode is a function too, of `x` and of `u` or `w`; order 2 checks it
 in the same way, and so on.
@@ -99,7 +110,7 @@ SEEN = 10.0
 
 
 class Comparison(NamedTuple):
-    """One mode along one direction: what JAX says, and what the differences say."""
+    """One mode along one direction: the derivative by JAX, and the estimate by differences."""
 
     mode: str
     direction: Direction
@@ -109,7 +120,7 @@ class Comparison(NamedTuple):
 
     @property
     def weights(self) -> Arrays:
-        """What the derivative is paired with."""
+        """The vector that the derivative is paired with."""
         return self.cotangents if self.mode == "fwd" else self.direction.tangents
 
     @property
@@ -200,7 +211,7 @@ class _Order:
         ]
 
     def _check_arrays(self, comparisons: list[Comparison]) -> None:
-        """Checks those arrays of arguments and results alone that would hide among the others."""
+        """Checks arrays of arguments and results alone if they would hide among the others."""
         scale = max(c.scale for c in comparisons)
         hidden = SEEN * min(self._tolerance(c, scale) for c in comparisons)
         direction, cotangents = comparisons[0].direction, comparisons[0].cotangents
@@ -223,7 +234,7 @@ class _Order:
                 self._judge([c._replace(numeric=numbers) for c in found], is_part=True)
 
     def _tolerance(self, c: Comparison, scale: float) -> float:
-        """How far `c.received` may be from the estimate; `scale` is that of its group."""
+        """How far `c.received` may be from the estimate; `scale` is the one of its group."""
         return c.numeric.bound + self.function.rtol * max(scale, c.whole_scale)
 
     def _judge(self, *groups: list[Comparison], is_part: bool = False) -> None:
@@ -332,7 +343,7 @@ class _Order:
         )
 
     def _hint(self) -> str:
-        """What to do, where arguments of 16 bits are moved in their own dtype."""
+        """The remedy, if arguments of 16 bits are moved in their own dtype."""
         if min(map(numeric.digits, self.function.dtypes)) >= numeric.digits(np.float32):
             return ""
         return ". numeric_dtype=float32 lets f be evaluated with smaller rounding errors"

@@ -25,10 +25,10 @@ class Problem(NamedTuple):
 
 
 def take_apart(f: Callable, args: tuple, op: str, is_operand: Callable[[Any], bool]) -> Problem:
-    """`f(*args)` as a function of those arrays of `args` for whose dtype `is_operand` holds.
+    """`f(*args)` as a function of the arrays of `args` for whose dtype `is_operand` holds.
 
-    Other arrays are constants, which a compiled program takes as arguments; whatever is no array,
-    such as a Python int, stays what it is.
+    Other arrays are constants, which a compiled program takes as arguments. Other objects, such as
+    a Python int, stay as they are.
     """
     paths, structure = tree_flatten_with_path(args)
     leaves = [leaf for _, leaf in paths]

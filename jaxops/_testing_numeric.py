@@ -1,6 +1,6 @@
 """Derivatives along a direction by central differences, with an estimate of their error.
 
-The docstring of the module `_testing_grads` has the formulas, and what is decided by them.
+The docstring of the module `_testing_grads` has the formulas, and the decisions made by them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def ladder_for(dtypes: Sequence[Any]) -> Ladder:
 
 
 class Direction(NamedTuple):
-    """Where to move from, and along what.
+    """A point, and the tangent along which to move from it.
 
     `origin + step * tangent` is a number of the dtype for each step of the ladder and for its
     negative. So the function moves exactly along the tangents that the derivative gets.
@@ -258,7 +258,7 @@ def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
         errors.append(max(change[n - 1], *beyond, 0.0) + noise[n])
     best = int(np.argmin(errors)) + 1
     ratio = steps[best - 1] / steps[best]
-    # Richardson's: what is left of the error falls with the square of the step.
+    # Richardson's: the error falls with the square of the step, so two slopes tell its size.
     value = slopes[best] + (slopes[best] - slopes[best - 1]) / (ratio**2 - 1)
     jump = _jump(jumps, noise)
     error = float(errors[best - 1])

@@ -41,10 +41,10 @@ class Place(NamedTuple):
 
 
 def find_worst(probe: Callable[[int, int, int], Probe], sizes: Sequence[int]) -> Place | None:
-    """`probe(leaf, start, stop)` looks at those coordinates together.
+    """The coordinate, or the smallest part, that is wrong by the most; None if no array is alone.
 
-    Halves what is wrong until few coordinates are left, about `2 * log2(size)` probes. None if
-    no array is wrong by itself.
+    `probe(leaf, start, stop)` looks at these coordinates of an array together. A wrong part is
+    halved until few coordinates are left, which takes about `2 * log2(size)` probes.
     """
     parts = [(leaf, 0, size) for leaf, size in enumerate(sizes) if size]
     place = _worst(probe, parts)

@@ -63,8 +63,8 @@ def unique(
         x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
-        size: static int; the size of `y`, for code that is compiled or batched over `x`. What it
-            does not hold is up to `mode`; places without a value get `fill_value`. Default: as
+        size: static int; the size of `y`, for code that is compiled or batched over `x`. `mode`
+            says what further values do; places without a value get `fill_value`. Default: as
             many as there are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
             strings, the empty one). Traced.
@@ -117,7 +117,7 @@ def unique_with_counts(
 
     `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included.
 
-    Follows `tf.unique_with_counts`. Differs from it in: what `unique` differs in.
+    Follows `tf.unique_with_counts`. Differs from it in: as `unique`.
 
     Args:
         x: vector, as in `unique`.
