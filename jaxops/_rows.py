@@ -272,7 +272,7 @@ class Rows:
         return [result]
 
     def _dot_general(self, eqn, operands: list[Value], result: Value, equations) -> Value:
-        """Rows must stand along a batch or free axis, or be summed with 0 where without gradient."""
+        """Rows must stand along a batch or free axis, or be summed, 0 where without gradient."""
         (contracting, batch) = eqn.params["dimension_numbers"]
         places = []
         for n, operand in enumerate(operands):
