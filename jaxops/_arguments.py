@@ -275,6 +275,10 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
 def _saturate(
     array: np.ndarray, op: str, arg: str, mode: str | None, dims: Sequence[int]
 ) -> np.ndarray:
+    """64-bit indices as 32-bit ones, of which those out of bounds stay out of bounds.
+
+    Refused are values that would come into bounds, or change modulo a dimension.
+    """
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array

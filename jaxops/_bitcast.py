@@ -57,6 +57,10 @@ def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.A
 
 
 def _bitcast(input, *, op, dtype):
+    """Groups all parts of the larger element in a last dimension, and converts part by part.
+
+    A part is a real number: a complex element has two.
+    """
     check_numeric(input.dtype, op, "input")
     shape = input.shape
     bits, new_bits = _bits(input.dtype), _bits(dtype)
@@ -77,8 +81,8 @@ def _bitcast(input, *, op, dtype):
     size = max(bits, new_bits) // _bits(part)
     new_size = max(bits, new_bits) // _bits(new_part)
     grouped = (new_size, size // new_size) if size > new_size else (size,)
-    # The leading 1 makes this a reshape that `vmap` moves its dimension to the front for. JAX's
-    # rule for the bitcast takes a mapped last dimension for the one that the bitcast consumes.
+    # The leading 1 makes this a reshape, for which `vmap` moves its dimension to the front: JAX's
+    # rule for the bitcast mistakes a mapped last dimension for the one that the bitcast consumes.
     parts = lax.reshape(input, (1, *shape, *grouped))
     parts = _convert(parts, new_part)
     if is_complex(dtype):

@@ -54,6 +54,11 @@ def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op
 
 
 def _scatter_add(operand, indices, updates, *, windows: Windows):
+    """Sorts the updates by row, sums runs of one row, and adds each sum to its row.
+
+    Targets [2, 0, 2] with updates [a, b, c] become [0, 2, 2] with [b, a, c], and the scan gives
+    [b, a, a + c]. The last sum of each run goes to its row: b to 0, a + c to 2.
+    """
     if updates.size == 0:
         return operand
     indexed = (*range(windows.batch_dims), *windows.axes)

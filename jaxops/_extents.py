@@ -106,6 +106,7 @@ def _bits_of(size: Any) -> int:
 
 
 def _refuse_too_large(op, args, static, call, arrays) -> None:
+    """Traces the call, and raises if an array in its program passes a limit."""
     shape, cause = None, None
     try:
         with _bounds.collect_flags():  # keeps the flags of this trace from the caller's collection

@@ -295,6 +295,7 @@ def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
 
 
 def _norm(grads: Any, op: str) -> jax.Array:
+    """The root of the sum of all squares, with a derivative of 0 at 0."""
     _check(grads, op, jnp.inexact)
     leaves = jax.tree.leaves(grads, is_leaf=_is_sparse)
     arrays = list(map(_distinct_elements, leaves))
@@ -312,7 +313,7 @@ def _norm(grads: Any, op: str) -> jax.Array:
 
 
 def _distinct_elements(gradient: Any) -> jax.Array:
-    """An array of the elements of the dense gradient that are not 0."""
+    """An array of all elements of the dense gradient, but for some that are 0."""
     if isinstance(gradient, IndexedSlices):
         return sum_at_first(gradient).values
     return jnp.asarray(gradient.to_dense() if isinstance(gradient, TiedGradient) else gradient)

@@ -65,6 +65,7 @@ def _reference(operand, updates, indices, *, kind: str, windows: Windows, mode):
 
 
 def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mode):
+    """The scatter with a call of Python, which puts finished rows into the operand."""
     if not _is_faster(kind, operand.shape, updates.shape, indices.shape, windows):
         return _reference(operand, updates, indices, kind=kind, windows=windows, mode=mode)
     dims = operand.shape[: windows.batch_dims + len(windows.axes)]

@@ -120,6 +120,7 @@ def _pad(tensor, constant=None, *, op, paddings, filling):
 
 
 def _mirror(tensor, op, paddings, filling):
+    """Joins each dimension with reversed slices of itself."""
     border = int(filling == "REFLECT")  # how many elements at each end have no image
     for pair, dim in zip(paddings, tensor.shape, strict=True):
         if max(pair) > dim - border:

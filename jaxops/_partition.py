@@ -185,6 +185,7 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
 
 
 def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_size):
+    """Sorts positions by partition, stably; each part is a run of the sorted positions."""
     _check_partitions_shape(op, data, partitions.shape)
     _dynamic_shape.check_countable(partitions.size, op, "partitions")
     sizes, num_partitions = size, len(size)

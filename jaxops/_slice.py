@@ -112,6 +112,10 @@ def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, .
 
 
 def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
+    """By `lax.slice` for a static `begin` in bounds, else `lax.dynamic_slice` after a check.
+
+    Modes in which the window may leave `input_` gather single positions.
+    """
     shape = input_.shape
     if begin.shape != (input_.ndim,) or len(size) != input_.ndim:
         raise ValueError(

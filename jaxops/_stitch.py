@@ -268,6 +268,7 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
 
 
 def _dynamic_stitch(*arrays, op, mode, size, return_size):
+    """The result for traced indices, with a static `size`."""
     *arrays, fill_value = arrays
     count = len(arrays) // 2
     data, indices = arrays[:count], arrays[count:]

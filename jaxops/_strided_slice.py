@@ -271,6 +271,7 @@ def _parse_entries(
     new_axis_mask,
     shrink_axis_mask,
 ) -> list[_Entry]:
+    """The entries of the index, each of the kind that its bits in the masks say."""
     begins = _components(op, "begin", begin)
     ends = _components(op, "end", end)
     steps = [1] * len(begins) if strides is None else _components(op, "strides", strides)
@@ -287,7 +288,7 @@ def _parse_entries(
     for i, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
         bit = 1 << i
         for arg, value in (("begin", first), ("end", last), ("strides", step)):
-            if not isinstance(value, jax.Array):  # also where it does not count
+            if not isinstance(value, jax.Array):  # also a value that a mask makes irrelevant
                 static_int(value, op, f"{arg}[{i}]")
         if ellipsis_mask & bit:
             entries.append(_Entry("ellipsis", i))

@@ -148,6 +148,7 @@ def _plain_decimals(strings: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, n
 
 
 def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """`_plain_decimals` of one run, from the code points of its characters, a row for each text."""
     if codes.max() > 127:
         return np.zeros(len(codes), dtype), np.zeros(len(codes), bool)
     columns = codes.T.astype(np.uint8, order="C")

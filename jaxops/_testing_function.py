@@ -45,6 +45,7 @@ class Differentiated:
     center: Arrays  # the results there, evaluated in the dtypes of the differences
 
     def __init__(self, problem: Problem, settings: Settings, trail: tuple[str, ...]):
+        """Compiles the function and its derivatives, and evaluates it once for its dtypes."""
         self.problem, self.settings, self.trail = problem, settings, trail
 
         def jvp(operands, constants, tangents):
