@@ -30,7 +30,7 @@ from jax.export import is_symbolic_dim
 
 from jaxops._true_ranks import true_positions
 
-FEW = 1 << 16  # of the elements, whose values are tried first
+FEW = 1 << 16  # the values of so many elements are searched first
 _PART = 4  # one in so many elements may be left for the last stage
 
 
@@ -40,7 +40,8 @@ def first_occurrences(x: jax.Array) -> jax.Array:
     By a hash table, as XLA's sort is slow on a CPU. A large vector is searched in three stages:
 
     1. Only the first `FEW` elements bid, in a small table. If few values are distinct, most
-       elements are among these values and done. If half of them wait after a round, it ends.
+       elements have one of these, and find it. The stage ends when the first `FEW` elements are
+       done, or after a round that leaves more than half of all elements waiting.
     2. All elements that wait bid, until at most one in `_PART` waits.
     3. A round takes time for every element, also for those that are done. So the elements that
        wait are taken out of the vector and searched among themselves: equal ones all wait.

@@ -3,8 +3,8 @@
 Found out from its traced programs, not from its name:
 
 1. State (`states`). `init` is evaluated for types, with the table and with a longer one. A leaf of
-   the state that has the table's shape both times holds its rows. A leaf that grows in another way,
-   as Adafactor's sums of columns do, refuses the table. The other leaves are shared by all rows.
+   the state that has the table's shape both times holds its rows. If a leaf grows in another way,
+   such as one number for each row, the table is refused. The other leaves are shared by all rows.
 2. Program (`_problems_along`). `update` is traced with 5 rows and with 4001, and both programs are
    followed side by side. A size or number that differs between them depends on the number of rows.
    Of each value is known along which axis rows stand, on which inputs it depends, and which number
@@ -21,7 +21,7 @@ Found out from its traced programs, not from its name:
                               reduce_sum _          refused: sums rows without a gradient too
        g / rows               div g 5.0             refused: it is 4001.0 in the other program
 
-3. Choices (`_Judge.phases`). A choice by what all rows share, such as a step count, is a gate. Both
+3. Choices (`_Judge.phases`). A choice by a value that all rows share, a step count, is a gate. Both
    programs are followed again with each gate forced each way. An optimizer that collects gradients,
    `s = where(ready, 0, s + g)` with the update `where(ready, s + g, 0)`, shows itself so: with
    `ready` the new `s` does not depend on the old one; without it the update does not depend on `g`,

@@ -3,8 +3,8 @@
 The program is followed from equation to equation, with a `Value` for each array: along which of its
 axes the rows of a table stand, on which inputs it depends, and which number it is in the rows that
 have no gradient. Two traces of it, with different numbers of rows, are followed together: sizes,
-numbers and parameters of equations that differ between them depend on the number of rows. The
-module that judges optimizers by the results, `_row_wise`, has examples.
+numbers and parameters of equations that differ between them depend on the number of rows. Examples
+are in the docstring of the module `_row_wise`, which judges optimizers by the results.
 """
 
 from __future__ import annotations
