@@ -67,4 +67,4 @@ from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_
 
 __version__ = "0.1.0"
 
-OutOfBoundsError.__module__ = "jaxops"  # where users find it, and what tracebacks print
+OutOfBoundsError.__module__ = "jaxops"  # where users find it; tracebacks print it

@@ -8,7 +8,7 @@ _LONGEST = 200  # characters of a received value in a message
 
 
 def brief(x: object) -> str:
-    """What was received, for a message."""
+    """A received value, shortened for a message."""
     if isinstance(x, Tracer):
         return f"a traced array of shape {x.shape}"
     if isinstance(x, jax.Array) and not isinstance(x.dtype, np.dtype):
@@ -34,8 +34,8 @@ class OutOfBoundsError(IndexError):
             `jax.vmap` one leading coordinate per mapped axis, outermost first.
         index: the offending value: an int, or a tuple of ints where the operation takes index
             vectors.
-        bound: what it must stay below (an int), or for an index vector the dimensions that it
-            indexes (a tuple).
+        bound: the dimension that the index must stay below (an int), or for an index vector the
+            dimensions that it indexes (a tuple).
     """
 
     def __init__(

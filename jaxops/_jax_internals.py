@@ -43,10 +43,9 @@ _sharding = functools.cache(jax.sharding.SingleDeviceSharding)
 
 
 def _put(x: np.ndarray, sharding: Any, device: Any, committed: bool) -> jax.Array:
-    """What `jax.device_put` comes to in the end.
+    """The last step of `jax.device_put`; its steps before take longer than a small eager call.
 
-    What it does before takes longer than the rest of a small eager call. `x` has a dtype that
-    JAX arrays have; it may be one of 64 bits while those are off, and stays it.
+    `x` has a dtype that JAX arrays may have. A dtype of 64 bits stays while 64-bit types are off.
     """
     aval = _aval(x.shape, x.dtype)
     return _xla_client.batched_device_put(aval, sharding, [x], [device], committed, enable_x64=True)
@@ -73,14 +72,14 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
 
     `out_of_bounds(*operands, **params)` returns `(ok, format string, values)` for `checkify.check`.
     JAX has no public way to give a primitive a checkify rule, hence `jax._src.checkify`. Its rules
-    changed their leading arguments between jax 0.10 and 0.12; handing the work on to the rule of
-    `checkify.check`'s own primitive keeps this independent of what they are.
+    changed their leading arguments between jax 0.10 and 0.12. Here they are only handed on, to the
+    rule of `checkify.check`'s own primitive, so any will do.
     """
 
     def rule(*context_and_operands, **params):
         operand = context_and_operands[-1]
-        # Whatever errors the caller asked for: a kind of check that is not enabled would leave
-        # the index to `lax`, which clamps it.
+        # The check is made whichever errors the caller asked for: without it `lax` would clamp the
+        # index.
         context = [
             c | checkify.user_checks if isinstance(c, frozenset) else c
             for c in context_and_operands[:-1]
@@ -111,12 +110,12 @@ _DECIDED_BY = {"cond": "pred", "_cond": "pred", "switch": "index", "_switch_inte
 
 
 def decisions_of_enclosing_control_flow() -> Iterator[Any]:
-    """What decides how often the code being traced runs, for each enclosing control-flow function.
+    """The values that decide how often the code being traced runs, innermost function first.
 
-    The type (`jax.typeof`) of the predicate of a `cond`, the index of a `switch`, the predicate of
-    a `while_loop`; None where it could not be found out. JAX keeps no public record of any of it,
-    so the Python stack is read: tracing a body is a call made by the control-flow function. Only
-    consulted while tracing inside `shard_map`.
+    Yields the type (`jax.typeof`) of the predicate of each enclosing `cond`, the index of a
+    `switch`, the predicate of a `while_loop`; None if it could not be found out. JAX keeps no
+    public record of them, so the Python stack is read: the control-flow function calls the tracing
+    of its body. Only used while tracing inside `shard_map`.
     """
     frame = sys._getframe(1)
     while_predicate = None
@@ -127,7 +126,7 @@ def decisions_of_enclosing_control_flow() -> Iterator[Any]:
             yield None if decision is None else jax.typeof(decision)
         elif module == "jax._src.lax.control_flow.loops" and function == "while_loop":
             yield while_predicate
-        # Inside `while_loop`, a local function of it traces the condition and then the body.
+        # A local function of `while_loop` traces the condition and then the body.
         cond_jaxpr = frame.f_locals.get("cond_jaxpr") if function == "_create_jaxpr" else None
         while_predicate = None if cond_jaxpr is None else cond_jaxpr.out_avals[0]
         frame = frame.f_back
@@ -136,7 +135,7 @@ def decisions_of_enclosing_control_flow() -> Iterator[Any]:
 def drop_unused(program: jex_core.ClosedJaxpr) -> jex_core.ClosedJaxpr:
     """`program` without the equations that its results do not depend on; all inputs stay.
 
-    In `jax.interpreters`, which is not as settled as `jax.extend`.
+    Done by `jax.interpreters`, which is not as settled as `jax.extend`.
     """
     keep = [True] * len(program.jaxpr.outvars)
     jaxpr, _ = partial_eval.dce_jaxpr(program.jaxpr, keep, instantiate=True)
@@ -146,7 +145,7 @@ def drop_unused(program: jex_core.ClosedJaxpr) -> jex_core.ClosedJaxpr:
 def is_for_one_device(ctx) -> bool:
     """Whether a program that is being lowered will run on one device.
 
-    The context of a lowering rule is public; what it knows about devices has no public name.
+    The context of a lowering rule is public; its number of devices has no public name.
     """
     return getattr(ctx.module_context.axis_context, "num_devices", None) == 1
 
@@ -154,7 +153,7 @@ def is_for_one_device(ctx) -> bool:
 def is_for_export(ctx) -> bool:
     """Whether a program that is being lowered will be stored, and run in another process.
 
-    As above.
+    The context has no public name for this either.
     """
     return getattr(ctx.module_context.lowering_parameters, "for_export", False)
 
@@ -162,7 +161,7 @@ def is_for_export(ctx) -> bool:
 def is_for_elsewhere(ctx) -> bool:
     """Whether a program that is being lowered may run in another process or on another platform.
 
-    As above.
+    The context has no public name for this either.
     """
     return is_for_export(ctx) or len(ctx.module_context.platforms) > 1
 
@@ -181,8 +180,8 @@ def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
 def where(eqn: jex_core.JaxprEqn) -> str:
     """` at FILE:LINE (FUNCTION)` of the user's code that made `eqn`, or nothing if not known.
 
-    The innermost frame that is neither JAX's nor of this package. JAX prints the like in its own
-    errors, and has no public way to it.
+    The innermost frame that is neither JAX's nor of this package. JAX's own errors name it; there
+    is no public way to it.
     """
     frames = list(_source_info_util.user_frames(eqn.source_info.traceback))
     outside = [frame for frame in frames if not _is_ours(frame)]
@@ -194,7 +193,7 @@ def where(eqn: jex_core.JaxprEqn) -> str:
 def frames_of(eqn: jex_core.JaxprEqn) -> list[tuple[str, int, str]]:
     """File, line and function of the calls that made `eqn`, the innermost first.
 
-    As above. Without what is JAX's or of this package.
+    Without frames of JAX and of this package, and by no public way either.
     """
     return [
         (frame.file_name, frame.start_line, frame.function_name)
@@ -208,15 +207,15 @@ def _is_ours(frame) -> bool:
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:
-    """Makes methods that typed random keys lack a TypeError with `words`, for those that `is_ours`.
+    """For keys that `is_ours`, methods that typed random keys lack raise a TypeError with `words`.
 
-    Outside of `jit`, `x.sum()`, `x.real` and their like are a NotImplementedError of JAX for all
-    keys, without the name of the dtype, and `optax.global_norm` begins with `x.real`. No class of
-    ours could be a leaf, as JAX knows its own. So the methods of this one are wrapped; for other
-    keys they are what they were.
+    Outside of `jit`, `x.sum()`, `x.real` and their like raise JAX's NotImplementedError for all
+    keys, without the name of the dtype, and `optax.global_norm` begins with `x.real`. A class of
+    jaxops could not be a leaf, as JAX accepts only its own classes. So the methods of JAX's class
+    are wrapped; other keys behave as before.
     """
     for keys in jax.Array.__subclasses__():
-        if keys.__name__ != "PRNGKeyArray":  # not there by that name: JAX's own words stay
+        if keys.__name__ != "PRNGKeyArray":  # no class of this name: JAX's own words stay
             continue
         missing = [
             name

@@ -1,8 +1,8 @@
 """Sizes of dimensions, which are symbolic while a program is exported for more than one shape.
 
-What decides between ways to compute the same thing takes the general one where a size is symbolic.
-What decides whether a call is right leaves the comparison to JAX, which knows it from the
-constraints of the export or raises.
+A function that chooses between ways to compute the same result takes the general one for a symbolic
+size. A function that decides whether a call is right leaves the comparison to JAX, which knows the
+outcome from the constraints of the export, or raises.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ def are_known(dims: Sequence[int]) -> bool:
 
 
 def longest(dims: Sequence[int]) -> int:
-    """Of those that are known."""
+    """The largest of the sizes that are known."""
     return max((dim for dim in dims if not is_symbolic_dim(dim)), default=0)
 
 
 def exceed(dims: Sequence[int], largest: int) -> np.ndarray:
-    """Which of them are known to be larger."""
+    """Which sizes are known to be larger than `largest`."""
     return np.array([longest([dim]) > largest for dim in dims], bool)
 
 
 def as_vector(dims: Sequence[int], dtype) -> np.ndarray | jax.Array:
-    """The sizes as numbers, which the program has to find out where one is symbolic.
+    """The sizes as numbers. The program computes them when it runs, if one is symbolic.
 
-    What is known and does not fit becomes the nearest number that does.
+    A known size that does not fit the dtype becomes the nearest number that does.
     """
     info = jnp.iinfo(dtype)
 

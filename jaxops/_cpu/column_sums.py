@@ -1,7 +1,8 @@
-"""The gather along a later axis, whose gradient XLA's CPU compiler adds up slowly, row by row.
+"""The gather along a later axis, with a gradient that is added up row by row on a CPU.
 
-Cotangents of columns are added to columns: one scatter of them goes down the rows for each column,
-and touches another cache line with each element. Here one scatter for each row stays in the cache.
+The gradient adds cotangents of columns to columns. XLA's CPU compiler makes one scatter of it,
+which goes down all rows for each column, and touches another cache line with each element. Here
+there is one scatter for each row, which stays in the cache.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Arra
 
 
 def is_added_by_row(operand: jax.Array, indices: jax.Array, windows: Windows) -> bool:
-    """Whether the gradient takes less time so."""
+    """Whether the gradient takes less time row by row."""
     if not jnp.issubdtype(operand.dtype, jnp.inexact):
         return False
     if jax.typeof(operand).sharding.mesh.explicit_axes:
@@ -39,10 +40,10 @@ def is_added_by_row(operand: jax.Array, indices: jax.Array, windows: Windows) ->
 
 
 def _is_faster(shape: tuple[int, ...], indices_shape: tuple[int, ...], windows: Windows) -> bool:
-    """All measured, with jax 0.10.2.
+    """The limits are measured, with jax 0.10.2.
 
-    Many short rows take longer, and so do rows of which little is gathered, as each is filled with
-    zeros in the cache and then copied.
+    Short rows take longer row by row, and so do rows from which little is gathered, as each row is
+    filled with zeros in the cache and then copied.
     """
     first = windows.first
     if windows.batch_dims or first == 0 or not _symbolic.are_known((*shape, *indices_shape)):
@@ -53,7 +54,7 @@ def _is_faster(shape: tuple[int, ...], indices_shape: tuple[int, ...], windows: 
 
 
 def _add_columns(updates, indices, *, windows: Windows, shape: tuple[int, ...]):
-    """What `updates` add up to in an array of `shape`."""
+    """An array of `shape` with the sums of `updates`."""
     return lax_scatter("add", jnp.zeros(shape, updates.dtype), indices, updates, windows)
 
 
@@ -72,7 +73,7 @@ _add_p = with_cpu_form("add_columns", _add_columns, _add_by_row, num_linear=1)
 
 def _transpose(cotangent, operand, indices, *, windows: Windows):
     assert ad.is_undefined_primal(operand)
-    # What was batched meanwhile may be no such gather anymore.
+    # The gather may have been batched since it was chosen: it is judged anew.
     shape = operand.aval.shape
     add = _add_p.bind if _is_faster(shape, indices.shape, windows) else _add_columns
     return [add(cotangent, indices, windows=windows, shape=shape), None]

@@ -1,4 +1,22 @@
-"""For each element of a vector the position of the first one equal to it."""
+"""For each element of a vector the position of the first one equal to it.
+
+By a hash table of positions, which is filled in rounds (`_search`). In each round every element
+that still waits for its answer goes to a slot that its value decides, and bids its own position;
+the lowest bid stays. Then each element reads the position in its slot. If the element there has the
+same value, it is the first one with this value, since all of them came to this slot. If not, two
+values have met, and the elements that lost try another slot in the next round:
+
+    elements          7    9    7    5    9
+    positions         0    1    2    3    4
+    round 1: slot     s    s    s    t    s    7 and 9 meet in s
+      lowest bid      0    0    0    3    0
+      answer          0    -    0    3    -    a 9 finds a 7 there, and waits
+    round 2: slot          u              u
+      lowest bid           1              1
+      answer          0    1    0    3    1
+
+The number of rounds depends on how often values meet, not on the number of elements.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +30,32 @@ from jax.export import is_symbolic_dim
 
 from jaxops._cpu.true_ranks import true_positions
 
-FEW = 1 << 16  # elements that decide whether there are few distinct values
-_PART = 4  # of the elements, what is left to be searched apart
+FEW = 1 << 16  # the values of so many elements are searched first
+_PART = 4  # one in so many elements may be left for the last stage
 
 
 def first_occurrences(x: jax.Array) -> jax.Array:
-    """For each element the position of the first one equal to it, by a hash table.
+    """For each element the position of the first one equal to it; for a NaN its own.
 
-    XLA's sort is slow on a CPU. A large vector is searched in three stages, each for what the one
-    before left: all elements in a table of the values of the first few, which most are where
-    few values are distinct; all in a table of all; and the few that are left, taken out of the
-    vector, in a smaller table, as a round takes time for every element.
+    By a hash table, as XLA's sort is slow on a CPU. A large vector is searched in three stages:
+
+    1. Only the first `FEW` elements bid, in a small table. If few values are distinct, most
+       elements have one of these, and find it. The stage ends when the first `FEW` elements are
+       done, or after a round that leaves more than half of all elements waiting.
+    2. All elements that wait bid, until at most one in `_PART` waits.
+    3. A round takes time for every element, also for those that are done. So the elements that
+       wait are taken out of the vector and searched among themselves: equal ones all wait.
+
+    Example:
+        >>> first_occurrences(jnp.array([7, 9, 7, 5, 9]))
+        Array([0, 1, 0, 3, 1], dtype=int32)
     """
     n = x.shape[0]
     positions = lax.iota(jnp.int32, n)
     if n == 0:
         return positions
     keys, is_nan = _keys(x)
-    if is_symbolic_dim(n):  # how large a table it takes is not known
+    if is_symbolic_dim(n):  # the size of the table must be known
         return _by_sort(keys, is_nan)
     first = jnp.where(is_nan, positions, jnp.int32(-1))
     # Made from the keys, so that under `shard_map` it varies along the same axes as they do.
@@ -66,6 +92,7 @@ def first_occurrences(x: jax.Array) -> jax.Array:
 
 
 def _by_sort(keys: jax.Array, is_nan: jax.Array) -> jax.Array:
+    """By a stable sort: equal elements stand in a run that begins with the first of them."""
     positions = lax.iota(jnp.int32, keys.shape[0])
     keys, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
     is_new = (keys != jnp.roll(keys, 1)) | (positions == 0) | is_nan[order]
@@ -80,13 +107,13 @@ def _search(
     goes_on: Callable[[jax.Array, jax.Array], jax.Array],
     bidders: int | None = None,
 ) -> tuple[jax.Array, jax.Array]:
-    """`first` with results in place of -1, and how many are still `waiting` for one.
+    """`first` with answers in place of -1, and how many elements are still `waiting` for one.
 
-    In each round, as long as `goes_on(waiting, first)`, every element that waits goes to a slot,
-    where the lowest position among the first `bidders` elements stays. Equal elements take the
-    same way from slot to slot, so they all find the same position there: either that of the first
-    of them, or that of another value, and then they try another slot. Slots need not be cleared or
-    kept: results of former rounds are no longer read, and can only be in the way.
+    Rounds are played as long as `goes_on(waiting, first)`. All elements that wait read slots, but
+    only those among the first `bidders` bid. Equal elements go from slot to slot by the same way,
+    so they all find the same position in a slot: that of the first of them, or of another value.
+    Bids of earlier rounds stay in the table. Their elements are done, and differ from all elements
+    that wait: so old bids give no wrong answer, and at worst take a slot away.
     """
     n = keys.shape[0]
     bidders = bidders or n
@@ -94,7 +121,7 @@ def _search(
     # twice the rounds.
     bits = min(max(bidders - 1, 1).bit_length() + 2, 31)
     hashes = _hash(keys)
-    # Odd, hence each element comes by all slots.
+    # Odd, so that each element comes by every slot in time.
     steps = _hash(keys ^ np.array(0x9E3779B9, keys.dtype)) | np.uint32(1)
     positions = lax.iota(jnp.int32, n)
     empty = jnp.where(keys[0] == keys[0], jnp.int32(n), jnp.int32(0))

@@ -1,10 +1,10 @@
 """Scatters into bfloat16 and float8, in which XLA's CPU compiler computes nothing.
 
-It converts the whole operand to float32 or float16 and the whole result back (bfloat16 up to jax
-0.11, float8 in jax 0.12 too). Integers of the same bits are no way around: to view an array as
-such copies it. The one operation that the compiler leaves alone and does in place is a call of
-Python. So here the program combines the updates with the rows that they select, in float32, and
-NumPy puts these rows into the operand.
+The compiler converts the whole operand to float32 or float16 and the whole result back (bfloat16
+up to jax 0.11, float8 in jax 0.12 too). Integers of the same bits are no way around, as the array
+is copied to be viewed as integers. Only a call of Python is done in place, on the array as it is.
+So here the program combines the updates with the rows that they select, in float32, and NumPy puts
+these rows into the operand.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def scatter(
 
 
 def is_widened(dtype: np.dtype) -> bool:
-    """Of at most 16 bits, but not float16, in which compiled code does compute.
+    """Whether XLA widens this dtype: floats of 8 and 16 bits but float16, in which it computes.
 
-    Numbers of fewer than 8 bits are stored in bytes of two, which NumPy cannot write.
+    Narrower ones are left out, as they are stored two in a byte, which NumPy cannot write.
     """
     if dtype == jnp.float16 or not jnp.issubdtype(dtype, jnp.floating):
         return False
@@ -71,6 +71,7 @@ def _reference(operand, updates, indices, *, kind: str, windows: Windows, mode):
 
 
 def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mode):
+    """The scatter with a call of Python, which puts finished rows into the operand."""
     if not _is_faster(kind, operand.shape, updates.shape, indices.shape, windows):
         return _reference(operand, updates, indices, kind=kind, windows=windows, mode=mode)
     dims = operand.shape[: windows.batch_dims + len(windows.axes)]
@@ -78,7 +79,7 @@ def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mod
     numbers = row_numbers(indices, windows.batch_dims, dims, jnp.int32).reshape(-1)
     rows = updates.reshape(numbers.size, -1)
     if kind != "update":
-        # Each result where its row first comes, and all that go there as one scatter takes them.
+        # All updates of a row are combined at the first of them, by one scatter into the old rows.
         first = first_occurrences(numbers)
         old = lax_gather(operand, indices, windows).reshape(rows.shape)
         old, new = (x.astype(jnp.float32) for x in (old, rows))
@@ -92,7 +93,8 @@ def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mod
 def _is_faster(kind: str, shape, updates_shape, indices_shape, windows: Windows) -> bool:
     """Whether the operand is so large that to widen it takes longer. Measured, with jax 0.10.2.
 
-    Only leading axes are indexed then. A batch of scatters may index others, or have no elements.
+    False if other axes than leading ones are indexed, as a batch of scatters may do, or if there
+    are no elements.
     """
     indexed = windows.batch_dims + len(windows.axes)
     if windows.axes != tuple(range(windows.batch_dims, indexed)):
@@ -106,9 +108,9 @@ def _is_faster(kind: str, shape, updates_shape, indices_shape, windows: Windows)
 
 
 def _put_rows(context, out, operand, numbers, rows) -> None:
-    """Runs with the program: `out`, which is the operand, gets each row at its number.
+    """Called by the program: puts each row into `out`, which is the operand, at its number.
 
-    The bits are moved as they are, the rows in their order. Numbers beyond the last row are none.
+    Bits are copied, in the order of the rows. A row whose number is beyond the last is left out.
     """
     del context, operand
     table, numbers, rows = map(np.asarray, (out, numbers, rows))
@@ -132,7 +134,7 @@ def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
     operand, updates, indices = primals
     if kind in ("add", "sub"):
         out_dot = _scatter_p.bind(operand_dot, updates_dot, indices, **static)
-    else:  # has a derivative that is no scatter of its kind, or none, which `lax` says
+    else:  # the derivative is no scatter of this kind; `lax` knows it, or that there is none
 
         def of_floats(operand, updates):
             return _reference(operand, updates, indices, **static)

@@ -1,4 +1,4 @@
-"""`lax.gather` of rows that XLA's CPU compiler would copy element by element, in vectors."""
+"""`lax.gather` in vectors, for rows that XLA's CPU compiler would copy element by element."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Arra
 
 
 def is_copied_by_element(operand: jax.Array, windows: Windows) -> bool:
-    """Whether LLVM finds no vectors in the loop over a row. All measured, with jax 0.10 and 0.12.
+    """Whether LLVM does not vectorize the loop over a row. Measured, with jax 0.10 and 0.12.
 
-    Shorter rows are unrolled and longer ones vectorized, unless they are of bfloat16.
+    Shorter rows are unrolled and longer ones vectorized, except for rows of bfloat16.
     """
     last = operand.ndim - 1
     if not windows.axes or last in windows.axes or last < windows.batch_dims:
@@ -34,10 +34,10 @@ def is_copied_by_element(operand: jax.Array, windows: Windows) -> bool:
 
 
 def _gather_in_vectors(operand, indices, *, windows: Windows):
-    """A loop that computes something is vectorized: here the bits OR 0.
+    """LLVM vectorizes a loop that computes something: here OR of the bits with 0.
 
-    The 0 is one that the compiler does not know: the sign of an index that is in bounds. Where one
-    is not, its row is unspecified or masked by the caller.
+    The compiler must not know that it is 0. So it is the sign bit of the index, which is in bounds.
+    If an index is not, the caller masks its row, or leaves it unspecified.
     """
     rows = lax_gather(operand, indices, windows)
     sign = indices[..., 0] < 0

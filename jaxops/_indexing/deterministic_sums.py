@@ -1,4 +1,4 @@
-"""Scatter-add with a fixed order of summation, and the gather whose gradient is that.
+"""Scatter-add with a fixed order of summation, and the gather whose gradient it is.
 
 On a GPU the updates of `lax.scatter_add` that meet in one element are added in the order in which
 threads arrive. Here they are sorted by target, summed by a segmented scan, whose tree of additions
@@ -47,7 +47,7 @@ def scatter_add(
 
 
 def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op: str) -> None:
-    """Refuses what `scatter_add` would, with the name of the function that calls it."""
+    """Refuses arrays that `scatter_add` would refuse, in the name of the function `op`."""
     try:
         _dtype_of_row_numbers(_indexed_dims(operand, windows), indices.shape[:-1])
     except ValueError as error:
@@ -55,6 +55,11 @@ def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op
 
 
 def _scatter_add(operand, indices, updates, *, windows: Windows):
+    """Sorts the updates by row, sums runs of one row, and adds each sum to its row.
+
+    Targets [2, 0, 2] with updates [a, b, c] become [0, 2, 2] with [b, a, c], and the scan gives
+    [b, a, a + c]. The last sum of each run goes to its row: b to 0, a + c to 2.
+    """
     if updates.size == 0:
         return operand
     indexed = (*range(windows.batch_dims), *windows.axes)
@@ -74,11 +79,11 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
     ends = jnp.concatenate([starts[1:], jnp.ones(1, bool)])
     _, sums = lax.associative_scan(_add_within_segment, (starts[:, None], values[order]))
-    # All but the last row of a segment, which holds its sum, go to distinct rows that don't exist.
+    # The last row of a segment holds its sum. All others go to distinct rows that do not exist.
     targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
 
     if narrow_scatter.is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
-        # Reshaped, it would not be updated in place.
+        # The operand as it is: reshaped, it would not be updated in place.
         vectors = index_vectors(targets, dims)
         sums = sums.reshape(n, *operand.shape[len(indexed) :])
         leading = Windows(axes=indexed, batch_dims=0)
@@ -95,7 +100,7 @@ def _indexed_dims(operand: jax.Array, windows: Windows) -> tuple[int, ...]:
 
 def _dtype_of_row_numbers(dims: tuple[int, ...], index_shape: tuple[int, ...]):
     if not _symbolic.are_known((*dims, *index_shape)):
-        return jax.dtypes.canonicalize_dtype(jnp.int64)  # as JAX counts them itself
+        return jax.dtypes.canonicalize_dtype(jnp.int64)  # the dtype of JAX's own symbolic sizes
     rows = math.prod(dims)
     if rows + math.prod(index_shape) <= jnp.iinfo(jnp.int32).max:
         return jnp.int32

@@ -1,8 +1,11 @@
 """Which part of an operand an index vector selects, in the words of `lax`'s dimension numbers.
 
-Index vectors `indices[..., K]` index `K` axes of the operand, after a number of leading batch
-dimensions that operand and indices share. The dimensions of the indices stand in the result of a
-gather, and in the updates of a scatter, at the place of the axes that they index.
+Index vectors `indices[..., K]` index `K` axes of the operand. Before these may stand batch
+dimensions that operand and indices share. In the result of a gather, and in the updates of a
+scatter, the other dimensions of the indices take the place of the indexed axes:
+
+    operand [5, 7, 3], indices [4, 1], axes (1,), batch_dims 0    result [5, 4, 3]
+    operand [5, 7, 3], indices [5, 4, 1], axes (1,), batch_dims 1    result [5, 4, 3]
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from jaxops import _symbolic
 
 
 class Windows(NamedTuple):
-    """Which operand axes the index vectors select; static."""
+    """The axes of the operand that index vectors index, and how many batch dimensions; static."""
 
     axes: tuple[int, ...]
     batch_dims: int
@@ -46,7 +49,7 @@ class Windows(NamedTuple):
         return (*kept[: self.first], *selected, *kept[self.first :])
 
     def over_result(self, mask: jax.Array, ndim: int) -> jax.Array:
-        """A mask over index vectors, its dimensions moved to where they stand in the result."""
+        """A mask over index vectors, with its dimensions where the result has them."""
         b = self.batch_dims
         windows_before = (1,) * (self.first - b)
         shape = mask.shape[:b] + windows_before + mask.shape[b:]
@@ -126,8 +129,7 @@ def row_numbers(
 ) -> jax.Array:
     """Row-major number of the row that each index vector selects; `prod(dims)` if none.
 
-    A row is what stands at one position along the axes, of sizes `dims`, that are indexed or batch
-    dimensions.
+    Rows are counted along the batch dimensions and the indexed axes, whose sizes are `dims`.
     """
     index_shape = indices.shape[:-1]
     numbers = jnp.zeros(index_shape, dtype)
@@ -148,7 +150,7 @@ def row_numbers(
 def index_vectors(numbers: jax.Array, dims: tuple[int, ...]) -> jax.Array:
     """The index vectors along axes of sizes `dims` that select the rows of these numbers.
 
-    A vector out of bounds for a number that is `prod(dims)` or more.
+    For a number of `prod(dims)` or more the vector is out of bounds.
     """
     coordinates = []
     for d in range(1, len(dims)):
@@ -161,7 +163,7 @@ def index_vectors(numbers: jax.Array, dims: tuple[int, ...]) -> jax.Array:
 def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
     """The batching rule of a primitive that gathers windows: itself, with other windows."""
     if dims[0] is None:
-        # A table that all share is not copied: the indices get one more dimension.
+        # An operand that the whole batch shares is not copied: the indices get one more dimension.
         operand, indices = operands
         indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)
         return bind(operand, indices, windows=windows), windows.first
@@ -169,7 +171,7 @@ def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
 
 
 def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows):
-    """The batching rule where the new dimension becomes one more batch dimension."""
+    """The batching rule that makes the new dimension one more batch dimension."""
     (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
     batched = (
         jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)

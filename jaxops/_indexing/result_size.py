@@ -1,8 +1,8 @@
-"""What a static `size=` does not hold: one rule, in every function that has the argument.
+"""Elements that a static `size=` does not hold: one rule, in every function with that argument.
 
 An element that has no place in the result is an index beyond it. In the default mode that is an
-error on the CPU, and elsewhere the element is dropped. `mode="fill"` drops it everywhere, and so
-does `return_size=True`, as the number that it returns tells the caller.
+error on the CPU; elsewhere the element is dropped. `mode="fill"` drops it everywhere. So does
+`return_size=True`, as the number that it returns tells the caller.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INT32_MAX = 2**31 - 1
 
 @dataclasses.dataclass(frozen=True)
 class NumElements(IndexSpec):
-    """How many elements there are for each result is below its limit, `size + 1`."""
+    """The number of elements for each result is an index, below the limit `size + 1`."""
 
     noun: str  # the elements
     is_list: bool  # whether there are several results
@@ -46,13 +46,13 @@ def num_elements(
     drops: str = 'mode="fill" or return_size=True',
 ) -> NumElements:
     is_list = not isinstance(sizes, int)
-    # There are always less elements than int32 has numbers.
+    # There are always fewer elements than int32 has numbers.
     limits = tuple(min(size + 1, _INT32_MAX) for size in (sizes if is_list else [sizes]))
     return NumElements(op, limits, noun, is_list, drops)
 
 
 def mode_of_size(op: str, mode: str, size: object, return_size: bool = False) -> str:
-    """What `mode` comes to, in functions where it is about `size` alone."""
+    """The mode that applies, in functions where `mode` is about `size` alone."""
     policy.check_mode(op, mode)
     if mode in ("clip", "wrap"):
         raise ValueError(
@@ -67,8 +67,8 @@ def mode_of_size(op: str, mode: str, size: object, return_size: bool = False) ->
 def hold(spec: NumElements, counts: jax.Array, most: int, mode: str) -> jax.Array:
     """int32 `counts` that are checked; none of them is larger than `most`.
 
-    The check comes with every value that is computed from the result. It compares one scalar for
-    each size, or nothing where the sizes hold `most`.
+    Every value computed from the result brings the check along. It compares one scalar for each
+    size, or nothing if the sizes hold `most`.
     """
     fits = not is_symbolic_dim(most) and most < min(spec.limits)
     if fits or mode not in _CHECKED:

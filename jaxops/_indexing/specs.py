@@ -1,4 +1,4 @@
-"""What an index of an operation may be, and how TensorFlow words it when it is not."""
+"""The bounds of the indices of each operation, and TensorFlow's words for an index outside."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class VectorIndex(IndexSpec):
     As in TensorFlow, the coordinates of the batch belong to the vector that is printed.
     """
 
-    noun: str  # what the message calls the indexed array's shape
+    noun: str  # the message's name for the shape of the indexed array
     shape: tuple[int, ...]
     indices_ndim: int
     batch_dims: int = 0

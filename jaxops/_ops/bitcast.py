@@ -57,6 +57,10 @@ def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.A
 
 
 def _bitcast(input, *, op, dtype):
+    """Groups all parts of the larger element in a last dimension, and converts part by part.
+
+    A part is a real number: a complex element has two.
+    """
     check_numeric(input.dtype, op, "input")
     shape = input.shape
     bits, new_bits = _bits(input.dtype), _bits(dtype)
@@ -73,12 +77,12 @@ def _bitcast(input, *, op, dtype):
     if is_complex(input.dtype):
         input = jnp.stack([lax.real(input), lax.imag(input)], axis=-1)
     part, new_part = _real_dtype(input.dtype), _real_dtype(dtype)
-    # One dimension that holds all parts of what is one element before or after.
+    # A last dimension that holds all the parts of one element, of the old dtype or the new one.
     size = max(bits, new_bits) // _bits(part)
     new_size = max(bits, new_bits) // _bits(new_part)
     grouped = (new_size, size // new_size) if size > new_size else (size,)
-    # The leading 1 makes this a reshape that `vmap` moves its dimension to the front for. JAX's
-    # rule for the bitcast takes a mapped last dimension for the one that the bitcast consumes.
+    # The leading 1 makes this a reshape, for which `vmap` moves its dimension to the front: JAX's
+    # rule for the bitcast mistakes a mapped last dimension for the one that the bitcast consumes.
     parts = lax.reshape(input, (1, *shape, *grouped))
     parts = _convert(parts, new_part)
     if is_complex(dtype):

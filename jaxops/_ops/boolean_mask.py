@@ -40,7 +40,7 @@ def boolean_mask(
         axis: static int in `[-rank(tensor), rank(tensor) - K]`, where the mask starts; default 0.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the masked dimension in the result, for code that is
-            compiled or batched over `mask`. What it does not hold is up to `mode`; places without
+            compiled or batched over `mask`. `mode` says what further elements do; places without
             an element get `fill_value`. Default: as many as `mask` has true values.
         fill_value: scalar that fits the dtype of `tensor`, for use with `size`; default 0 (for
             strings, the empty one). Traced.

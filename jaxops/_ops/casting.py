@@ -24,7 +24,7 @@ def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     from its float32; 4-bit integers and 8-bit floats convert to and from all other dtypes.
 
     NaN, and floats that lie outside the integer dtype, TensorFlow leaves undefined. Here they give,
-    on every device, what its CPU kernel gives where that is consistent: the minimum in int32 and
+    on every device, the result of its CPU kernel where that is consistent: the minimum in int32 and
     int64; `2^31` in uint32 and `2^63` in uint64, except that negative values which the signed dtype
     of that size holds count modulo `2^32` and `2^64`; in smaller dtypes, the value in int32 modulo
     `2^8` or `2^16`.
@@ -33,7 +33,7 @@ def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
         x: array of shape `S` and any dtype but strings. The real part of complex numbers is taken
             for a `dtype` that is not complex. Host values of a 64-bit dtype are taken as they are
             without x64 too; host integers cast to integers under `jit` stay static. Traced.
-        dtype: static; what NumPy or JAX takes for a dtype. `float` is float32, as in TensorFlow.
+        dtype: static; any dtype, as NumPy or JAX takes it. `float` is float32, as in TensorFlow.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -105,7 +105,7 @@ def saturate_cast(value: Arrayable, dtype: DTypeLike, name: str | None = None) -
 def to_double(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "float64")`. Needs x64.
 
-    Follows `tf.compat.v1.to_double`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_double`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -134,7 +134,7 @@ def to_double(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_float(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "float32")`.
 
-    Follows `tf.compat.v1.to_float`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_float`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -161,7 +161,7 @@ def to_float(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_bfloat16(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "bfloat16")`.
 
-    Follows `tf.compat.v1.to_bfloat16`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_bfloat16`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -188,7 +188,7 @@ def to_bfloat16(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_int32(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "int32")`.
 
-    Follows `tf.compat.v1.to_int32`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_int32`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -215,7 +215,7 @@ def to_int32(x: Arrayable, name: str | None = None) -> jax.Array:
 def to_int64(x: Arrayable, name: str | None = None) -> jax.Array:
     """`cast(x, "int64")`. Needs x64.
 
-    Follows `tf.compat.v1.to_int64`. Differs from it in: what is said at `cast`.
+    Follows `tf.compat.v1.to_int64`. Differs from it in: as `cast`.
 
     Args:
         x: as in `cast`. Traced.
@@ -268,17 +268,17 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
 
 @functools.lru_cache(maxsize=256)  # a third of a small eager cast without it
 def to_dtype_or_none(dtype: object) -> np.dtype | None:
-    """The dtype that is meant; None for what is none, or none of numbers or bools.
+    """The dtype that is meant; None if it is no dtype of numbers or bools, or none at all.
 
-    Raises `TypeError` for what has no hash.
+    Raises `TypeError` for an object without a hash.
     """
     if dtype is float or (isinstance(dtype, str) and dtype == "float"):
         return np.dtype(np.float32)
     try:
         dtype = getattr(dtype, "as_numpy_dtype", dtype)  # TensorFlow's dtypes
-    except Exception:  # those that NumPy has not
+    except Exception:  # a dtype of TensorFlow that NumPy lacks
         return None
-    # NumPy takes None for float64. What says no size is refused, as in TensorFlow.
+    # NumPy takes None for float64. A dtype that tells no size is refused, as in TensorFlow.
     unsized = (isinstance(dtype, str) and dtype in ("int", "uint", "complex")) or any(
         dtype is kind for kind in (None, int, complex)
     )
@@ -297,7 +297,7 @@ def check_numeric(dtype, op: str, arg: str) -> None:
 
 
 def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
-    """`run`, with 64-bit host values as they are, which JAX would round to 32 bits first."""
+    """`run` on 64-bit host values as they are; JAX would round them to 32 bits first."""
     given = x
     if not isinstance(x, jax.Array):
         x = arguments.to_numpy(x, op, arg)
@@ -305,7 +305,7 @@ def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
         arguments.check_numeric_or_bool(x.dtype, op, arg, given)
         is_eager = _jax_internals.is_eager()
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
-            # Host values depend on nothing that is traced, so this can run at once.
+            # Host values depend on nothing that is traced, so the cast can run at once.
             with jax.ensure_compile_time_eval(), jax.enable_x64(True):
                 result = run(op, impl, {arg: x}, name=name, dtype=dtype)
             # At trace time integers may be shapes, as for the ops that move elements.
@@ -328,7 +328,7 @@ def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
 
 
 def _float_to_integer(x: jax.Array, dtype: np.dtype) -> jax.Array:
-    """What x86 processors make of a float, where XLA gives the nearest integer, and 0 for NaN."""
+    """The integer that x86 processors give for a float; XLA gives the nearest, and 0 for NaN."""
     bits = jnp.iinfo(dtype).bits
     if bits < 32:
         return lax.convert_element_type(_float_to_integer(x, np.dtype(np.int32)), dtype)
@@ -360,7 +360,7 @@ def _saturate_cast(value, *, op, dtype):
 def _clamp(x: jax.Array, dtype: np.dtype) -> jax.Array:
     """`x` within the range of `dtype`.
 
-    With comparisons, for the derivative: that of `lax.clamp` is 0 on the bounds.
+    With comparisons, as the derivative of `lax.clamp` is 0 on the bounds, where it should be 1.
     """
     own_low, own_high = _range(x.dtype)
     low, high = _range(dtype)
@@ -378,7 +378,7 @@ def _range(dtype) -> tuple[int, int] | tuple[float, float]:
 
 
 def _towards_zero(limit: int | float, dtype) -> np.ndarray:
-    """The number of `dtype` next to `limit`, on the side of zero where it has not `limit`."""
+    """`limit` as `dtype`; if that lacks it, the next number of `dtype` towards zero."""
     if jnp.issubdtype(dtype, jnp.integer):
         return np.array(int(limit)).astype(dtype)
     bound = np.array(float(limit)).astype(dtype)

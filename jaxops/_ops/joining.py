@@ -128,7 +128,7 @@ def concat(
         values: list of arrays of any dtype, equal but for dimension `axis` of their shapes, or of
             host strings. Values from the host take the dtype of the JAX arrays; where there are
             none, that of a NumPy array before that of Python values, and of floats before that of
-            ints. What is not a list counts as a list of one. Traced.
+            ints. Anything but a list counts as a list of one. Traced.
         axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
             looked at any closer, and may hold a scalar.
         name: static; name of the `jax.named_scope` of the operation.
@@ -169,7 +169,7 @@ def _several(op: str, values: list[Any]) -> dict[str, Any]:
 
 
 def _decides_dtype(op: str, data: dict[str, Any]) -> str:
-    """The argument whose dtype the others take."""
+    """The name of the argument whose dtype the others take."""
     best, best_rank = "", (-1, -1)
     for arg, value in data.items():
         if isinstance(value, jax.Array):
@@ -178,7 +178,7 @@ def _decides_dtype(op: str, data: dict[str, Any]) -> str:
         if isinstance(array, jax.Array):
             return arg
         if array.dtype.kind in "USTO":
-            return arg  # strings, or what `run` refuses
+            return arg  # strings, or an argument that `run` refuses
         check_numeric_or_bool(array.dtype, op, arg, value)
         rank = (kind(array.dtype), isinstance(value, (np.ndarray, np.generic)))
         if rank > best_rank:
@@ -375,7 +375,7 @@ def _tile(input, *, op, multiples):
 
 
 def _tile_at_once(multiples: tuple[int, ...], input: jax.Array) -> jax.Array:
-    # A dimension for the copies before each dimension that is repeated, then both as one.
+    # Before each dimension that is repeated goes one for the copies; a reshape merges the two.
     shape, dims = [], []
     for dim, multiple in zip(input.shape, multiples, strict=True):
         if multiple != 1:
@@ -389,10 +389,10 @@ def _tile_at_once(multiples: tuple[int, ...], input: jax.Array) -> jax.Array:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _tile_differentiably(multiples, input):
-    """`_tile_at_once`, whose transpose would sum over a dimension for the copies.
+    """`_tile_at_once` by joining copies, for its transpose: slices of the cotangent are added.
 
-    XLA's CPU compiler does that element by element where the copies are large. Slices of the
-    cotangent, added, take a fiftieth of the time: the transpose of joining the copies.
+    The transpose of `_tile_at_once` sums over the dimension of the copies. XLA's CPU compiler does
+    that element by element if the copies are large, and takes fifty times as long.
     """
     return _tile_at_once(multiples, input)
 
@@ -407,7 +407,7 @@ def _tile_jvp(multiples, primals, tangents):
 
 
 def _join_copies(x: jax.Array, count: int, axis: int) -> jax.Array:
-    """By joining few arrays at a time, so that programs stay short."""
+    """Joins copies, few arrays at a time, so that programs stay short."""
     few = 32
     if count == 1:
         return x

@@ -95,7 +95,7 @@ def one_hot(
 
 
 def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.Array], np.dtype]:
-    """`given` as arrays of the dtype of the result, and that."""
+    """`given` as arrays of the dtype of the result, and this dtype."""
     if dtype is None:
         given = {arg: _as_tensorflow_takes(x) for arg, x in given.items()}
     arrays = {arg: arguments.to_operand(x, op, arg) for arg, x in given.items()}
@@ -121,7 +121,7 @@ def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.
 
 
 def _as_tensorflow_takes(x: Any) -> Any:
-    """Python numbers as int32 and float32, where JAX with 64-bit types on would double that."""
+    """Python numbers as int32 and float32; with 64-bit types on JAX would take 64 bits."""
     kinds = {int: np.int32, float: np.float32}
     if type(x) not in kinds:
         return x
@@ -143,13 +143,13 @@ def _one_hot(*arrays, op, given, depth, axis, dtype):
             f"{op}: axis must be in [-1, {indices.ndim}], the rank of indices; received {axis}"
         )
     axis = indices.ndim if axis == -1 else axis
-    dtype = arrays[0].dtype if arrays else dtype  # of the positions, where they stand for strings
+    dtype = arrays[0].dtype if arrays else dtype  # strings come as arrays of positions
     on = values.get("on_value", jnp.ones((), dtype))
     off = values.get("off_value", jnp.zeros((), dtype))
     indices = index_dtypes.widen(indices)  # a depth of 300 cannot be written in int8
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     largest = jnp.iinfo(indices.dtype).max
-    if _symbolic.longest([depth]) > largest + 1:  # the places must count in that dtype
+    if _symbolic.longest([depth]) > largest + 1:  # the dtype of `indices` must hold every place
         raise ValueError(
             f"{op}: depth must be at most {jnp.iinfo(indices.dtype).max + 1} for indices of dtype "
             f"{indices.dtype}; received {depth}"

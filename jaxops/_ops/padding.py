@@ -53,8 +53,8 @@ def pad(
         TypeError: wrong dtype or type of an argument; traced `paddings`.
         ValueError: wrong shape or value of an argument.
 
-    Gradient: that of the elements of `tensor`, plus those of their images; for `constant_values`
-    the sum over what it fills.
+    Gradient: for `tensor` the cotangent of its elements plus those of their images; for
+    `constant_values` the sum over the elements that it fills.
 
     Example:
         >>> import jaxops
@@ -120,6 +120,7 @@ def _pad(tensor, constant=None, *, op, paddings, filling):
 
 
 def _mirror(tensor, op, paddings, filling):
+    """Joins each dimension with reversed slices of itself."""
     border = int(filling == "REFLECT")  # how many elements at each end have no image
     for pair, dim in zip(paddings, tensor.shape, strict=True):
         if max(pair) > dim - border:

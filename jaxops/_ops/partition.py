@@ -23,7 +23,7 @@ from jaxops._run.dispatch import run
 
 _NOUN = "slices of partition"
 _SMALL = 1 << 15  # elements
-_FEW = 8  # partitions: to look for each of them takes no longer than to sort
+_FEW = 8  # partitions: for up to so many a search for each is no slower than to sort
 
 
 def dynamic_partition(
@@ -166,9 +166,9 @@ def _partition_exactly(
 
 
 def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
-    """Where each number of a partition stands; none of -1."""
-    # NumPy compares and sorts the shorter types faster, by radix those of 8 and 16 bits.
-    keys = numbers.astype(np.min_scalar_type(num_partitions))  # -1 is the largest one
+    """For each partition the positions of its number; -1 is the number of none."""
+    # NumPy compares and sorts short types faster, and those of 8 and 16 bits by radix.
+    keys = numbers.astype(np.min_scalar_type(num_partitions))  # -1 becomes the largest key
     if num_partitions <= _FEW:
         return [(keys == n).nonzero()[0] for n in range(num_partitions)]
     order = np.argsort(keys, kind="stable")
@@ -177,6 +177,7 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
 
 
 def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_size):
+    """Sorts positions by partition, stably; each part is a run of the sorted positions."""
     _check_partitions_shape(op, data, partitions.shape)
     on_host.check_countable(partitions.size, op, "partitions")
     sizes, num_partitions = size, len(size)
@@ -197,9 +198,9 @@ def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_s
 
 
 def _take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
-    """For each part the rows that its run of `order` names, and the fill value after them.
+    """For each part the rows at its run of positions in `order`, and the fill value after them.
 
-    By one gather, and so by one scatter where it is transposed, however many the parts are.
+    By one gather, however many parts there are, whose transpose is one scatter.
     """
     length, num_blocks = _blocks(sizes)
     part = np.repeat(np.arange(len(sizes), dtype=np.int32), num_blocks)
@@ -217,21 +218,22 @@ def _take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array
 
 
 def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
-    """The length of blocks that make up parts of these sizes, and how many each part takes.
+    """The length of the blocks of which parts of these sizes are made, and how many each takes.
 
-    Where parts differ in size a table tells of each block to which part it belongs. Blocks are
-    few, so that the table is short, and waste a sixteenth of the space at most.
+    A table has an entry for each block, the part to which it belongs. The blocks are long enough
+    for a short table, and short enough to waste a sixteenth of the space at most.
     """
     length = max(math.gcd(*sizes), sum(sizes) // (16 * len(sizes)), 1)
     num_blocks = -(-np.array(sizes) // length)
-    num_blocks[0] = max(num_blocks[0], 1)  # of nothing at all JAX would drop the check
+    num_blocks[0] = max(num_blocks[0], 1)  # JAX would drop an empty result, and its check
     return length, num_blocks
 
 
 def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
-    """Part by part, as a CPU would have to copy the parts of what is gathered at once.
+    """One gather for each part, as a CPU would copy the parts out of one gather's result.
 
-    Where they are small, copies are cheap; and of many parts, a program compiles sooner with them.
+    Small parts are taken at once, as their copies are cheap. So are many parts, whose program then
+    compiles sooner.
     """
     is_known = _symbolic.are_known(rows.shape)
     is_small = is_known and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL

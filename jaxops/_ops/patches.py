@@ -117,7 +117,7 @@ def _run(op, images, sizes, strides, rates, padding, name):
         strides=_over_space(strides, op, "strides"),
         rates=_over_space(rates, op, "rates"),
         padding=padding,
-        # Strings are moved as positions, among which -1 stands for the empty string.
+        # Strings are moved as positions; the position -1 stands for the empty string.
         zero=-1 if is_host_string(images) else 0,
     )
 
@@ -131,7 +131,8 @@ def _over_space(x: object, op: str, arg: str) -> tuple[int, int]:
     return values[1], values[2]
 
 
-# Pieces, which XLA compiles one by one, 400 of them for 20 s. Of more a gather is faster too.
+# XLA compiles the pieces of a join one by one: 400 of them take 20 s. For more pieces than these a
+# gather runs faster too.
 _MOST_JOINED = 8
 
 
@@ -174,12 +175,12 @@ def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
     reach = [batch, rows.length, cols.length, depth]
     check_addressable(shape, images.dtype, sizes, op, "sizes")
     check_addressable(reach, images.dtype, (sizes, rates), op, "sizes and rates")
-    # The high edge may be negative, where nothing reads the last rows.
+    # The high edge is negative if no window reads the last rows.
     edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
     if any(map(any, edges)):
         config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
         images = lax.pad(images, np.array(zero, images.dtype), config)
-    # Written for any depth where it is symbolic.
+    # A symbolic depth may be any.
     is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
     if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:
         patches = _small_patches(images, rows, cols)
@@ -204,16 +205,15 @@ def _windows(op, dim, size, stride, rate, padding) -> _Windows:
 
 
 def _moving(stride: int, count: int, size: int) -> int:
-    """The stride; for one window, which it does not move, none that asks for more padding."""
+    """The stride. It does not move a single window, and is made small enough to need no padding."""
     return stride if is_symbolic_dim(count) or count > 1 else min(stride, size)
 
 
 def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
     """The windows along `axis` of `x[batch, rows, cols, depth]`, joined along the depth.
 
-    Without rates each window is a run of whole strides and a part of one. Joining these takes
-    fewer pieces than joining single rows, compiles sooner, and where windows do not overlap it is a
-    transpose alone.
+    If the rate is 1, each window is a run of whole strides and a part of one. These are fewer
+    pieces than single rows, and compile sooner; windows that do not overlap are a transpose alone.
     """
     if windows.joined > _MOST_JOINED:
         return _take_windows(x, axis, windows)
@@ -234,7 +234,7 @@ def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
 
 
 def _take_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
-    """The same by one gather, of which XLA compiles one piece."""
+    """`_join_windows` by one gather, which XLA compiles as one piece."""
     count, size, stride, rate, _ = windows
     starts = lax.iota(jnp.int32, count) * stride
     positions = starts[:, None] + lax.iota(jnp.int32, size)[None] * rate
@@ -247,8 +247,8 @@ def _take_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
 def _small_patches(x: jax.Array, rows: _Windows, cols: _Windows) -> jax.Array:
     """Every window of a few pixels.
 
-    XLA makes one loop over the result of this, up to twice as fast as joining pieces, as long as
-    the choice among the pieces is cheap.
+    XLA makes one loop over the result, in which each element chooses its piece. While the choice is
+    cheap, this is up to twice as fast as joining the pieces.
     """
     x = jnp.stack([x[:, i : i + rows.count] for i in range(rows.size)], axis=2)
     pieces = [lax.slice_in_dim(x, i, i + cols.count, axis=3) for i in range(cols.size)]

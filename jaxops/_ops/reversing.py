@@ -152,17 +152,17 @@ def _reverse_sequence(input, seq_lengths, fill_value, *, op, mode, seq_axis, bat
 
 
 def _vary_as_well_as(lengths, input):
-    """`input`, under `shard_map` varying along the axes along which `lengths` does.
+    """`input`, which under `shard_map` then varies along the axes along which `lengths` does.
 
-    JAX sees to that for its own primitives. The transpose sums over shards for it.
+    JAX does this for its own primitives. The transpose sums over the shards.
     """
     varying = jax.typeof(lengths).manual_axis_type.varying
     axes = tuple(varying - jax.typeof(input).manual_axis_type.varying)
     return lax.pcast(input, axes, to="varying") if axes else input
 
 
-# A permutation that is its own inverse, so its own transpose too. Left to itself JAX would
-# transpose the gather to a scatter, which takes several times as long.
+# A permutation that is its own inverse, and so its own transpose. JAX would transpose its gather to
+# a scatter, which takes several times as long.
 reverse_sequence_p = Primitive("reverse_sequence")
 
 
@@ -196,7 +196,7 @@ mlir.register_lowering(reverse_sequence_p, mlir.lower_fun(_gather_reversed, mult
 
 @reverse_sequence_p.def_abstract_eval
 def _abstract_eval(input, lengths, **axes):
-    # By tracing, for the axes along which the result varies under shard_map.
+    # By tracing, which knows the axes along which the result varies under shard_map.
     traced = jax.make_jaxpr(functools.partial(_gather_reversed, **axes))(input, lengths)
     (result,) = traced.out_avals
     return result

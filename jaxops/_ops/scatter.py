@@ -288,7 +288,7 @@ def tensor_scatter_nd_update(
         ValueError: wrong rank, shape or value of an argument.
 
     Gradient: the cotangent where the result is from `tensor`, for `tensor`; the cotangent at
-    `indices` for the updates that stayed. What was overwritten or ignored gets 0. None for
+    `indices` for the updates that stayed. Elements overwritten and updates ignored get 0. None for
     `indices`.
 
     Example:

@@ -1,4 +1,4 @@
-"""shape, shape_n, size and rank, which are known at trace time; and what changes a shape."""
+"""shape, shape_n, size and rank, known at trace time; and the functions that change a shape."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
     if dtype not in (np.int32, np.int64):
         raise TypeError(f"{op}: out_type must be int32 or int64; received {brief(out_type)}")
     if any(map(is_symbolic_dim, np.array(values, object).reshape(-1))):
-        # Known when the exported program runs.
+        # The size is known when the exported program runs.
         if dtype != jax.dtypes.canonicalize_dtype(dtype):
             raise ValueError(
                 f"{op}: out_type must be int32 for symbolic dimensions; received int64; {X64_HINT}"
@@ -205,7 +205,7 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
 
     Args:
         tensor: array of shape `D` and any dtype, or host strings. Traced.
-        shape: static ints; at most one is -1: what the number of elements makes it. An int is a
+        shape: static ints; at most one is -1: it follows from the number of elements. An int is a
             vector of one, `[]` makes a scalar.
         name: static; name of the `jax.named_scope` of the operation.
 
@@ -250,7 +250,7 @@ def _reshape(tensor, *, op, shape):
         )
     resolved = shape
     if -1 in shape:
-        # Zeros in `shape` stand for zeros of the tensor: -1 accounts for what is left of both.
+        # A 0 in `shape` stands for a 0 of the tensor: -1 is the quotient of the other dimensions.
         dims = [dim for dim in tensor.shape if dim or 0 not in shape]
         rest = math.prod(dims) // math.prod(dim for dim in shape if dim > 0)
         resolved = tuple(rest if dim == -1 else dim for dim in shape)

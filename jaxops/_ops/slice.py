@@ -95,7 +95,7 @@ def slice(
 
 
 def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, ...]:
-    """`size` with -1 replaced by what remains after `begin`, which has to be concrete then."""
+    """`size` with -1 replaced by the rest after `begin`, which must be concrete for that."""
     if -1 not in size:
         return size
     shape = shape_of(input_, op, "input_")
@@ -106,13 +106,17 @@ def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, .
             "(a size of -1 depends on begin, and shapes are static)"
         )
     if not len(shape) == len(begin) == len(size):
-        return size  # refused where the ranks are checked
+        return size  # the check of the ranks will refuse it
     # A begin beyond the end is left to the bounds check, which needs a legal size to look at.
     remaining = (max(dim - b, 0) for dim, b in zip(shape, begin, strict=True))
     return tuple(r if s == -1 else s for r, s in zip(remaining, size, strict=True))
 
 
 def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
+    """By `lax.slice` for a static `begin` in bounds, else `lax.dynamic_slice` after a check.
+
+    Modes in which the window may leave `input_` gather single positions.
+    """
     shape = input_.shape
     if begin.shape != (input_.ndim,) or len(size) != input_.ndim:
         raise ValueError(
@@ -125,7 +129,7 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
     spec = SliceBegin(op, limits=limits, shape=shape)
     if mode in ("fill", "clip", "wrap"):
         largest = jnp.iinfo(index_dtypes.widen(begin).dtype).max
-        if _symbolic.longest(size) > largest:  # the positions must count in that dtype
+        if _symbolic.longest(size) > largest:  # the dtype of `begin` must hold every position
             raise ValueError(
                 f"{op}: size must be at most {largest} for begin of dtype {begin.dtype}; "
                 f"received {size}"
@@ -171,10 +175,10 @@ def _positions(input_, begin, size, *, op, mode, fill_value=None):
 
 
 def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.Array:
-    """`start + [0, length)`, where that is outside of `[0, dim)` too."""
+    """`start + [0, length)`, also for positions outside of `[0, dim)`."""
     is_long = index_dtypes.are_long([dim + length])
     start = index_dtypes.widen(start, [dim + length])
-    # Keeps the addition below from overflowing, and positions outside outside.
+    # So the addition below does not overflow, and positions out of bounds stay so.
     info = jnp.iinfo(start.dtype)
     first, last = _symbolic.as_vector((-length, dim), start.dtype)
     start = jnp.clip(start, first, last)

@@ -53,7 +53,7 @@ def space_to_batch(
         TypeError: wrong type of an argument; traced `block_shape` or `paddings`.
         ValueError: wrong rank, shape or value of an argument; blocks that do not fit.
 
-    Gradient: `batch_to_space` of the cotangent, which drops what fell on the padding.
+    Gradient: `batch_to_space` of the cotangent, which drops the part on the padding.
 
     Example:
         >>> import jaxops
@@ -128,7 +128,7 @@ def batch_to_space(
 
     Raises:
         TypeError: wrong type of an argument; traced `block_shape` or `crops`.
-        ValueError: wrong rank, shape or value of an argument; crops larger than what they crop.
+        ValueError: wrong rank, shape or value of an argument; crops larger than their dimension.
 
     Gradient: `space_to_batch` of the cotangent, with zeros where it was cropped.
 
@@ -187,7 +187,7 @@ def _run_space_to_batch(op, input, block_shape, paddings, name):
         moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
         paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
-        # Strings are moved as positions, among which -1 stands for the empty string.
+        # Strings are moved as positions; the position -1 stands for the empty string.
         zero=-1 if is_host_string(input) else 0,
     )
 
@@ -236,9 +236,9 @@ def _batch_to_space(input, *, op, block_shape, crops):
 
 
 def space_to_axis(x: jax.Array, first: int, block_shape: Sequence[int], axis: int) -> jax.Array:
-    """Cuts dimensions, from `first` on, into blocks; the place in a block goes into `axis`.
+    """Cuts dimensions, from `first` on, into blocks; the place in a block moves into `axis`.
 
-    There it is the major part.
+    The place is the major part of that axis, its old index the minor one.
     """
     split, outer, inner = [], [], []
     for a, dim in enumerate(x.shape):

@@ -18,7 +18,7 @@ from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool
 from jaxops._run.dispatch import run
 
-_FEW = 8  # lists: more are checked together
+_FEW = 8  # lists: if there are more, all are checked together
 _INT32_MAX = 2**31 - 1
 
 
@@ -39,7 +39,7 @@ def dynamic_stitch(
 
     Follows `tf.dynamic_stitch`. Differs from it in: traced indices need a static `size`; index
     dtypes (every integer type); off the CPU an index out of bounds is no error (see `mode`); a
-    slice that did not stay gets no gradient (TensorFlow sends it that of its place).
+    slice that did not stay gets no gradient (TensorFlow sends it the cotangent of its place).
 
     Args:
         indices: list of integer arrays. Traced only with `size`.
@@ -214,7 +214,7 @@ def _sources(places: np.ndarray, limit: int) -> np.ndarray:
     """For each of `limit` places the position where it stands last in `places`; -1 for none."""
     sources = np.full(limit, -1, np.int32 if places.size <= _INT32_MAX else np.int64)
     inside = places >= 0
-    sources[places[inside]] = np.flatnonzero(inside)  # NumPy keeps the last of several
+    sources[places[inside]] = np.flatnonzero(inside)  # if a place repeats, NumPy keeps the last
     return sources
 
 
@@ -224,7 +224,7 @@ def _merge_on_host(arrays, places, limit, fill_value, tail) -> np.ndarray:
     fill = np.asarray(fill, arguments.fill_dtype(rows))
     dtype = np.result_type(rows, fill)
     if limit > 2 * places.size:
-        # Most places are left as they are: time and memory follow the rows.
+        # Most places are not written, so that time and memory go with the number of rows.
         merged = on_host.full((limit, *tail), fill, dtype)
         inside = places >= 0
         merged[places[inside]] = rows[inside]
@@ -243,12 +243,13 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
 
 
 def _dynamic_stitch(*arrays, op, mode, size, return_size):
+    """The result for traced indices, with a static `size`."""
     *arrays, fill_value = arrays
     count = len(arrays) // 2
     data, indices = arrays[:count], arrays[count:]
     tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
     on_host.check_countable(sum(x.size for x in indices), op, "indices")
-    # Each check costs a conditional, and lists that are joined for it a copy.
+    # Each check costs a conditional; to check lists together costs a copy, which joins them.
     together = 1 if len(indices) <= _FEW else len(indices)
     limit = _limit(size, mode, return_size)
     places, true_size = [], jnp.int32(0)
@@ -273,8 +274,8 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
 
 
 def _limit(size: int, mode: str, return_size: bool) -> int:
-    """What indices must be below: more than `size` where the caller is told how many places it
-    takes, and slices beyond it are dropped on purpose."""
+    """The limit of indices: more than `size` if the caller is told how many places there are,
+    so that slices beyond `size` are dropped on purpose."""
     return _INT32_MAX if return_size and mode in ("device", "error") else size
 
 
@@ -300,9 +301,10 @@ def _find_and_gather(*arrays, size: int) -> jax.Array:
 
 
 def _put_in_turn(*arrays, size: int) -> jax.Array:
-    """On a CPU one row is put after the other, so that the last one stays.
+    """`_put` on a CPU, where a scatter puts one row after the other, so that the last one stays.
 
-    List by list, as joining them would copy them. A scatter that may overwrite has no transpose.
+    One scatter for each list, as to join the lists would copy them. Only for the values: a scatter
+    that may overwrite has no transpose.
     """
     lists, fill, places = _split(arrays)
     result = jnp.full((size, *lists[0].shape[1:]), fill)
@@ -312,7 +314,7 @@ def _put_in_turn(*arrays, size: int) -> jax.Array:
 
 
 def _split(arrays):
-    """The lists of rows, the fill value, and the places of each list's rows; `size` is nowhere."""
+    """The lists of rows, the fill value, and the places of each list's rows; `size` is no place."""
     count = len(arrays) // 2
     return arrays[:count], arrays[count], arrays[count + 1 :]
 
@@ -325,7 +327,7 @@ def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
 
 @functools.cache
 def _put_rows_of(count: int) -> Callable[..., jax.Array]:
-    """Of so many lists; linear in them and in the fill value."""
+    """The function that puts rows of `count` lists; linear in them and in the fill value."""
     return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear=count + 1).bind
 
 

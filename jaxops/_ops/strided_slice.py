@@ -73,8 +73,8 @@ def strided_slice_spec(index: Any) -> StridedSliceSpec:
     Differs from TensorFlow, which does this inside `Tensor.__getitem__`, in: being a function.
 
     Args:
-        index: what stands between the brackets of `x[...]`: an int, a slice, `...`, `None`, or a
-            tuple of them. `numpy.s_` turns the syntax into that. Ints may be traced scalars; the
+        index: the index between the brackets of `x[...]`: an int, a slice, `...`, `None`, or a
+            tuple of them. `numpy.s_` makes it from the syntax. Ints may be traced scalars; the
             parts of slices are static ints or None.
 
     Returns:
@@ -272,6 +272,7 @@ def _parse_entries(
     new_axis_mask,
     shrink_axis_mask,
 ) -> list[_Entry]:
+    """The entries of the index, each of the kind that its bits in the masks say."""
     begins = _components(op, "begin", begin)
     ends = _components(op, "end", end)
     steps = [1] * len(begins) if strides is None else _components(op, "strides", strides)
@@ -288,7 +289,7 @@ def _parse_entries(
     for i, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
         bit = 1 << i
         for arg, value in (("begin", first), ("end", last), ("strides", step)):
-            if not isinstance(value, jax.Array):  # also where it does not count
+            if not isinstance(value, jax.Array):  # also a value that a mask makes irrelevant
                 static_int(value, op, f"{arg}[{i}]")
         if ellipsis_mask & bit:
             entries.append(_Entry("ellipsis", i))
@@ -369,7 +370,7 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
         if policy.is_known_in_bounds(spec, vector, mode):
             return _static_slice(input_, entries, iter(vector.tolist()))
     if singles:
-        # First the single indices: it leaves less for the ranges to copy.
+        # Single indices first, which leaves less for the ranges to copy.
         windows = Windows(axes=spec.axes, batch_dims=0)
         vector = _from_the_end(begin, spec, mode)
         input_ = canonical.gather(input_, vector, windows, spec, mode=mode, fill_value=fill_value)
@@ -377,7 +378,8 @@ def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singl
 
 
 def _one_per_dimension(op, entries, shape) -> tuple[dict[int, int], list[_Entry]]:
-    """Full ranges for the ellipsis, given or implied; and the axis of each entry by its place."""
+    """The axis of each entry by its place, and the entries with one full range for each axis that
+    an ellipsis, given or implied, stands for."""
     consuming = sum(e.kind in ("single", "range") for e in entries)
     if consuming > len(shape):
         raise ValueError(
@@ -395,11 +397,11 @@ def _one_per_dimension(op, entries, shape) -> tuple[dict[int, int], list[_Entry]
 
 
 def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
-    """Negative indices as positions, which stay out of bounds where they count too far."""
+    """Negative indices as positions; one that counts too far stays out of bounds."""
     if jnp.issubdtype(begin.dtype, jnp.unsignedinteger) or mode == "wrap":
         return begin
     begin = index_dtypes.widen(begin)
-    if mode == "clip":  # before they may become unsigned
+    if mode == "clip":  # here, as below the indices may become unsigned
         lowest = _symbolic.as_vector([-dim for dim in spec.limits], begin.dtype)
         begin = jnp.maximum(begin, lowest)
     return index_dtypes.from_the_end(begin, spec.limits, spec.operation)
@@ -408,9 +410,9 @@ def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
 def _symbolic_range(dim: Any, entry: _Entry) -> tuple[Any, Any, Any]:
     """Where a range begins and ends, and how many positions it has, counted in its direction.
 
-    As `range(dim)[begin:end:stride]` clamps. Which of two sizes is the larger one JAX knows by
-    itself or from the constraints that an export is given; else it raises. It knows `a >= b`, but
-    not `a > b`, where they may be equal, so `max` will not do.
+    Clamped as in `range(dim)[begin:end:stride]`. JAX knows which of two sizes is larger by itself
+    or from the constraints of the export; else it raises. Of sizes that may be equal it knows
+    `a >= b` but not `a > b`, so `max` will not do.
     """
 
     def clamp(place, default):

@@ -20,8 +20,8 @@ from jaxops._run.arguments import brief
 
 _OUT_TYPES = set(map(np.dtype, ("float32", "float64", "int32", "int64", "uint32", "uint64")))
 _BLANKS = " \t\n\v\f\r"
-# Text made of these characters is a number to Python just where it is one to TensorFlow. Python
-# also knows underscores, and digits and blanks beyond ASCII.
+# Of texts without these characters Python and TensorFlow take the same ones for numbers. Python
+# also takes underscores, and digits and blanks beyond ASCII.
 _NOT_IN_FLOATS = re.compile(rf"[^0-9+\-.einfatyEINFATY{_BLANKS}]")
 _NOT_IN_INTEGERS = re.compile(rf"[^0-9+\-{_BLANKS}]")
 _NOT_IN_UNSIGNED = re.compile(rf"[^0-9+{_BLANKS}]")
@@ -34,7 +34,7 @@ _HEX = re.compile(
     re.A | re.I,
 )
 _MANY = 64  # texts: fewer are converted faster one by one
-_RUN = 16384  # texts that are converted together
+_RUN = 16384  # texts that are converted at once
 _MAX_WIDTH = 24  # characters
 _POWERS_OF_TEN = np.array([float(10**n) for n in range(16)])
 _INTEGER = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>\d+)", re.A)
@@ -130,11 +130,11 @@ def _convert(
 
 
 def _plain_decimals(strings: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the texts of no more than a sign, 15 digits and a point, and which these are.
+    """The numbers of plain texts, of a sign, up to 15 digits and a point; and which are plain.
 
-    Such a text is the quotient of two integers that float64 holds, the second one a power of ten,
-    and the quotient of float64 is the nearest one to it. Column by column of the characters, in
-    runs of texts that fit into the cache.
+    A plain text is the quotient of two integers that float64 holds, the second one a power of ten,
+    and their quotient in float64 is the number nearest to it. The characters are read column by
+    column, in runs of texts that fit into the cache.
     """
     values, is_plain = np.zeros(strings.size, dtype), np.zeros(strings.size, bool)
     width = strings.dtype.itemsize // np.dtype(strings.dtype.kind + "1").itemsize
@@ -149,6 +149,7 @@ def _plain_decimals(strings: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, n
 
 
 def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """`_plain_decimals` of one run, from the code points of its characters, a row for each text."""
     if codes.max() > 127:
         return np.zeros(len(codes), dtype), np.zeros(len(codes), bool)
     columns = codes.T.astype(np.uint8, order="C")
@@ -161,8 +162,8 @@ def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarr
     known = num_digits + num_points + is_end.sum(0, dtype=np.uint8) + is_signed
     is_plain = (known == len(columns)) & (num_digits > 0) & (num_digits <= 15)
     is_plain &= ~(is_end[:-1] & ~is_end[1:]).any(0)  # nothing follows the end
-    # A digit shifts those before it, whatever else is there does not: times 10 plus the digit, or
-    # times 1 plus 0.
+    # A digit shifts the digits before it: times 10 plus the digit. Any other character does
+    # nothing: times 1 plus 0.
     digits *= is_digit
     shifts = is_digit * np.uint8(9) + np.uint8(1)
     numbers = np.zeros(len(codes), np.int32 if len(columns) <= 9 else np.float64)
@@ -184,7 +185,7 @@ def _plain_run(codes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarr
         for before, column in itertools.pairwise(is_point):
             column |= before  # ufunc.accumulate takes long
         places = (is_digit & is_point).sum(0, dtype=np.uint8)
-        numbers /= _POWERS_OF_TEN.take(places, mode="clip")  # what has more is not plain
+        numbers /= _POWERS_OF_TEN.take(places, mode="clip")  # a text with more places is not plain
     np.negative(numbers, out=numbers, where=is_negative)
     if dtype == np.float64:
         return numbers, is_plain
@@ -198,7 +199,7 @@ def _to_object_array(x: object, op: str) -> np.ndarray:
     # strings into strings.
     try:
         array = np.asarray(x, dtype=object)
-    except (TypeError, ValueError):  # of arrays that NumPy cannot read, such as random keys
+    except (TypeError, ValueError):  # NumPy cannot read the array, such as one of random keys
         raise TypeError(f"{op}: input must hold strings only; received {brief(x)}") from None
     return array.astype(str) if array.size == 0 else array
 
@@ -218,7 +219,7 @@ def _to_texts(strings: np.ndarray, op: str) -> list[str]:
 
 
 def _to_floats(texts: list[str]) -> Sequence[float | None]:
-    """The float64 nearest to each text; None for what is no number."""
+    """The float64 nearest to each text; None for a text that is no number."""
     if not _NOT_IN_FLOATS.search("".join(texts)):
         try:
             return list(map(float, texts))
@@ -241,7 +242,7 @@ def _to_float(text: str) -> float | None:
 
 
 def _to_integers(texts: list[str], dtype: np.dtype) -> Sequence[int | None]:
-    """Each text as an integer; None for what is no integer or does not fit `dtype`."""
+    """Each text as an integer; None for a text that is none, or does not fit `dtype`."""
     info = np.iinfo(dtype)
     foreign = _NOT_IN_UNSIGNED if info.min == 0 else _NOT_IN_INTEGERS
     if not foreign.search("".join(texts)):
@@ -268,14 +269,14 @@ def _to_integer(text: str, info: np.iinfo) -> int | None:
 def _round_once(texts: list[str], doubles: np.ndarray) -> np.ndarray:
     """The float32 nearest to each text, from the float64 nearest to it.
 
-    Rounding that again is wrong only where the float64 lies half-way between two float32 and the
-    text beside it.
+    To round the float64 is wrong only if it lies half-way between two float32 and the text does
+    not.
     """
     with np.errstate(over="ignore"):
         floats = doubles.astype(np.float32)
         if not np.count_nonzero(_may_be_halfway(doubles, floats)):
             return floats
-        # What rounds to infinity lies between the largest float32 and 2^128.
+        # A number that rounds to infinity lies between the largest float32 and 2^128.
         rounded = np.where(np.isinf(floats), np.copysign(2.0**128, doubles), floats)
         others = np.nextafter(
             floats, np.where(doubles > rounded, np.inf, -np.inf), dtype=np.float32
@@ -293,7 +294,7 @@ def _round_once(texts: list[str], doubles: np.ndarray) -> np.ndarray:
 def _may_be_halfway(doubles: np.ndarray, floats: np.ndarray) -> np.ndarray:
     """Where a float64 may lie half-way between two float32, of which `floats` is one.
 
-    What lies there has 25 significant bits at most, and so ends in 28 bits of 0.
+    A float64 half-way has 25 significant bits at most, and so ends in 28 bits of 0.
     """
     return (doubles != floats) & (doubles.view(np.int64) & (2**28 - 1) == 0)
 

@@ -20,18 +20,18 @@ from jaxops._run.arguments import Arrayable, check_bool
 from jaxops._run.dispatch import run
 
 _NOUN = "distinct values of x"
-_SMALL = 1024  # elements that a loop in Python numbers
+_SMALL = 1024  # up to so many elements are numbered by a loop in Python
 
 
 class Unique(NamedTuple):
-    """What `unique` returns."""
+    """The result of `unique`."""
 
     y: Any
     idx: Any
 
 
 class UniqueWithCounts(NamedTuple):
-    """What `unique_with_counts` returns."""
+    """The result of `unique_with_counts`."""
 
     y: Any
     idx: Any
@@ -64,8 +64,8 @@ def unique(
         x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
-        size: static int; the size of `y`, for code that is compiled or batched over `x`. What it
-            does not hold is up to `mode`; places without a value get `fill_value`. Default: as
+        size: static int; the size of `y`, for code that is compiled or batched over `x`. `mode`
+            says what further values do; places without a value get `fill_value`. Default: as
             many as there are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
             strings, the empty one). Traced.
@@ -118,7 +118,7 @@ def unique_with_counts(
 
     `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included.
 
-    Follows `tf.unique_with_counts`. Differs from it in: what `unique` differs in.
+    Follows `tf.unique_with_counts`. Differs from it in: as `unique`.
 
     Args:
         x: vector, as in `unique`.
@@ -207,7 +207,7 @@ def _of_strings(op: str, x: np.ndarray, size: int | None, fill_value, out_idx: n
 
 def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_total: bool):
     data = on_host.to_data(x, op, "x")
-    # Not traced where `x` is differentiated, but neither compiled nor batched.
+    # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
     known = on_host.concrete(values, op, "x")
     if known is None:
@@ -222,7 +222,7 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
         firsts, idx, count, total = jax.tree.map(np.asarray, numbered)
         firsts = firsts[:total]
         count = count[:total] if with_counts else None
-    # Each array that goes to the device costs as much as all the rest of a small call.
+    # To move an array to the device costs as much as all the rest of a small call.
     parts = [idx.astype(out_idx, copy=False)]
     if count is not None:
         parts.append(count.astype(out_idx))
@@ -237,7 +237,7 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
 def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the distinct values, and the number of the value of each element.
 
-    A dictionary, which has no NaN twice, takes less time than to call compiled code.
+    By a dictionary, for which each NaN is a new key: faster than a call of compiled code.
     """
     numbers: dict[Any, int] = {}
     firsts, idx = [], []
@@ -251,7 +251,7 @@ def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _unique(x, fill_value, *, op, mode, size, out_idx):
     _check_vector(op, x)
-    # Compiled, as what is run eagerly, such as a batch, would be compiled step by step.
+    # Compiled, as an eager `vmap` would compile the operations one by one.
     numbered = _compiled_number(lax.stop_gradient(x), size=size, with_counts=True)
     firsts, idx, count, total = numbered
     held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
@@ -267,7 +267,7 @@ def _number(x: jax.Array, *, size: int, with_counts: bool):
     """Positions of the first `size` distinct values; numbers of elements; counts; how many."""
     n = x.shape[0]
     if x.dtype == bool:
-        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # also of bytes that are not 0 or 1
+        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # some bools are bytes beyond 0 and 1
     first = first_occurrences(x)
     is_first = first == lax.iota(jnp.int32, n)
 
@@ -282,7 +282,8 @@ def _number(x: jax.Array, *, size: int, with_counts: bool):
     def number_by_few():
         return number_by(is_first[:FEW])
 
-    # Where few values are distinct, all of them are mostly found early.
+    # If few values are distinct, most vectors have each of them among the first `FEW` elements:
+    # then only these are numbered.
     if not is_symbolic_dim(n) and n > FEW:
         firsts, idx, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
     else:

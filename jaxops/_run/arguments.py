@@ -1,4 +1,4 @@
-"""From what a caller passes to arrays and static values, with errors that name the argument."""
+"""Makes arrays and static values of a caller's arguments, with errors that name the argument."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from jaxops._errors import brief as brief
 from jaxops._indexing import index_dtypes
 from jaxops._run import extents
 
-# What `to_operand` and `to_indices` take: arrays, scalars, nested lists of them, host strings.
+# Arguments of `to_operand` and `to_indices`: arrays, scalars, nested lists of them, host strings.
 Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
 _DEEPEST = 100  # levels of lists: more than NumPy has dimensions
-_DEEPEST_TREE = 250  # levels of a pytree: a share of what Python's stack holds
+_DEEPEST_TREE = 250  # levels of a pytree: a share of the calls that Python's stack holds
 X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
 
@@ -41,7 +41,7 @@ def is_host_string(x: object) -> bool:
 def as_numpy_or_none(x: object) -> np.ndarray | None:
     try:
         return _true_bools(np.asarray(x))
-    except Exception:  # of NumPy, of JAX about a tracer, and of the caller's own `__array__`
+    except Exception:  # from NumPy, from JAX about a tracer, from the caller's own `__array__`
         return None
 
 
@@ -51,15 +51,15 @@ def is_foreign(x: object) -> bool:
 
 
 def readable(x: Any) -> Any:
-    """`x`, as a NumPy array where it is an array of another library, or a list with such in it."""
+    """`x` with arrays of other libraries, also those in a list, made NumPy arrays."""
     if isinstance(x, (list, tuple)) and any(map(is_foreign, x)):
-        return [*map(readable, x)]  # NumPy reads those with dimensions only
+        return [*map(readable, x)]  # in a list NumPy reads only arrays that have dimensions
     array = as_numpy_or_none(x) if is_foreign(x) else None
     return x if array is None else array
 
 
 def _true_bools(array: np.ndarray) -> np.ndarray:
-    """`array`, where what is true is a byte of 1: views make bools of others, which miscount."""
+    """`array`, whose true bools are bytes of 1. A view may have others, and they miscount."""
     if array.dtype != bool or not array.size:
         return array
     byte = array.view(np.uint8)
@@ -127,7 +127,7 @@ def _check_native(dtype: np.dtype, op: str, arg: str) -> None:
 
 
 def is_wider_than_jax(x: Any) -> bool:
-    """Whether `x` was made while x64 was on, which it is no longer: JAX would take its low bits."""
+    """Whether `x` has 64 bits although x64 is off again: JAX would take its low bits."""
     return x.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64")
 
 
@@ -136,14 +136,14 @@ def to_indices(
 ) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds.
 
-    Where some of `dims`, the dimensions that there are to index, has elements that an int32 does
-    not reach, they become uint32.
+    They become uint32 if one of `dims`, the dimensions to be indexed, has elements that an int32
+    does not reach.
     """
     if isinstance(x, jax.Array):
         check_integer(x.dtype, op, arg)
         if not is_wider_than_jax(x):
             return x
-        if isinstance(x, Tracer):  # what is computed of it would have its low bits
+        if isinstance(x, Tracer):  # anything computed from it would have its low bits only
             raise ValueError(
                 f"{op}: {arg} must have 32 bits at most where they are traced while x64 is off; "
                 f"received {x.dtype}; {X64_HINT}"
@@ -175,9 +175,9 @@ def to_indices(
 
 
 def leaves(x: object, op: str, arg: str) -> list[Any]:
-    """What nested lists hold, in no particular order.
+    """The elements of nested lists, in no particular order.
 
-    `jax.tree.leaves` leaves Python's stack unusable where lists are nested deeper than it is.
+    `jax.tree.leaves` leaves Python's stack unusable if lists are nested deeper than the stack is.
     """
     found, level = [], [x]
     for _ in range(_DEEPEST):
@@ -191,7 +191,7 @@ def leaves(x: object, op: str, arg: str) -> list[Any]:
 
 
 def check_nesting(tree: object, op: str, arg: str) -> None:
-    """Refuses a pytree that is nested too deeply for `jax.tree`, which see in `leaves`."""
+    """Refuses a pytree that is nested too deeply for `jax.tree` (see `leaves`)."""
     level = [tree]
     for _ in range(_DEEPEST_TREE):
         dicts = [node.values() for node in level if isinstance(node, dict)]
@@ -209,7 +209,7 @@ def _are_ints(objects: np.ndarray) -> bool:
 
 
 def _to_device(array: np.ndarray, x: object) -> jax.Array:
-    """`jnp.asarray(array)`, which was made of `x`; eagerly in a tenth of the time."""
+    """`jnp.asarray(array)`, eagerly in a tenth of the time. `array` was made from `x`."""
     if not _jax_internals.is_eager():
         return jnp.asarray(array)
     if not isinstance(x, (list, tuple, int, float, complex)):
@@ -218,12 +218,12 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
 
 
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
-    """A NumPy array, or a JAX array where `x` is a list that holds tracers."""
+    """`x` as a NumPy array; as a JAX array if it is a list that holds tracers."""
     try:
         return _true_bools(np.asarray(x))
     except jax.errors.TracerArrayConversionError:
         return _join(x, op, arg)
-    except (ValueError, TypeError):  # its words are about NumPy, and change with its version
+    except (ValueError, TypeError):  # the error's words are about NumPy, and vary by version
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
         ) from None
@@ -234,7 +234,7 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
 
 
 def _join(x: Any, op: str, arg: str) -> jax.Array:
-    """Nested lists with JAX arrays in them as one."""
+    """Nested lists that hold JAX arrays, as one JAX array."""
     try:
         return jnp.asarray(x)
     except (ValueError, TypeError, RecursionError) as error:
@@ -245,9 +245,9 @@ def _join(x: Any, op: str, arg: str) -> jax.Array:
 
 
 def saturate_ints(values: object) -> np.ndarray:
-    """Python ints as int64; those beyond it, which are out of any bounds, as its ends."""
+    """Python ints as int64. Larger ones, out of any bounds, become the ends of int64."""
     info = np.iinfo(np.int64)
-    # `asarray`, as NumPy makes a scalar of what has no dimension.
+    # `asarray`, as NumPy returns a scalar for an array without dimensions.
     return np.asarray(np.clip(np.array(values, dtype=object), info.min, info.max)).astype(np.int64)
 
 
@@ -277,6 +277,10 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
 def _saturate(
     array: np.ndarray, op: str, arg: str, mode: str | None, dims: Sequence[int]
 ) -> np.ndarray:
+    """64-bit indices as 32-bit ones, of which those out of bounds stay out of bounds.
+
+    Refused are values that would come into bounds, or change modulo a dimension.
+    """
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
         return array
@@ -286,7 +290,7 @@ def _saturate(
     info = np.iinfo(dtype)
     narrow = np.clip(array, info.min, info.max).astype(dtype)
     if is_long and (array.max(initial=0) > info.max < longest or array.min(initial=0) < info.min):
-        # Saturated they could be in bounds.
+        # Saturated, these indices could be in bounds.
         raise ValueError(
             f"{op}: {arg} holds values that do not fit {dtype}, with a dimension of {longest} to "
             f"index; {X64_HINT}"
@@ -310,7 +314,8 @@ def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
 def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array:
     """`value`, which came from `x`, as `dtype`.
 
-    Arrays must have it, but for Python numbers that went through a `jit`; host values must fit it.
+    Arrays must have this dtype, except for Python numbers that went through a `jit`; values from
+    the host must fit it.
     """
     if value.dtype == dtype:
         return value
@@ -332,7 +337,7 @@ def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array
 
 
 def _adapts(value: jax.Array, dtype) -> bool:
-    """Whether `value` is weakly typed, and no integer that `dtype` may cut off."""
+    """Whether `value` is weakly typed, and not an integer that `dtype` may cut off."""
     narrows = jnp.issubdtype(dtype, jnp.integer) and not np.can_cast(value.dtype, dtype)
     return jax.typeof(value).weak_type and kind(value.dtype) <= kind(dtype) and not narrows
 
@@ -358,14 +363,14 @@ def static_int(x: object, op: str, arg: str) -> int:
 
 
 def static_int_of_one(x: object, op: str, arg: str) -> int:
-    """`static_int`, also from an array or list of one, which some functions of TensorFlow take."""
+    """`static_int`, also of an array or list of one int, which some TensorFlow functions take."""
     components = x if is_scalar(x) or isinstance(x, Tracer) else as_numpy_or_none(x)
     is_one = isinstance(components, np.ndarray) and components.size == 1
     return static_int(components.reshape(())[()] if is_one else x, op, arg)  # type: ignore[union-attr]
 
 
 def is_static_int(x: object) -> bool:
-    """Whether `x` is a whole number at trace time; a bool, which Python takes for one, is not."""
+    """Whether `x` is a whole number at trace time. A bool is none, though an int in Python."""
     if isinstance(x, np.generic):
         # int4 scalars do not support `operator.index`, and NumPy 2.0's bools do.
         return bool(jnp.issubdtype(x.dtype, jnp.integer))
@@ -377,7 +382,7 @@ def is_static_int(x: object) -> bool:
 
 
 def is_scalar(x: Any) -> bool:
-    """Whether `x` is one number, where a sequence of ints may stand as well."""
+    """Whether an argument that is an int or a sequence of ints is one number."""
     if isinstance(x, (list, tuple)):
         return False
     ndim = getattr(readable(x), "ndim", None)
@@ -394,7 +399,7 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
         raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
     if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
         raise TypeError(f"{op}: {arg} must be static; received a list with a traced value in it")
-    # At once: components of a JAX array cost a transfer each.
+    # All at once: each component of a JAX array would cost a transfer.
     components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)
     error = ValueError if _is_list_or_ints(components) else TypeError
     if rank_or_none(components) == 1:
@@ -411,14 +416,14 @@ def static_dim(x: Any, op: str, arg: str) -> Any:
 
 
 def static_dims(x: object, op: str, arg: str) -> tuple[Any, ...]:
-    """`static_ints` for sizes, likewise."""
+    """`static_ints` for sizes, which may be symbolic dimensions."""
     if isinstance(x, (list, tuple)) and any(map(is_symbolic_dim, x)):
         return tuple(static_dim(i, op, arg) for i in x)
     return static_ints(x, op, arg)
 
 
 def rank_or_none(x: object) -> int | None:
-    """The rank of an array or of nested lists; None for what is neither."""
+    """The rank of an array or of nested lists; None for anything else."""
     x = readable(x)
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
         return x.ndim
@@ -427,7 +432,7 @@ def rank_or_none(x: object) -> int | None:
 
 
 def _is_list_or_ints(x: object) -> bool:
-    """Whether what is wrong with a sequence of ints that should be is its shape."""
+    """Whether `x`, which is no sequence of ints, has a wrong shape, rather than a wrong type."""
     is_int = isinstance(x, int) and not isinstance(x, bool)
     return is_int or isinstance(x, (list, tuple)) or getattr(x, "dtype", np.dtype("O")).kind in "iu"
 
@@ -448,9 +453,9 @@ def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...
 def static_ints_or_none(
     x: object, op: str, arg: str, concrete_arrays: bool = False
 ) -> tuple[int, ...] | None:
-    """The ints of a sequence without JAX arrays; None where it is or holds one.
+    """The ints of a sequence; None if it is, or holds, a JAX array.
 
-    With `concrete_arrays` those of a JAX array that is not traced too.
+    With `concrete_arrays` also the ints of a JAX array that is not traced.
     """
     if isinstance(x, jax.Array):
         if not concrete_arrays or isinstance(x, Tracer):

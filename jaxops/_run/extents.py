@@ -1,13 +1,13 @@
 """Shapes that XLA cannot count, refused before XLA sees them.
 
-XLA multiplies the dimensions of a shape, from the first on and in 64 bits, until one is 0. Where
-the bytes do not fit it ends the process: `zeros((2**31, 2**32, 0))` is no array, though it would be
-empty, and `zeros((0, 2**31, 2**32))` is one. So a transposition, or a join of two legal arrays, may
-make an array that ends the process. And its compiler walks through all places before the 0 of an
-array that it makes, which takes minutes where they are 2**28.
+XLA multiplies the dimensions of a shape, from the first on and in 64 bits, until one is 0. If the
+number of bytes does not fit, it ends the process: it can make `zeros((0, 2**31, 2**32))`, but not
+`zeros((2**31, 2**32, 0))`, though that is empty too. So a transposition, or a join of two legal
+arrays, may make an array that ends the process. Also, XLA's compiler walks through all the places
+before the 0 of an empty array, which takes minutes for 2**28 of them.
 
-All arrays that an op makes are looked at here, in its traced program, and only where the sizes that
-the op is given are large enough for one of them to be too large.
+Here all arrays that an op makes are looked at, in its traced program. That is done only if the
+arguments of the op are large enough for one of these arrays to be too large.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from jaxops import _jax_internals
 from jaxops._errors import brief
 from jaxops._indexing import check
 
-_COUNTED = 2**63  # bytes of what is empty, by the dimensions before the 0
+_COUNTED = 2**63  # bytes of an empty array, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has
 _WALKED = 2**26  # places before a 0
 _MOST_DIMS = 253  # as TensorFlow's reshape
-# Of the product of all sizes: with fewer no array passes a limit.
+# If the product of all sizes has fewer bits, no array passes a limit.
 _SAFE_BITS, _SAFE_BITS_OF_EMPTY = 48, 24
 _SHAPING = {"multiples", "shape", "size", "sizes"}  # static, and a 0 among them makes arrays empty
-_LARGE = 2**16  # a static size that the message repeats
-_POSITIONS = {"static_begin", "static_singles", "entries"}  # static, and no sizes
+_LARGE = 2**16  # from here on the message repeats a static size
+_POSITIONS = {"static_begin", "static_singles", "entries"}  # static arguments that are no sizes
 
 
 def limit(shape: Sequence[Any], dtype: Any) -> str | None:
-    """The limit that an array of that shape passes, in words; None if there can be one."""
+    """The limit that an array of this shape passes, in words; None if it passes none."""
     if len(shape) > _MOST_DIMS:
         return f"{_MOST_DIMS + 1} dimensions"
     dims = [1 if is_symbolic_dim(dim) else dim for dim in shape]
@@ -55,7 +55,7 @@ def limit(shape: Sequence[Any], dtype: Any) -> str | None:
 
 
 def _walked(dims: Sequence[int]) -> int:
-    """How many places XLA's compiler walks through, which counts each dimension in 32 bits."""
+    """Through how many places XLA's compiler walks; it takes each dimension for an int32."""
     signed = [(dim + 2**31) % 2**32 - 2**31 for dim in dims]
     return math.prod(itertools.takewhile(lambda dim: dim > 0, signed))
 
@@ -63,9 +63,9 @@ def _walked(dims: Sequence[int]) -> int:
 def check_sizes(
     op: str, call: Callable, arrays: Mapping[str, jax.Array | None], static: Mapping[str, Any]
 ) -> list[jax.Array | None]:
-    """The `arrays`, unless `call` of them makes one that is too large, which is refused.
+    """The `arrays`. Refuses them if `call(*arrays)` makes an array that is too large.
 
-    Where they are batched later on, by a `vmap` around the op, the batched call is looked at too.
+    If a `vmap` around the op batches them later, the batched call is looked at too.
     """
     given = {arg: x for arg, x in arrays.items() if x is not None}
 
@@ -75,7 +75,7 @@ def check_sizes(
 
     look = functools.partial(_look, op, tuple(given), static)
     look(call_on, list(given.values()))
-    # Batched by more than memory holds can be arrays without elements only.
+    # Only arrays without elements can be batched by more than memory holds.
     if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager():
         return list(arrays.values())
     guarded = iter(guard_p.bind(*given.values(), call=call_on, look=look))
@@ -83,7 +83,7 @@ def check_sizes(
 
 
 def _look(op, args, static, call, arrays) -> None:
-    """Refuses `call(*arrays)`, if it makes too large an array; `arrays` may be types."""
+    """Refuses `call(*arrays)` if it makes an array that is too large; `arrays` may be types."""
     made_empty = (x for arg, x in static.items() if arg in _SHAPING)
     sizes = [*(x.shape for x in arrays), *made_empty]
     is_empty = any(type(size) is int and size == 0 for size in jax.tree.leaves(sizes))
@@ -94,9 +94,9 @@ def _look(op, args, static, call, arrays) -> None:
 
 
 def _bits(arrays: Sequence[Any], static: Mapping[str, Any]) -> int:
-    """At least the logarithm of the bytes of whatever an op makes of such arguments."""
+    """An upper bound of the logarithm of the bytes of any array that an op makes of these."""
     shapes = [sum(map(_bits_of, x.shape)) + x.dtype.itemsize.bit_length() for x in arrays]
-    # Most is made of one array, one of indices, and as many as are joined.
+    # The largest results: those of an array and one of indices, or of all arrays joined.
     bits = sum(sorted(shapes)[-2:]) + len(shapes).bit_length()
     sizes = [x for arg, x in static.items() if arg not in _POSITIONS]
     return bits + 2 * sum(map(_bits_of, jax.tree.leaves(sizes)))  # as a block has two dimensions
@@ -107,11 +107,12 @@ def _bits_of(size: Any) -> int:
 
 
 def _refuse_too_large(op, args, static, call, arrays) -> None:
+    """Traces the call, and raises if an array in its program passes a limit."""
     shape, cause = None, None
     try:
-        with check.collect_flags():  # so that no check is left to whoever collects them now
+        with check.collect_flags():  # keeps the flags of this trace from the caller's collection
             program = jax.make_jaxpr(call)(*arrays)
-    except MemoryError as error:  # of a list of too many arrays
+    except MemoryError as error:  # the result is a list of too many arrays
         received = describe(args, arrays, static)
         raise MemoryError(f"{op}: out of memory for a list; received {received}") from error
     except (TypeError, ValueError, OverflowError) as error:
@@ -119,7 +120,7 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
             raise
         passed, cause = "2**63 bytes", error  # a dimension that JAX cannot hold
     else:
-        results = (var.aval for var in program.jaxpr.outvars)  # an argument may be one
+        results = (var.aval for var in program.jaxpr.outvars)  # an argument may be a result
         types = itertools.chain(_types(program.jaxpr), results)
         made = ((t.shape, limit(t.shape, t.dtype)) for t in types)
         shape, passed = next((m for m in made if m[1]), (None, None))
@@ -139,7 +140,7 @@ def _is_ours(error: Exception) -> bool:
 
 
 def describe(args: Sequence[str], arrays: Sequence[Any], static: Mapping[str, Any]) -> str:
-    """What an op was given: shapes, and large sizes."""
+    """The arguments of an op: shapes, and large sizes."""
     shapes = [f"{arg} {_shape(x.shape)}" for arg, x in zip(args, arrays, strict=True)]
     return _listed([*shapes, *(f"{arg} {brief(x)}" for arg, x in _large(static).items())], ", ")
 
@@ -166,11 +167,11 @@ def _is_large(size: Any) -> bool:
 
 
 def _types(jaxpr: Jaxpr) -> Iterator[Any]:
-    """The types of all arrays of a program, those of the programs in it too."""
+    """The types of all arrays of a program, and of the programs inside it."""
     for eqn in jaxpr.eqns:
         for var in eqn.outvars:
             aval: Any = var.aval
-            if isinstance(getattr(aval, "dtype", None), np.dtype):  # no key, no token
+            if isinstance(getattr(aval, "dtype", None), np.dtype):  # not a key, nor a token
                 yield aval
         for inner in jax.tree.leaves([*eqn.params.values()], is_leaf=_is_program):
             if _is_program(inner):
@@ -181,7 +182,7 @@ def _is_program(x: Any) -> bool:
     return isinstance(x, (ClosedJaxpr, Jaxpr))
 
 
-# An identity on the arguments of an op that learns by how much they are batched.
+# An identity on the arguments of an op, whose batching rule learns by how much they are batched.
 guard_p = Primitive("sizes_are_countable")
 guard_p.multiple_results = True
 guard_p.def_impl(lambda *arrays, **params: list(arrays))

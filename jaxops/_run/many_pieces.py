@@ -1,9 +1,9 @@
 """Splits into many pieces, and joins of many, which XLA compiles one by one.
 
-On a CPU 1,000 pieces that a program returns took its compiler 9 s and 1.4 GB, and more of them
-worse than in proportion. A call of Python, which copies all pieces, compiles at once; but what
-uses the pieces is not fused with it, so that programs that return none of them are better off
-without, unless there are very many.
+On a CPU a program that returns 1,000 pieces took 9 s and 1.4 GB to compile, and one with more of
+them more than in proportion. A call of Python that copies all pieces compiles at once. But XLA does
+not fuse it with operations that use the pieces. So a program that returns no piece does without the
+call, unless the pieces are very many.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from jaxops._forms import with_cpu_form
 from jaxops._indexing import check
 from jaxops._sparse.jaxprs import varying_alike
 
-# From so many on Python copies them; from fewer where all pieces are results.
+# From `MANY` pieces on Python copies them; from `_MANY_RESULTS` on if the program returns them all.
 MANY, _MANY_RESULTS = 256, 64
 _TOO_MANY = 1024  # XLA takes long for programs of more results or arguments, whatever they are
 
 
 def are_too_many(count: int) -> bool:
-    """For one program of an eager call."""
+    """Whether pieces are too many for one program of an eager call."""
     return not is_symbolic_dim(count) and count > _TOO_MANY
 
 
@@ -57,7 +57,7 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
 
 
 def _is_copied_by_python(arrays: Sequence[jax.Array]) -> bool:
-    """Numbers of fewer than 8 bits are stored in bytes of two, which NumPy cannot copy."""
+    """Whether Python may copy these on a CPU; not numbers of which two are stored in a byte."""
     is_known = all(_symbolic.are_known(x.shape) for x in arrays)
     is_sharded = any(jax.typeof(x).sharding.mesh.explicit_axes for x in arrays)
     return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8
@@ -69,7 +69,7 @@ def _bits(dtype: np.dtype) -> int:
     return jnp.finfo(dtype).bits if jnp.issubdtype(dtype, jnp.floating) else 8
 
 
-# --- one array into pieces; `results`: all of them are results of the program ---
+# --- one array into pieces; `results`: the program returns all of them ---
 
 
 def _split(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:

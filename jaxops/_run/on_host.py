@@ -25,9 +25,12 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments, dispatch
 
-# Elements that compiled code numbers with int32: less than those has, as it rounds sizes up.
+# The longest vector whose positions compiled code can number in int32. Less than 2**31, as
+# `_counting_sort` rounds the length up to whole lanes.
 _COUNTABLE = 2**31 - 2**20
-_LARGE = 4096  # bytes: what takes longer to copy than to find memory for that need not be
+# Results of fewer bytes are made in NumPy's memory, and copied by JAX: that is cheaper than to find
+# aligned memory, which JAX takes over without a copy.
+_LARGE = 4096
 
 
 def check_size(size: object, op: str, arg: str = "size") -> int:
@@ -46,7 +49,7 @@ def check_fill_needs_size(op: str, size: object, fill_value: object) -> None:
 
 
 def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
-    """The values of `x`, or None where compiled code alone will know them."""
+    """The values of `x`, or None if only compiled code will know them."""
     array = arguments.to_numpy(x, op, arg)
     return array if isinstance(array, np.ndarray) else None
 
@@ -71,7 +74,7 @@ def named_scope(op: str, name: str | None):
 
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
-    """`x` for `take`; a NumPy array where it is strings, or a shape known at trace time."""
+    """`x` for `take`; as a NumPy array if it holds strings, or a shape known at trace time."""
     if arguments.is_host_string(x):
         return arguments.to_host_strings(x, op, arg)
     if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
@@ -86,7 +89,7 @@ def is_on_host(x: jax.Array | np.ndarray) -> bool:
         return True
     if isinstance(x, Tracer):
         return False
-    # NumPy counts the dimensions on both sides of a 0.
+    # NumPy multiplies the dimensions on both sides of a 0, and fails if the product is too large.
     if x.size == 0 and math.prod(dim for dim in x.shape if dim) * x.dtype.itemsize >= 2**63:
         return False
     return _is_in_host_memory(x.sharding)
@@ -98,7 +101,10 @@ def _is_in_host_memory(sharding: jax.sharding.Sharding) -> bool:
 
 
 def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
-    """NumPy `result`, an array or a list of them, where `like` is: on its device, or as it is."""
+    """`result`, a NumPy array or a list of them, moved to the device of `like`.
+
+    It stays a NumPy array if `like` is one.
+    """
     if not isinstance(like, jax.Array):
         return result
     is_on_one_device = not isinstance(like, Tracer) and len(like.devices()) == 1
@@ -112,13 +118,13 @@ def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Memory to be filled, which the CPU backend takes over without a copy.
 
-    It does where memory begins at a multiple of 64 bytes; that of NumPy's own arrays may not.
+    It takes over memory that begins at a multiple of 64 bytes, which `np.empty` may not return.
     """
     return _aligned(np.empty, shape, dtype)
 
 
 def full(shape: tuple[int, ...], value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """An array of `value`. Memory of zeros comes from the system, and is as that of `empty`."""
+    """An array of `value`. For zeros the system has memory ready, aligned here as in `empty`."""
     if dtype.kind in "USTO" or value.tobytes().strip(b"\0"):
         return np.full(shape, value, dtype)
     return _aligned(np.zeros, shape, dtype)
@@ -132,7 +138,7 @@ def _aligned(make: Callable, shape: tuple[int, ...], dtype: np.dtype) -> np.ndar
 
 
 def merge_axes(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
-    """`shape` with the `count` dimensions from `axis` on made one."""
+    """`shape` with the `count` dimensions from `axis` on merged into one."""
     merged = math.prod(shape[axis : axis + count])
     return (*shape[:axis], merged, *shape[axis + count :])
 
@@ -161,7 +167,7 @@ def to_positions(positions: np.ndarray, count: int) -> np.ndarray:
 
 
 def check_countable(count: int, op: str, arg: str) -> None:
-    """Refuses what compiled code would number with int32 beyond its range."""
+    """Refuses a vector of more elements than compiled code can number in int32."""
     if isinstance(count, int) and count > _COUNTABLE:
         raise ValueError(
             f"{op}: {arg} must have at most {_COUNTABLE} elements in compiled code; "
@@ -173,7 +179,7 @@ def _take_on_host(rows: np.ndarray, positions: np.ndarray, axis: int) -> np.ndar
     if positions.size * rows.itemsize < _LARGE or rows.dtype.kind in "USTO":
         return rows.take(positions, axis)
     result = empty((*rows.shape[:axis], positions.size, *rows.shape[axis + 1 :]), rows.dtype)
-    # In any other mode NumPy fills a buffer and copies it.
+    # In its default mode `np.take` fills a buffer of its own and copies that.
     return np.take(rows, positions, axis, out=result, mode="clip")
 
 
@@ -194,13 +200,13 @@ def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
     result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     valid = lax.broadcast_in_dim(valid, result.shape, (axis,))
-    # Not by `jnp.where`, which makes nothing of empty arrays: a check that `valid` brings along
-    # would be dropped.
+    # Not by `jnp.where`, which does not use empty operands: a check on which `valid` depends would
+    # be dropped.
     return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
 
 
 def platform_of(*data: jax.Array | np.ndarray) -> str:
-    """Where an op on `data` runs, as far as that is known."""
+    """The platform on which an op on `data` runs; in a trace the default one."""
     for x in data:
         if isinstance(x, Tracer):
             return jax.default_backend()
@@ -238,7 +244,7 @@ def resize(x: jax.Array, size: int) -> jax.Array:
 def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
     """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
 
-    Keys lie in `[0, num_keys]`; the last is that of elements to be left out: not counted.
+    Keys lie in `[0, num_keys]`. Elements with the key `num_keys` are left out of the counts.
     """
     if keys.shape[0] == 0:
         return keys, jnp.zeros(num_keys, jnp.int32)
@@ -262,13 +268,17 @@ def _histogram(keys: jax.Array, num_keys: int) -> jax.Array:
 
 
 def _counting_sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
-    """XLA's sort is slow on a CPU: 20 to 30 times slower than this.
+    """`stable_order` on a CPU, where XLA's sort takes 20 to 30 times as long.
 
-    The keys are cut into `lanes` runs of `steps` keys. Each step of the loop puts one position
-    per lane where the counter of its key and lane says.
+    The keys are cut into `lanes` runs of `steps` keys. Each pair of key and lane has a counter,
+    which starts at the number of keys before it: smaller keys, or equal ones in lanes before. Each
+    step of the loop takes the next position of every lane, puts it into the result at its counter,
+    and raises the counter by 1. Keys of different lanes have different counters, so a step is one
+    scatter without collisions.
     """
     n = keys.shape[0]
-    # More steps mean fewer counters. With twice as many steps as keys, they are n/2 at most.
+    # More steps mean fewer lanes and counters. With twice as many steps as different keys, there
+    # are about n/2 counters.
     steps = min(n, max(256, 2 * num_keys))
     lanes = -(-n // steps)
     keys = jnp.pad(keys, (0, lanes * steps - n), constant_values=num_keys)
@@ -286,8 +296,8 @@ def _counting_sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array
         return (starts, order.at[at].set(positions, **options)), None
 
     positions = lane * steps + lax.iota(jnp.int32, steps)[None, :]
-    # `keys` serves as the buffer, of which every element is overwritten: unlike zeros, it varies
-    # along the same axes as the result under `shard_map`.
+    # `keys` serves as the buffer for the result, and is overwritten wholly: unlike new zeros, it
+    # varies under `shard_map` along the same axes as the result.
     (_, order), _ = lax.scan(put, (starts, keys), (counters.T, positions.T))
     counts = histogram.reshape(num_keys + 1, lanes).sum(axis=1, dtype=jnp.int32)
     return order[:n], counts[:num_keys]

@@ -12,16 +12,16 @@ from jaxops._sparse import jaxprs
 
 
 class Dependence(NamedTuple):
-    """On which of the inputs that are followed a value depends."""
+    """How a value depends on the inputs that are followed."""
 
     inputs: frozenset[int] = frozenset()
-    is_multiple: bool = False  # of the only one, by what depends on none of them
+    is_multiple: bool = False  # of the only one of `inputs`; the factor depends on none
 
 
 def dependences(program: ClosedJaxpr, num_followed: int) -> list[Dependence]:
-    """How each result depends on the first inputs.
+    """How each result depends on the first `num_followed` inputs.
 
-    Multiples are made out through scaling, negation, and casts to as many bits.
+    A multiple stays one when it is scaled, negated, or cast to a float of at least as many bits.
     """
     inputs = [Dependence(frozenset({n}), is_multiple=True) for n in range(num_followed)]
     others = [Dependence()] * (len(program.in_avals) - num_followed)

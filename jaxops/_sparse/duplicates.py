@@ -14,7 +14,7 @@ from jaxops._run import arguments
 
 
 def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
-    """Of positions among `prod(dims)` rows, that many being the position of none."""
+    """The dtype of positions among `prod(dims)` rows, and of that number, which stands for none."""
     if math.prod(dims) <= jnp.iinfo(jnp.int32).max:
         return jnp.int32
     if not jax.config.read("jax_enable_x64"):
@@ -26,7 +26,7 @@ def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
 
 
 def counted(indices: jax.Array, num_rows: int) -> jax.Array:
-    """The indices, those that count for nothing made `num_rows`."""
+    """The indices; any that is out of bounds, and so counts for nothing, becomes `num_rows`."""
     if position_dtype((num_rows,), "IndexedSlices") == jnp.int64:
         indices = indices.astype(jnp.int64)  # as `num_rows` itself must fit
     valid = (indices >= 0) & (indices < num_rows)
@@ -35,7 +35,7 @@ def counted(indices: jax.Array, num_rows: int) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnames="num_rows")
 def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
-    """Where each index first occurs; the number of indices for those that count for nothing."""
+    """Where each index first occurs; for one that counts for nothing, the number of indices."""
     indices = counted(indices, num_rows)
     first = first_occurrences(indices)
     return jnp.where(indices < num_rows, first, jnp.asarray(first.size, first.dtype))
@@ -43,7 +43,10 @@ def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnames="num_rows")
 def compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
-    """The number of each index among the distinct ones, by first occurrence; how many there are."""
+    """Numbers the distinct indices by first occurrence: the number of each index, and how many.
+
+    Indices that count for nothing get a number beyond every size.
+    """
     first = _first_slots(indices, num_rows)
     n = first.size
     is_first = first == lax.iota(first.dtype, n)
@@ -57,12 +60,12 @@ def compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Arr
 def indices_of_slots(indices: jax.Array, num_rows: int, slots: jax.Array, size: int) -> jax.Array:
     indices = counted(indices, num_rows)
     nowhere = jnp.full(size, num_rows, indices.dtype)
-    return nowhere.at[slots].min(indices, mode="drop")  # all in a slot are the same
+    return nowhere.at[slots].min(indices, mode="drop")  # all indices in a slot are equal
 
 
 @functools.partial(jax.jit, static_argnames="size")
 def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
-    # Of no rows JAX cannot transpose the addition.
+    # JAX cannot transpose an addition to an array without rows.
     sums = jnp.zeros((max(size, 1), *values.shape[1:]), values.dtype)
     return sums.at[slots].add(values, mode="drop")[:size]
 
@@ -71,7 +74,10 @@ def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
 def sum_at_first(
     values: jax.Array, indices: jax.Array, num_rows: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Values and indices with the sum of each row where it first occurs, and nothing elsewhere."""
+    """Values and indices of the same length, with the sum of each row where it first occurs.
+
+    The other places have values of 0 and the index `num_rows`.
+    """
     slots = _first_slots(indices, num_rows)
     positions = lax.iota(slots.dtype, slots.size)
     is_first = slots == positions
@@ -84,7 +90,7 @@ def sum_at_first(
     room = -(-slots.size // 8)
 
     def add_repeated(values):
-        # Most rows come once, and stay as they are. The others are few enough to be listed.
+        # Most rows come once, and stay as they are. The repeated ones are listed, and added.
         order = jnp.where(is_repeated, jnp.cumsum(is_repeated, dtype=slots.dtype) - 1, slots.size)
         nowhere = jnp.full(room, slots.size, slots.dtype)
         repeated = nowhere.at[order].set(positions, mode="drop")

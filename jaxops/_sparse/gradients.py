@@ -1,4 +1,4 @@
-"""What is computed with all of a gradient, some of whose leaves are sparse: sums and norms."""
+"""Sums and norms of a whole gradient, some of whose leaves are sparse."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
     """The sum of a gradient over devices: `jax.lax.psum`, with `IndexedSlices` among the leaves.
 
     For use under `jax.shard_map`, `pmap`, or `vmap` with an `axis_name`. Each device gets the rows
-    of all, so what is sent has the size of what was looked up. To send less where many rows come
-    twice, `sum_duplicates(size)` before.
+    of all devices, so data of the size of all lookups is sent. If many rows come twice, call
+    `sum_duplicates(size)` before, to send less.
 
     Args:
         grads: pytree of numeric arrays, `IndexedSlices` and `TiedGradient`. Traced.
@@ -148,7 +148,7 @@ def sum_stacked(grads: Any) -> Any:
 def global_norm(grads: Any) -> jax.Array:
     """The Euclidean norm of a whole gradient.
 
-    Follows `tf.linalg.global_norm`. Differs from it in: what is added to one row is summed first,
+    Follows `tf.linalg.global_norm`. Differs from it in: values of the same row are summed first,
     so that the norm is that of the dense gradient; squares are summed in float32 at least.
 
     Args:
@@ -163,7 +163,7 @@ def global_norm(grads: Any) -> jax.Array:
         TypeError: wrong dtype or type of an argument.
         ValueError: stacked `IndexedSlices`.
 
-    Gradient: passes to every leaf; 0 where all is 0.
+    Gradient: passes to every leaf; 0 if the norm is 0.
 
     Example:
         >>> import jax.numpy as jnp, jaxops
@@ -188,8 +188,8 @@ def clip_by_global_norm(grads: Any, clip_norm: Any) -> tuple[Any, jax.Array]:
         clip_norm: positive number. Traced.
 
     Returns:
-        A pair: the same pytree, multiplied by `clip_norm / norm` where the norm is larger, and the
-        norm before. Dtypes stay. All is NaN where the norm is not finite.
+        A pair: the same pytree, multiplied by `clip_norm / norm` if the norm is larger, and the
+        norm before. Dtypes stay. All elements are NaN if the norm is not finite.
 
     Raises:
         TypeError: wrong dtype or type of an argument.
@@ -227,7 +227,7 @@ def _is_sparse(x: object) -> bool:
 
 
 def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
-    """Applies `dense` to arrays, `sparse` to `IndexedSlices`, and each to its part where tied."""
+    """Applies `dense` to arrays, `sparse` to `IndexedSlices`, and both to a `TiedGradient`."""
 
     def apply(gradient):
         if isinstance(gradient, TiedGradient):
@@ -257,7 +257,7 @@ def _check(grads: Any, op: str, kind: Any) -> None:
             if not jnp.issubdtype(dtype, kind):
                 expected = "numeric" if kind is jnp.number else "float or complex"
                 raise TypeError(f"{op}: {where} must have a {expected} dtype; received {dtype}")
-            # Squares of narrow floats are wider than they are.
+            # Squares of narrow floats are summed in float32.
             widest = max(dtype, np.dtype(np.float32), key=lambda dtype: dtype.itemsize)
             arguments.check_addressable(array.shape, widest, array.shape, op, where)
 
@@ -280,11 +280,12 @@ def _axes(axis_name: Any, op: str) -> tuple:
 
 def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
     """The rows of all devices along the axes."""
-    slices.num_rows  # noqa: B018 - checks that they are not stacked
+    slices.num_rows  # noqa: B018 - checks that the slices are not stacked
 
     def gather(x: jax.Array) -> jax.Array:
         for axis in axes:
-            # Under `shard_map` with `check_vma=True` types tell what is the same on all devices.
+            # Under `shard_map` with `check_vma=True` a type tells whether its array is the same on
+            # all devices.
             has_types = jax.typeof(lax.axis_index(axis)).manual_axis_type.varying
             to = "invarying" if has_types else "varying"
             x = lax.all_gather(x, axis, tiled=True, to=to)
@@ -294,6 +295,7 @@ def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
 
 
 def _norm(grads: Any, op: str) -> jax.Array:
+    """The root of the sum of all squares, with a derivative of 0 at 0."""
     _check(grads, op, jnp.inexact)
     leaves = jax.tree.leaves(grads, is_leaf=_is_sparse)
     arrays = list(map(_distinct_elements, leaves))
@@ -311,7 +313,7 @@ def _norm(grads: Any, op: str) -> jax.Array:
 
 
 def _distinct_elements(gradient: Any) -> jax.Array:
-    """An array of the elements of the dense gradient that are not 0."""
+    """An array of all elements of the dense gradient, but for some that are 0."""
     if isinstance(gradient, IndexedSlices):
         return sum_at_first(gradient).values
     return jnp.asarray(gradient.to_dense() if isinstance(gradient, TiedGradient) else gradient)

@@ -1,4 +1,4 @@
-"""IndexedSlices: a sparse gradient, as the rows that it has and where they stand."""
+"""IndexedSlices: a sparse gradient, as some rows and their places in the dense one."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class IndexedSlices:
     Stands for zeros of shape `dense_shape` with every `values[i]` added at row `indices[i]`. A row
     may come several times. An index outside of the rows counts for nothing.
 
-    Follows `tf.IndexedSlices`. Differs from it in: `dense_shape` is static and always there; a row
-    may be what stands at one position along several leading axes, counted in row-major order.
+    Follows `tf.IndexedSlices`. Differs from it in: `dense_shape` is static and always there; rows
+    may be counted along several leading axes, in row-major order.
 
     A pytree, so it passes through `jit`, `vmap` and `scan`. Of its two leaves the one with the
-    indices takes part in no arithmetic. What computes with all leaves of a gradient is a TypeError:
+    indices takes part in no arithmetic. Computing with all leaves of a gradient is a TypeError:
 
     - for `jax.tree.map(jnp.add, a, b)` and for `jax.tree.map(lambda g: 0.5 * g, grads)` map with
       `is_leaf=lambda x: isinstance(x, jaxops.IndexedSlices)`, and `operator.add` for `jnp.add`;
@@ -45,7 +45,7 @@ class IndexedSlices:
         values: array of shape `[n, *dense_shape[k:]]`, of any dtype. Traced.
         indices: integer array of shape `[n]`: positions along the first `k` axes, row-major where
             `k` is not 1. They become int32, or int64 where they are that or wider. Traced.
-        dense_shape: static ints, the shape of the array that is meant.
+        dense_shape: static ints, the shape of the dense array.
 
     Returns:
         An immutable object with the three as attributes. Sums of two, differences, and products and
@@ -74,7 +74,7 @@ class IndexedSlices:
     __slots__ = ("_indices", "_leaf", "dense_shape", "values")
     __array_ufunc__ = None  # NumPy scalars leave `scalar * slices` to `__rmul__`
 
-    values: Any  # an array; while JAX maps over the leaves, anything
+    values: Any  # an array; anything while JAX maps over the leaves
     dense_shape: tuple[int, ...]
     _indices: Any  # integers, and the same as a leaf: each of the two is made when asked for
     _leaf: Any
@@ -123,7 +123,7 @@ class IndexedSlices:
         return self._keep("_indices", row_numbers.to_indices(self._leaf))
 
     def _keep(self, name: str, array: Any) -> Any:
-        if not isinstance(array, Tracer):  # it may be of a trace that ends before the object does
+        if not isinstance(array, Tracer):  # its trace may end before the life of this object
             object.__setattr__(self, name, array)
         return array
 
@@ -140,8 +140,8 @@ class IndexedSlices:
         return cls._of(values, _UNKNOWN, leaf, dense_shape)
 
     def __reduce__(self):
-        # `copy` and `pickle` would set the attributes otherwise. Integers can be stored, leaves
-        # cannot.
+        # For `copy` and `pickle`, which would set the attributes otherwise. The integers can be
+        # stored, their leaf cannot.
         if self._is_mapped or not isinstance(self.indices, jax.Array):
             return _restore, (self.dense_shape, self.values, None, self._leaf)
         return _restore, (self.dense_shape, self.values, self.indices, None)
@@ -156,12 +156,12 @@ class IndexedSlices:
 
     @property
     def _is_mapped(self) -> bool:
-        """Whether something stands where the indices stood: JAX or a user mapped over the leaf."""
+        """Whether JAX or a user mapped over the leaves, and left something else for the indices."""
         return self._indices is _UNKNOWN and not row_numbers.is_leaf(self._leaf)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array that is meant."""
+        """The shape of the dense array."""
         return self.dense_shape
 
     @property
@@ -171,7 +171,7 @@ class IndexedSlices:
 
     @property
     def depth(self) -> int:
-        """How many leading axes the indices count along: 1, but for lookups of parts of rows."""
+        """Along how many leading axes the indices count: 1, or more for parts of rows."""
         if self._is_mapped:
             raise TypeError(
                 "IndexedSlices: indices must be its own; received "
@@ -191,7 +191,7 @@ class IndexedSlices:
         return math.prod(self.dense_shape[: self.depth])
 
     def to_dense(self) -> jax.Array:
-        """The array that is meant: shape `dense_shape`, dtype of `values`."""
+        """The dense array: shape `dense_shape`, dtype of `values`."""
         return self.add_to(jnp.zeros(self.dense_shape, self.dtype))
 
     def add_to(self, dense: jax.Array) -> jax.Array:
@@ -213,12 +213,12 @@ class IndexedSlices:
         return canonical.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
     def sum_duplicates(self, size: int | None = None, *, mode: str = "device") -> IndexedSlices:
-        """The same with every row once, in the order of first occurrence.
+        """The same gradient with every row once, in the order of first occurrence.
 
-        `size`, a static int, is the number of rows in the result, which must be given where the
-        indices are traced. Places without a row have the index `num_rows` and values of 0. More
-        distinct rows than that are an error on the CPU; elsewhere, and with `mode="fill"`, those
-        beyond are lost. `mode` is as in `unique`.
+        `size`, a static int, is the number of rows in the result; it must be given if the indices
+        are traced. Places without a row have the index `num_rows` and values of 0. More than `size`
+        distinct rows are an error on the CPU; elsewhere, and with `mode="fill"`, the rows beyond
+        are lost. `mode` is as in `unique`.
         """
         op = "IndexedSlices.sum_duplicates"
         mode = result_size.mode_of_size(op, mode, size)
@@ -249,7 +249,7 @@ class IndexedSlices:
         return concatenate([self, other])
 
     def __radd__(self, other: object) -> IndexedSlices:
-        # Not called for two IndexedSlices. Python's `sum` starts at 0.
+        # Two IndexedSlices are added by `__add__`. Here for the 0 at which Python's `sum` starts.
         return self if isinstance(other, int) and other == 0 else self + other
 
     def __sub__(self, other: object) -> IndexedSlices:
@@ -274,7 +274,7 @@ class IndexedSlices:
 
 
 def _restore(dense_shape, values, indices, leaf) -> IndexedSlices:
-    """Of `IndexedSlices.__reduce__`."""
+    """Makes the object again, from what `IndexedSlices.__reduce__` stored."""
     if indices is None:
         return IndexedSlices.tree_unflatten(dense_shape, (values, leaf))
     return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape)
@@ -287,7 +287,7 @@ def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
 
 
 def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
-    """The same with indices that count along the first `depth` axes, more than they do."""
+    """The same gradient with indices that count along the first `depth` axes, more than before."""
     shape = slices.dense_shape
     dtype = duplicates.position_dtype(shape[:depth], "IndexedSlices")
     count = math.prod(shape[slices.depth : depth])
@@ -298,9 +298,9 @@ def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
 
 
 def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
-    """Index vectors that select the rows in the dense array, and how they do.
+    """Index vectors of the rows in the dense array, and the windows that they select.
 
-    For lookups of parts of rows too, so that no reshape keeps an array from an update in place.
+    Parts of rows get vectors too, as a reshape would keep the array from being updated in place.
     """
     windows = Windows(axes=tuple(range(slices.depth)), batch_dims=0)
     if slices.depth == 1:
@@ -340,8 +340,8 @@ class TiedGradient(NamedTuple):
         slices: `IndexedSlices`, from the lookups.
 
     Returns:
-        A named tuple of the two. Sums of two, differences, and products and quotients with scalars
-        are of the same kind again.
+        A named tuple of the parts. Sums and differences of two `TiedGradient`, and products and
+        quotients with scalars, are `TiedGradient` again.
 
     Raises:
         TypeError: `to_dense`, where the dtypes of the parts differ; sums with anything else.
@@ -358,7 +358,7 @@ class TiedGradient(NamedTuple):
         >>> bool((grad.to_dense() == jax.grad(loss)(jnp.ones((3, 2)))).all())
         True
 
-    Source: what TensorFlow's gradient adds up when a variable is looked up and used densely.
+    Source: TensorFlow adds up both parts where a variable is looked up and used densely.
     """
 
     dense: Any

@@ -40,22 +40,22 @@ def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda 
 def type_of_result(implementation: Callable, *operands, **static) -> Any:
     """The type of an array that is computed, for a primitive's rule.
 
-    By tracing, so that what a type carries beside shape and dtype (the axes along which the array
-    varies under `shard_map`) is what the implementation makes of it.
+    By tracing the implementation, as a type has more than shape and dtype: the axes along which the
+    array varies under `shard_map`.
     """
     (result,) = types_of_results(implementation, *operands, **static)
     return result
 
 
 def types_of_results(implementation: Callable, *operands, **static) -> list[Any]:
-    """The same of several arrays."""
+    """The types of several arrays that are computed."""
     return jax.make_jaxpr(functools.partial(implementation, **static))(*operands).out_avals
 
 
 def varying_alike(*arrays: jax.Array) -> list[jax.Array]:
-    """Under `shard_map`: all varying along the same axes, so that the cotangents are too.
+    """Under `shard_map`: all arrays varying along the same axes, so that their cotangents do too.
 
-    `lax` does it for its own primitives. The transpose sums over the axes that are added.
+    `lax` does this for its own primitives. The transpose sums over the axes that are added.
     """
     varying = [jax.typeof(x).manual_axis_type.varying for x in arrays]
     union = frozenset().union(*varying)
@@ -71,6 +71,7 @@ def type_of(atom) -> Any:
 
 
 def body(eqn: JaxprEqn) -> ClosedJaxpr:
+    """The program inside a `jit`, `checkpoint`, `scan` or the like."""
     jaxpr = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "jaxpr"]
     return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
 
@@ -86,9 +87,9 @@ def bind(eqn: JaxprEqn, inputs: list) -> list:
 
 
 def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
-    """Which of the inputs each result is; None where it is none of them, or a changed one.
+    """For each result the input that it is; None for one that is computed.
 
-    JAX makes this out for most programs, and not for a `checkpoint` or `jit` in the body of a loop.
+    JAX finds out the same for most programs, but not for a `checkpoint` or `jit` in a loop's body.
     """
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
@@ -106,6 +107,7 @@ def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
 
 
 def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
+    """For each result the carry that it is, if each round passes that on in its place."""
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     results: list = [None] * len(eqn.outvars)
     numbers = unchanged(body(eqn), range(len(inputs)))
@@ -116,6 +118,7 @@ def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
 
 
 def unchanged_by_cond(eqn: JaxprEqn, inputs: list) -> list:
+    """For each result the operand that it is, if every branch returns the same one."""
     branches = [unchanged(b, range(1, len(inputs))) for b in eqn.params["branches"]]
     same = [
         numbers[0] if len(set(numbers)) == 1 else None for numbers in zip(*branches, strict=True)

@@ -23,7 +23,7 @@ _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 class LazyOptimizer(NamedTuple):
-    """What `lazy` returns: two functions, see there."""
+    """The two functions that `lazy` returns; they are described there."""
 
     init: Callable[..., Any]
     apply: Callable[..., Any]
@@ -38,20 +38,20 @@ def lazy(optimizer: Any) -> LazyOptimizer:
     `jax.jit(..., donate_argnums=...)`, tables and state are updated in place. Where a table's
     update is its gradient, scaled, as by SGD without momentum, each value is added by itself.
 
-    Laziness changes what optimizers do to rows without a gradient: nothing. With plain SGD and
-    Adagrad that is what they do anyway, and the result is that of the dense optimizer. With
-    momentum, RMSProp and Adam a dense optimizer goes on moving such rows and lets their averages
-    decay; lazily their averages wait for their next gradient. Weight decay reaches rows with a
-    gradient only. Step counts are shared by all rows, so Adam corrects the bias of a row by the
-    steps taken, not by those in which the row had a gradient. This is TensorFlow Addons' LazyAdam.
+    A lazy optimizer does nothing to rows without a gradient. Plain SGD and Adagrad do nothing to
+    them anyway, so the result is that of the dense optimizer. With momentum, RMSProp and Adam a
+    dense optimizer goes on moving such rows and lets their averages decay; in a lazy one these
+    averages wait for the next gradient of their row. Weight decay reaches rows with a gradient
+    only. Step counts are shared by all rows, so Adam corrects the bias of a row by all steps taken,
+    not by the steps in which the row had a gradient. TensorFlow Addons' LazyAdam does the same.
 
     Args:
         optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
-            updates to add and a new state, as optax's gradient transformations have. Each row of
+            updates to add and a new state, as optax's gradient transformations do. Each row of
             a table must be updated by itself. The state for a table is arrays of the table's
             shape, each row of which depends on that row alone, and anything that does not depend
-            on the number of rows, such as counts. What reduces over gradients, so that those of 0
-            add nothing, as clipping by their global norm does, gets each row once.
+            on the number of rows, such as counts. A reduction over gradients to which rows of 0 add
+            nothing, as in clipping by the global norm, gets each row once.
 
     Returns:
         A named tuple of two functions. `init(params) -> state` gives the optimizer's own state.
@@ -63,8 +63,9 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         TypeError: `optimizer` lacks one of the methods.
         ValueError: gradients that do not have the structure or shapes of the parameters; an
             optimizer that does not update each row by itself or collects gradients over several
-            steps, which its traced program tells. `init` raises if no parameter could be a table,
-            `apply` if one of the tables cannot. With the transformation's name and a remedy.
+            steps, which is found in its traced program. `init` raises if no parameter could be a
+            table, `apply` if one of the tables cannot. The message names the transformation and a
+            remedy.
 
     Gradient: as the optimizer's.
 
@@ -105,7 +106,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         numbers = [n if n in tables else None for n in range(len(leaves))]
 
         def update(*arrays: Any) -> list:
-            """Of the tables' rows, the leaves of the state, and old rows: updates and new state."""
+            """Updates and new state, from gradients of rows, the state's leaves and old rows."""
             rows, rest = arrays[: len(tables)], arrays[len(tables) :]
             all_gradients = list(gradients)
             for n, values in zip(tables, rows, strict=True):
@@ -121,7 +122,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
                 *row_wise.leaves_like(new_state, state_structure, "state"),
             ]
 
-        # Added one by one to a table of 16 bits, small updates would be rounded away.
+        # In a table of 16 bits small updates that are added one by one would be rounded away.
         candidates = [n for n in tables if n not in owners and leaves[n].dtype.itemsize >= 4]
         scaled: set[int] = set()
         if candidates:
@@ -133,7 +134,7 @@ def lazy(optimizer: Any) -> LazyOptimizer:
             program = _trace(update, [_type_of_rows(x, n, gradients) for x, n in inputs])
             if program is not None:
                 scaled = _only_scaled(program, tables, candidates, leaves)
-                update = jaxpr_as_fun(program)  # rather than to trace it once more
+                update = jaxpr_as_fun(program)  # traced already
         rows_of = {n: gradients[n] if n in scaled else sum_at_first(gradients[n]) for n in tables}
 
         def gather_rows(x, owner: int | None):
@@ -189,12 +190,12 @@ def _depth(slices: IndexedSlices) -> int:
 
 
 class _Checked:
-    """Of an optimizer: what was found out, so that eager steps find it out once."""
+    """Keeps what was found out about an optimizer, so that eager steps find it out once."""
 
     def __init__(self, optimizer: Any):
         self.optimizer = optimizer
         self.found: dict[Any, row_wise.States] = {}  # by `_key`
-        self.good: dict[Any, frozenset[int]] = {}  # by `_key`: what may be a table
+        self.good: dict[Any, frozenset[int]] = {}  # by `_key`: the parameters that may be tables
 
     def before_steps(self, params: Any) -> None:
         kinds, _ = row_wise.flatten(params)
@@ -203,7 +204,7 @@ class _Checked:
             _keep(self.good, key, row_wise.possible_tables(self.optimizer, kinds))
 
     def owners(self, kinds, depths: dict[int, int], state: Any, extra: dict) -> list[int | None]:
-        """For each leaf of the state: which of the tables it has rows of."""
+        """For each leaf of the state the table whose rows it holds, or None."""
         if not depths:
             return [None] * len(jax.tree.leaves(state))
         key = _key(kinds, depths, extra)
@@ -223,7 +224,7 @@ class _Checked:
 
 
 def _keep(found: dict, key: Any, item: Any) -> None:
-    """A few, as functions among the arguments of a step may be others in each."""
+    """Stores `item`, and drops old ones: a step may bring new functions as arguments each time."""
     if key is not None:
         while len(found) >= 16:
             del found[next(iter(found))]
@@ -231,7 +232,7 @@ def _keep(found: dict, key: Any, item: Any) -> None:
 
 
 def _key(kinds: row_wise.Params, depths: dict[int, int], extra: dict) -> Any:
-    """What the check depends on; None where that cannot be compared."""
+    """All that the check depends on, as a key; None if a part of it cannot be compared."""
     leaves, structure = jax.tree.flatten(extra)
     arrays = [(np.shape(x), jnp.result_type(x)) if row_wise.is_value(x) else x for x in leaves]
     types = tuple((t.shape, t.dtype) for t in kinds.types)
@@ -244,13 +245,13 @@ def _key(kinds: row_wise.Params, depths: dict[int, int], extra: dict) -> Any:
 
 
 def _type_of_rows(x: Any, owner: int | None, gradients) -> jax.ShapeDtypeStruct:
-    """Of the rows of a table or its state that have a gradient; of `x` itself without an owner."""
+    """The type of those rows of a table or its state that have a gradient; else of `x` itself."""
     shape = np.shape(x) if owner is None else gradients[owner].values.shape
     return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
 
 
 def _trace(update: Callable, types: Sequence) -> ClosedJaxpr | None:
-    """None for an optimizer that looks at values, as it may in an eager call."""
+    """The program of `update`; None if it looks at values, as it may in an eager call."""
     try:
         return jax.make_jaxpr(update)(*types)
     except row_wise.LOOKS_AT_VALUES:
@@ -258,10 +259,10 @@ def _trace(update: Callable, types: Sequence) -> ClosedJaxpr | None:
 
 
 def _only_scaled(program: ClosedJaxpr, tables, candidates, leaves) -> set[int]:
-    """The tables that get their gradient, scaled, and nothing else, as by SGD without momentum.
+    """The tables whose update is their gradient, scaled, as by SGD without momentum.
 
-    Each value can then be added as it comes: finding the rows that come more than once and summing
-    them first was a third of such a step.
+    Values of these gradients can be added to the table one by one. To find the rows that come more
+    than once, and to sum them first, was a third of such a step.
     """
     results = dependences.dependences(program, num_followed=len(tables))
 
@@ -289,11 +290,11 @@ def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
         return rows * ones.reshape(-1, *[1] * (rows.ndim - 1))
 
     def gather_on_cpu(x, indices):
-        # Where rows are used several times, as Adam uses its averages, XLA makes the gather a loop
-        # of its own, and LLVM does not vectorize a loop that only copies rows of 64 numbers: with
-        # Adam that was half of the step. A loop that multiplies is vectorized. The conditional
-        # keeps the product in the loop of the gather.
-        # Of their type, which may tell a sharding or axes of `shard_map` along which they vary.
+        # If rows are used several times, as Adam uses its averages, XLA makes the gather a loop of
+        # its own, and LLVM does not vectorize a loop that only copies rows of 64 numbers: with Adam
+        # this loop was half of the step. A loop that multiplies is vectorized. The conditional
+        # keeps the product in the loop of the gather. Its other branch must have the type of the
+        # rows, to which a sharding or varying axes of `shard_map` may belong.
         nothing = ad.instantiate_zeros(ad.Zero(type_of_result(gather, x, indices)))
         return lax.cond(
             jnp.any(indices < slices.num_rows), gather_times_ones, lambda *_: nothing, x, indices

@@ -1,13 +1,62 @@
 """The derivative of a function that looks tables up, with the rows in place of the tables.
 
-`jax.linearize` gives the derivative as a linear program, whose inputs are tangents and which knows
-everything else, the indices included. A table of parameters comes into it as a tangent of the
-table's size, of which lookups take rows. `find_lookups` finds the lookups and evaluates their
-positions. `evaluate` runs the program on tangents of the rows instead, one array per lookup. It is
-linear too; transposed, it gives the cotangents of rows, and nothing in it has the table's size.
+`jax.linearize` gives the derivative of a loss as a linear program: its inputs are the tangents of
+the parameters, its constants all other numbers, the indices included. For
 
-Both walk the program equation by equation, in the same order, and into the bodies of `jit`,
-`checkpoint`, `scan` and `cond`. What they pass along in place of a table's tangent is a `Table`.
+    loss = lambda table: jnp.sum(table[jnp.array([2, 0])] ** 2)
+
+and a table of shape [4, 3] the program is, without the parameters that do not matter here,
+
+    { lambda a:i32[2,1] b:f32[2,3]; c:f32[4,3]. let
+        d:f32[2,3] = gather[slice_sizes=(1, 3) mode=PROMISE_IN_BOUNDS] c a
+        e:f32[2,3] = mul d b
+        f:f32[] = reduce_sum[axes=(0, 1)] e
+      in (f,) }
+
+`a` is the indices, [[2], [0]], `b` twice the rows, and `c` the tangent of the table. Transposed,
+the gather would make a cotangent of the table's size. So the lookups are taken out first:
+
+1. `find_lookups` walks the program with `Table(0)` in place of `c`, and evaluates the positions
+   that the gather reads: [Lookup(positions=[2, 0], table=0, table_shape=(4, 3), depth=1, ...)].
+2. `evaluate` walks it again, with tangents of rows: an array `r` of shape [2, 3] for this lookup.
+   It puts `r` in place of the gather's result, which leaves
+
+       { lambda b:f32[2,3]; r:f32[2,3]. let
+           e:f32[2,3] = mul r b
+           f:f32[] = reduce_sum[axes=(0, 1)] e
+         in (f,) }
+
+3. The caller transposes what `evaluate` computes, by `jax.linear_transpose`: the cotangent of `r`
+   is `b`, hence the gradient IndexedSlices(values=b, indices=[2, 0], dense_shape=(4, 3)).
+
+Both walks take the equations in the same order, so the n-th lookup gets the n-th rows. An equation
+that has a table among its inputs is one of these:
+
+- a copy or a cast: the result is the `Table` still, which remembers the dtypes;
+- a lookup, as above;
+- a `jit`, `checkpoint`, `scan` or `cond`: the walk goes on in its body, and the lookups found there
+  are one item of the list, a list itself (`_RULES`);
+- any other, such as a product with the whole table: `refuse` is called, which raises, or with
+  `tied=True` notes that the table needs a dense tangent too, which `evaluate` finds in `tables`.
+
+Under `jit` or `checkpoint` the example gives [[Lookup(positions=[2, 0], ...)]].
+
+The body of a `scan` runs many times. A table may be one of its constants, or a carry that it passes
+on unchanged. `_find_in_scan` makes a `lax.scan` of its own, in which each round walks the body and
+returns the positions that this round reads; `_evaluate_scan` makes another one, in which each round
+gets its rows. If round `i` looks up `table[words[i]]`, with `words` of shape [3, 2], the positions
+have the shape [3, 2], and the rows [3, 2, 3].
+
+Which branch of a `cond` is taken is known only when the program runs. `_find_in_cond` makes a
+`lax.switch` each of whose cases returns the lookups of all branches: those of its own branch, and
+the others with positions past the end of the table, which read nothing. If branch 0 reads row 1 and
+branch 1 rows 2 and 0, and branch 1 is taken, the lookups are
+[[[Lookup(positions=[4], ...)], [Lookup(positions=[2, 0], ...)]]]. `_evaluate_cond` makes a switch
+whose cases get the rows of all branches and use those of their own.
+
+While lookups are searched, no tangent has a value: `_TANGENT` stands for each. Values that do not
+depend on tangents are known (`_Result`), and evaluated only if a position depends on them. A loop
+may carry both kinds; `_scan_known` tells them apart.
 """
 
 from __future__ import annotations
@@ -28,7 +77,7 @@ from jaxops._sparse.lookups import Access, Lookup, access_of, is_lookup, starts_
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Stands for the tangent of a table, cast from one dtype to the next."""
+    """Stands for the tangent of a table, cast to one of `dtypes` after the other."""
 
     number: int
     dtypes: tuple = ()
@@ -49,7 +98,7 @@ Refuse = Callable[[JaxprEqn, Table], None]
 
 
 def find_lookups(program: ClosedJaxpr, tables: Sequence[int | None], refuse: Refuse) -> list:
-    """The lookups of a linear program, nested as its loops and branches are.
+    """The lookups of a linear program. Those of a body are a list, one item of the list around it.
 
     `tables[i]` numbers the table that input `i` is the tangent of. Calls `refuse` for every other
     use of a table.
@@ -62,8 +111,8 @@ def find_lookups(program: ClosedJaxpr, tables: Sequence[int | None], refuse: Ref
 def evaluate(program: ClosedJaxpr, inputs: Sequence, rows: list, tables: dict[int, jax.Array]):
     """The results of a linear program for tangents of rows, nested as the lookups are.
 
-    `inputs` holds a `Table` for each tangent of a table; `tables` has those that are used in other
-    ways than by lookup, under their numbers.
+    `inputs` holds a `Table` for each tangent of a table. `tables` holds, by number, the tangents of
+    the tables that are used in other ways than by lookup.
     """
     return [_dense(x, tables) for x in _evaluate(program, inputs, rows, tables)]
 
@@ -72,7 +121,7 @@ def evaluate(program: ClosedJaxpr, inputs: Sequence, rows: list, tables: dict[in
 
 
 class _Known:
-    """An equation between known values, evaluated when something needs it."""
+    """An equation whose inputs are known. It is evaluated when a position needs its results."""
 
     def __init__(self, eqn: JaxprEqn, inputs: list):
         self.eqn, self.inputs = eqn, inputs
@@ -94,12 +143,14 @@ class _Known:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Result:
+    """One result of an equation between known values."""
+
     source: _Known
     number: int
 
 
 def _value(x):
-    """The value of what is known."""
+    """The value of a known input; evaluates the equations that it comes from."""
     return x.source.evaluate()[x.number] if isinstance(x, _Result) else x
 
 
@@ -108,7 +159,10 @@ def _is_known(x) -> bool:
 
 
 def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list, list]:
-    """Lookups, and the results as far as they are known without tangents."""
+    """The lookups, and the results of the program: known, a `Table`, or `_TANGENT`.
+
+    Each of `inputs` is one of these too.
+    """
     found = []
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
@@ -139,6 +193,7 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
 
 
 def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
+    """The lookup that `eqn` is; its positions are evaluated here."""
     table, *indices = inputs
     if not all(map(_is_known, indices)):
         raise NotImplementedError(
@@ -159,6 +214,7 @@ def _find_inside(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, lis
 
 
 def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
+    """By a loop whose rounds walk the body, so that positions come out stacked."""
     body = jaxprs.body(eqn)
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     nothing = [_TANGENT] * len(eqn.outvars)
@@ -201,6 +257,7 @@ def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
 
 
 def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
+    """By a switch whose cases walk the branches."""
     index, *operands = inputs
     branches = eqn.params["branches"]
     known_out = _cond_known(eqn, list(map(_is_known, inputs)))
@@ -216,7 +273,8 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
         _refuse_results(eqn, results, passed, refuse)
         return found, [_value(x) for x, known in zip(results, known_out, strict=True) if known]
 
-    # What is found in a branch counts where that branch is taken.
+    # Every case returns the lookups of all branches, as `lax.switch` wants one type of result. The
+    # lookups of the other branches read nothing.
     types = [jax.eval_shape(lambda *v, b=b: find(b, v)[0], *values) for b in branches]
     absent = [[look.nowhere() for look in _flat(found)] for found in types]
     structures = [jax.tree.structure(found, is_leaf=is_lookup) for found in types]
@@ -234,14 +292,14 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
 
 
 def _refuse_results(eqn: JaxprEqn, results: list, passed: list, refuse: Refuse) -> None:
-    """Refuses tables that a loop or branch returns otherwise than it passes them on."""
+    """Refuses tables that a body returns, unless the equation is known to pass them on."""
     for x, on in zip(results, passed, strict=True):
         if isinstance(x, Table) and on is None:
             refuse(eqn, x)
 
 
 def _known_results(program: ClosedJaxpr, known: Sequence[bool]) -> list[bool]:
-    """Which results depend on nothing but inputs that are known."""
+    """Which results depend on known inputs alone."""
 
     def step(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
         if all(known):
@@ -257,6 +315,11 @@ def _inside_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
 
 
 def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
+    """Which results of a loop are known.
+
+    A carry is known if it is so at the start and each round makes it from known inputs. Repeated
+    until nothing changes, as a carry that is found unknown may make others unknown.
+    """
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     known = list(known)
     while True:
@@ -270,6 +333,7 @@ def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
 
 
 def _cond_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
+    """The results that every branch makes from known inputs."""
     branches = [_known_results(branch, known[1:]) for branch in eqn.params["branches"]]
     return [all(results) for results in zip(*branches, strict=True)]
 
@@ -278,6 +342,7 @@ def _cond_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
 
 
 def _evaluate(program: ClosedJaxpr, inputs: Sequence, rows: list, tables: dict) -> list:
+    """Results of a program; each of `inputs` and results is an array or a `Table`."""
     next_rows: Iterator = iter(rows)
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
@@ -301,6 +366,7 @@ def _evaluate_inside(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> l
 
 
 def _evaluate_checkpoint(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
+    """Within a `jax.checkpoint` with the same policy, so that memory is saved still."""
     passed: list = []
 
     def body(values, rows):
@@ -316,6 +382,7 @@ def _evaluate_checkpoint(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) 
 
 
 def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
+    """By a loop whose rounds get their rows; a table is not carried, but put back around it."""
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     passed = _passed_by_scan(eqn, inputs)
     lost = _lost_by_scan(eqn, inputs)
@@ -344,6 +411,7 @@ def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
 
 
 def _evaluate_cond(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
+    """By a switch whose cases take the rows of their branch."""
     index, *operands = inputs
     passed = _passed_by_cond(eqn, inputs)
 
@@ -362,22 +430,23 @@ def _without_tables(values: Iterable) -> list:
 
 
 def _with_tables(like: Iterable, values: Iterable) -> list:
-    """`values`, with the tables of `like` put in their places again."""
+    """Undoes `_without_tables(like)`: `values`, with the tables of `like` in their places."""
     values = iter(values)
     return [x if isinstance(x, Table) else next(values) for x in like]
 
 
 def _with_passed(passed: list, results: list) -> list:
-    """`results`, with the tables that are passed on in their places."""
+    """`results`, with the tables that are passed on put in their places."""
     return [x if table is None else table for x, table in zip(results, passed, strict=True)]
 
 
 def _without_passed(passed: list, results: list, tables: dict) -> list:
-    """`results` but those; all others dense."""
+    """`results` without the tables that are passed on; other tables become dense tangents."""
     return [_dense(x, tables) for x, on in zip(results, passed, strict=True) if on is None]
 
 
 def _dense(x, tables: dict[int, jax.Array]):
+    """The dense tangent for a table, an array as it is."""
     return x.cast(tables[x.number]) if isinstance(x, Table) else x
 
 
@@ -386,11 +455,11 @@ def _dense(x, tables: dict[int, jax.Array]):
 
 @dataclasses.dataclass(frozen=True)
 class _Rule:
-    """How to go into the body of an equation."""
+    """How to go into the body of an equation: while searching, evaluating, and for `known`."""
 
-    find: Callable
-    evaluate: Callable
-    known: Callable
+    find: Callable  # equation, inputs, refuse -> lookups, results
+    evaluate: Callable  # equation, inputs, rows, tables -> results
+    known: Callable  # equation, which inputs are known -> which results are known
 
 
 _RULES = {
@@ -403,12 +472,12 @@ _RULES = {
 
 
 def _passed_by_scan(eqn: JaxprEqn, inputs: list) -> list[Table | None]:
-    """The tables among the results of a loop: those that it carries without a change."""
+    """For each result of a loop the table that it is, carried without a change; else None."""
     return _tables_of(jaxprs.unchanged_by_scan(eqn, inputs))
 
 
 def _passed_by_cond(eqn: JaxprEqn, inputs: list) -> list[Table | None]:
-    """The tables among the results of a branching: those that all branches return."""
+    """For each result of a `cond` the table that all its branches return; else None."""
     return _tables_of(jaxprs.unchanged_by_cond(eqn, inputs))
 
 
@@ -417,7 +486,7 @@ def _tables_of(values: Iterable) -> list[Table | None]:
 
 
 def _lost_by_scan(eqn: JaxprEqn, inputs: list) -> list[int]:
-    """Which inputs are tables that a loop changes or goes through row by row."""
+    """Which inputs are tables that a loop carries with a change, or goes through row by row."""
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     passed = _passed_by_scan(eqn, inputs)[:num_carry]
     tables = [n for n in range(num_consts, len(inputs)) if isinstance(inputs[n], Table)]
@@ -425,7 +494,7 @@ def _lost_by_scan(eqn: JaxprEqn, inputs: list) -> list[int]:
 
 
 def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
-    """What `eqn` is, a switch or a `lax.platform_dependent`, between other `cases`."""
+    """A switch between `cases`; a `lax.platform_dependent` where `eqn` is one."""
     platforms = eqn.params.get("branches_platforms")
     if not platforms:
         return lax.switch(_value(index), cases, *operands)
@@ -442,7 +511,7 @@ def _first_table(values: Iterable) -> Table | None:
 
 
 def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
-    """What `eqn` makes of a table, where that is the table, or the table cast."""
+    """The table that `eqn` returns, if it only copies or casts it."""
     if eqn.primitive in jaxprs.IDENTITIES:
         return table
     if eqn.primitive is jax_primitives.convert_element_type_p:
@@ -451,7 +520,7 @@ def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
 
 
 def _access(eqn: JaxprEqn, inputs: list) -> Access | None:
-    """How `eqn` looks up the table that it is given, if it does."""
+    """How `eqn` looks its first input up; None if that is no table, or this no lookup."""
     return access_of(eqn) if isinstance(inputs[0], Table) else None
 
 

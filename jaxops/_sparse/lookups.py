@@ -1,8 +1,13 @@
-"""Lookups: the equations of a traced program that read rows of a table, and which rows those are.
+"""Lookups: the equations of a traced program that read rows of a table, and the rows' positions.
 
-A lookup reads whole rows, a row being what stands at one position along the first `depth` axes of
-the table: one axis for `table[indices]`, two for elements `table[i, j]` or with a batch dimension.
-Positions count rows in row-major order; one outside `[0, rows)` reads nothing of the table.
+Rows are counted along the first `depth` axes of the table, in row-major order. `depth` is 1 for
+`table[indices]`, and 2 for elements `table[i, j]` or with a batch dimension. A position outside
+`[0, rows)` reads nothing. In a table of shape [4, 3]:
+
+    table[[2, 0]]            depth 1, positions [2, 0]
+    table[[2, 0], [1, 1]]    depth 2, positions [2 * 3 + 1, 0 * 3 + 1]
+    table[1:3]               depth 1, positions [1, 2]
+    table[[2, 9]]            depth 1, positions [2, 4]: 9 is out of bounds, 4 the number of rows
 """
 
 from __future__ import annotations
@@ -36,9 +41,10 @@ _MODES = lax.GatherScatterMode
 )
 @dataclasses.dataclass(frozen=True)
 class Lookup:
-    """One lookup, or the stacked ones of a loop: `positions[..., n]` in the table `table`.
+    """One lookup, or the lookups of all rounds of a loop, stacked: rows `positions[..., n]`.
 
-    `masked`: cotangents come in for positions outside the table too, and do not count.
+    `table` is the number of the table. `masked`: cotangents other than 0 may arrive at positions
+    outside the table, and are to be replaced by 0.
     """
 
     positions: Any
@@ -61,7 +67,7 @@ class Lookup:
         return math.prod(self.table_shape[: self.depth])
 
     def rows_like(self, leaves: list[jax.Array]) -> Any:
-        """The type of what is read."""
+        """The shape and dtype of the rows that are read."""
         shape = (*self.positions.shape, *self.row_shape)
         table = jax.typeof(leaves[self.table])
         if varying := table.manual_axis_type.varying:  # under `shard_map`
@@ -69,7 +75,7 @@ class Lookup:
         return jax.ShapeDtypeStruct(shape, table.dtype)
 
     def slices(self, values: jax.Array) -> IndexedSlices:
-        """The gradient of the table, from the cotangent of what is read."""
+        """The gradient of the table, from the cotangents of the rows that are read."""
         positions = self.positions.reshape(-1)
         values = values.reshape(-1, *self.row_shape)
         if self.masked:
@@ -83,23 +89,24 @@ def is_lookup(x: object) -> bool:
 
 
 class Access(NamedTuple):
-    """What `slice`, `dynamic_slice` and `gather` have in common: windows of a table; static."""
+    """How a `slice`, `dynamic_slice` or `gather` reads windows of a table; all of it is static."""
 
     shape: tuple[int, ...]  # of the table
     sizes: tuple[int, ...]  # of a window
     strides: tuple[int, ...]  # within a window
-    batch_shape: tuple[int, ...]  # windows
+    batch_shape: tuple[int, ...]  # how many windows
     collapsed: tuple[int, ...]  # axes of the windows, of size 1, that the result lacks
     offset_dims: tuple[int, ...]  # dimensions of the result that run over a window
     mode: lax.GatherScatterMode
 
     @property
     def depth(self) -> int:
+        """Number of leading axes up to the last one that a window does not read whole."""
         return 1 + max((a for a in range(len(self.shape)) if not self._reads_all(a)), default=0)
 
     @property
     def chooses_rows(self) -> bool:
-        """Whether it reads less than the table has along the first axis: else it is no lookup."""
+        """Whether windows have a part of the first axis, or its only row; else it is no lookup."""
         return not self._reads_all(0) or self.shape[0] == 1
 
     def _reads_all(self, axis: int) -> bool:
@@ -107,10 +114,11 @@ class Access(NamedTuple):
 
     @property
     def _kept(self) -> list[int]:
+        """The axes of a window that the result has."""
         return [axis for axis in range(len(self.shape)) if axis not in self.collapsed]
 
     def to_result(self, rows: jax.Array) -> jax.Array:
-        """From rows, `[n, *row_shape]` in the order of the positions, to what the access gives."""
+        """The result of the access, from rows `[n, *row_shape]` in the order of the positions."""
         rows = rows.reshape(*self.batch_shape, *(self.sizes[axis] for axis in self._kept))
         rank = rows.ndim
         batch = iter(range(len(self.batch_shape)))
@@ -151,7 +159,7 @@ class Access(NamedTuple):
 
 
 def access_of(eqn: JaxprEqn) -> Access | None:
-    """How `eqn` reads the table that is its first operand; None where that is not by lookup."""
+    """How `eqn` reads the table that is its first operand; None if it is no lookup."""
     if eqn.primitive not in _READERS:
         return None
     access = _READERS[eqn.primitive][0](eqn)
@@ -159,13 +167,13 @@ def access_of(eqn: JaxprEqn) -> Access | None:
 
 
 def describe(eqn: JaxprEqn) -> str:
-    """What `eqn` does to a table that it does not look up."""
+    """The use that `eqn` makes of a table if it does not look it up, in words."""
     name = eqn.primitive.name
     return f"{name}, with all of its first axis" if eqn.primitive in _READERS else name
 
 
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
-    """Per axis of the table: where the windows begin. `operands` are those after the table."""
+    """For each axis of the table where the windows begin; from the operands after the table."""
     return _READERS[eqn.primitive][1](eqn, *operands)
 
 
@@ -206,6 +214,7 @@ def _gather_access(eqn: JaxprEqn) -> Access:
 
 
 def _gather_starts(eqn: JaxprEqn, indices):
+    """Of `lax.gather`: indexed axes begin at their component of an index, others at 0."""
     numbers, *_ = _gather_params(eqn)
     indices = index_dtypes.to_signed(jnp.asarray(indices))
     batch_shape = indices.shape[:-1]
@@ -219,6 +228,7 @@ def _gather_starts(eqn: JaxprEqn, indices):
 
 
 def _gather_params(eqn: JaxprEqn):
+    """The parameters of a `lax.gather`, or of the one that a primitive of jaxops stands for."""
     if eqn.primitive is jax_primitives.gather_p:
         return (eqn.params[key] for key in ("dimension_numbers", "slice_sizes", "mode"))
     windows = eqn.params["windows"]

@@ -1,4 +1,4 @@
-"""What is said of an optimizer that does not update each row by itself."""
+"""The messages about an optimizer that does not update each row by itself."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def phase_message(path: str, state: str, gate: row_facts.Gate, keeps_params: boo
 
 
 def _where(equations: Sequence[JaxprEqn]) -> str:
-    """The transformation that made an equation, and the line of it.
+    """The transformation that made an equation, and its line.
 
-    What JAX's own functions trace is kept, and tells of the first that called them, so calls come
-    before what is in them.
+    JAX keeps the traces of its own functions, such as `jnp.where`, with the frames of their first
+    caller. So a call is looked at before the equations in it.
     """
     for eqn in equations:
         frames = [(*f, _outermost(*f[:2])) for f in _jax_internals.frames_of(eqn)]
@@ -64,7 +64,7 @@ def _where(equations: Sequence[JaxprEqn]) -> str:
 
 
 def _outermost(file: str, line: int) -> str | None:
-    """The function or class around a line that stands at the left margin."""
+    """The function or class at the left margin that a line belongs to."""
     for number in range(line, 0, -1):
         match = re.match(r"(?:def|class) (\w+)", linecache.getline(file, number))
         if match:

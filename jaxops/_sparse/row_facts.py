@@ -1,9 +1,10 @@
 """Whether the rows of a table stay by themselves in a traced program.
 
-The program is followed from equation to equation with what is known of each value: along which of
-its axes the rows of a table stand, on which inputs it depends, and what it is in the rows that have
-no gradient. It is traced twice, with different numbers of rows: sizes, numbers and parameters of
-equations that are not the same in both depend on the number of rows.
+The program is followed from equation to equation, with a `Value` for each array: along which of its
+axes the rows of a table stand, on which inputs it depends, and which number it is in the rows that
+have no gradient. Two traces of it, with different numbers of rows, are followed together: sizes,
+numbers and parameters of equations that differ between them depend on the number of rows. Examples
+are in the docstring of the module `_row_wise`, which judges optimizers by the results.
 """
 
 from __future__ import annotations
@@ -22,30 +23,31 @@ class Problem(NamedTuple):
     """Why the rows of a table do not stay by themselves."""
 
     what: str
-    equations: tuple[JaxprEqn, ...]  # the calls around the last one first
+    equations: tuple[JaxprEqn, ...]  # the last is the cause, after the calls around it
 
 
 class Value(NamedTuple):
-    """What is known of a value. Tokens of `inputs` are numbers of inputs, and paths of gates."""
+    """What is known of an array. `inputs` holds numbers of inputs, and paths of gates."""
 
-    rows: tuple[int, int] | None = None  # of which table, along which axis
-    inputs: frozenset = frozenset()  # on which it depends
-    signed: frozenset = frozenset()  # by more than their magnitude
-    constant: Any = None  # the number that it is everywhere
-    absent: Any = None  # the number that it is in rows without a gradient
-    same_as: int | None = None  # an input
-    is_count: bool = False  # depends on the number of rows
-    mixed: Mapping[int, Problem] = {}  # tables whose rows do not stay by themselves
+    rows: tuple[int, int] | None = None  # the table whose rows it holds, and along which axis
+    inputs: frozenset = frozenset()  # inputs and gates on which it depends
+    signed: frozenset = frozenset()  # the inputs on whose signs it depends, not on magnitudes alone
+    constant: Any = None  # the number that all its elements are, if known
+    absent: Any = None  # the number that elements of rows without a gradient are, if known
+    same_as: int | None = None  # the input that it is
+    is_count: bool = False  # whether it depends on the number of rows
+    mixed: Mapping[int, Problem] = {}  # the tables whose rows met in it, and how
 
 
 def constant(x: Any) -> Value:
+    """A number, known to be so in all rows."""
     return Value(constant=x, absent=x)
 
 
 class Gate(NamedTuple):
-    """A choice made by what does not depend on gradients or parameters, such as a step count."""
+    """A choice that depends on no gradient and no parameter, such as one by a step count."""
 
-    path: tuple
+    path: tuple  # numbers of equations: of a call, of the equation in its body, and so on
     num_choices: int
     equations: tuple[JaxprEqn, ...]
 
@@ -55,11 +57,11 @@ class Rows:
 
     Args:
         table_of_input: the table that an input is a gradient, a parameter or a state of.
-        sizes: the numbers of rows in the two programs, and the table that they tell.
-        gate_inputs: the inputs that gates may depend on.
+        sizes: the numbers of rows in the two programs, and the table that has these numbers.
+        gate_inputs: the inputs on which gates may depend.
         forced: paths of gates, and which way they go.
-        only_whole: reductions over some of the axes alone are taken as mixing rows.
-        of_data: which way choices go that depend on gradients or parameters, where that is given.
+        only_whole: whether a reduction over some of the axes counts as mixing rows.
+        of_data: which way choices go that depend on gradients or parameters; None: either.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Rows:
         path: tuple = (),
         calls: tuple[JaxprEqn, ...] = (),
     ) -> list[Value]:
+        """The results of a pair of programs; `calls` are the equations around it."""
         first, second = (program.jaxpr for program in programs)
         values: dict = dict(zip(first.invars, inputs, strict=True))
         for var, *consts in zip(first.constvars, *(p.consts for p in programs), strict=True):
@@ -111,7 +114,7 @@ class Rows:
         return [read(*atoms) for atoms in zip(first.outvars, second.outvars, strict=True)]
 
     def _gate(self, value: Value, path: tuple, num_choices: int, equations: tuple) -> Value:
-        """What decides, with its path as a token; a number where it is forced."""
+        """The value of a choice, depending on itself if it is a gate; a number if it is forced."""
         if path in self.forced:
             return constant(
                 np.asarray(self.forced[path], np.bool_ if num_choices == 2 else int)[()]
@@ -128,12 +131,13 @@ class Rows:
         return value._replace(inputs=value.inputs | {path})
 
     def gate_of_input(self, value: Value, number: int) -> Value:
-        """Of a bool that is an input."""
+        """The value of an input that is a bool, which may be a gate."""
         return self._gate(value, ("input", number), 2, ())
 
     # --- one equation ---
 
     def _step(self, eqns, operands: list[Value], path, equations) -> list[Value]:
+        """The values of the results of one equation, which `eqns` holds from either program."""
         eqn = eqns[0]
         name = eqn.primitive.name
         if name == "cond":
@@ -161,6 +165,7 @@ class Rows:
         return self._moved(eqns, operands, result, equations)
 
     def _mixed(self, eqn, result: Value, tables, what: str, equations) -> list[Value]:
+        """Results in which rows of `tables` have met; `what` says how, for the message."""
         problem = Problem(what, equations)
         mixed = {**dict.fromkeys(tables, problem), **result.mixed}
         result = result._replace(rows=None, constant=None, absent=None, same_as=None, mixed=mixed)
@@ -171,6 +176,7 @@ class Rows:
         return {self.table_of_input[n] for n in inputs if n in self.table_of_input}
 
     def _elementwise(self, eqns, operands: list[Value], equations) -> Value:
+        """The result of an equation that computes each element from those at its place."""
         eqn = eqns[0]
         result = _union(operands)
         tables = {v.rows for v in operands if v.rows}
@@ -179,7 +185,7 @@ class Rows:
             return self._mixed(eqn, result, {t for t, _ in tables}, what, equations)[0]
         known = row_rules.known_result(eqn, operands)
         if isinstance(known, int):
-            # One of the operands; the others, which are numbers, spread it at most.
+            # The result is this operand; the others are numbers, and at most spread it over rows.
             chosen = operands[known]
             if chosen.rows or not tables:
                 return chosen
@@ -202,7 +208,7 @@ class Rows:
         )
 
     def _without_rows(self, eqns, operands: list[Value], result: Value, equations) -> list[Value]:
-        """Numbers that no row stands in; spread over the rows, they are rows all alike."""
+        """Operands that hold no rows. Spread along the axis of the rows, they make equal rows."""
         eqn = eqns[0]
         results = []
         for outvars in zip(eqn.outvars, eqns[1].outvars, strict=True):
@@ -215,7 +221,7 @@ class Rows:
                 continue
             tables = [self.sizes.get((first[n], second[n])) for n in axes]
             if None in tables:
-                # Several tables in one axis, or rows cut up.
+                # An axis that holds several tables, or parts of rows.
                 tables = sorted(set(self.sizes.values()))
             alike = row_rules.rows_are_alike(eqn, axes)
             if len(axes) == 1 and len(tables) == 1 and alike:
@@ -230,7 +236,7 @@ class Rows:
         return results
 
     def _moved(self, eqns, operands: list[Value], result: Value, equations) -> list[Value]:
-        """Along other axes than that of the rows, whatever is computed stays in its row."""
+        """An operation that keeps rows apart if it works along other axes than theirs."""
         eqn = eqns[0]
         name = eqn.primitive.name
         (rows,) = {v.rows for v in operands if v.rows} if _agree(operands) else (None,)
@@ -247,6 +253,7 @@ class Rows:
         return [result] * len(eqn.outvars)
 
     def _reduction(self, eqn, operands: list[Value], result: Value, equations) -> list[Value]:
+        """Over other axes than the rows, or over rows if the ones without gradient add nothing."""
         name = eqn.primitive.name
         (operand,) = operands
         axes = eqn.params["axes"]
@@ -266,6 +273,7 @@ class Rows:
         return [result]
 
     def _dot_general(self, eqn, operands: list[Value], result: Value, equations) -> Value:
+        """Rows must stand along a batch or free axis, or be summed, 0 where without gradient."""
         (contracting, batch) = eqn.params["dimension_numbers"]
         places = []
         for n, operand in enumerate(operands):
@@ -302,6 +310,7 @@ class Rows:
     # --- control flow ---
 
     def _cond(self, eqns, operands: list[Value], path, equations) -> list[Value]:
+        """The values of all branches that may be taken, joined."""
         index, *rest = operands
         branches = list(zip(*(e.params["branches"] for e in eqns), strict=True))
         index = self._gate(index, (*path, "index"), len(branches), equations)
@@ -311,6 +320,7 @@ class Rows:
         return [self._join(values, index, equations) for values in zip(*results, strict=True)]
 
     def _join(self, values: Sequence[Value], index: Value, equations) -> Value:
+        """A value that is right whichever of `values` the result is, as `index` chooses."""
         if len(values) == 1:
             return values[0]
         result = _union(values)
@@ -335,7 +345,7 @@ class Rows:
         )
 
     def _loop(self, body: Callable, carry: list[Value], equations) -> tuple[list, list]:
-        """What is known of the carried values whatever the number of rounds, and other results."""
+        """What is known of carried values after any number of rounds, and of the other results."""
         was_in_loop, self.is_in_loop = self.is_in_loop, True
         try:
             while True:
@@ -350,6 +360,7 @@ class Rows:
             self.is_in_loop = was_in_loop
 
     def _scan(self, eqns, operands: list[Value], path, equations) -> list[Value]:
+        """Rows stay by themselves in a loop that does not go over them."""
         eqn = eqns[0]
         num_consts, num_carry = _jax_internals.scan_counts(eqn)
         consts, carry = operands[:num_consts], operands[num_consts : num_consts + num_carry]
@@ -369,6 +380,7 @@ class Rows:
         return [*carry, *ys]
 
     def _while(self, eqns, operands: list[Value], path, equations) -> list[Value]:
+        """As `_scan`; whether the loop goes on decides its results too."""
         params = eqns[0].params
         counts = params["cond_nconsts"], params["body_nconsts"]
         cond_consts, body_consts = operands[: counts[0]], operands[counts[0] : sum(counts)]
@@ -384,7 +396,7 @@ class Rows:
 
 
 class DifferentPrograms(Exception):
-    """The number of rows decides what is computed."""
+    """The two programs are not the same, so the number of rows decides what is computed."""
 
     def __init__(self, equations: tuple[JaxprEqn, ...]):
         super().__init__()
@@ -392,6 +404,7 @@ class DifferentPrograms(Exception):
 
 
 def _pairs(first: Sequence[JaxprEqn], second: Sequence[JaxprEqn], calls):
+    """Equations of both programs, side by side; raises where they differ."""
     for number, eqn in enumerate(first):
         other = second[number] if number < len(second) else None
         if (
@@ -409,7 +422,7 @@ _NO_NUMBER = object()
 
 
 def _of_constants(first: Any, second: Any) -> Value:
-    """Of what a program holds, which is the same in the other program or tells their rows apart."""
+    """The value of a constant of both programs; it depends on the number of rows if they differ."""
     if first is not second:
         if not (_is_known(first) and _is_known(second)):
             return Value(is_count=second is _NO_NUMBER or np.shape(first) != np.shape(second))
@@ -421,14 +434,14 @@ def _of_constants(first: Any, second: Any) -> Value:
 
 
 def _is_known(x: Any) -> bool:
-    """A number whose value can be looked at here."""
+    """Whether the value of a constant can be looked at while tracing."""
     if isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
         return True
     return _jax_internals.is_concrete(x) and isinstance(x.dtype, np.dtype)
 
 
 def _union(values: Sequence[Value]) -> Value:
-    """Depends on all that one of the values depends on."""
+    """A value that depends on everything on which one of the values depends."""
     mixed: dict = {}
     for v in values:
         mixed = {**v.mixed, **mixed} if v.mixed else mixed
@@ -441,16 +454,18 @@ def _union(values: Sequence[Value]) -> Value:
 
 
 def _decided_by(decision: Value, value: Value) -> Value:
+    """`value`, which also depends on the decision to compute it."""
     both = _union([value, decision])
     return value._replace(inputs=both.inputs, signed=both.signed, mixed=both.mixed)
 
 
 def _agree(operands: Sequence[Value]) -> bool:
-    """All operands have rows, along the same axis; some may be numbers."""
+    """Whether all operands that have rows have them along the same axis, of one table."""
     return len({v.rows for v in operands if v.rows}) == 1
 
 
 def _common(items: Sequence) -> Any:
+    """The value of all items if they are equal; else None."""
     first = items[0]
     if any(x is None for x in items) or any(x != first for x in items):
         return None
@@ -458,5 +473,5 @@ def _common(items: Sequence) -> Any:
 
 
 def _key(value: Value) -> tuple:
-    """What may change from round to round of a loop; problems once found stay."""
+    """The part of a value that may change between rounds of a loop; problems once found stay."""
     return (*value._replace(mixed={}), frozenset(value.mixed))

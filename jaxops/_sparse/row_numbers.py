@@ -1,10 +1,11 @@
 """Row numbers as the leaf of a pytree: an array that refuses arithmetic.
 
-`IndexedSlices` has two leaves. What JAX code maps over the leaves of a gradient, such as a sum, a
-`psum` or a norm, is meant for the values: done to the row numbers as well, it would go through and
-make numbers of other rows. So that leaf has an extended dtype, as JAX's typed random keys have:
-moving, choosing and joining elements works, all arithmetic is a `TypeError`. The error of JAX names
-the dtype, and so the name of the dtype says what to write instead.
+`IndexedSlices` has two leaves, values and row numbers. An operation that JAX code maps over the
+leaves of a gradient, such as a sum, a `psum` or a norm, is meant for the values: done to the row
+numbers as well, it would go through and make numbers of other rows. So the row numbers have an
+extended dtype, as JAX's typed random keys have: moving, choosing and joining elements works, all
+arithmetic is a `TypeError`. JAX's error names the dtype, so the name of the dtype says what to
+write instead.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _is_no_key(*_: Any, **__: Any) -> NoReturn:
 
 
 def _define(words: int, tag: str):
-    """A dtype of elements of that many uint32; JAX lets others define those of keys only."""
+    """A dtype with elements of `words` uint32: one of keys, as JAX lets others define no other."""
     functions = dict.fromkeys(("seed", "split", "random_bits", "fold_in"), _is_no_key)
     return define_prng_impl(
         key_shape=(words,), name=f"jaxops_row_numbers_{32 * words}", tag=tag, **functions
@@ -80,7 +81,7 @@ _to_leaf_eagerly = jax.jit(_to_leaf)
 
 
 def type_of_indices(leaf: Any) -> Any:
-    """The shape and integer type of the indices of a leaf; what is no leaf, as it is."""
+    """The shape and integer type of the indices of a leaf; anything else as it is."""
     if not is_leaf(leaf):
         return leaf
     sharding = leaf.sharding if isinstance(leaf, jax.ShapeDtypeStruct) else None
@@ -100,8 +101,8 @@ def _to_indices(leaf: jax.Array) -> jax.Array:
         return lax.bitcast_convert_type(bits[..., 0], jnp.int32)
     if jax.config.read("jax_enable_x64"):
         return lax.bitcast_convert_type(bits, jnp.int64)
-    # Made while 64-bit types were on. The numbers that int32 lacks are out of bounds of any array
-    # that there can be now.
+    # The leaf was made while 64-bit types were on. Row numbers that do not fit int32 are out of
+    # bounds of any table that there can be now.
     low, high = bits[..., 0], bits[..., 1]
     nowhere = jnp.iinfo(jnp.int32).max
     fits = (high == 0) & (low < nowhere)

@@ -1,4 +1,4 @@
-"""What primitives do to rows, and to what is known of them, for `_rows`."""
+"""By primitive: where rows stand in the result, and which number it is, for `_rows`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALLS = {
     "custom_vjp_call_jaxpr",
 }
 
-# Each result is the operand at its place.
+# The n-th result is the n-th operand.
 EACH_BY_ITSELF = {"optimization_barrier", "copy", "copy_p", "name", "sharding_constraint"}
 EACH_BY_ITSELF |= {"pvary", "pcast", "device_put", "stop_gradient"}
 
@@ -39,10 +39,10 @@ _ELEMENTWISE = (
 ELEMENTWISE = frozenset(_ELEMENTWISE.split())
 ELEMENTWISE |= {"igamma_grad_a", "mulhi", "random_gamma_grad"}
 
-# Only the place of the elements changes, or how often they are there.
+# They move or repeat elements, and compute nothing.
 MOVES = {"broadcast_in_dim", "reshape", "rev", "slice", "squeeze", "split", "transpose"}
 
-# What a row may be without changing the result.
+# The number that rows may be without changing the result.
 _IDENTITIES = {"reduce_sum": 0, "reduce_prod": 1, "reduce_and": True, "reduce_or": False}
 _IDENTITIES |= {"reduce_max": -np.inf, "reduce_min": np.inf}
 REDUCTIONS = {*_IDENTITIES, "argmax", "argmin", "reduce_xor"}
@@ -93,7 +93,7 @@ def _dtype(atom: Any) -> Any:
 
 
 def fold(eqn: JaxprEqn, numbers: Sequence) -> Any:
-    """The result for operands that are numbers; None where one is not known."""
+    """The result for operands that are numbers; None if one of them is not known."""
     if any(x is None for x in numbers):
         return None
     name, dtype = eqn.primitive.name, _dtype(eqn.outvars[0])
@@ -119,7 +119,7 @@ def _is(x: Any, number: float) -> bool:
 
 
 def known_result(eqn: JaxprEqn, operands: Sequence) -> Any:
-    """The number of the operand that the result is, the result in a tuple, or None."""
+    """Which operand the result equals, as an int; or the number it is, as a 1-tuple; or None."""
     name = eqn.primitive.name
     numbers = [v.constant for v in operands]
     if name == "mul" and any(_is(x, 0) for x in numbers):
@@ -162,6 +162,7 @@ def fold_absent(eqn: JaxprEqn, absents: Sequence) -> Any:
 
 
 def loses_sign(eqn: JaxprEqn) -> bool:
+    """Whether the result depends on magnitudes alone."""
     name = eqn.primitive.name
     is_square = name == "mul" and eqn.invars[0] is eqn.invars[1]
     is_even = name == "integer_pow" and eqn.params["y"] % 2 == 0
@@ -169,19 +170,19 @@ def loses_sign(eqn: JaxprEqn) -> bool:
 
 
 def same_params(first: JaxprEqn, second: JaxprEqn) -> bool:
-    """Whether an element-wise equation does not depend on the number of rows."""
+    """Whether an element-wise equation is the same for both numbers of rows."""
     return all(first.params.get(n) == second.params.get(n) for n in ("y", "new_dtype"))
 
 
 def rows_are_alike(eqn: JaxprEqn, axes: Sequence[int]) -> bool:
-    """Whether results made along these axes from nothing that has them are the same all along."""
+    """Whether the result of an equation without rows is constant along these axes."""
     if eqn.primitive.name == "broadcast_in_dim":
         return True
     return eqn.primitive.name == "iota" and eqn.params["dimension"] not in axes
 
 
 def absent_after(name: str, absent: Any) -> Any:
-    """Rows without a gradient, after something was computed in each row."""
+    """The number that rows without a gradient are after `name` was computed in each row."""
     if absent is None:
         return None
     if name in ("reduce_sum", "cumsum", "reduce_prod", "cumprod"):
@@ -191,11 +192,12 @@ def absent_after(name: str, absent: Any) -> Any:
 
 
 def is_identity(name: str, absent: Any) -> bool:
+    """Whether rows of the number `absent` add nothing to the reduction `name`."""
     return name in _IDENTITIES and absent is not None and bool(absent == _IDENTITIES[name])
 
 
 def moved_axis(eqns: Sequence[JaxprEqn], operands: Sequence, axis: int) -> int | None:
-    """Where the axis of the rows is in the result; None where elements of several rows meet."""
+    """The axis of the rows in the result; None if elements of several rows meet."""
     eqn = eqns[0]
     name, params = eqn.primitive.name, eqn.params
     shapes = [[jaxprs.type_of(v).shape for v in (e.invars[0], e.outvars[0])] for e in eqns]
@@ -204,7 +206,7 @@ def moved_axis(eqns: Sequence[JaxprEqn], operands: Sequence, axis: int) -> int |
         along = params[_ALONG[name]]
         has_rows = all(v.rows for v in operands)
         return axis if has_rows and axis not in np.atleast_1d(along) else None
-    if name == "bitcast_convert_type":  # elements may be cut up, along a last axis more
+    if name == "bitcast_convert_type":  # may cut elements up, along one more axis at the end
         return axis
     if name == "stack":
         return axis + (params["axis"] <= axis) if all(v.rows for v in operands) else None
@@ -220,7 +222,7 @@ def moved_axis(eqns: Sequence[JaxprEqn], operands: Sequence, axis: int) -> int |
     if name == "reshape":
         return _reshaped_axis(shape, result, other_shape, other_result, axis)
     if name in ("slice", "dynamic_slice", "pad", "reduce_window_sum"):
-        # All rows are there still: sizes along their axis follow the number of rows.
+        # The result has all rows if its size along their axis is theirs in both programs.
         is_whole = result[axis] == shape[axis] and other_result[axis] == other_shape[axis]
         return axis if is_whole and (name != "slice" or _is_forward(params, axis)) else None
     return None
@@ -231,7 +233,7 @@ def _is_forward(params: dict, axis: int) -> bool:
 
 
 def _reshaped_axis(shape, result, other_shape, other_result, axis: int) -> int | None:
-    """Of the rows, which may come to stand with the elements after them in one axis."""
+    """The axis of the rows after a reshape, which may join it with axes after it."""
     before = math.prod(shape[:axis])
     if before != math.prod(other_shape[:axis]):
         return None

@@ -1,4 +1,35 @@
-"""Whether an optimizer treats each row of a table by itself, and may be run on some of them."""
+"""Whether an optimizer treats each row of a table by itself, and may be run on some of them.
+
+Found out from its traced programs, not from its name:
+
+1. State (`states`). `init` is evaluated for types, with the table and with a longer one. A leaf of
+   the state that has the table's shape both times holds its rows. If a leaf grows in another way,
+   such as one number for each row, the table is refused. The other leaves are shared by all rows.
+2. Program (`_problems_along`). `update` is traced with 5 rows and with 4001, and both programs are
+   followed side by side. A size or number that differs between them depends on the number of rows.
+   Of each value is known along which axis rows stand, on which inputs it depends, and which number
+   it is in the rows without a gradient (`absent`). With a gradient `g`, parameters `p` and a state
+   `s` of shape [rows, 3] that gives:
+
+       update                 equation              what is known of its result
+       0.9 * s + g            mul 0.9 s             rows along axis 0
+                              add _ g               rows along axis 0: works
+       g / norm(g)            mul g g               rows along axis 0, absent: 0
+                              reduce_sum _          one number; absent rows add 0 to it
+                              div g (sqrt _)        rows along axis 0, absent: 0: works
+       g / norm(p)            mul p p               rows along axis 0, absent: not known
+                              reduce_sum _          refused: sums rows without a gradient too
+       g / rows               div g 5.0             refused: it is 4001.0 in the other program
+
+3. Choices (`_Judge.phases`). A choice by a value that all rows share, a step count, is a gate. Both
+   programs are followed again with each gate forced each way. An optimizer that collects gradients,
+   `s = where(ready, 0, s + g)` with the update `where(ready, s + g, 0)`, shows itself so: with
+   `ready` the new `s` does not depend on the old one; without it the update does not depend on `g`,
+   but the new `s` does. A row without a gradient in the step that is ready would not be updated,
+   and lose the gradients that it has collected.
+
+An optimizer that decides by values in Python cannot be traced, and is not refused.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +64,7 @@ class Params(NamedTuple):
     structure: Any
 
     def resized(self, sizes: Mapping[int, tuple[int, int]]) -> Params:
-        """With other sizes: leaf: axis, size."""
+        """With other sizes, which are given as leaf: (axis, size)."""
         types = list(self.types)
         for n, (axis, size) in sizes.items():
             shape = [*types[n].shape]
@@ -43,6 +74,7 @@ class Params(NamedTuple):
 
 
 def flatten(params: Any) -> tuple[Params, list[jax.Array]]:
+    """The parameters without their values, and their leaves."""
     with_paths, structure = jax.tree_util.tree_flatten_with_path(params)
     paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
     leaves = [
@@ -54,16 +86,16 @@ def flatten(params: Any) -> tuple[Params, list[jax.Array]]:
 
 
 class States(NamedTuple):
-    """Shapes of the leaves of an optimizer's state, and of which table each has rows."""
+    """Shapes of the leaves of an optimizer's state, and the table whose rows each leaf holds."""
 
     shapes: list[tuple[int, ...]]
-    owners: list[int | None]
-    problems: dict[int, str]  # tables with states that are not rows
+    owners: list[int | None]  # None: shared by all rows
+    problems: dict[int, str]  # of tables with a state that is not rows of theirs
 
 
 def states(optimizer: Any, params: Params, tables: Sequence[int]) -> States:
-    """By which leaves change their shapes when the tables get more rows."""
-    # By different numbers, which tell the tables.
+    """From how the shapes of the leaves change when the tables get more rows."""
+    # Each table gets another number of rows more, by which it is recognized.
     more = {n: (0, params.types[n].shape[0] + 1 + place) for place, n in enumerate(tables)}
     larger = params.resized(more)
     try:
@@ -104,10 +136,10 @@ def _state_types(optimizer: Any, params: Params) -> Any:
 
 
 def possible_tables(optimizer: Any, params: Params) -> frozenset[int]:
-    """The parameters that are found good as tables. An optimizer that has none is refused.
+    """The parameters that are certain to be right as tables. Raises if none can be.
 
-    Where some parameters have several dimensions, those of one dimension count as tables only if
-    they are as long as the longest.
+    If some parameters have several dimensions, a parameter of one dimension counts as a table only
+    if it is as long as the longest.
     """
     lengths = {n: t.shape[0] for n, t in enumerate(params.types) if t.shape}
     rank = min(2, max((len(t.shape) for t in params.types), default=0))
@@ -131,7 +163,10 @@ def possible_tables(optimizer: Any, params: Params) -> frozenset[int]:
 def _problems_before_steps(
     optimizer: Any, params: Params, tables: Sequence[int], owners: Sequence[int | None]
 ) -> tuple[bool, dict[int, str]]:
-    """And whether they are all: `update` may need arguments that only `apply` knows."""
+    """Whether all problems are found, and the problems by table.
+
+    Not all are if `update` needs arguments that only `apply` knows.
+    """
     depths = dict.fromkeys(tables, 1)
     if not tables:
         return True, {}
@@ -142,7 +177,7 @@ def _problems_before_steps(
     except WrongStructure as error:
         return True, dict.fromkeys(tables, str(error))
     except Exception as error:
-        # A name may be that of an axis that `shard_map` gives to the steps.
+        # A NameError may be about an axis that exists in the steps only, under `shard_map`.
         if not (_takes_extra(optimizer) or isinstance(error, NameError)):
             message = (
                 f"{_OP}: the optimizer must take gradients of the structure of the parameters; "
@@ -153,11 +188,12 @@ def _problems_before_steps(
         try:
             return False, problems(optimizer, params, depths, owners, extra)
         except Exception:
-            pass  # it wants others
+            pass  # it wants other arguments
     return False, {}
 
 
 def _takes_extra(optimizer: Any) -> bool:
+    """Whether `update` may take more arguments than gradients, state and parameters."""
     parameters = list(inspect.signature(optimizer.update).parameters.values())
     return len(parameters) > 3 or any(p.kind is p.VAR_KEYWORD for p in parameters)
 
@@ -166,7 +202,7 @@ _GRADIENTS = object()  # the gradients that `update` gets, as an extra argument
 
 
 def _usual_extra() -> list[dict[str, Any]]:
-    """What optax's transformations want to be given: the loss, and functions that compute it."""
+    """Extra arguments of optax's transformations: the loss, and functions that compute it."""
 
     def loss(params, *_, **__):
         return jnp.tanh(sum(jnp.sum(x) for x in jax.tree.leaves(params)))
@@ -218,8 +254,8 @@ def problems(
     Args:
         optimizer: as for `lazy`.
         params: the parameters.
-        depths: tables, and along how many axes of each the rows are counted.
-        owners: for each leaf of the state, the table that it has rows of.
+        depths: by table, along how many axes rows are counted: more than one for elements.
+        owners: for each leaf of the state, the table whose rows it holds.
         extra: other arguments of `optimizer.update`.
     """
     found: dict[int, str] = {}
@@ -232,16 +268,16 @@ def problems(
 
 
 def is_value(x: Any) -> bool:
-    """Whether an extra argument is one that may be another in each step."""
+    """Whether an extra argument is a value, which may change from step to step."""
     return isinstance(x, (jax.Array, np.ndarray, np.generic, float))
 
 
-# Numbers of rows to trace with, as steps may come with any; no one is a multiple of another.
+# Numbers of rows to trace with. None of `_many` is a multiple of this one.
 _FEW = 5
 
 
 def _many() -> Iterator[int]:
-    """Another number for each table."""
+    """A different number of rows for each table."""
     return (n for n in itertools.count(4001) if n % _FEW)
 
 
@@ -279,7 +315,7 @@ def _trace(optimizer: Any, params: Params, extra: Mapping[str, Any]) -> _Traced:
         )
 
     types = [jax.ShapeDtypeStruct(np.shape(x), jnp.result_type(x)) for x in arrays]
-    # As optax's transformations want it; types decide nothing here.
+    # optax's transformations promote types; which types they get decides nothing here.
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         program, result = jax.make_jaxpr(update, return_shape=True)(*inputs, *types)
     updates, state = result
@@ -289,10 +325,11 @@ def _trace(optimizer: Any, params: Params, extra: Mapping[str, Any]) -> _Traced:
 
 
 class WrongStructure(ValueError):
-    """Of what an optimizer returns."""
+    """An optimizer returns another structure than it must."""
 
 
 def leaves_like(tree: Any, structure: Any, what: str) -> list:
+    """The leaves of a result of the optimizer, which must have this structure."""
     leaves, received = jax.tree.flatten(tree)
     if received != structure:
         raise WrongStructure(
@@ -305,7 +342,7 @@ def leaves_like(tree: Any, structure: Any, what: str) -> list:
 def _problems_along(
     optimizer: Any, params: Params, axes: Mapping[int, int], owners, extra, is_whole: bool
 ) -> dict[int, str]:
-    """With one axis of each table as that of its rows."""
+    """The problems by table, if rows are counted along one axis of each."""
     first = params.resized({n: (axis, _FEW) for n, axis in axes.items()})
     second = params.resized({n: (axes[n], size) for n, size in zip(axes, _many(), strict=False)})
     traced = _trace(optimizer, first, extra)
@@ -339,7 +376,10 @@ def _problems_along(
 
 
 class _Judge:
-    """Follows the rows of tables through a pair of programs, from `_trace`."""
+    """Follows the rows of tables through a pair of programs that `_trace` made.
+
+    Both have the same inputs: gradients, state, parameters, extra arrays; results: updates, state.
+    """
 
     def __init__(self, programs, axes: Mapping[int, int], owners, sizes, only_whole: bool):
         self.programs = programs
@@ -361,6 +401,7 @@ class _Judge:
         )
 
     def follow(self, forced: Mapping[tuple, int], of_data: int | None = None):
+        """The results of the programs, with some gates forced, and the walk that found them."""
         rows = row_facts.Rows(
             {n: table for n, table in enumerate(self.tables) if table is not None},
             self.sizes,
@@ -386,7 +427,7 @@ class _Judge:
         return rows.run(self.programs, inputs), rows
 
     def problem(self, table: int, results: Sequence[row_facts.Value]) -> row_facts.Problem | None:
-        """Why the rows of a table do not stay by themselves."""
+        """Why the rows of a table do not stay by themselves; None if they do."""
         owners = [*range(self.num_leaves), *self.owners]
         rows = table, self.axes[table]
         for owner, result in sorted(
@@ -403,11 +444,12 @@ class _Judge:
         return None
 
     def phases(self, tables: Sequence[int], results: Sequence[row_facts.Value], rows) -> dict:
-        """States of tables with a meaning that changes from step to step.
+        """States whose meaning changes from step to step.
 
-        A gate in the way of some steps begins such a state anew. Meanwhile it either collects
-        gradients that the updates do not show, or keeps parameters as they were. Returned by
-        table: the leaf of the state, the gate, and whether it keeps parameters.
+        In some steps a gate makes such a state begin anew. In the steps between, the state collects
+        gradients of which the updates are independent, or it keeps parameters of an earlier step.
+
+        Returns by table: the leaf of the state, the gate, and whether the state keeps parameters.
         """
         places = [p for p, owner in enumerate(self.owners) if owner in tables]
         if not places:

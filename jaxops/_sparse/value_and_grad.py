@@ -29,8 +29,8 @@ def sparse_value_and_grad(
     """Like `jax.value_and_grad`, with the gradient of each table as `IndexedSlices`.
 
     A lookup reads a few rows of a table, and the gradient of the others is 0. `jax.grad` makes
-    these zeros, so that a step takes time with the size of the table. This does not: nothing of the
-    table's size is made, and each table's gradient holds the rows that were looked up.
+    these zeros, so that a step takes time with the size of the table. Here nothing of the table's
+    size is made: each table's gradient holds the rows that were looked up.
 
     `fun` is an ordinary function. Lookups in it are `jaxops.gather`, `gather_nd`, `batch_gather`
     and `slice`, `jnp.take` and indexing, that choose along the table's first axis (and following
@@ -48,8 +48,8 @@ def sparse_value_and_grad(
             All leaves have real floating-point dtypes; tables have rank 1 at least.
         has_aux: static bool; whether `fun` returns a pair.
         tied: static bool; whether tables may be used in other ways beside lookups, as a matrix
-            that is also the output layer is. The gradient of one that is used so is a
-            `TiedGradient`, with a dense part.
+            that is also the output layer is. The gradient of such a table is a `TiedGradient`,
+            with a dense part.
 
     Returns:
         A function of the arguments of `fun`, as `jax.value_and_grad` returns: it returns the value
@@ -115,7 +115,7 @@ def sparse_value_and_grad(
 
         value, linear, *aux = jax.linearize(of_leaves, *leaves, has_aux=has_aux)
         program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
-        # Where a table has no elements its gradient has none, whatever it is used for.
+        # The gradient of a table without elements has none either, whatever it is used for.
         empty = [
             is_table and 0 in leaf.shape for is_table, leaf in zip(chosen, leaves, strict=True)
         ]

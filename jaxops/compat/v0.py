@@ -1,8 +1,8 @@
 """TensorFlow 0.x's `array_ops` under its signatures: names and orders of arguments, defaults.
 
 Adapters of the functions of `jaxops`, whose docstrings say all the rest: dtypes, bounds, gradients,
-errors. Code for TensorFlow 0.x moves over with the module name changed. What TensorFlow 0.x had no
-argument for (`mode`, `size`, ...) is on the other surface.
+errors. Code for TensorFlow 0.x moves over with the module name changed. The functions here lack
+arguments that TensorFlow 0.x did not have (`mode`, `size`, ...).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from jaxops._run.arguments import Arrayable, as_numpy_or_none, brief, static_int
 
 @contextlib.contextmanager
 def _under_names(**names: str) -> Iterator[None]:
-    """Within: what a function of `jaxops` refuses, with the names that this module has for it.
+    """Within, errors of a function of `jaxops` have the names that this module uses.
 
-    `names` of the function and its arguments. What was received is the caller's, and stays.
+    `names` maps names of the function and its arguments. The received value is the caller's, and
+    stays.
     """
     try:
         yield

@@ -1,7 +1,7 @@
 """Checks for research code: gradients, adjoints, errors out of bounds.
 
-For tests, and for a look at a point where training misbehaves. They raise `AssertionError` with
-the place and the size of what is wrong, and need no test framework. Import it by name, as
+For tests, and for a look at a point where training misbehaves. The checks raise `AssertionError`
+with the place and the size of the error, and need no test framework. Import the module by name, as
 `from jaxops import testing`.
 """
 
@@ -37,52 +37,53 @@ def check_grads(
 ) -> None:
     """Checks the derivatives that JAX finds for `f` against central differences.
 
-    Along a few random directions, so that an argument of ten million elements costs as many
-    evaluations of `f` as one of three. Only when a derivative is wrong are more spent, to find the
-    element that is wrong, by halving.
+    The derivatives are compared along a few random directions, so that an argument of ten million
+    elements costs as many evaluations of `f` as one of three elements. Only if a derivative is
+    wrong are more evaluations made, to find the wrong element, by halving.
 
-    The differences are taken with steps from wide to narrow, in proportion to each element (to its
-    array where it is 0). The step where they agree best is used, and how well they agree is
-    part of the tolerance, as is the noise that the narrow steps show. So three things are told
-    apart: a derivative that is wrong; a point where `f` has a kink, so that there is none; and
-    a function whose differences say nothing, since it is not smooth or rounds too coarsely.
+    The differences are taken with steps from wide to narrow, in proportion to each element (for an
+    element that is 0, to its array). The step whose slope agrees best with those of other steps is
+    used. The rest of the disagreement is part of the tolerance, and so is the noise that tiny steps
+    show. So three cases are told apart: a wrong derivative; a kink of `f`, where there is no
+    derivative; and a function whose differences say nothing, as it is not smooth or rounds too
+    coarsely.
 
     One wrong element among `n` is noticed if it is wrong by more than about `rtol * sqrt(n)` times
-    a typical element. Elements weigh in proportion to their size, as their steps are. An argument
+    a typical element. Elements weigh in proportion to their size, as their steps do. An argument
     or a result that counts for little among the others is looked at alone as well.
 
     Args:
         f: function of `args` that returns arrays, or a pytree of them.
         *args: the point. Arrays, numbers or pytrees of them; each leaf of dtype `bfloat16`,
             `float16`, `float32`, `float64`, `complex64` or `complex128` is differentiated, one at
-            least. Other arrays are passed to `f` as they are, and so is what is no array, such as a
+            least. Other arrays are passed to `f` as they are. So are other objects, such as a
             Python int, which stays static.
         order: static int, 1 or more: derivatives up to that order are checked, of every order each
             combination of `modes`.
         modes: static; `"fwd"` (`jax.jvp`), `"rev"` (`jax.vjp`), or a sequence of them.
         directions: static int, 1 or more: how many random directions. The second has the signs of
-            the gradient by reverse mode, so that nothing cancels: the slope of a mean over a
-            million elements is lost in rounding along others.
+            the gradient by reverse mode, so that nothing cancels: along other directions the slope
+            of a mean over a million elements is lost in rounding.
         seed: static int, 0 or more; for the random directions and cotangents.
-        rtol: static; between 0 and 1, the relative error of a derivative that is fine. By default
-            the square root of the `eps` of the coarsest dtype among arguments and results: 1.5e-8
-            in float64, 3.5e-4 in float32, 0.03 in float16, 0.09 in bfloat16. The error of the
-            differences comes on top.
+        rtol: static; between 0 and 1, the relative error that a right derivative may have. By
+            default the square root of the `eps` of the coarsest dtype among arguments and results:
+            1.5e-8 in float64, 3.5e-4 in float32, 0.03 in float16, 0.09 in bfloat16. The error of
+            the differences comes on top.
         numeric_dtype: static; a dtype, such as `float32`, in which `f` is evaluated for the
             differences: narrower arguments are cast to it, and `f` must compute in the dtype of its
             arguments. Sharpens the check of a bfloat16 function, where otherwise only gross errors
             are seen, such as a factor of 2 or a wrong sign.
-        jit: static; what compiles `f` and its derivatives: `jax.jit`, or something that is called
-            likewise. None calls them as they are, for functions that need concrete values.
+        jit: static; the function that compiles `f` and its derivatives: `jax.jit`, or another with
+            the same call. None calls them uncompiled, for functions that need concrete values.
 
     Returns:
         None.
 
     Raises:
         AssertionError: a derivative is wrong, not finite, or comes with another value than `f`
-            returns; `f` has a kink at `args`; or the differences say nothing. Of what is wrong and
-            of kinks with the place: the element of the argument, by its path, and in forward mode
-            that of the result.
+            returns; `f` has a kink at `args`; or the differences say nothing. For a wrong
+            derivative and a kink with the place: the element of the argument, by its path, and in
+            forward mode the element of the result.
         TypeError: wrong type of an argument; no argument or no result has a floating-point dtype.
         ValueError: wrong value of an argument; `args` or the result hold an infinity or a NaN.
 
@@ -132,10 +133,10 @@ def check_adjoint(
 ) -> None:
     """Checks that the transpose of a linear function is its adjoint: `<f(x), y> == <x, f^T(y)>`.
 
-    `x` and `y` are random small whole numbers. As long as all results are whole numbers that their
-    dtype holds exactly, as those of any function that moves, adds and subtracts elements, the
-    identity is compared exactly; that of integers always, modulo what their dtype holds. Otherwise
-    within a tolerance of a few rounding errors.
+    `x` and `y` are random small whole numbers. A function that moves, adds and subtracts elements
+    gives whole numbers too. As long as all results are whole and exact in their dtype, the identity
+    must hold exactly; otherwise within a tolerance of a few rounding errors. For integers it must
+    always hold exactly, modulo 2 to the bits of the dtype.
 
     That `f` is linear is checked too: `f(0)` is 0, and `f(x + z)` is `f(x) + f(z)`.
     It takes four evaluations of `f` and three of the transpose, for arrays of any size; only when
@@ -147,11 +148,12 @@ def check_adjoint(
             values do not matter. Leaves of a floating-point or complex dtype are the operands;
             where there are none, the integer arrays are. All other leaves, such as indices, are
             passed to `f` as they are.
-        by: static; what transposes `f`: `"linear_transpose"` (`jax.linear_transpose`), or `"vjp"`
-            (`jax.vjp`), which also takes functions with a `custom_vjp` or `custom_jvp`.
+        by: static; the transformation that transposes `f`: `"linear_transpose"`
+            (`jax.linear_transpose`), or `"vjp"` (`jax.vjp`), which also takes functions with a
+            `custom_vjp` or `custom_jvp`.
         seed: static int, 0 or more; for the random numbers.
-        jit: static; what compiles `f` and its transpose: `jax.jit`, or something that is called
-            likewise. None calls them as they are.
+        jit: static; the function that compiles `f` and its transpose: `jax.jit`, or another with
+            the same call. None calls them uncompiled.
 
     Returns:
         None.
@@ -201,8 +203,8 @@ def assert_out_of_bounds(
     """Asserts that `f(*args)` raises out of bounds, called eagerly and under `jit`.
 
     The two raise different exceptions: the eager call `jaxops.OutOfBoundsError`, the compiled
-    program what JAX raises for a failed computation, with the same text in it, and it does so only
-    when the result is waited for, as is done here. What JAX logs meanwhile is held back.
+    program JAX's exception for a failed computation, with the same text in it. The program raises
+    only when its result is waited for, as is done here. JAX's log messages are held back meanwhile.
 
     By default the functions of jaxops raise on the CPU only: elsewhere pass `mode="error"` to
     them, or expect this to fail.
@@ -213,7 +215,7 @@ def assert_out_of_bounds(
         match: static; a regular expression that is searched for in both texts. By default the
             text of the eager error must stand in that of the compiled program; where several
             indices are out of bounds in different calls, either may be found first.
-        jit: static; what compiles `f`: `jax.jit`, or something that is called likewise.
+        jit: static; the function that compiles `f`: `jax.jit`, or another with the same call.
 
     Returns:
         The error of the eager call, with its `operation`, `position`, `index` and `bound`.
@@ -253,7 +255,7 @@ def assert_out_of_bounds(
         raise AssertionError(
             f"{op}: {name} called eagerly must raise jaxops.OutOfBoundsError; {_outcome(eager)}"
         ) from eager
-    # Its type is JAX's, and says nothing; of the error in the callback it holds the traceback.
+    # Its type is JAX's, and says nothing; its text holds the traceback of the callback's error.
     if OutOfBoundsError.__name__ not in f"{type(compiled).__name__}: {compiled}":
         raise AssertionError(
             f"{op}: {name} under jit must raise out of bounds; {_outcome(compiled)}"

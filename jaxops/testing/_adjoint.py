@@ -23,7 +23,8 @@ from jaxops.testing._search import Probe, find_worst
 
 OP = "check_adjoint"
 TRANSPOSES = ("linear_transpose", "vjp")
-# Of what a sum of terms of random signs amounts to, in rounding errors of the coarsest dtype.
+# The tolerance of a sum: that many rounding errors of the coarsest dtype, times the size of the sum
+# if its terms have random signs.
 ROUNDINGS = 16
 # The largest of the random numbers: small ones leave room for sums that are exact, but two wrong
 # elements cancel if their numbers are equal by chance.
@@ -31,10 +32,16 @@ LARGEST = 64
 
 
 def check(problem: Problem, name: str, by: str, seed: int, jit: Callable | None) -> None:
+    """Raises unless the function is linear and its transpose is its adjoint."""
     _Check(problem, name, by, seed, jit).check()
 
 
 class _Check:
+    """The state of one check: `unit` is the `eps` of the coarsest dtype.
+
+    `bits` are those of the narrowest integer dtype; None for floats.
+    """
+
     def __init__(self, problem: Problem, name: str, by: str, seed: int, jit: Callable | None):
         self.problem, self.name, self.by, self.seed = problem, name, by, seed
         self.call = compiled(problem.call, jit)
@@ -55,11 +62,12 @@ class _Check:
         if not is_inexact(like[0].dtype):
             self.bits = min(jnp.iinfo(a.dtype).bits for a in (*like, *at_zero))
         self._check_linear(at_zero, at_x, at_z, at_both)
-        # The evaluations serve three times, as two errors may cancel in one pairing.
+        # Three pairings, as two errors may cancel in one. They cost no more evaluations of `f`.
         for operands, results in ((x, at_x), (z, at_z), (both, at_both)):
             self._check_transpose(operands, results, rng)
 
     def _check_transpose(self, x: Arrays, at_x: Arrays, rng) -> None:
+        """Compares `<f(x), y>` with `<x, f^T(y)>` for one random `y`."""
         y = [_whole_numbers(a, rng) for a in at_x]
         try:
             back = [np.asarray(a) for a in self.transposed(y, self.problem.constants)]
@@ -88,20 +96,21 @@ class _Check:
         return [np.asarray(a) for a in self.call(operands, self.problem.constants)]
 
     def _pairing(self, xs: Arrays, ys: Arrays) -> Any:
-        """Of integers exact modulo 2**64; else as long as all sums stay below 2**53."""
+        """`<xs, ys>`. Of integers exact modulo 2**64; of floats while all sums are below 2**53."""
         as_numbers = widen if self.bits is None else _modulo_2_to_64
         pairs = [(as_numbers(x).reshape(-1), as_numbers(y).reshape(-1)) for x, y in _zip(xs, ys)]
         total = sum(np.dot(x, y).item() for x, y in pairs)
         return self._modulo(total)
 
     def _modulo(self, number):
-        """An integer modulo what its dtype holds, as sums wrap around: nearest to 0."""
+        """The representative nearest to 0 of an integer modulo 2**bits, as sums wrap around."""
         if self.bits is None:
             return number
         half = 2 ** (self.bits - 1)
         return (number + half) % (2 * half) - half
 
     def _tolerance(self, *pairs: tuple[Arrays, Arrays]) -> float:
+        """0 where the pairings are exact; else some rounding errors of their terms."""
         if self.bits is not None:
             return 0.0
         if all(map(_is_exact, (a for pair in pairs for arrays in pair for a in arrays))) and all(
@@ -111,6 +120,7 @@ class _Check:
         return ROUNDINGS * self.unit * sum(terms(a, b) for a, b in pairs)
 
     def _check_linear(self, at_zero, at_x, at_z, at_both) -> None:
+        """Raises unless `f(0)` is 0 and `f(x + z)` is `f(x) + f(z)`."""
         for n, label in enumerate(self.problem.result_names):
             zero = widen(at_zero[n])
             if zero.any():
@@ -140,6 +150,8 @@ class _Check:
         return ~(np.abs(widen(total) - sums) <= allowed)
 
     def _fail_at(self, x: Arrays, y: Arrays, back: Arrays, forward, backward) -> NoReturn:
+        """Raises, and names the element of the arguments whose share of the identity is off."""
+
         def part(leaf: int, start: int, stop: int) -> Arrays:
             parts = [np.zeros_like(a) for a in x]
             parts[leaf].reshape(-1)[start:stop] = x[leaf].reshape(-1)[start:stop]
@@ -179,7 +191,7 @@ class _Check:
 
 
 def _whole_numbers(like: np.ndarray, rng) -> np.ndarray:
-    """Without 0, which would hide an element; natural ones if unsigned."""
+    """Random ones, positive if unsigned. None is 0, which would hide a wrong element."""
     largest = _largest(like.dtype)
     magnitude = rng.integers(1, largest + 1, like.shape)
     if not is_inexact(like.dtype) and jnp.iinfo(like.dtype).min == 0:
@@ -192,12 +204,13 @@ def _whole_numbers(like: np.ndarray, rng) -> np.ndarray:
 
 
 def _largest(dtype) -> int:
+    """The largest random number: a quarter of the digits leaves room for exact sums."""
     digits = jnp.finfo(dtype).nmant if is_inexact(dtype) else jnp.iinfo(dtype).bits
     return min(int(2 ** (digits / 4)), LARGEST)
 
 
 def _modulo_2_to_64(x: np.ndarray) -> np.ndarray:
-    """In whose arithmetic integers of any dtype wrap around as in their own."""
+    """As uint64, where sums and products are right modulo 2 to the bits of any narrower dtype."""
     is_unsigned = jnp.iinfo(x.dtype).min == 0
     return x.astype(np.uint64) if is_unsigned else x.astype(np.int64).view(np.uint64)
 

@@ -37,14 +37,15 @@ class Settings(NamedTuple):
 class Differentiated:
     """A function with its derivatives. It may be a derivative itself: `trail` says by which modes.
 
-    `steps` are those of the differences, `dtypes` those in which the operands are moved, and
-    `rtol` is the relative error that is fine.
+    `steps` are the relative steps of the differences, `dtypes` the dtypes in which the operands are
+    moved for them, and `rtol` is the relative error that a right derivative may have.
     """
 
     results: Arrays  # at the origin of all directions
-    center: Arrays  # those, in the dtypes of the differences
+    center: Arrays  # the results there, evaluated in the dtypes of the differences
 
     def __init__(self, problem: Problem, settings: Settings, trail: tuple[str, ...]):
+        """Compiles the function and its derivatives, and evaluates it once for its dtypes."""
         self.problem, self.settings, self.trail = problem, settings, trail
 
         def jvp(operands, constants, tangents):
@@ -80,7 +81,7 @@ class Differentiated:
         self.rtol = settings.rtol or float(jnp.finfo(coarsest).eps) ** 0.5
 
     def start(self, direction: Direction) -> None:
-        """Takes the origin of the direction, which is that of all, as the point that is checked."""
+        """Takes the origin of the direction, the same for all directions, as the point checked."""
         self.results = self.evaluate(direction.origin)
         self.center = self.evaluate(numeric.moved(direction, 0.0, self.dtypes))
         self._check_finite(self.center)
@@ -90,7 +91,7 @@ class Differentiated:
         return [np.asarray(y) for y in self.call(operands, self.problem.constants)]
 
     def evaluate_moved(self, operands: Arrays) -> Arrays:
-        """Beside the point, where the function may raise though it does not at the point."""
+        """The results beside the point, where the function may raise though it does not at it."""
         try:
             return self.evaluate(operands)
         except Exception as error:
@@ -101,7 +102,7 @@ class Differentiated:
             raise
 
     def derivative_at(self, mode: str, origin: Arrays, vectors: Arrays) -> Arrays:
-        """The tangents of the results, or the gradients of the operands, as they come."""
+        """The tangents of the results, or the gradients of the operands, not checked for NaN."""
         return [np.asarray(d) for d in self._with_primals(mode, origin, vectors)[1]]
 
     def _with_primals(self, mode: str, origin: Arrays, vectors: Arrays):
@@ -110,7 +111,7 @@ class Differentiated:
     def estimate(
         self, direction: Direction, cotangents: Arrays, steps=None, noise=None
     ) -> Estimate:
-        """The slope by differences, by default of all steps; `noise` if it is known already."""
+        """The slope by differences, of all steps by default; `noise` is found if not given."""
         at = (self.evaluate_moved, direction, cotangents, self.center, self.dtypes)
         if noise is None:
             noise = numeric.noise_of(*at, self.steps[-1])
@@ -138,13 +139,15 @@ class Differentiated:
         return derivative
 
     def _check_primals(self, mode: str, direction: Direction, primals) -> None:
+        """Raises if a derivative comes with other values than `f` returns, beyond `rtol`."""
         allowed = []
         for y in self.results:
             size = np.abs(widen(y))
             allowed.append(self.rtol * np.maximum(size, _root_mean_square(size)))
         if self._first_other(primals, allowed) is None:
             return
-        # What nearly cancels rounds differently in another program: by less than this, if at all.
+        # Terms that nearly cancel may round otherwise in another program. Then a step of the last
+        # size changes the value by as much, at least.
         near = self.evaluate_moved(numeric.moved(direction, self.steps[-1], self.dtypes))
         changes = [np.abs(widen(y) - widen(c)) for y, c in zip(near, self.center, strict=True)]
         allowed = [a + d.max(initial=0.0) for a, d in zip(allowed, changes, strict=True)]
@@ -159,6 +162,7 @@ class Differentiated:
             )
 
     def _first_other(self, primals, allowed: Arrays) -> tuple[int, int] | None:
+        """Array and number of the first element that is off by more than `allowed`."""
         for leaf, (y, primal) in enumerate(zip(self.results, primals, strict=True)):
             wrong = np.flatnonzero(~(np.abs(widen(primal) - widen(y)) <= allowed[leaf]))
             if wrong.size:
@@ -179,6 +183,7 @@ class Differentiated:
         return " over ".join(MODES[m] for m in (mode, *self.trail))
 
     def fail(self, text: str) -> NoReturn:
+        """Raises that the derivative `text`, with the order and the settings."""
         what = {0: "the gradient", 1: "the second derivative"}.get(len(self.trail))
         what = what or f"the derivative of order {len(self.trail) + 1}"
         settings = self.settings

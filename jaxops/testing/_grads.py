@@ -1,26 +1,82 @@
-"""`jaxops.testing.check_grads`, its arguments checked: one order after the other.
+"""`jaxops.testing.check_grads`, its arguments checked: one order of derivative after the other.
 
-How it decides, for each order, along each of a few directions `u` and with cotangents `w`:
+This page says how it decides; docs/gradient_checks.md is for users.
 
-- Estimate. The slope of `w . f` along `u` is taken by central differences at steps that fall from
-  wide, where `f` bends, to narrow, where it drowns in rounding (`_testing_numeric`). The error of a
-  step is how much its slope differs from that of the next wider step, or from those of narrower
-  steps by more than their noise; its own noise on top. The step with the least error counts, with
-  Richardson's correction; `bound` is four times the error.
-- Noise. What `w . f` jitters by: the fourth differences of seven values at tiny steps, twice, and
-  at least half a unit in the last place. Over a step it makes an error of `noise / step`.
-- Tolerance. `bound`, and `rtol` of the derivative's size: that of its terms, where they cancel.
-- Right: the derivative differs from the estimate by the tolerance at most. One direction must know
-  the derivative to a third, else all of this says nothing and the check "could not be done".
-- Kinks. Where the slopes of the two sides differ by the same amount at every step, the derivative
-  does not exist at the point. A kink beside the point, nearer than the steps, is not seen so: all
-  slopes are the mean of those of its two sides, and agree. But the derivative itself then jumps
-  within the step, and a right one is off by at most half of its bend there (`_bend`).
-- Wrong for certain: off by more than the tolerance and the bend, with a bound of a quarter of the
-  derivative at most, and off so again in the array or the element where it is off most, or, if it
-  is so in none alone, along other signs.
-- Unsure: off, but not wrong for certain. The check fails, and says that it could not be done. An
-  array that is looked at by itself fails only if it is wrong for certain.
+Comparisons. A check draws a few directions `u` and for each of them cotangents `w`. An element of
+`u` is that of the arguments `x`, times a number from 0.5 to 1.5, with a random sign. `w` is random
+too, and larger for smaller results of `f`, so that all arrays weigh alike; 1 for a single number.
+Two numbers are compared for each mode:
+
+    received = <w, J u>                        from JAX: <w, jvp(u)> (fwd) or <vjp(w), u> (rev)
+    value    = d/dt <w, f(x + t u)> at t = 0   from values of f
+
+Estimate of `value` (`Differentiated.estimate`). At steps h[0] > h[1] > ..., for n >= 1:
+
+    slope[n] = <w, f(x + h[n] u) - f(x - h[n] u)> / (2 h[n])
+    error[n] = max(|slope[n] - slope[n-1]|, |slope[m] - slope[n]| - noise/h[m] for all m > n)
+               + noise/h[n]
+
+Slopes of wide steps are off because `f` bends, slopes of narrow steps because `f` rounds. The step
+with the least error is chosen. (The terms with m > n are for a step that reaches over a kink: its
+slope agrees with slopes of wider steps, but not of narrower ones.) From the chosen step:
+
+    value = slope[n] + (slope[n] - slope[n-1]) / ((h[n-1]/h[n])^2 - 1)      Richardson's correction
+    bound = 4 error[n]
+
+x^3 at 1 along u = 1 has slopes 3 + h^2. Steps 1/4, 1/8, 1/16 give 3.0625, 3.0156, 3.0039: the step
+1/16 has the least error, 0.0117; value = 3.0039 - 0.0117/3 = 3, bound = 0.047.
+
+Noise. How much <w, f> jitters when `x` hardly changes (`noise_of`): twice the jitter that the
+fourth differences of seven values at tiny steps show, and not less than the rounding of results.
+
+Tolerance. A sum of random signs may cancel by chance, so errors are measured by its terms:
+
+    terms     = root of the sum of the squares of all products that <w, J u> adds up
+    scale     = max(|received|, terms, |value|), the largest among directions of the same kind:
+                with random signs, or with the signs of the gradient
+    tolerance = bound + rtol * scale
+
+Kink at the point. The slopes of the two sides differ by
+
+    jump[n] = <w, f(x + h[n] u) - 2 f(x) + f(x - h[n] u)> / h[n]
+
+which falls with the step where `f` is smooth. If it is the same in three steps in a row and stays
+in all narrower ones, the derivative does not exist. A kink beside `x` looks the same if it is much
+nearer than the narrowest step. If it is farther, but the steps that do not reach it are lost in
+noise, the slopes that agree are means of both sides. A right derivative then differs from them, by
+no more than
+
+    bend = max over steps t, the chosen one or narrower, of |g(t) + g(-t) - 2 g(0)| / 2
+
+where g(t) is `received` at x + t u (`_bend`).
+
+Decision on one comparison (`_is_sure`), the first that holds:
+
+1. jump > rtol * scale, and bound <= max(jump, scale) / 4: fails, "does not exist".
+2. No slope could be had: says nothing, neither right nor wrong.
+3. |received - value| <= tolerance: right. (Where all that was received is 0: <= bound / 2.)
+4. bound <= scale / 4 (|value| / 4 where values jitter by more than rtol of themselves) and
+   |received - value| > tolerance + bend, and this again in the array or element where it is off
+   most, or, if it is off in none alone, along other signs (`_fail_at`): fails, "is wrong at".
+5. Otherwise unsure.
+
+Decision on all (`_judge`). If one comparison is unsure, or if none has bound <= scale / 3, the
+check fails with "could not be checked": differences too noisy to tell prove nothing right.
+
+In float32, with modes="rev", directions=1, where rtol is 3.5e-4:
+
+    f                       received   value    bound     decision
+    x^2 at 3, gradient x    -10.2      -20.4    0.00014   wrong: tolerance 0.007, bend 0
+    |x| at 0                 -1.14       0      0.003     kink: jump 2.27
+    1e4 + x at 1             -1.14      -1.12   0.215     right: tolerance 0.2155
+    1e6 + x at 1             -1.14      none    infinite  could not be checked
+
+Parts (`_check_arrays`). An array of the arguments, or of the results, whose share in `received` is
+less than ten tolerances would hide in the sum. So it is compared once more alone, with 0 for the
+others in `u` or in `w`. It fails only by 1 or 4: its share may be so small that rounding hides it.
+
+Orders. The derivative by either mode is a function too, of `x` and of `u` or `w`; order 2 checks it
+in the same way, and so on.
 """
 
 from __future__ import annotations
@@ -46,15 +102,15 @@ from jaxops.testing._leaves import (
 from jaxops.testing._numeric import Direction, Estimate
 from jaxops.testing._search import Place, Probe, find_worst
 
-# How large the error of the differences may be, relative to the derivative: to say that this is
-# right, and to say that it is wrong.
+# How large `bound` may be, relative to the derivative: to say that the derivative is right, and to
+# say that it is wrong.
 KNOWN, KNOWN_WELL = 1 / 3, 1 / 4
 # An array whose share in the derivative is less than this many tolerances is looked at alone.
 SEEN = 10.0
 
 
 class Comparison(NamedTuple):
-    """One mode along one direction."""
+    """One mode along one direction: the derivative by JAX, and the estimate by differences."""
 
     mode: str
     direction: Direction
@@ -64,35 +120,39 @@ class Comparison(NamedTuple):
 
     @property
     def weights(self) -> Arrays:
-        """What the derivative is paired with."""
+        """The vector that the derivative is paired with."""
         return self.cotangents if self.mode == "fwd" else self.direction.tangents
 
     @property
     def received(self) -> float:
+        """`<w, J u>`, by the mode."""
         return pairing(self.weights, self.derivative)
 
     @property
     def scale(self) -> float:
-        """What was received, or would have been if terms had not cancelled by chance."""
+        """`|received|`, or the size of its terms if these nearly cancelled by chance."""
         return max(abs(self.received), terms(self.weights, self.derivative))
 
     @property
     def whole_scale(self) -> float:
+        """`scale`, or the estimate where that is larger, as where a gradient of 0 is received."""
         value = self.numeric.value
         return max(self.scale, abs(value) if np.isfinite(value) else 0.0)
 
 
 def check(problem: Problem, settings: Settings, order: int) -> None:
+    """Checks the derivatives up to `order`; raises at the first that fails."""
     _Order(problem, settings, trail=()).check(order)
 
 
 class _Order:
-    """The derivative of one function, which may be a derivative itself."""
+    """The checks of one order: of the derivative of `f`, or of that of a derivative of `f`."""
 
     def __init__(self, problem: Problem, settings: Settings, trail: tuple[str, ...]):
         self.function, self.settings = Differentiated(problem, settings, trail), settings
 
     def check(self, order: int) -> None:
+        """Compares along all directions, then array by array, then goes on to higher orders."""
         function, settings = self.function, self.settings
         random: list[Comparison] = []
         aligned: list[Comparison] = []
@@ -137,6 +197,7 @@ class _Order:
         return Problem(call, operands, problem.constants, [*names, *of_vectors], of_results)
 
     def _compare(self, direction: Direction, cotangents: Arrays) -> list[Comparison]:
+        """One comparison a mode. None where there is nothing to move or no result."""
         derivatives = {
             mode: self.function.differentiate(mode, direction, cotangents)
             for mode in self.settings.modes
@@ -150,7 +211,7 @@ class _Order:
         ]
 
     def _check_arrays(self, comparisons: list[Comparison]) -> None:
-        """Each argument and each result by itself that counts for little in all together."""
+        """Checks arrays of arguments and results alone if they would hide among the others."""
         scale = max(c.scale for c in comparisons)
         hidden = SEEN * min(self._tolerance(c, scale) for c in comparisons)
         direction, cotangents = comparisons[0].direction, comparisons[0].cotangents
@@ -173,6 +234,7 @@ class _Order:
                 self._judge([c._replace(numeric=numbers) for c in found], is_part=True)
 
     def _tolerance(self, c: Comparison, scale: float) -> float:
+        """How far `c.received` may be from the estimate; `scale` is the one of its group."""
         return c.numeric.bound + self.function.rtol * max(scale, c.whole_scale)
 
     def _judge(self, *groups: list[Comparison], is_part: bool = False) -> None:
@@ -191,9 +253,10 @@ class _Order:
             self._fail_unknown((unsure or groups[0])[0])
 
     def _is_sure(self, c: Comparison, scale: float) -> bool:
-        """True: right, within the tolerance. False: off, but by differences too poor to say wrong.
+        """True: right, within the tolerance. False: off, but too noisy to be called wrong.
 
-        Raises if `c` is wrong for certain, or if there is a kink at the point.
+        Raises if `c` is wrong for certain, or if there is a kink at the point. True also where no
+        difference was usable: then `_is_known` is false.
         """
         of_this = max(scale, c.whole_scale)
         if self._has_kink(c.numeric, of_this):
@@ -203,9 +266,10 @@ class _Order:
         if np.isnan(difference):
             return True
         if difference <= tolerance:
-            # With a gradient of 0 there is no scale that says whether they are known well.
+            # If all that was received is 0, there is no scale to compare `bound` with.
             return bool(scale) or difference <= c.numeric.bound / 2
-        # Values that jitter by more than rounding errors may do so since their slopes are steep.
+        # Values that jitter by more than `rtol` of themselves may do so because `f` is steep: a
+        # large derivative may be right then, so that the slopes alone must make `bound` small.
         is_steady = c.numeric.noise <= self.function.rtol * self._size(c)
         sure = of_this if is_steady else abs(c.numeric.value)
         if c.numeric.bound <= KNOWN_WELL * sure and difference > tolerance + self._bend(c):
@@ -220,7 +284,7 @@ class _Order:
         A kink nearer than the step makes this as large as the jump of the slope; where `g` is
         smooth it falls with the square of the step, as the error of the differences does.
         """
-        # In the dtypes of the operands, for which the derivative was written: steps that they show.
+        # The derivative takes the dtypes of the operands: only steps that these can represent.
         dtypes = [x.dtype for x in self.function.problem.operands]
         least = max(float(jnp.finfo(dtype).eps) for dtype in dtypes)
         steps = [step for step in self.function.steps if step >= least]
@@ -238,17 +302,24 @@ class _Order:
         return float(np.nan_to_num(np.max(np.abs(bends)) / 2, nan=np.inf))
 
     def _is_known(self, c: Comparison, scale: float) -> bool:
+        """Whether the differences know the derivative to a third, so that it can be called right.
+
+        Where all that was received is 0, whether they know anything.
+        """
         return np.isfinite(c.numeric.bound) and c.numeric.bound <= KNOWN * (scale or np.inf)
 
     def _size(self, c: Comparison) -> float:
-        """Of the values that are paired."""
+        """The size of the terms of `<w, f>`."""
         return terms(c.cotangents, self.function.center)
 
     def _has_kink(self, found: Estimate, scale: float) -> bool:
+        """Whether the slopes of the two sides differ by more than `rtol`, and it is well known."""
         known_well = found.bound <= KNOWN_WELL * max(found.jump, scale)
         return known_well and found.jump > self.function.rtol * scale
 
     def _fail_kink(self, c: Comparison, tolerance: float) -> NoReturn:
+        """Raises, and names the element with the largest jump."""
+
         def probe(leaf: int, start: int, stop: int) -> Probe:
             direction = _part(c.direction, leaf, start, stop)
             found = self.function.estimate(direction, c.cotangents, noise=c.numeric.noise)
@@ -263,6 +334,7 @@ class _Order:
         )
 
     def _fail_unknown(self, c: Comparison) -> NoReturn:
+        """Raises that the differences say nothing, and shows them."""
         steps = ", ".join(f"{step:.2g}: {slope:.4g}" for step, slope in c.numeric.by_step)
         self.function.fail(
             "could not be checked: f is not smooth at args, or its rounding errors hide its "
@@ -271,6 +343,7 @@ class _Order:
         )
 
     def _hint(self) -> str:
+        """The remedy, if arguments of 16 bits are moved in their own dtype."""
         if min(map(numeric.digits, self.function.dtypes)) >= numeric.digits(np.float32):
             return ""
         return ". numeric_dtype=float32 lets f be evaluated with smaller rounding errors"
@@ -300,7 +373,10 @@ class _Order:
         self._fail_wrong(c._replace(direction=direction), place, found)
 
     def _along(self, c: Comparison, direction: Direction, **options) -> Comparison:
-        """`c` along another direction; of the gradients it has, in reverse mode."""
+        """`c` along another direction.
+
+        In reverse mode the gradients stay, as they do not depend on it.
+        """
         return c._replace(
             direction=direction,
             numeric=self.function.estimate(direction, c.cotangents, **options),
@@ -308,12 +384,13 @@ class _Order:
         )
 
     def _probe(self, c: Comparison) -> Probe:
+        """The two numbers of `c` and its tolerance; not wrong where no difference was usable."""
         if not np.isfinite(c.numeric.value):
             return Probe(c.received, c.received, np.inf)
         return Probe(c.numeric.value, c.received, self._tolerance(c, 0.0))
 
     def _fail_wrong(self, c: Comparison, place: Place | None, found: Probe) -> NoReturn:
-        """`found` is of all of `c`, whose direction is that of `place`."""
+        """Raises. `found` is what `c` expects and received along its direction, that of `place`."""
         if place is not None and place.stop - place.start == 1:
             tangent = to_coordinates(c.direction.tangents[place.leaf])[place.start]
             found = Probe(
@@ -343,10 +420,11 @@ class _Order:
         self.function.fail("\n".join(lines))
 
     def _tangents(self, direction: Direction) -> Arrays:
+        """The tangents of the results along a direction, by forward mode."""
         return self.function.derivative_at("fwd", direction.origin, direction.tangents)
 
     def _worst_result(self, direction: Direction, step: float) -> str:
-        """Which element of the results has the wrong tangent."""
+        """Names the element of the results whose tangent differs most from the differences."""
         sides = [numeric.moved(direction, s, self.function.dtypes) for s in (step, -step)]
         plus, minus = map(self.function.evaluate, sides)
         differences = [
@@ -359,6 +437,7 @@ class _Order:
         return f"the most in {worst}"
 
     def _place_name(self, place: Place | None) -> str:
+        """Such as `args[0]['w'][1,1]`; without a place all arguments."""
         if place is None:
             return "args as a whole"
         problem = self.function.problem
@@ -372,6 +451,7 @@ class _Order:
 
 
 def _part(direction: Direction, leaf: int, start: int, stop: int) -> Direction:
+    """`direction` within those coordinates of one array, 0 elsewhere."""
     return direction.along(
         [
             within(u, start, stop) if n == leaf else np.zeros_like(u)

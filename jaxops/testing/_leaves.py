@@ -15,7 +15,7 @@ Arrays = list[np.ndarray]
 
 
 class Problem(NamedTuple):
-    """A function of arrays at a point; all that is not an operand is in it or in `constants`."""
+    """A function of arrays at a point. `call` holds the arguments that are no arrays."""
 
     call: Callable[[Sequence[Any], Sequence[Any]], list]  # operands, constants -> arrays
     operands: Arrays
@@ -25,10 +25,10 @@ class Problem(NamedTuple):
 
 
 def take_apart(f: Callable, args: tuple, op: str, is_operand: Callable[[Any], bool]) -> Problem:
-    """`f(*args)` as a function of those arrays of `args` for whose dtype `is_operand` holds.
+    """`f(*args)` as a function of the arrays of `args` for whose dtype `is_operand` holds.
 
-    Other arrays are constants, which a compiled program takes as arguments; whatever is no array,
-    such as a Python int, stays what it is.
+    Other arrays are constants, which a compiled program takes as arguments. Other objects, such as
+    a Python int, stay as they are.
     """
     paths, structure = tree_flatten_with_path(args)
     leaves = [leaf for _, leaf in paths]
@@ -63,7 +63,7 @@ def take_apart(f: Callable, args: tuple, op: str, is_operand: Callable[[Any], bo
 
 
 def compiled(call: Callable, jit: Callable | None) -> Callable:
-    """`call` by `jit`; or as it is, then with JAX arrays for operands, as users write for them."""
+    """`call` compiled by `jit`. Without it `call` itself, with JAX arrays for operands."""
     if jit is not None:
         return jit(call)
 
@@ -78,7 +78,7 @@ def _name(path) -> str:
 
 
 def dtype_of(leaf: Any):
-    """The dtype that JAX gives it, or None if it is no array nor number."""
+    """The dtype that JAX gives a leaf; None for a leaf that is no array nor number."""
     if isinstance(leaf, (np.ndarray, np.generic, jax.Array)):
         if isinstance(leaf, jax.Array) and not isinstance(leaf.dtype, np.dtype):
             return None  # random keys
@@ -103,13 +103,13 @@ def to_host(x: Any, name: str, op: str) -> np.ndarray:
 
 
 def widen(x: Any) -> np.ndarray:
-    """As float64 or complex128, in which sums of what narrower dtypes hold hardly round."""
+    """As float64 or complex128, in which sums of narrower numbers hardly round."""
     x = np.asarray(x)
     return x.astype(np.complex128 if is_complex(x) else np.float64)
 
 
 def pairing(xs: Sequence[Any], ys: Sequence[Any]) -> float:
-    """The sum of `x * y`, its real part: what JAX's transpose keeps, without a conjugate."""
+    """The real part of the sum of `x * y`: the pairing of JAX's transpose, without a conjugate."""
     pairs = zip(xs, ys, strict=True)
     return float(sum(np.dot(widen(x).reshape(-1), widen(y).reshape(-1)).real for x, y in pairs))
 
@@ -126,12 +126,13 @@ def to_coordinates(x: np.ndarray) -> np.ndarray:
 
 
 def from_coordinates(flat: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """The array of the shape and dtype of `like` that has these coordinates."""
     wide = flat.view(np.complex128) if is_complex(like) else flat
     return wide.reshape(like.shape).astype(like.dtype)
 
 
 def within(x: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """`x` with all coordinates but those 0."""
+    """`x` in the coordinates `[start, stop)`, 0 elsewhere."""
     masked = np.zeros_like(to_coordinates(x))
     masked[start:stop] = to_coordinates(x)[start:stop]
     return from_coordinates(masked, x)

@@ -1,4 +1,7 @@
-"""Derivatives along a direction by central differences, with an estimate of their error."""
+"""Derivatives along a direction by central differences, with an estimate of their error.
+
+The docstring of the module `_testing_grads` has the formulas, and the decisions made by them.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ from jaxops.testing._leaves import (
     widen,
 )
 
-# Estimated errors are held to be as large as this many times themselves.
+# An error that is estimated from few differences may be several times as large.
 SAFETY = 4.0
 
 
 class Ladder(NamedTuple):
-    """Steps relative to the operands, falling from where they are too wide to where they drown."""
+    """Steps relative to the operands, from one too wide to one that drowns in rounding errors."""
 
     first: float
     ratio: float
@@ -46,18 +49,20 @@ LADDERS = {
 
 
 def digits(dtype) -> int:
+    """Binary digits after the first."""
     return int(jnp.finfo(dtype).nmant)
 
 
 def ladder_for(dtypes: Sequence[Any]) -> Ladder:
+    """The ladder of the coarsest dtype."""
     return LADDERS[min(map(digits, dtypes))]
 
 
 class Direction(NamedTuple):
-    """Where to move from, and along what.
+    """A point, and the tangent along which to move from it.
 
     `origin + step * tangent` is a number of the dtype for each step of the ladder and for its
-    negative: what the function is told is just what the derivative is told.
+    negative. So the function moves exactly along the tangents that the derivative gets.
     """
 
     origin: Arrays
@@ -79,6 +84,7 @@ def random_direction(operands: Arrays, ladder: Ladder, dtypes: list, seed) -> Di
 
 
 def _move(x: np.ndarray, ladder: Ladder, dtype, rng) -> tuple[np.ndarray, np.ndarray]:
+    """The origin near `x` and the tangent, for one array."""
     wide = widen(x)
     size = np.abs(wide).reshape(-1)
     is_zero = size < 4 * float(jnp.finfo(x.dtype).tiny)
@@ -107,7 +113,7 @@ def aligned(direction: Direction, gradients: Arrays) -> Direction:
     """
     tangents = []
     for u, g in zip(direction.tangents, gradients, strict=True):
-        # The conjugate, as the derivative along 1j is the real part of 1j * g.
+        # Of the conjugate, as the derivative along 1j is the real part of 1j * g.
         sign = np.sign(to_coordinates(np.conj(widen(g))))
         coordinates = to_coordinates(u)
         coordinates = np.where(sign == 0, coordinates, sign * np.abs(coordinates))
@@ -116,6 +122,7 @@ def aligned(direction: Direction, gradients: Arrays) -> Direction:
 
 
 def with_other_signs(direction: Direction, seed: int) -> Direction:
+    """`direction` with random signs, for a second look at a sum that is off."""
     rng = np.random.default_rng(seed)
     coordinates = [to_coordinates(u) for u in direction.tangents]
     changed = [u * rng.choice([-1, 1], u.shape) for u in coordinates]
@@ -139,14 +146,14 @@ def random_cotangents(results: Arrays, seed) -> Arrays:
 
 
 class Estimate(NamedTuple):
-    """Of the derivative of `pairing(cotangents, f)` along a direction."""
+    """The derivative of `pairing(cotangents, f)` along a direction, as differences have it."""
 
     value: float
     error: float  # estimated; infinite where the differences say nothing
     jump: float  # how much the slopes of the two sides differ, if they do so at every step; else 0
-    by_step: list[tuple[float, float]]
-    best: int  # the step that was chosen
-    noise: float  # of the values that are paired
+    by_step: list[tuple[float, float]]  # steps and slopes
+    best: int  # the number of the chosen step
+    noise: float  # how much `pairing(cotangents, f)` jitters
 
     @property
     def bound(self) -> float:
@@ -158,6 +165,7 @@ class Estimate(NamedTuple):
 
 
 def moved(direction: Direction, step: float, dtypes: Sequence[Any]) -> Arrays:
+    """`origin + step * tangent`, in the dtypes in which the function is evaluated."""
     return [
         (widen(x) + step * widen(u)).astype(dtype)
         for x, u, dtype in zip(direction.origin, direction.tangents, dtypes, strict=True)
@@ -173,7 +181,10 @@ def estimate(
     steps: Sequence[float],
     noise: float,
 ) -> Estimate:
-    """Two evaluations a step. `center` is the value at the origin, `noise` what `noise_of` says."""
+    """The derivative from two evaluations a step.
+
+    `center` is the value at the origin, `noise` the result of `noise_of`.
+    """
     slopes, jumps = [], []
     resolved = False
     for step in steps:
@@ -201,8 +212,8 @@ def noise_of(
 ) -> float:
     """How much `pairing(cotangents, f)` jitters, by its rounding errors. Six evaluations.
 
-    Of values at equal small steps the fourth differences: of what is smooth hardly anything is left
-    in them, while independent errors grow by the root of 1 + 16 + 36 + 16 + 1.
+    From the fourth differences of values at equal small steps: a smooth function leaves hardly
+    anything in them, while independent errors grow by the root of 1 + 16 + 36 + 16 + 1.
     """
     values = []
     for n in range(-3, 4):
@@ -211,7 +222,7 @@ def noise_of(
             change = [widen(y) - widen(c) for y, c in zip(results, center, strict=True)]
             values.append(pairing(cotangents, change))
     jitter = float(np.sqrt(np.mean(np.diff(values, 4) ** 2) / 70))
-    # Three differences tell no more than the size of it.
+    # Three differences may be small by chance: twice the jitter that they show.
     return max(2 * jitter, _rounding(cotangents, center)) if np.isfinite(jitter) else np.inf
 
 
@@ -225,6 +236,14 @@ def _rounding(cotangents: Arrays, results: Arrays) -> float:
 
 
 def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
+    """The step with the least error, and Richardson's correction of its slope.
+
+    Example: the slopes of x^3 at 1 are 3 + step^2.
+        >>> steps = np.array([1 / 4, 1 / 8, 1 / 16])
+        >>> found = _judge(3 + steps**2, jumps=np.zeros(3), steps=steps, noise_of_values=0.0)
+        >>> found.best, found.value, found.error
+        (2, 3.0, 0.01171875)
+    """
     by_step = list(zip(steps.tolist(), slopes.tolist(), strict=True))
     usable = np.flatnonzero(np.isfinite(slopes) & np.isfinite(jumps))
     if usable.size < 2:
@@ -239,7 +258,7 @@ def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
         errors.append(max(change[n - 1], *beyond, 0.0) + noise[n])
     best = int(np.argmin(errors)) + 1
     ratio = steps[best - 1] / steps[best]
-    # Richardson's: what is left of the error falls with the square of the step.
+    # Richardson's: the error falls with the square of the step, so two slopes tell its size.
     value = slopes[best] + (slopes[best] - slopes[best - 1]) / (ratio**2 - 1)
     jump = _jump(jumps, noise)
     error = float(errors[best - 1])
@@ -247,10 +266,13 @@ def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
 
 
 def _jump(jumps, noise) -> float:
-    """What the two one-sided slopes differ by in the limit, which is 0 where `f` is smooth."""
+    """How much the slopes of the two sides differ in the limit of small steps; 0 for a smooth `f`.
+
+    `jumps` holds their difference at each step.
+    """
     if len(jumps) < 3:
         return 0.0
-    # Three in a row agree. Each is of three values with noise, which may be found too small.
+    # Three in a row agree. A jump is made of three values with noise, hence the wide margin of 8.
     change = np.abs(np.diff(jumps))
     errors = np.maximum(change[1:], change[:-1]) + 8 * noise[2:]
     best = int(np.argmin(errors)) + 2

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-# So many coordinates are looked at one by one; more of them are halved first.
+# Parts of up to this many coordinates are looked at one by one, larger parts are halved.
 FEW = 32
 
 
 class Probe(NamedTuple):
-    """What a part of the coordinates should contribute, and what it does."""
+    """What a part of the coordinates should contribute, and what it contributes."""
 
     expected: float
     received: float
@@ -30,6 +30,8 @@ class Probe(NamedTuple):
 
 
 class Place(NamedTuple):
+    """The coordinates `[start, stop)` of one array."""
+
     leaf: int
     start: int
     stop: int
@@ -39,10 +41,10 @@ class Place(NamedTuple):
 
 
 def find_worst(probe: Callable[[int, int, int], Probe], sizes: Sequence[int]) -> Place | None:
-    """`probe(leaf, start, stop)` looks at those coordinates together.
+    """The coordinate, or the smallest part, that is wrong by the most; None if no array is alone.
 
-    Halves what is wrong until few coordinates are left, about `2 * log2(size)` probes. None if
-    no array is wrong by itself.
+    `probe(leaf, start, stop)` looks at these coordinates of an array together. A wrong part is
+    halved until few coordinates are left, which takes about `2 * log2(size)` probes.
     """
     parts = [(leaf, 0, size) for leaf, size in enumerate(sizes) if size]
     place = _worst(probe, parts)
@@ -61,6 +63,7 @@ def find_worst(probe: Callable[[int, int, int], Probe], sizes: Sequence[int]) ->
 
 
 def _worst(probe, parts) -> Place | None:
+    """The part that is wrong by the most tolerances, if one is wrong."""
     probes = [probe(*part) for part in parts]
     wrong = [n for n, found in enumerate(probes) if found.is_wrong]
     if not wrong:
