@@ -102,6 +102,16 @@ def find_lookups(program: ClosedJaxpr, tables: Sequence[int | None], refuse: Ref
 
     `tables[i]` numbers the table that input `i` is the tangent of. Calls `refuse` for every other
     use of a table.
+
+    Example:
+        >>> table, words = jax.numpy.ones((4, 3)), jax.numpy.array([2, 0])
+        >>> _, linear = jax.linearize(lambda table: (table[words] ** 2).sum(), table)
+        >>> program = jax.make_jaxpr(linear)(table)
+        >>> (lookup,) = find_lookups(program, [0], refuse=print)
+        >>> lookup.positions
+        Array([2, 0], dtype=int32)
+        >>> evaluate(program, [Table(0)], [jax.numpy.ones((2, 3))], tables={})
+        [Array(12., dtype=float32)]
     """
     inputs = [_TANGENT if number is None else Table(number) for number in tables]
     found, _ = _find(program, inputs, refuse)

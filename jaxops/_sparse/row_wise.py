@@ -21,12 +21,12 @@ Found out from its traced programs, not from its name:
                               reduce_sum _          refused: sums rows without a gradient too
        g / rows               div g 5.0             refused: it is 4001.0 in the other program
 
-3. Choices (`_Judge.phases`). A choice by a value that all rows share, a step count, is a gate. Both
-   programs are followed again with each gate forced each way. An optimizer that collects gradients,
-   `s = where(ready, 0, s + g)` with the update `where(ready, s + g, 0)`, shows itself so: with
-   `ready` the new `s` does not depend on the old one; without it the update does not depend on `g`,
-   but the new `s` does. A row without a gradient in the step that is ready would not be updated,
-   and lose the gradients that it has collected.
+3. Choices (`_Judge.phases`). A choice by a value that all rows share, such as a step count, is a
+   gate. The programs are followed again with each gate forced each way. That shows an optimizer
+   that collects gradients, `s = where(ready, 0, s + g)` with the update `where(ready, s + g, 0)`:
+   with `ready` the new `s` does not depend on the old one; without it the update does not depend on
+   `g`, but the new `s` does. It is refused: a row without a gradient in the step that is ready
+   would not be updated, and lose the gradients that it has collected.
 
 An optimizer that decides by values in Python cannot be traced, and is not refused.
 """
