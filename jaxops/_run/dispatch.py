@@ -49,7 +49,7 @@ def run(
         data: arrays of values by argument name, as the caller passed them.
         indices: arrays of integers by argument name, likewise.
         name: the caller's name for the scope; None for the op's.
-        mode: see `_bounds`.
+        mode: see `_indexing/policy.py`.
         fill_value: scalar of the data's dtype, or None.
         moves_elements: whether every element of the result is an element of `data` or the fill
             value; only such an op takes host strings.

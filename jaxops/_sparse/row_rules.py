@@ -1,4 +1,4 @@
-"""By primitive: where rows stand in the result, and which number it is, for `_rows`."""
+"""By primitive: where rows stand in the result, and which number it is, for `row_facts.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Derivatives along a direction by central differences, with an estimate of their error.
 
-The docstring of the module `_testing_grads` has the formulas, and the decisions made by them.
+The docstring of the module `_grads.py` has the formulas, and the decisions made by them.
 """
 
 from __future__ import annotations
