@@ -1,5 +1,6 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
+from jaxops import _cpu as _cpu  # the forms that programs for the CPU compute faster
 from jaxops import compat as compat
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._ops.bitcast import bitcast as bitcast

@@ -1,84 +1,103 @@
-"""Linear functions that programs for the CPU compute in another, faster way."""
+"""Functions that programs for the CPU compute in another, faster way: the contract of `_cpu`.
+
+A function of `_indexing`, `_run` or `_ops` hands its `reference`, made of `lax` calls, to `call`,
+under a name. A module of `_cpu` registers a form of that name. Without the module every value stays
+as it is: only the reference is computed then.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import jax
 from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
+from jax.interpreters import batching, mlir
 
 from jaxops import _jax_internals
-from jaxops._sparse.jaxprs import type_of_result, types_of_results
+from jaxops._primitives import linear_primitive, map_over, varying_alike
 
 
-def with_cpu_form(
+class _Form(NamedTuple):
+    is_for: Callable[..., bool]
+    primitive: Primitive
+
+
+_forms: dict[str, list[_Form]] = {}
+_names: dict[Primitive, str] = {}
+
+
+def call(name: str, reference: Callable, *operands, **static) -> Any:
+    """`reference(*operands, **static)`, by the first form of `name` that is for these operands."""
+    for form in _forms.get(name, ()):
+        if form.is_for(*operands, **static):
+            return form.primitive.bind(*varying_alike(*operands), **static)
+    return reference(*operands, **static)
+
+
+def name_of(primitive: Primitive) -> str | None:
+    """The function of which a primitive is a form, if it is one."""
+    return _names.get(primitive)
+
+
+def register(
     name: str,
+    primitive_name: str,
     reference: Callable,
     on_cpu: Callable,
-    num_linear: int,
+    num_linear: int | Callable[[int], int],
+    is_for: Callable[..., bool],
     batch: Callable | None = None,
     transpose: Callable | None = None,
     calls_python: bool = False,
     returns_list: bool = False,
+    on_many_devices: bool = False,
+    maps_itself: bool = False,
 ) -> Primitive:
-    """`reference`, lowered for the CPU as `on_cpu`, which has the same results.
+    """Registers `on_cpu`, which has the results of `reference`, as a form of the function `name`.
 
-    Both take arrays, in the first `num_linear` of which `reference` is linear, and static keyword
-    arguments, and return an array, or with `returns_list` a list of them. A primitive rather than
-    `lax.platform_dependent`: derivatives and transpose are those of `reference`, so `on_cpu` needs
-    none, and tracing is short. Batched it is `reference` too, unless
-    `batch(bind, operands, dims, **static)` can bind it to a batch. With a rule `transpose` of its
-    own its tangent is the primitive too.
+    A primitive rather than `lax.platform_dependent`: derivatives and transpose are those of
+    `reference`, so `on_cpu` needs none, and tracing is short. In the program of another platform
+    the primitive is `reference`.
 
-    A program for several devices, which XLA partitions, gets `reference`. So does a program that
-    is stored, or lowered for several platforms at once, if `on_cpu` calls Python.
+    Args:
+        name: as `call` has it.
+        primitive_name: name of the primitive in traced programs.
+        reference: as `call` has it.
+        on_cpu: a function of the same arguments.
+        num_linear: as `linear_primitive` has it; so are `batch`, `transpose` and `returns_list`.
+        is_for: tells by operands and static arguments, which are known while tracing, whether the
+            form is worth it.
+        batch: see `num_linear`.
+        transpose: see `num_linear`.
+        calls_python: whether `on_cpu` calls Python. A program that is stored, or lowered for
+            several platforms at once, gets `reference` then.
+        returns_list: see `num_linear`.
+        on_many_devices: whether a program for several devices, which XLA partitions, gets
+            `on_cpu` too; else it gets `reference`.
+        maps_itself: whether a batch is computed by `on_cpu` under `jax.vmap`; else, without a rule
+            `batch`, by `reference`.
     """
-    primitive = Primitive(name)
-    primitive.multiple_results = returns_list
-    primitive.def_impl(reference)
-    type_rule = types_of_results if returns_list else type_of_result
-    primitive.def_abstract_eval(functools.partial(type_rule, reference))
-    tangent_fn = primitive.bind if transpose else reference
-    ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
-    ad.primitive_transposes[primitive] = transpose or functools.partial(_transpose, reference)
-    rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
-    batching.primitive_batchers[primitive] = rule
+    if maps_itself:
+        reference, on_cpu = map(functools.partial(functools.partial, map_over), (reference, on_cpu))
+    primitive = linear_primitive(
+        primitive_name, reference, num_linear, batch, transpose, returns_list
+    )
+    if maps_itself:
+        batching.primitive_batchers[primitive] = functools.partial(_add_map, primitive)
     lower = functools.partial(mlir.lower_fun, multiple_results=returns_list)
 
     def lower_for_cpu(ctx, *operands, **static):
         is_apart = calls_python and _jax_internals.is_for_elsewhere(ctx)
-        form = on_cpu if _jax_internals.is_for_one_device(ctx) and not is_apart else reference
-        return lower(form)(ctx, *operands, **static)
+        is_one = on_many_devices or _jax_internals.is_for_one_device(ctx)
+        return lower(on_cpu if is_one and not is_apart else reference)(ctx, *operands, **static)
 
     mlir.register_lowering(primitive, lower_for_cpu, platform="cpu")
-    mlir.register_lowering(primitive, lower(reference))
+    _forms.setdefault(name, []).append(_Form(is_for, primitive))
+    _names[primitive] = name
     return primitive
 
 
-def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):
-    linear = map(ad.instantiate_zeros, tangents[:num_linear])
-    out_dot = tangent_fn(*linear, *primals[num_linear:], **static)
-    return primitive.bind(*primals, **static), out_dot
-
-
-def _transpose(reference, cotangent, *operands, **static):
-    if isinstance(cotangent, list):
-        cotangent = list(map(ad.instantiate_zeros, cotangent))
-    numbers = [n for n, x in enumerate(operands) if ad.is_undefined_primal(x)]
-
-    def of_unknown(*unknown):
-        all_operands = list(operands)
-        for n, x in zip(numbers, unknown, strict=True):
-            all_operands[n] = x
-        return reference(*all_operands, **static)
-
-    unknown_bar = jax.linear_transpose(of_unknown, *(operands[n].aval for n in numbers))(cotangent)
-    by_number = dict(zip(numbers, unknown_bar, strict=True))
-    return [by_number.get(n) for n in range(len(operands))]
-
-
-def _map(reference, operands, dims, **static):
-    results = jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands)
-    return results, [0] * len(results) if isinstance(results, list) else 0
+def _add_map(primitive: Primitive, operands, dims, *, maps: tuple[tuple, ...] = (), **static):
+    results = primitive.bind(*operands, maps=(*maps, tuple(dims)), **static)
+    return results, [0] * len(results) if primitive.multiple_results else 0

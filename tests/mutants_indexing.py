@@ -298,6 +298,16 @@ MUTANTS = {
             '"sub": lax.scatter_add,',
             "test_dtypes.py -k test_adds",
         ),
+        (
+            "if dtype == jnp.float16 or not",
+            "if not",
+            "test_narrow_scatter.py -k left_to",
+        ),
+        (
+            ".bits in (8, 16)",
+            ".bits == 16",
+            "test_narrow_scatter.py -k 'memory_of_scatters and float8_e5m2'",
+        ),
     ],
     "_cpu/row_copies": [
         ("return 60 <= operand", "return 61 <= operand", "test_row_copies.py -k rows_are_numpys"),
@@ -307,8 +317,8 @@ MUTANTS = {
             "test_row_copies.py -k rows_are_numpys",
         ),
         (
-            "num_linear=1, batch=bind_gather_to_batch",
-            "num_linear=1",
+            "    batch=bind_gather_to_batch,\n",
+            "",
             "test_row_copies.py -k gathered_so_too",
         ),
     ],
@@ -326,8 +336,8 @@ MUTANTS = {
     ],
     "_forms": [
         (
-            "form = on_cpu if _jax_internals.is_for_one_device(ctx) and not is_apart else",
-            "form = on_cpu if not is_apart else",
+            "lower(on_cpu if is_one and not is_apart else",
+            "lower(on_cpu if not is_apart else",
             "test_column_sums.py -k only_programs",
         ),
         (
@@ -336,22 +346,82 @@ MUTANTS = {
             "test_narrow_scatter.py -k only_programs",
         ),
         (
-            "linear = map(ad.instantiate_zeros, tangents[:num_linear])",
-            "linear = primals[:num_linear]",
+            "return _names.get(primitive)",
+            "return None",
+            "test_column_sums.py -k sparse_gradient",
+        ),
+        (
+            "maps=(*maps, tuple(dims))",
+            "maps=(tuple(dims), *maps)",
+            "test_true_ranks.py -k batches_of",
+        ),
+    ],
+    "_primitives": [
+        (
+            "linear = map(ad.instantiate_zeros, tangents[:count])",
+            "linear = primals[:count]",
             "test_row_copies.py -k test_transformed",
         ),
     ],
+    "_cpu/row_reads": [
+        (
+            "ones = (indices < table.shape[0]).astype(rows.dtype)",
+            "ones = (indices > table.shape[0]).astype(rows.dtype)",
+            "test_lazy_state.py",
+        ),
+    ],
+    "_cpu/counting_sort": [
+        (
+            "constant_values=num_keys)",
+            "constant_values=0)",
+            "test_partition.py -k 'sizes or random'",
+        ),
+        (
+            "starts = starts.at[counters].set(at + 1, **options)",
+            "starts = starts.at[counters].set(at, **options)",
+            "test_partition.py -k 'sizes or random'",
+        ),
+    ],
+    "_cpu/parts_in_turn": [
+        (
+            "order = resize(order, order.shape[0] + max(sizes))",
+            "pass",
+            "test_partition.py",
+        ),
+        (
+            "return not is_small and len(sizes) < MANY",
+            "return len(sizes) < MANY",
+            "test_partition.py",
+        ),
+    ],
+    "_indexing/parts": [
+        (
+            "places = jnp.where(valid, starts[part][:, None] + within, 0)",
+            "places = starts[part][:, None] + within",
+            "test_partition.py",
+        ),
+    ],
+    "_cpu/put_in_turn": [
+        (
+            "for at, rows in zip(places, lists, strict=True):",
+            "for at, rows in zip(places[::-1], lists[::-1], strict=True):",
+            "test_ops.py -k 'values_eager and dynamic_stitch'",
+        ),
+        ("return count // 2 + 1", "return count // 2", "test_ops.py -k dynamic_stitch"),
+    ],
+    "_indexing/pieces": [
+        (
+            "if dtype in (jnp.int2, jnp.uint2):",
+            "if dtype is None:",
+            "test_joining.py",
+        ),
+        (
+            "count > _TOO_MANY",
+            "count > 2 * _TOO_MANY",
+            "test_pieces.py -k more_than",
+        ),
+    ],
     "_cpu/narrow_scatter": [
-        (
-            "if dtype == jnp.float16 or not",
-            "if not",
-            "test_narrow_scatter.py -k left_to",
-        ),
-        (
-            ".bits in (8, 16)",
-            ".bits == 16",
-            "test_narrow_scatter.py -k 'memory_of_scatters and float8_e5m2'",
-        ),
         (
             "numbers = jnp.where(first == lax.iota(first.dtype, first.size), numbers, nowhere)",
             "numbers = +numbers",

@@ -154,11 +154,6 @@ MUTANTS = {
             "test_partition.py -k 'many_lists or lists'",
         ),
         (
-            'at[flat].max(order, mode="drop")',
-            'at[flat].min(order, mode="drop")',
-            "test_ops.py -k 'adjoint and dynamic_stitch-duplicates'",
-        ),
-        (
             "merged[~empty] = rows[sources[~empty]]",
             "merged[~empty] = rows[sources[~empty][::-1]]",
             "test_partition.py -k stitch_exactly",
@@ -177,6 +172,13 @@ MUTANTS = {
             'if size is None and mode in ("clip", "wrap"):',
             'if size is None and mode == "clip":',
             "test_partition.py -k bad_input",
+        ),
+    ],
+    "_indexing/row_placement": [
+        (
+            'at[flat].max(order, mode="drop")',
+            'at[flat].min(order, mode="drop")',
+            "test_ops.py -k 'adjoint and dynamic_stitch-duplicates'",
         ),
     ],
     "_ops/boolean_mask": [
@@ -255,7 +257,7 @@ MUTANTS = {
             "test_held.py -k 'dropped_on_purpose and unique'",
         ),
     ],
-    "_cpu/first_occurrences": [
+    "_indexing/first_occurrences": [
         (
             "(positions == 0) | is_nan[order]",
             "(positions == 0)",
@@ -278,10 +280,22 @@ MUTANTS = {
             "(np.uint32(2) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
             "test_true_ranks.py -k against_numpy",
         ),
+    ],
+    "_indexing/positions": [
         (
             "places = jnp.where(mask, jnp.minimum(ranks, size), size)",
             "places = jnp.where(mask, jnp.minimum(ranks, size - 1), size)",
             "test_boolean_mask.py -k 'dropped_and_padding'",
+        ),
+        (
+            'table.at[indices].get(mode="fill", fill_value=0)',
+            'table.at[indices].get(mode="clip")',
+            "test_lazy_state.py",
+        ),
+        (
+            "histogram(keys, num_keys + 1)[:num_keys]",
+            "histogram(keys, num_keys + 1)[1:]",
+            "test_forms.py",
         ),
     ],
 }

@@ -116,6 +116,13 @@ MUTANTS = {
     ],
     "_ops/reversing": [
         (
+            "    if seq_axis == batch_axis:\n",
+            "    if False:\n",
+            "test_bad_input.py -k reverse_sequence",
+        ),
+    ],
+    "_indexing/reversed_prefixes": [
+        (
             "batch_axes = (0, *batch_axes)",
             "batch_axes = (*batch_axes, 0)",
             "test_reversing.py -k maps",
@@ -178,7 +185,7 @@ MUTANTS = {
             "test_patches.py -k large_windows",
         ),
     ],
-    "_run/many_pieces": [
+    "_cpu/pieces": [
         (
             "return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8",
             "return is_known and not is_sharded",

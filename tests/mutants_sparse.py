@@ -314,18 +314,8 @@ MUTANTS = {
             "test_lazy_state.py -k another_dtype",
         ),
         (
-            'rows.at[indices].get(mode="fill", fill_value=0)',
-            'rows.at[indices].get(mode="clip")',
-            "test_lazy_state.py",
-        ),
-        (
-            'narrow_scatter.scatter("update", x, vectors',
-            'narrow_scatter.scatter("add", x, vectors',
-            "test_lazy_state.py",
-        ),
-        (
-            "ones = (indices < slices.num_rows).astype(rows.dtype)",
-            "ones = (indices > slices.num_rows).astype(rows.dtype)",
+            'scatter_windows("update", x, vectors',
+            'scatter_windows("add", x, vectors',
             "test_lazy_state.py",
         ),
         (
@@ -348,12 +338,14 @@ MUTANTS = {
         ),
         ("bool(jnp.issubdtype(new, jnp.inexact))", "True", "test_scaling.py"),
     ],
-    "_sparse/jaxprs": [
+    "_primitives": [
         (
             "union = frozenset().union(*varying)",
             "union = varying[0]",
             "test_column_sums.py -k shared_by_shards",
         ),
+    ],
+    "_sparse/jaxprs": [
         (
             "if numbers[n] == num_consts + n:",
             "if numbers[n] is not None:",

@@ -399,7 +399,7 @@ def test_programs_do_not_grow_with_the_number_of_parts(rows):
         def deal(data, numbers):
             return jaxops.dynamic_partition(data, numbers, num_partitions, size=rows // 300)
 
-        assert len(jax.make_jaxpr(deal)(data, numbers).eqns) < 30
+        assert len(jax.make_jaxpr(deal)(data, numbers).eqns) < 60
         return jax.jit(deal).lower(data, numbers).as_text().count("stablehlo.gather")
 
     assert gathers(300) == gathers(600) < 20

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import jaxops
-from jaxops._run import dispatch, many_pieces
+from jaxops._cpu import pieces as cpu_pieces
+from jaxops._indexing import pieces as pieces_module
+from jaxops._run import dispatch
 
 DTYPES = ["bool", "int8", "uint64", "float16", "bfloat16", "float8_e4m3fn", "complex64", "int4"]
-MANY, FEW = many_pieces.MANY, many_pieces._MANY_RESULTS
+MANY, FEW = cpu_pieces.MANY, cpu_pieces._MANY_RESULTS
 
 
 def table(rows, dtype="float32", columns=3):
@@ -122,10 +124,10 @@ def test_programs_are_short(function):
 
 def test_more_than_a_program_takes(monkeypatch):
     """Eager calls make no program of so many results or operands; errors are the same."""
-    number = many_pieces._TOO_MANY + 1
+    number = pieces_module._TOO_MANY + 1
     monkeypatch.setattr(dispatch, "_run_compiled", None)
-    sliced, cut = [], many_pieces._slice
-    monkeypatch.setattr(many_pieces, "_slice", lambda *args: sliced.append(args) or cut(*args))
+    sliced, cut = [], cpu_pieces._slice
+    monkeypatch.setattr(cpu_pieces, "_slice", lambda *args: sliced.append(args) or cut(*args))
     x = jnp.asarray(table(number))
     pieces = jaxops.split(x, number)
     rows = jaxops.unstack(x, name="rows")

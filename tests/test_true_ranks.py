@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxops._cpu.true_ranks import true_positions, true_ranks
+from jaxops._indexing.positions import true_positions, true_ranks
 
 LENGTHS = [0, 1, 32, 33, 4097, 600_001]  # around words and levels of the sum
 
@@ -29,6 +29,13 @@ def test_batched():
     mask = np.random.default_rng(0).random((3, 5000)) < 0.5
     ranks, total = jax.vmap(true_ranks)(jnp.asarray(mask))
     np.testing.assert_array_equal(ranks, np.cumsum(mask, axis=1) - mask)
+    np.testing.assert_array_equal(total, mask.sum(1))
+
+
+def test_batches_of_batches():
+    mask = np.random.default_rng(0).random((3, 5000, 2)) < 0.5
+    ranks, total = jax.vmap(jax.vmap(true_ranks, in_axes=1))(jnp.asarray(mask))
+    np.testing.assert_array_equal(ranks, (np.cumsum(mask, axis=1) - mask).swapaxes(1, 2))
     np.testing.assert_array_equal(total, mask.sum(1))
 
 

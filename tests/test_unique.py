@@ -7,8 +7,8 @@ import oracles_partition as oracles
 import pytest
 
 import jaxops
-from jaxops._cpu import first_occurrences
-from jaxops._cpu.first_occurrences import FEW
+from jaxops._indexing import first_occurrences
+from jaxops._indexing.first_occurrences import FEW
 from jaxops._ops import unique as unique_module
 
 NAN = float("nan")

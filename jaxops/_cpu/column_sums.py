@@ -14,23 +14,16 @@ import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import ad
 
-from jaxops import _symbolic
-from jaxops._forms import with_cpu_form
+from jaxops import _forms, _symbolic
 from jaxops._indexing.dimension_numbers import (
     Windows,
     bind_gather_to_batch,
     lax_gather,
     lax_scatter,
 )
-from jaxops._sparse.jaxprs import varying_alike
 
 
-def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
-    """`lax_gather` of columns for which `is_added_by_row`."""
-    return gather_p.bind(*varying_alike(operand, indices), windows=windows)
-
-
-def is_added_by_row(operand: jax.Array, indices: jax.Array, windows: Windows) -> bool:
+def _is_added_by_row(operand: jax.Array, indices: jax.Array, *, windows: Windows) -> bool:
     """Whether the gradient takes less time row by row."""
     if not jnp.issubdtype(operand.dtype, jnp.inexact):
         return False
@@ -68,22 +61,33 @@ def _add_by_row(updates, indices, *, windows: Windows, shape: tuple[int, ...]):
     return lax.map(add, updates.reshape(-1, *updates.shape[first:])).reshape(shape)
 
 
-_add_p = with_cpu_form("add_columns", _add_columns, _add_by_row, num_linear=1)
+def _is_added_faster(updates, indices, *, windows: Windows, shape: tuple[int, ...]) -> bool:
+    del updates
+    return _is_faster(shape, indices.shape, windows)
 
 
 def _transpose(cotangent, operand, indices, *, windows: Windows):
     assert ad.is_undefined_primal(operand)
-    # The gather may have been batched since it was chosen: it is judged anew.
-    shape = operand.aval.shape
-    add = _add_p.bind if _is_faster(shape, indices.shape, windows) else _add_columns
-    return [add(cotangent, indices, windows=windows, shape=shape), None]
+    # The gather may have been batched meanwhile, and its sums be no longer faster by row.
+    static = {"windows": windows, "shape": operand.aval.shape}
+    return [_forms.call("add_columns", _add_columns, cotangent, indices, **static), None]
 
 
-gather_p = with_cpu_form(
-    "gather_columns",
-    lax_gather,
-    lax_gather,
+_forms.register(
+    "add_columns",
+    "add_columns",
+    reference=_add_columns,
+    on_cpu=_add_by_row,
     num_linear=1,
+    is_for=_is_added_faster,
+)
+_forms.register(
+    "gather",
+    "gather_columns",
+    reference=lax_gather,
+    on_cpu=lax_gather,
+    num_linear=1,
+    is_for=_is_added_by_row,
     batch=bind_gather_to_batch,
     transpose=_transpose,
 )

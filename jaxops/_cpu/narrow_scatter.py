@@ -20,60 +20,32 @@ from jax.experimental.buffer_callback import buffer_callback
 from jax.interpreters import ad
 
 from jaxops import _symbolic
-from jaxops._cpu.first_occurrences import first_occurrences
-from jaxops._forms import with_cpu_form
+from jaxops._forms import register
 from jaxops._indexing.dimension_numbers import (
     Windows,
     bind_to_batch,
+    is_widened,
     lax_gather,
     lax_scatter,
     row_numbers,
+    scatter_updates,
 )
-from jaxops._sparse.jaxprs import varying_alike
+from jaxops._indexing.first_occurrences import first_occurrences
 
-_PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
 
-def scatter(
-    kind: str,
-    operand: jax.Array,
-    indices: jax.Array,
-    updates: jax.Array,
-    windows: Windows,
-    mode: lax.GatherScatterMode = _PROMISE,
-) -> jax.Array:
-    """`lax_scatter`, with time and temporary memory that depend on the updates alone."""
-    if not is_widened(operand.dtype) or not _is_known(operand, indices):
-        return lax_scatter(kind, operand, indices, updates, windows, mode)
-    arrays = varying_alike(operand, updates, indices)
-    return _scatter_p.bind(*arrays, kind=kind, windows=windows, mode=mode)
-
-
-def is_widened(dtype: np.dtype) -> bool:
-    """Whether XLA widens this dtype: floats of 8 and 16 bits but float16, in which it computes.
-
-    Narrower ones are left out, as they are stored two in a byte, which NumPy cannot write.
-    """
-    if dtype == jnp.float16 or not jnp.issubdtype(dtype, jnp.floating):
-        return False
-    return jnp.finfo(dtype).bits in (8, 16)
-
-
-def _is_known(operand: jax.Array, indices: jax.Array) -> bool:
+def _is_widened_whole(operand, updates, indices, *, kind: str, windows: Windows, mode) -> bool:
+    del updates, kind, windows, mode
     if jax.typeof(operand).sharding.mesh.explicit_axes:
-        return False  # how the result is sharded is for `lax` to say
-    return _symbolic.are_known((*operand.shape, *indices.shape))
-
-
-def _reference(operand, updates, indices, *, kind: str, windows: Windows, mode):
-    return lax_scatter(kind, operand, indices, updates, windows, mode)
+        return False  # the rules of `lax` tell how the result is sharded
+    return is_widened(operand.dtype) and _symbolic.are_known((*operand.shape, *indices.shape))
 
 
 def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mode):
     """The scatter with a call of Python, which puts finished rows into the operand."""
     if not _is_faster(kind, operand.shape, updates.shape, indices.shape, windows):
-        return _reference(operand, updates, indices, kind=kind, windows=windows, mode=mode)
+        return scatter_updates(operand, updates, indices, kind=kind, windows=windows, mode=mode)
     dims = operand.shape[: windows.batch_dims + len(windows.axes)]
     nowhere = math.prod(dims)
     numbers = row_numbers(indices, windows.batch_dims, dims, jnp.int32).reshape(-1)
@@ -137,13 +109,20 @@ def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
     else:  # the derivative is no scatter of this kind; `lax` knows it, or that there is none
 
         def of_floats(operand, updates):
-            return _reference(operand, updates, indices, **static)
+            return scatter_updates(operand, updates, indices, **static)
 
         _, out_dot = jax.jvp(of_floats, (operand, updates), (operand_dot, updates_dot))
     return _scatter_p.bind(*primals, **static), out_dot
 
 
-_scatter_p = with_cpu_form(
-    "narrow_scatter", _reference, _scatter_rows, num_linear=2, batch=_batch, calls_python=True
+_scatter_p = register(
+    "scatter",
+    "narrow_scatter",
+    reference=scatter_updates,
+    on_cpu=_scatter_rows,
+    num_linear=2,
+    is_for=_is_widened_whole,
+    batch=_batch,
+    calls_python=True,
 )
 ad.primitive_jvps[_scatter_p] = _jvp

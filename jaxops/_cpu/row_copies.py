@@ -8,20 +8,16 @@ import numpy as np
 from jax import lax
 
 from jaxops import _symbolic
-from jaxops._forms import with_cpu_form
+from jaxops._forms import register
 from jaxops._indexing.dimension_numbers import Windows, bind_gather_to_batch, lax_gather
 
 
-def gather(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
-    """`lax_gather` of rows for which `is_copied_by_element`."""
-    return _gather_p.bind(operand, indices, windows=windows)
-
-
-def is_copied_by_element(operand: jax.Array, windows: Windows) -> bool:
+def _is_copied_by_element(operand: jax.Array, indices: jax.Array, *, windows: Windows) -> bool:
     """Whether LLVM does not vectorize the loop over a row. Measured, with jax 0.10 and 0.12.
 
     Shorter rows are unrolled and longer ones vectorized, except for rows of bfloat16.
     """
+    del indices
     last = operand.ndim - 1
     if not windows.axes or last in windows.axes or last < windows.batch_dims:
         return False
@@ -50,6 +46,12 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
     return lax.bitcast_convert_type(rows, operand.dtype)
 
 
-_gather_p = with_cpu_form(
-    "gather_rows", lax_gather, _gather_in_vectors, num_linear=1, batch=bind_gather_to_batch
+register(
+    "gather",
+    "gather_rows",
+    reference=lax_gather,
+    on_cpu=_gather_in_vectors,
+    num_linear=1,
+    is_for=_is_copied_by_element,
+    batch=bind_gather_to_batch,
 )

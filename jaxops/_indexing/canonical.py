@@ -12,9 +12,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._cpu import column_sums, narrow_scatter, row_copies
 from jaxops._indexing import deterministic_sums, policy
-from jaxops._indexing.dimension_numbers import Windows, lax_gather
+from jaxops._indexing.dimension_numbers import (
+    Windows,
+    gather_windows,
+    lax_gather,
+    scatter_windows,
+)
 from jaxops._indexing.specs import IndexSpec
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -43,20 +47,11 @@ def gather(
     operand = _pad_empty_axes(operand, windows, fill)
     # What is not valid keeps its index: HLO's gather reads something for it, which is masked
     # below, and the scatter that is its transpose skips it. So it stays known as no row at all.
-    gather_fn = deterministic_sums.gather if deterministic else _gather
+    gather_fn = deterministic_sums.gather if deterministic else gather_windows
     result = gather_fn(operand, indices, windows)
     if valid is not None:
         result = jnp.where(windows.over_result(valid, result.ndim), result, fill)
     return result
-
-
-def _gather(operand, indices, windows: Windows) -> jax.Array:
-    """`lax.gather`, in a form that is faster on a CPU where there is one."""
-    if row_copies.is_copied_by_element(operand, windows):
-        return row_copies.gather(operand, indices, windows)
-    if column_sums.is_added_by_row(operand, indices, windows):
-        return column_sums.gather(operand, indices, windows)
-    return lax_gather(operand, indices, windows)
 
 
 def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:
@@ -127,14 +122,14 @@ def scatter(
         deterministic_sums.check_countable(operand, indices, windows, spec.operation)
         result = deterministic_sums.scatter_add(operand, indices, updates, windows)
     else:
-        result = narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
+        result = scatter_windows(kind, operand, indices, updates, windows, lax_mode)
     return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
 
 
 # lax.scatter_min and lax.scatter_max have no derivative.
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates):
-    return narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
+    return scatter_windows(kind, operand, indices, updates, windows, lax_mode)
 
 
 @_scatter_extremum.defjvp
@@ -145,7 +140,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     """
     operand, indices, valid, updates = primals
     operand_dot, _, _, updates_dot = tangents
-    out = narrow_scatter.scatter(kind, operand, indices, updates, windows, lax_mode)
+    out = scatter_windows(kind, operand, indices, updates, windows, lax_mode)
     attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
@@ -153,7 +148,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     updates_share = attained.astype(out.dtype)
 
     def add_updates(to, values):
-        return narrow_scatter.scatter("add", to, indices, values, windows, lax_mode)
+        return scatter_windows("add", to, indices, values, windows, lax_mode)
 
     attaining = add_updates(operand_share, updates_share)
     out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining

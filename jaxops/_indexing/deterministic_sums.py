@@ -20,16 +20,17 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _symbolic
-from jaxops._cpu import narrow_scatter
 from jaxops._indexing.dimension_numbers import (
     Windows,
     bind_gather_to_batch,
     bind_to_batch,
     index_vectors,
+    is_widened,
     lax_gather,
     row_numbers,
+    scatter_windows,
 )
-from jaxops._sparse.jaxprs import type_of_result, varying_alike
+from jaxops._primitives import type_of_result, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
@@ -82,12 +83,12 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     # The last row of a segment holds its sum. All others go to distinct rows that do not exist.
     targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
 
-    if narrow_scatter.is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
+    if is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
         # The operand as it is: reshaped, it would not be updated in place.
         vectors = index_vectors(targets, dims)
         sums = sums.reshape(n, *operand.shape[len(indexed) :])
         leading = Windows(axes=indexed, batch_dims=0)
-        return narrow_scatter.scatter("add", operand, vectors, sums, leading, _DROP)
+        return scatter_windows("add", operand, vectors, sums, leading, _DROP)
     table = operand.transpose(*indexed, *kept).reshape(rows, -1)
     table = table.at[targets].add(sums, mode="drop", unique_indices=True)
     table = table.reshape(*dims, *(operand.shape[d] for d in kept))

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _symbolic
+from jaxops import _forms, _symbolic
 
 
 class Windows(NamedTuple):
@@ -71,6 +71,11 @@ def lax_gather(
     )
 
 
+def gather_windows(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
+    """`lax_gather`, or a form of it that programs for the CPU compute faster."""
+    return _forms.call("gather", lax_gather, operand, indices, windows=windows)
+
+
 _LAX_SCATTERS = {
     "add": lax.scatter_add,
     "sub": lax.scatter_sub,
@@ -96,6 +101,34 @@ def lax_scatter(
         scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
         mode=mode,
     )
+
+
+def scatter_windows(
+    kind: str,
+    operand: jax.Array,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+) -> jax.Array:
+    """`lax_scatter`, or a form of it that programs for the CPU compute faster."""
+    static = {"kind": kind, "windows": windows, "mode": mode}
+    return _forms.call("scatter", scatter_updates, operand, updates, indices, **static)
+
+
+def scatter_updates(operand, updates, indices, *, kind: str, windows: Windows, mode) -> jax.Array:
+    """`lax_scatter`, with the operands in which it is linear first."""
+    return lax_scatter(kind, operand, indices, updates, windows, mode)
+
+
+def is_widened(dtype: np.dtype) -> bool:
+    """Whether XLA widens this dtype: floats of 8 and 16 bits but float16, in which it computes.
+
+    Narrower ones are left out, as they are stored two in a byte, which NumPy cannot write.
+    """
+    if dtype == jnp.float16 or not jnp.issubdtype(dtype, jnp.floating):
+        return False
+    return jnp.finfo(dtype).bits in (8, 16)
 
 
 def gather_dimension_numbers(

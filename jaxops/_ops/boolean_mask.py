@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._cpu.true_ranks import true_positions
 from jaxops._indexing import result_size
+from jaxops._indexing.positions import take_or_fill, true_positions
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool, static_int
 from jaxops._run.dispatch import run
@@ -131,7 +131,7 @@ def _boolean_mask(tensor, mask, fill_value, *, op, mode, axis, size, return_size
     positions, total = true_positions(mask.reshape(-1), size)
     total = result_size.hold(result_size.num_elements(op, size, _NOUN), total, mask.size, mode)
     valid = lax.iota(jnp.int32, size) < total
-    result = on_host.take_or_fill(rows, positions, valid, fill_value, axis)
+    result = take_or_fill(rows, positions, valid, fill_value, axis)
     return (result, total) if return_size else result
 
 

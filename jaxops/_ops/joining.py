@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._run import many_pieces
+from jaxops._indexing.pieces import are_too_many, concatenate, split_into
 from jaxops._run.arguments import (
     Arrayable,
     brief,
@@ -89,7 +89,7 @@ def split(
         {"value": value},
         name=name,
         moves_elements=True,
-        one_by_one=many_pieces.are_too_many(count),
+        one_by_one=are_too_many(count),
         count=count,
         sizes=sizes,
         axis=(static_int if sizes is None else static_int_of_one)(axis, op, "axis"),
@@ -113,7 +113,7 @@ def _split(value, *, op, count, sizes, axis):
             f"{op}: num_or_size_splits must have sizes of at least 0, but for one -1, and make up "
             f"dimension {axis} of value, {dim}; received {sizes}"
         )
-    return many_pieces.split(value, resolved, axis)
+    return split_into(value, resolved, axis)
 
 
 def concat(
@@ -164,7 +164,7 @@ def _several(op: str, values: list[Any]) -> dict[str, Any]:
     if not values:
         raise ValueError(f"{op}: values must hold at least one array; received an empty list")
     data = {f"values[{n}]": value for n, value in enumerate(values)}
-    one_by_one = many_pieces.are_too_many(len(values))
+    one_by_one = are_too_many(len(values))
     return {"data": data, "like": _decides_dtype(op, data), "one_by_one": one_by_one}
 
 
@@ -199,7 +199,7 @@ def _concat(*values, op, axis):
                 f"{op}: values[{n}] must have the shape of values[0], {first.shape}, but for "
                 f"dimension {axis}; received shape {value.shape}"
             )
-    return many_pieces.concatenate(values, axis)
+    return concatenate(values, axis)
 
 
 def _equal_but_for(axis: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -261,7 +261,7 @@ def _stack(*values, op, axis):
                 f"{op}: values[{n}] must have the shape of values[0], {first.shape}; "
                 f"received shape {value.shape}"
             )
-    return many_pieces.concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
+    return concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
 
 
 def _stack_rows(values, *, op, axis):
@@ -313,7 +313,7 @@ def unstack(
         {"value": value},
         name=name,
         moves_elements=True,
-        one_by_one=many_pieces.are_too_many(dim),
+        one_by_one=are_too_many(dim),
         num=None if num is None else static_int(num, op, "num"),
         axis=axis,
     )
@@ -328,7 +328,7 @@ def _unstack(value, *, op, num, axis):
         raise ValueError(f"{op}: num must be dimension {axis} of value, {dim}; received {num}")
     if dim == 0:
         return []
-    return [lax.squeeze(piece, (axis,)) for piece in many_pieces.split(value, [1] * dim, axis)]
+    return [lax.squeeze(piece, (axis,)) for piece in split_into(value, [1] * dim, axis)]
 
 
 def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax.Array:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops._indexing.pieces import concatenate
 from jaxops._run.arguments import (
     Arrayable,
     brief,
@@ -17,7 +18,6 @@ from jaxops._run.arguments import (
     static_matrix,
 )
 from jaxops._run.dispatch import run
-from jaxops._run.many_pieces import concatenate
 
 _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
 

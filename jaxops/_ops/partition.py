@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.export import is_symbolic_dim
 
-from jaxops import _symbolic
-from jaxops._forms import with_cpu_form
 from jaxops._indexing import policy, result_size
+from jaxops._indexing.parts import take_parts
+from jaxops._indexing.positions import resize, stable_order
 from jaxops._indexing.specs import PartitionNumber
-from jaxops._run import arguments, many_pieces, on_host
+from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
 from jaxops._run.dispatch import run
 
 _NOUN = "slices of partition"
-_SMALL = 1 << 15  # elements
 _FEW = 8  # partitions: for up to so many a search for each is no slower than to sort
 
 
@@ -187,69 +183,14 @@ def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_s
     keys = numbers[..., 0].astype(jnp.int32)
     if valid is not None:
         keys = jnp.where(valid, keys, jnp.int32(num_partitions))
-    order, counts = on_host.stable_order(keys.reshape(-1), num_partitions)
+    order, counts = stable_order(keys.reshape(-1), num_partitions)
     spec = result_size.num_elements(op, sizes, _NOUN)
     held = result_size.hold(spec, counts, partitions.size, "fill" if return_size else mode)
     if not is_symbolic_dim(order.shape[0]):
-        order = on_host.resize(order, max(order.shape[0], 1))  # there is one to read
+        order = resize(order, max(order.shape[0], 1))  # there is one to read
     fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
-    parts = _take_parts(rows, fill, order, jnp.cumsum(counts) - counts, held, sizes=sizes)
+    parts = take_parts(rows, fill, order, jnp.cumsum(counts) - counts, held, sizes=sizes)
     return (parts, counts) if return_size else parts
-
-
-def _take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
-    """For each part the rows at its run of positions in `order`, and the fill value after them.
-
-    By one gather, however many parts there are, whose transpose is one scatter.
-    """
-    length, num_blocks = _blocks(sizes)
-    part = np.repeat(np.arange(len(sizes), dtype=np.int32), num_blocks)
-    block = np.arange(part.size) - np.repeat(np.cumsum(num_blocks) - num_blocks, num_blocks)
-    within = (block * length).astype(np.int32)[:, None] + lax.iota(jnp.int32, length)[None]
-    valid = within < counts[part][:, None]
-    places = jnp.where(valid, starts[part][:, None] + within, 0)
-    positions = order.at[places.reshape(-1)].get(mode="promise_in_bounds")
-    taken = on_host.take_or_fill(rows, positions, valid.reshape(-1), fill, 0)
-    parts = many_pieces.split(taken, [int(n) * length for n in num_blocks], 0)
-    return [
-        part if part.shape[0] == size else lax.slice_in_dim(part, 0, size)
-        for part, size in zip(parts, sizes, strict=True)
-    ]
-
-
-def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
-    """The length of the blocks of which parts of these sizes are made, and how many each takes.
-
-    A table has an entry for each block, the part to which it belongs. The blocks are long enough
-    for a short table, and short enough to waste a sixteenth of the space at most.
-    """
-    length = max(math.gcd(*sizes), sum(sizes) // (16 * len(sizes)), 1)
-    num_blocks = -(-np.array(sizes) // length)
-    num_blocks[0] = max(num_blocks[0], 1)  # JAX would drop an empty result, and its check
-    return length, num_blocks
-
-
-def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
-    """One gather for each part, as a CPU would copy the parts out of one gather's result.
-
-    Small parts are taken at once, as their copies are cheap. So are many parts, whose program then
-    compiles sooner.
-    """
-    is_known = _symbolic.are_known(rows.shape)
-    is_small = is_known and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL
-    if is_small or len(sizes) >= many_pieces.MANY:
-        return _take_at_once(rows, fill, order, starts, counts, sizes=sizes)
-    # A slice near the end would otherwise be moved back until it fits.
-    order = on_host.resize(order, order.shape[0] + max(sizes))
-    parts = []
-    for n, size in enumerate(sizes):
-        positions = lax.dynamic_slice(order, [starts[n]], [size], allow_negative_indices=False)
-        valid = lax.iota(jnp.int32, size) < counts[n]
-        parts.append(on_host.take_or_fill(rows, positions, valid, fill, 0))
-    return parts
-
-
-_take_parts = with_cpu_form("take_parts", _take_at_once, _take_in_turn, 2, returns_list=True).bind
 
 
 def _check_partitions_shape(op: str, data, shape: tuple[int, ...]) -> None:

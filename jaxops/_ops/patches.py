@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.export import is_symbolic_dim
 
-from jaxops._run import on_host
+from jaxops._indexing.positions import take_rows
 from jaxops._run.arguments import Arrayable, brief, check_addressable, is_host_string, static_ints
 from jaxops._run.dispatch import run
 
@@ -238,7 +238,7 @@ def _take_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
     count, size, stride, rate, _ = windows
     starts = lax.iota(jnp.int32, count) * stride
     positions = starts[:, None] + lax.iota(jnp.int32, size)[None] * rate
-    rows = on_host.take_rows(x, positions.reshape(-1), axis)
+    rows = take_rows(x, positions.reshape(-1), axis)
     rows = rows.reshape(*x.shape[:axis], count, size, *x.shape[axis + 1 :])
     rows = jnp.moveaxis(rows, axis + 1, 3)
     return rows.reshape(*rows.shape[:3], size * x.shape[3])

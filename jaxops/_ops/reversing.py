@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import jax
-import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
 
 from jaxops._indexing import policy
+from jaxops._indexing.reversed_prefixes import reverse_prefixes
 from jaxops._indexing.specs import SequenceLength
 from jaxops._run.arguments import Arrayable, brief, canonical_axis, static_int, static_ints
 from jaxops._run.dispatch import run
@@ -147,88 +144,4 @@ def _reverse_sequence(input, seq_lengths, fill_value, *, op, mode, seq_axis, bat
     dim = input.shape[seq_axis]
     spec = SequenceLength(op, limits=(dim + 1,), seq_axis=seq_axis)
     lengths = policy.resolve(spec, seq_lengths[:, None], mode).indices[:, 0]
-    input = _vary_as_well_as(lengths, input)
-    return reverse_sequence_p.bind(input, lengths, seq_axis=seq_axis, batch_axes=(batch_axis,))
-
-
-def _vary_as_well_as(lengths, input):
-    """`input`, which under `shard_map` then varies along the axes along which `lengths` does.
-
-    JAX does this for its own primitives. The transpose sums over the shards.
-    """
-    varying = jax.typeof(lengths).manual_axis_type.varying
-    axes = tuple(varying - jax.typeof(input).manual_axis_type.varying)
-    return lax.pcast(input, axes, to="varying") if axes else input
-
-
-# A permutation that is its own inverse, and so its own transpose. JAX would transpose its gather to
-# a scatter, which takes several times as long.
-reverse_sequence_p = Primitive("reverse_sequence")
-
-
-def _gather_reversed(input, lengths, *, seq_axis, batch_axes):
-    """`lengths` has the dimensions `batch_axes` of `input`, which ascend."""
-    indexed = sorted((*batch_axes, seq_axis))
-    lengths = lax.expand_dims(lengths, (indexed.index(seq_axis),))
-    shape = tuple(input.shape[d] for d in indexed)
-    positions = lax.broadcasted_iota(lengths.dtype, shape, indexed.index(seq_axis))
-    positions = jnp.where(positions < lengths, lengths - 1 - positions, positions)
-    # Batching dimensions let XLA leave each shard of the batch where it is.
-    dimension_numbers = lax.GatherDimensionNumbers(
-        offset_dims=tuple(d for d in range(input.ndim) if d not in indexed),
-        collapsed_slice_dims=(seq_axis,),
-        start_index_map=(seq_axis,),
-        operand_batching_dims=batch_axes,
-        start_indices_batching_dims=tuple(indexed.index(axis) for axis in batch_axes),
-    )
-    return lax.gather(
-        input,
-        positions[..., None],
-        dimension_numbers,
-        tuple(1 if d in indexed else dim for d, dim in enumerate(input.shape)),
-        mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
-    )
-
-
-reverse_sequence_p.def_impl(jax.jit(_gather_reversed, static_argnames=("seq_axis", "batch_axes")))
-mlir.register_lowering(reverse_sequence_p, mlir.lower_fun(_gather_reversed, multiple_results=False))
-
-
-@reverse_sequence_p.def_abstract_eval
-def _abstract_eval(input, lengths, **axes):
-    # By tracing, which knows the axes along which the result varies under shard_map.
-    traced = jax.make_jaxpr(functools.partial(_gather_reversed, **axes))(input, lengths)
-    (result,) = traced.out_avals
-    return result
-
-
-def _batching_rule(operands, dims, *, seq_axis, batch_axes):
-    input, lengths = operands
-    input_dim, lengths_dim = dims
-    if input_dim is None:
-        input = jnp.broadcast_to(input, (lengths.shape[lengths_dim], *input.shape))
-    else:
-        input = jnp.moveaxis(input, input_dim, 0)
-    batch_axes = tuple(axis + 1 for axis in batch_axes)
-    if lengths_dim is not None:
-        lengths = jnp.moveaxis(lengths, lengths_dim, 0)
-        batch_axes = (0, *batch_axes)
-    result = reverse_sequence_p.bind(input, lengths, seq_axis=seq_axis + 1, batch_axes=batch_axes)
-    return result, 0
-
-
-batching.primitive_batchers[reverse_sequence_p] = _batching_rule
-
-
-def _jvp_rule(input_dot, input, lengths, **axes):
-    del input
-    return reverse_sequence_p.bind(input_dot, lengths, **axes)
-
-
-def _transpose_rule(cotangent, input, lengths, **axes):
-    del input
-    return reverse_sequence_p.bind(cotangent, lengths, **axes), None
-
-
-ad.defjvp(reverse_sequence_p, _jvp_rule, None)
-ad.primitive_transposes[reverse_sequence_p] = _transpose_rule
+    return reverse_prefixes(input, lengths, seq_axis=seq_axis, batch_axes=(batch_axis,))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._forms import with_cpu_form
 from jaxops._indexing import index_dtypes, policy
+from jaxops._indexing.row_placement import merge, put_rows
 from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool
@@ -185,12 +185,6 @@ def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
     ]
 
 
-def _merge(lists, source, fill_value) -> jax.Array:
-    """Rows of all `lists` at the positions `source`; the fill value where that is -1."""
-    rows = jnp.concatenate(lists)
-    return on_host.take_or_fill(rows, source, source >= 0, fill_value, 0)
-
-
 def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
     if 2 * places.size < limit <= _INT32_MAX:
         places = np.where(places < 0, limit, places).astype(np.int32)
@@ -200,14 +194,14 @@ def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnames="tail")
 def _merge_rows(arrays, source, fill_value, tail):
-    return _merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
+    return merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
 
 
 @functools.partial(jax.jit, static_argnames=("size", "tail"))
 def _put_rows(arrays, places, fill_value, size, tail):
     rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
     fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
-    return _put(size, [places], [rows], fill)
+    return put_rows(size, [places], [rows], fill)
 
 
 def _sources(places: np.ndarray, limit: int) -> np.ndarray:
@@ -269,7 +263,7 @@ def _dynamic_stitch(*arrays, op, mode, size, return_size):
             start += x.size
     rows = [x.reshape(_rows_shape(x, tail)) for x in data]
     fill = jnp.zeros((), rows[0].dtype) if fill_value is None else fill_value
-    merged = _put(size, places, rows, fill)
+    merged = put_rows(size, places, rows, fill)
     return (merged, true_size) if return_size else merged
 
 
@@ -284,51 +278,6 @@ def _join(indices: Sequence[jax.Array]) -> jax.Array:
         indices = [index_dtypes.to_signed(x) for x in indices]
     widest = max((x.dtype for x in indices), key=lambda dtype: dtype.itemsize)
     return jnp.concatenate([x.reshape(-1).astype(widest) for x in indices])
-
-
-def _last_at(places: Sequence[jax.Array], size: int) -> jax.Array:
-    """For each place the position where it stands last in all `places`; -1 for none."""
-    flat = jnp.concatenate(places)
-    order = jnp.arange(flat.shape[0], dtype=jnp.int32)
-    # The maximum of the positions is the last one on every platform; which of several rows
-    # a scatter of the rows themselves would keep is unspecified.
-    return jnp.full(size, -1, jnp.int32).at[flat].max(order, mode="drop")
-
-
-def _find_and_gather(*arrays, size: int) -> jax.Array:
-    lists, fill, places = _split(arrays)
-    return _merge(lists, _last_at(places, size), fill)
-
-
-def _put_in_turn(*arrays, size: int) -> jax.Array:
-    """`_put` on a CPU, where a scatter puts one row after the other, so that the last one stays.
-
-    One scatter for each list, as to join the lists would copy them. Only for the values: a scatter
-    that may overwrite has no transpose.
-    """
-    lists, fill, places = _split(arrays)
-    result = jnp.full((size, *lists[0].shape[1:]), fill)
-    for at, rows in zip(places, lists, strict=True):
-        result = result.at[at].set(rows, mode="drop")
-    return result
-
-
-def _split(arrays):
-    """The lists of rows, the fill value, and the places of each list's rows; `size` is no place."""
-    count = len(arrays) // 2
-    return arrays[:count], arrays[count], arrays[count + 1 :]
-
-
-def _put(size: int, places, lists, fill: jax.Array) -> jax.Array:
-    """The rows of the lists at their places, the fill value elsewhere."""
-    put = _put_rows_of(len(lists))
-    return put(*lists, fill, *places, size=size)
-
-
-@functools.cache
-def _put_rows_of(count: int) -> Callable[..., jax.Array]:
-    """The function that puts rows of `count` lists; linear in them and in the fill value."""
-    return with_cpu_form("put_rows", _find_and_gather, _put_in_turn, num_linear=count + 1).bind
 
 
 def _tail(op: str, index_shapes, data_shapes) -> tuple[int, ...]:

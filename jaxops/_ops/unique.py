@@ -11,9 +11,9 @@ from jax import lax
 from jax.core import Tracer
 from jax.export import is_symbolic_dim, register_namedtuple_serialization
 
-from jaxops._cpu.first_occurrences import FEW, first_occurrences
-from jaxops._cpu.true_ranks import positions_by_rank, true_ranks
 from jaxops._indexing import result_size
+from jaxops._indexing.first_occurrences import FEW, first_occurrences
+from jaxops._indexing.positions import positions_by_rank, take_or_fill, true_ranks
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool
@@ -257,7 +257,7 @@ def _unique(x, fill_value, *, op, mode, size, out_idx):
     held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
     idx += held - total  # 0, which brings the check along
     valid = lax.iota(jnp.int32, size) < held
-    y = on_host.take_or_fill(x, firsts, valid, fill_value, 0)
+    y = take_or_fill(x, firsts, valid, fill_value, 0)
     assert count is not None
     count += held - total
     return (y, idx.astype(out_idx), count.astype(out_idx)), total

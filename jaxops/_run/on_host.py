@@ -15,14 +15,11 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.core import Tracer
-from jax.export import is_symbolic_dim
 
 from jaxops import _jax_internals
-from jaxops._indexing import canonical, check
-from jaxops._indexing.dimension_numbers import Windows
-from jaxops._indexing.specs import ScalarIndex
+from jaxops._indexing import check
+from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
 
 # The longest vector whose positions compiled code can number in int32. Less than 2**31, as
@@ -188,23 +185,6 @@ def _take_on_device(operand, positions, *, axis: int, count: int):
     return take_rows(operand.reshape(merge_axes(operand.shape, axis, count)), positions, axis)
 
 
-def take_rows(operand: jax.Array, positions: jax.Array, axis: int) -> jax.Array:
-    """Slices of `operand` along `axis` at `positions`, which are in bounds."""
-    spec = ScalarIndex("take_rows", limits=(operand.shape[axis],))
-    windows = Windows(axes=(axis,), batch_dims=0)
-    return canonical.gather(operand, positions[:, None], windows, spec, mode="promise_in_bounds")
-
-
-def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
-    """`take_rows`, with `fill_value` (None: 0) where not `valid`."""
-    result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
-    fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
-    valid = lax.broadcast_in_dim(valid, result.shape, (axis,))
-    # Not by `jnp.where`, which does not use empty operands: a check on which `valid` depends would
-    # be dropped.
-    return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
-
-
 def platform_of(*data: jax.Array | np.ndarray) -> str:
     """The platform on which an op on `data` runs; in a trace the default one."""
     for x in data:
@@ -233,71 +213,3 @@ def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object
             f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
         )
     return fill_value
-
-
-def resize(x: jax.Array, size: int) -> jax.Array:
-    """A vector cut, or filled up with 0, to `size`."""
-    return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])
-
-
-@functools.partial(jax.jit, static_argnames="num_keys")
-def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
-    """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
-
-    Keys lie in `[0, num_keys]`. Elements with the key `num_keys` are left out of the counts.
-    """
-    if keys.shape[0] == 0:
-        return keys, jnp.zeros(num_keys, jnp.int32)
-    if is_symbolic_dim(keys.shape[0]):
-        return _sort(keys, num_keys)
-    return lax.platform_dependent(
-        keys,
-        cpu=functools.partial(_counting_sort, num_keys=num_keys),
-        default=functools.partial(_sort, num_keys=num_keys),
-    )
-
-
-def _sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
-    positions = lax.iota(jnp.int32, keys.shape[0])
-    _, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
-    return order, _histogram(keys, num_keys + 1)[:num_keys]
-
-
-def _histogram(keys: jax.Array, num_keys: int) -> jax.Array:
-    return jnp.zeros(num_keys, jnp.int32).at[keys].add(1, mode="promise_in_bounds")
-
-
-def _counting_sort(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
-    """`stable_order` on a CPU, where XLA's sort takes 20 to 30 times as long.
-
-    The keys are cut into `lanes` runs of `steps` keys. Each pair of key and lane has a counter,
-    which starts at the number of keys before it: smaller keys, or equal ones in lanes before. Each
-    step of the loop takes the next position of every lane, puts it into the result at its counter,
-    and raises the counter by 1. Keys of different lanes have different counters, so a step is one
-    scatter without collisions.
-    """
-    n = keys.shape[0]
-    # More steps mean fewer lanes and counters. With twice as many steps as different keys, there
-    # are about n/2 counters.
-    steps = min(n, max(256, 2 * num_keys))
-    lanes = -(-n // steps)
-    keys = jnp.pad(keys, (0, lanes * steps - n), constant_values=num_keys)
-    lane = lax.iota(jnp.int32, lanes)[:, None]
-    counters = keys.reshape(lanes, steps) * lanes + lane
-    histogram = _histogram(counters.reshape(-1), (num_keys + 1) * lanes)
-    starts = jnp.cumsum(histogram) - histogram
-
-    def put(carry, inputs):
-        starts, order = carry
-        counters, positions = inputs
-        at = starts[counters]
-        options = {"unique_indices": True, "mode": "promise_in_bounds"}
-        starts = starts.at[counters].set(at + 1, **options)
-        return (starts, order.at[at].set(positions, **options)), None
-
-    positions = lane * steps + lax.iota(jnp.int32, steps)[None, :]
-    # `keys` serves as the buffer for the result, and is overwritten wholly: unlike new zeros, it
-    # varies under `shard_map` along the same axes as the result.
-    (_, order), _ = lax.scan(put, (starts, keys), (counters.T, positions.T))
-    counts = histogram.reshape(num_keys + 1, lanes).sum(axis=1, dtype=jnp.int32)
-    return order[:n], counts[:num_keys]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._cpu.first_occurrences import first_occurrences
+from jaxops._indexing.first_occurrences import first_occurrences
 from jaxops._run import arguments
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-from jax import lax
 from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
@@ -35,34 +32,6 @@ def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda 
     for eqn in jaxpr.eqns:
         values.update(zip(eqn.outvars, step(eqn, list(map(read, eqn.invars))), strict=True))
     return list(map(read, jaxpr.outvars))
-
-
-def type_of_result(implementation: Callable, *operands, **static) -> Any:
-    """The type of an array that is computed, for a primitive's rule.
-
-    By tracing the implementation, as a type has more than shape and dtype: the axes along which the
-    array varies under `shard_map`.
-    """
-    (result,) = types_of_results(implementation, *operands, **static)
-    return result
-
-
-def types_of_results(implementation: Callable, *operands, **static) -> list[Any]:
-    """The types of several arrays that are computed."""
-    return jax.make_jaxpr(functools.partial(implementation, **static))(*operands).out_avals
-
-
-def varying_alike(*arrays: jax.Array) -> list[jax.Array]:
-    """Under `shard_map`: all arrays varying along the same axes, so that their cotangents do too.
-
-    `lax` does this for its own primitives. The transpose sums over the axes that are added.
-    """
-    varying = [jax.typeof(x).manual_axis_type.varying for x in arrays]
-    union = frozenset().union(*varying)
-    return [
-        lax.pcast(x, tuple(union - axes), to="varying") if union - axes else x
-        for x, axes in zip(arrays, varying, strict=True)
-    ]
 
 
 def type_of(atom) -> Any:

@@ -10,13 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
-from jax.interpreters import ad
 
-from jaxops._cpu import narrow_scatter
+from jaxops._indexing.dimension_numbers import scatter_windows
+from jaxops._indexing.positions import read_rows
 from jaxops._run import arguments
 from jaxops._sparse import dependences, row_wise
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, places, sum_at_first
-from jaxops._sparse.jaxprs import type_of_result
 
 _OP = "lazy"
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
@@ -279,33 +278,11 @@ def _only_scaled(program: ClosedJaxpr, tables, candidates, leaves) -> set[int]:
 
 def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
     """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
-
-    def gather(x, indices):
-        rows = jnp.asarray(x).reshape(slices.num_rows, *slices.values.shape[1:])
-        return rows.at[indices].get(mode="fill", fill_value=0)
-
-    def gather_times_ones(x, indices):
-        rows = gather(x, indices)
-        ones = (indices < slices.num_rows).astype(rows.dtype)
-        return rows * ones.reshape(-1, *[1] * (rows.ndim - 1))
-
-    def gather_on_cpu(x, indices):
-        # If rows are used several times, as Adam uses its averages, XLA makes the gather a loop of
-        # its own, and LLVM does not vectorize a loop that only copies rows of 64 numbers: with Adam
-        # this loop was half of the step. A loop that multiplies is vectorized. The conditional
-        # keeps the product in the loop of the gather. Its other branch must have the type of the
-        # rows, to which a sharding or varying axes of `shard_map` may belong.
-        nothing = ad.instantiate_zeros(ad.Zero(type_of_result(gather, x, indices)))
-        return lax.cond(
-            jnp.any(indices < slices.num_rows), gather_times_ones, lambda *_: nothing, x, indices
-        )
-
-    if not jnp.issubdtype(jnp.result_type(x), jnp.floating):
-        return gather(x, slices.indices)
-    return lax.platform_dependent(x, slices.indices, cpu=gather_on_cpu, default=gather)
+    shape = (slices.num_rows, *slices.values.shape[1:])
+    return read_rows(jnp.asarray(x).reshape(shape), slices.indices)
 
 
 def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
     x = jnp.asarray(x)
     vectors, windows = places(slices)
-    return narrow_scatter.scatter("update", x, vectors, new.astype(x.dtype), windows, _DROP)
+    return scatter_windows("update", x, vectors, new.astype(x.dtype), windows, _DROP)

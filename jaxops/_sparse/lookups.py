@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -24,7 +25,7 @@ from jax import lax
 from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
-from jaxops._cpu import column_sums
+from jaxops import _forms
 from jaxops._indexing import deterministic_sums, index_dtypes
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers
 from jaxops._sparse.duplicates import position_dtype
@@ -160,21 +161,32 @@ class Access(NamedTuple):
 
 def access_of(eqn: JaxprEqn) -> Access | None:
     """How `eqn` reads the table that is its first operand; None if it is no lookup."""
-    if eqn.primitive not in _READERS:
+    reader = _reader(eqn)
+    if reader is None:
         return None
-    access = _READERS[eqn.primitive][0](eqn)
+    access = reader[0](eqn)
     return access if access.chooses_rows else None
 
 
 def describe(eqn: JaxprEqn) -> str:
     """The use that `eqn` makes of a table if it does not look it up, in words."""
     name = eqn.primitive.name
-    return f"{name}, with all of its first axis" if eqn.primitive in _READERS else name
+    return f"{name}, with all of its first axis" if _reader(eqn) else name
 
 
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
     """For each axis of the table where the windows begin; from the operands after the table."""
-    return _READERS[eqn.primitive][1](eqn, *operands)
+    reader = _reader(eqn)
+    assert reader is not None, "asked for after `access_of`"
+    return reader[1](eqn, *operands)
+
+
+def _reader(eqn: JaxprEqn) -> tuple[Callable, Callable] | None:
+    """How the access and the starts of an equation are read, if it reads parts of a table.
+
+    A form that programs for the CPU compute faster is read as the function of which it is a form.
+    """
+    return _READERS.get(_forms.name_of(eqn.primitive) or eqn.primitive)
 
 
 def _slice_access(eqn: JaxprEqn) -> Access:
@@ -237,10 +249,10 @@ def _gather_params(eqn: JaxprEqn):
     return numbers, windows.slice_sizes(table.shape), _MODES.PROMISE_IN_BOUNDS
 
 
-_READERS = {
+_READERS: dict[Any, tuple[Callable, Callable]] = {
     jax_primitives.slice_p: (_slice_access, _slice_starts),
     jax_primitives.dynamic_slice_p: (_slice_access, _dynamic_slice_starts),
     jax_primitives.gather_p: (_gather_access, _gather_starts),
     deterministic_sums.gather_p: (_gather_access, _gather_starts),
-    column_sums.gather_p: (_gather_access, _gather_starts),
+    "gather": (_gather_access, _gather_starts),  # by the name of the function, for all of its forms
 }

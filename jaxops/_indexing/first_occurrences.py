@@ -28,7 +28,7 @@ import numpy as np
 from jax import lax
 from jax.export import is_symbolic_dim
 
-from jaxops._cpu.true_ranks import true_positions
+from jaxops._indexing.positions import true_positions
 
 FEW = 1 << 16  # the values of so many elements are searched first
 _PART = 4  # one in so many elements may be left for the last stage

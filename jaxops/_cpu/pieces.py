@@ -17,43 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental.buffer_callback import buffer_callback
-from jax.export import is_symbolic_dim
 from jax.interpreters import ad
 
 from jaxops import _symbolic
-from jaxops._forms import with_cpu_form
-from jaxops._indexing import check
-from jaxops._sparse.jaxprs import varying_alike
+from jaxops._forms import register
+from jaxops._indexing.pieces import are_too_many, concatenate, join_by_xla, split_by_xla, split_into
 
 # From `MANY` pieces on Python copies them; from `_MANY_RESULTS` on if the program returns them all.
 MANY, _MANY_RESULTS = 256, 64
-_TOO_MANY = 1024  # XLA takes long for programs of more results or arguments, whatever they are
-
-
-def are_too_many(count: int) -> bool:
-    """Whether pieces are too many for one program of an eager call."""
-    return not is_symbolic_dim(count) and count > _TOO_MANY
-
-
-def split(operand: jax.Array, sizes: Sequence[int], axis: int) -> list[jax.Array]:
-    """`lax.split`, however many pieces there are."""
-    if len(sizes) < _MANY_RESULTS or not _is_copied_by_python([operand]):
-        return list(lax.split(operand, sizes, axis))
-    return _split_p.bind(operand, sizes=tuple(sizes), axis=axis, results=check.is_eager_call())
-
-
-def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
-    """`lax.concatenate`, however many arrays there are.
-
-    For 2-bit integers too, where XLA's CPU compiler ends the process.
-    """
-    dtype = arrays[0].dtype
-    if dtype in (jnp.int2, jnp.uint2):
-        wide = [array.astype(jnp.int8) for array in arrays]
-        return lax.concatenate(wide, axis).astype(dtype)
-    if len(arrays) < MANY or not _is_copied_by_python(arrays):
-        return lax.concatenate(arrays, axis)
-    return _join_p.bind(*varying_alike(*arrays), axis=axis)
 
 
 def _is_copied_by_python(arrays: Sequence[jax.Array]) -> bool:
@@ -72,16 +43,16 @@ def _bits(dtype: np.dtype) -> int:
 # --- one array into pieces; `results`: the program returns all of them ---
 
 
-def _split(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
-    del results
-    return list(lax.split(operand, sizes, axis))
+def _is_split_by_python(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> bool:
+    del axis, results
+    return len(sizes) >= _MANY_RESULTS and _is_copied_by_python([operand])
 
 
 def _split_by_python(
     operand, *, sizes: tuple[int, ...], axis: int, results: bool
 ) -> list[jax.Array]:
     if len(sizes) < MANY and not results:
-        return _split(operand, sizes=sizes, axis=axis, results=results)
+        return split_by_xla(operand, sizes=sizes, axis=axis, results=results)
     shapes = [(*operand.shape[:axis], size, *operand.shape[axis + 1 :]) for size in sizes]
     pieces = [jax.ShapeDtypeStruct(shape, operand.dtype) for shape in shapes]
     return buffer_callback(functools.partial(_copy_pieces, axis), pieces)(operand)
@@ -121,11 +92,13 @@ def _split_transpose(cotangents, operand, *, axis: int, **static):
     return [concatenate([*map(ad.instantiate_zeros, cotangents)], axis)]
 
 
-_split_p = with_cpu_form(
+_split_p = register(
+    "split",
     "split_in_many",
-    _split,
-    _split_by_python,
+    reference=split_by_xla,
+    on_cpu=_split_by_python,
     num_linear=1,
+    is_for=_is_split_by_python,
     batch=_split_batch,
     transpose=_split_transpose,
     calls_python=True,
@@ -138,12 +111,13 @@ _split_p.def_impl(_split_eagerly)
 # --- arrays into one ---
 
 
-def _join(*arrays, axis: int) -> jax.Array:
-    return lax.concatenate(arrays, axis)
+def _is_joined_by_python(*arrays, axis: int) -> bool:
+    del axis
+    return len(arrays) >= MANY and _is_copied_by_python(arrays)
 
 
 def _join_by_python(*arrays, axis: int) -> jax.Array:
-    joined = jax.eval_shape(functools.partial(_join, axis=axis), *arrays)
+    joined = jax.eval_shape(functools.partial(join_by_xla, axis=axis), *arrays)
     return buffer_callback(functools.partial(_copy_joined, axis), joined)(*arrays)
 
 
@@ -172,15 +146,17 @@ def _join_batch(bind, operands, dims, *, axis: int):
 def _join_transpose(cotangent, *operands, axis: int):
     is_linear = [*map(ad.is_undefined_primal, operands)]
     types = [x.aval if linear else x for x, linear in zip(operands, is_linear, strict=True)]
-    pieces = split(cotangent, [t.shape[axis] for t in types], axis)
+    pieces = split_into(cotangent, [t.shape[axis] for t in types], axis)
     return [piece if linear else None for piece, linear in zip(pieces, is_linear, strict=True)]
 
 
-_join_p = with_cpu_form(
+_join_p = register(
+    "concatenate",
     "join_many",
-    _join,
-    _join_by_python,
+    reference=join_by_xla,
+    on_cpu=_join_by_python,
     num_linear=sys.maxsize,
+    is_for=_is_joined_by_python,
     batch=_join_batch,
     transpose=_join_transpose,
     calls_python=True,

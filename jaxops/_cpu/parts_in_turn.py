@@ -1,0 +1,48 @@
+"""`take_parts`, one part after the other."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops import _symbolic
+from jaxops._cpu.pieces import MANY
+from jaxops._forms import register
+from jaxops._indexing.parts import take_at_once
+from jaxops._indexing.positions import resize, take_or_fill
+
+_SMALL = 1 << 15  # elements
+
+
+def _is_for(rows, fill, order, starts, counts, *, sizes) -> bool:
+    """Copies of small parts are cheap, and many parts compile sooner at once."""
+    del fill, order, starts, counts
+    is_known = _symbolic.are_known(rows.shape)
+    is_small = is_known and sum(sizes) * math.prod(rows.shape[1:]) <= _SMALL
+    return not is_small and len(sizes) < MANY
+
+
+def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
+    """One gather for each part, as a CPU would copy the parts out of one gather's result."""
+    # A slice near the end would otherwise be moved back until it fits.
+    order = resize(order, order.shape[0] + max(sizes))
+    parts = []
+    for n, size in enumerate(sizes):
+        positions = lax.dynamic_slice(order, [starts[n]], [size], allow_negative_indices=False)
+        valid = lax.iota(jnp.int32, size) < counts[n]
+        parts.append(take_or_fill(rows, positions, valid, fill, 0))
+    return parts
+
+
+register(
+    "take_parts",
+    "take_parts",
+    reference=take_at_once,
+    on_cpu=_take_in_turn,
+    num_linear=2,
+    is_for=_is_for,
+    returns_list=True,
+)

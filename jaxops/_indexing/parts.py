@@ -1,0 +1,53 @@
+"""Rows taken in several parts: the core of dynamic_partition."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _forms
+from jaxops._indexing.pieces import split_into
+from jaxops._indexing.positions import take_or_fill
+
+
+def take_parts(rows, fill, order, starts, counts, *, sizes: tuple[int, ...]) -> list[jax.Array]:
+    """Part `n`, of `sizes[n]` rows: `counts[n]` rows at the positions in `order` from `starts[n]`
+    on, and the fill value after them.
+    """
+    return _forms.call("take_parts", take_at_once, rows, fill, order, starts, counts, sizes=sizes)
+
+
+def take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
+    """For each part the rows at its run of positions in `order`, and the fill value after them.
+
+    By one gather, however many parts there are, whose transpose is one scatter.
+    """
+    length, num_blocks = _blocks(sizes)
+    part = np.repeat(np.arange(len(sizes), dtype=np.int32), num_blocks)
+    block = np.arange(part.size) - np.repeat(np.cumsum(num_blocks) - num_blocks, num_blocks)
+    within = (block * length).astype(np.int32)[:, None] + lax.iota(jnp.int32, length)[None]
+    valid = within < counts[part][:, None]
+    places = jnp.where(valid, starts[part][:, None] + within, 0)
+    positions = order.at[places.reshape(-1)].get(mode="promise_in_bounds")
+    taken = take_or_fill(rows, positions, valid.reshape(-1), fill, 0)
+    parts = split_into(taken, [int(n) * length for n in num_blocks], 0)
+    return [
+        part if part.shape[0] == size else lax.slice_in_dim(part, 0, size)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+
+
+def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
+    """The length of the blocks of which parts of these sizes are made, and how many each takes.
+
+    A table has an entry for each block, the part to which it belongs. The blocks are long enough
+    for a short table, and short enough to waste a sixteenth of the space at most.
+    """
+    length = max(math.gcd(*sizes), sum(sizes) // (16 * len(sizes)), 1)
+    num_blocks = -(-np.array(sizes) // length)
+    num_blocks[0] = max(num_blocks[0], 1)  # JAX would drop an empty result, and its check
+    return length, num_blocks

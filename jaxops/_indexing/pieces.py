@@ -1,0 +1,48 @@
+"""Splits into pieces and joins of arrays, few or many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.export import is_symbolic_dim
+
+from jaxops import _forms
+from jaxops._indexing import check
+
+_TOO_MANY = 1024  # XLA takes long for programs of more results or arguments, whatever they are
+
+
+def are_too_many(count: int) -> bool:
+    """Whether pieces are too many for one program of an eager call."""
+    return not is_symbolic_dim(count) and count > _TOO_MANY
+
+
+def split_into(operand: jax.Array, sizes: Sequence[int], axis: int) -> list[jax.Array]:
+    """`lax.split`, however many pieces there are."""
+    static = {"sizes": tuple(sizes), "axis": axis, "results": check.is_eager_call()}
+    return _forms.call("split", split_by_xla, operand, **static)
+
+
+def split_by_xla(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
+    """`results` tells whether all pieces are results of the program."""
+    del results
+    return list(lax.split(operand, sizes, axis))
+
+
+def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
+    """`lax.concatenate`, however many arrays there are.
+
+    For 2-bit integers too, where XLA's CPU compiler ends the process.
+    """
+    dtype = arrays[0].dtype
+    if dtype in (jnp.int2, jnp.uint2):
+        wide = [array.astype(jnp.int8) for array in arrays]
+        return lax.concatenate(wide, axis).astype(dtype)
+    return _forms.call("concatenate", join_by_xla, *arrays, axis=axis)
+
+
+def join_by_xla(*arrays, axis: int) -> jax.Array:
+    return lax.concatenate(arrays, axis)

@@ -1,0 +1,112 @@
+"""Positions that a program finds, of true elements or of keys in order; and the rows there.
+
+The positions of true elements, by their ranks:
+
+mask         False  True   True   False  True
+ranks        0      0      1      2      2       true elements before each one
+positions    1      2      4                     where the true elements stand
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops import _forms
+from jaxops._indexing import canonical
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import ScalarIndex
+
+
+@functools.partial(jax.jit, static_argnames="size")
+def true_positions(mask: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
+    """The first `size` positions where `mask` holds, 0 beyond, and how many hold in all.
+
+    Example:
+        >>> true_positions(jnp.array([False, True, True, False, True]), size=4)
+        (Array([1, 2, 4, 0], dtype=int32), Array(3, dtype=int32))
+    """
+    ranks, total = true_ranks(mask)
+    return positions_by_rank(mask, ranks, size), total
+
+
+def positions_by_rank(mask: jax.Array, ranks: jax.Array, size: int) -> jax.Array:
+    """The first `size` positions where `mask` holds, 0 beyond, from its `true_ranks`."""
+    # All others are written to one place more, which is cut off: on a CPU three times as fast as a
+    # scatter that drops them.
+    places = jnp.where(mask, jnp.minimum(ranks, size), size)
+    positions = jnp.zeros(size + 1, jnp.int32)
+    return positions.at[places].set(_iota(mask), mode="promise_in_bounds")[:size]
+
+
+def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """How many elements before each one are true, and how many there are; int32."""
+    if mask.shape[0] == 0:
+        return _iota(mask), jnp.int32(0)
+    ranks, total = _forms.call("true_ranks", ranks_by_cumsum, mask)
+    return ranks, total
+
+
+def _iota(mask: jax.Array) -> jax.Array:
+    return lax.iota(jnp.int32, mask.shape[0])
+
+
+def ranks_by_cumsum(mask: jax.Array) -> list[jax.Array]:
+    up_to = jnp.cumsum(mask, dtype=jnp.int32)
+    return [up_to - mask.astype(jnp.int32), up_to[-1]]
+
+
+@functools.partial(jax.jit, static_argnames="num_keys")
+def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
+    """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
+
+    Keys lie in `[0, num_keys]`. Elements with the key `num_keys` are left out of the counts.
+    """
+    if keys.shape[0] == 0:
+        return keys, jnp.zeros(num_keys, jnp.int32)
+    order, counts = _forms.call("stable_order", order_by_sort, keys, num_keys=num_keys)
+    return order, counts
+
+
+def order_by_sort(keys: jax.Array, *, num_keys: int) -> list[jax.Array]:
+    positions = lax.iota(jnp.int32, keys.shape[0])
+    _, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
+    return [order, histogram(keys, num_keys + 1)[:num_keys]]
+
+
+def histogram(keys: jax.Array, num_keys: int) -> jax.Array:
+    return jnp.zeros(num_keys, jnp.int32).at[keys].add(1, mode="promise_in_bounds")
+
+
+def take_rows(operand: jax.Array, positions: jax.Array, axis: int) -> jax.Array:
+    """Slices of `operand` along `axis` at `positions`, which are in bounds."""
+    spec = ScalarIndex("take_rows", limits=(operand.shape[axis],))
+    windows = Windows(axes=(axis,), batch_dims=0)
+    return canonical.gather(operand, positions[:, None], windows, spec, mode="promise_in_bounds")
+
+
+def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
+    """`take_rows`, with `fill_value` (None: 0) where not `valid`."""
+    result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
+    fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
+    valid = lax.broadcast_in_dim(valid, result.shape, (axis,))
+    # Not by `jnp.where`, which does not use empty operands: a check on which `valid` depends would
+    # be dropped.
+    return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
+
+
+def resize(x: jax.Array, size: int) -> jax.Array:
+    """A vector cut, or filled up with 0, to `size`."""
+    return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])
+
+
+def read_rows(table: jax.Array, indices: jax.Array) -> jax.Array:
+    """Rows of `table` at `indices`, none of which is negative; 0 for one beyond the last row."""
+    return _forms.call("read_rows", rows_or_zeros, table, indices)
+
+
+def rows_or_zeros(table: jax.Array, indices: jax.Array) -> jax.Array:
+    return table.at[indices].get(mode="fill", fill_value=0)

@@ -1,0 +1,116 @@
+"""Primitives of our own: linear functions whose derivatives, transpose or batching we know better.
+
+A primitive computes what a `reference` made of `lax` calls computes, so its rules are those of the
+reference where no better one is given.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+
+def linear_primitive(
+    name: str,
+    reference: Callable,
+    num_linear: int | Callable[[int], int],
+    batch: Callable | None = None,
+    transpose: Callable | None = None,
+    returns_list: bool = False,
+) -> Primitive:
+    """`reference` as one equation of a program.
+
+    Args:
+        name: of the primitive.
+        reference: a function of arrays and static keyword arguments; returns an array, or a list of
+            arrays.
+        num_linear: in how many operands, the first ones, it is linear; or a function that tells
+            this number by that of the operands.
+        batch: `batch(bind, operands, dims, **static)` binds the primitive to a batch. Without it a
+            batch is computed by `reference`.
+        transpose: the rule of the transpose. If it is given, the tangent is the primitive again, so
+            that the rule is reached; else the tangent is `reference` of the tangents.
+        returns_list: whether `reference` returns a list.
+    """
+    primitive = Primitive(name)
+    primitive.multiple_results = returns_list
+    primitive.def_impl(reference)
+    type_rule = types_of_results if returns_list else type_of_result
+    primitive.def_abstract_eval(functools.partial(type_rule, reference))
+    tangent_fn = primitive.bind if transpose else reference
+    ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
+    ad.primitive_transposes[primitive] = transpose or functools.partial(_transpose, reference)
+    rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
+    batching.primitive_batchers[primitive] = rule
+    mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=returns_list))
+    return primitive
+
+
+def type_of_result(implementation: Callable, *operands, **static) -> Any:
+    """The type of an array that is computed, for a primitive's rule.
+
+    By tracing the implementation, as a type has more than shape and dtype: the axes along which the
+    array varies under `shard_map`.
+    """
+    (result,) = types_of_results(implementation, *operands, **static)
+    return result
+
+
+def types_of_results(implementation: Callable, *operands, **static) -> list[Any]:
+    """The types of several arrays that are computed."""
+    return jax.make_jaxpr(functools.partial(implementation, **static))(*operands).out_avals
+
+
+def varying_alike(*arrays: jax.Array) -> list[jax.Array]:
+    """Under `shard_map`: all arrays varying along the same axes, so that their cotangents do too.
+
+    `lax` does this for its own primitives. The transpose sums over the axes that are added.
+    """
+    varying = [jax.typeof(x).manual_axis_type.varying for x in arrays]
+    union = frozenset().union(*varying)
+    return [
+        lax.pcast(x, tuple(union - axes), to="varying") if union - axes else x
+        for x, axes in zip(arrays, varying, strict=True)
+    ]
+
+
+def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):
+    count = num_linear(len(primals)) if callable(num_linear) else num_linear
+    linear = map(ad.instantiate_zeros, tangents[:count])
+    out_dot = tangent_fn(*linear, *primals[count:], **static)
+    return primitive.bind(*primals, **static), out_dot
+
+
+def _transpose(reference, cotangent, *operands, **static):
+    if isinstance(cotangent, list):
+        cotangent = list(map(ad.instantiate_zeros, cotangent))
+    numbers = [n for n, x in enumerate(operands) if ad.is_undefined_primal(x)]
+
+    def of_unknown(*unknown):
+        all_operands = list(operands)
+        for n, x in zip(numbers, unknown, strict=True):
+            all_operands[n] = x
+        return reference(*all_operands, **static)
+
+    unknown_bar = jax.linear_transpose(of_unknown, *(operands[n].aval for n in numbers))(cotangent)
+    by_number = dict(zip(numbers, unknown_bar, strict=True))
+    return [by_number.get(n) for n in range(len(operands))]
+
+
+def _map(reference, operands, dims, **static):
+    results = jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands)
+    return results, [0] * len(results) if isinstance(results, list) else 0
+
+
+def map_over(function: Callable, *operands, maps: tuple[tuple, ...] = (), **static):
+    """`function` under one `jax.vmap` for each of `maps`, its `in_axes`; the innermost first."""
+    function = functools.partial(function, **static)
+    for dims in maps:
+        function = jax.vmap(function, in_axes=dims)
+    return function(*operands)

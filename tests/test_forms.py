@@ -1,0 +1,110 @@
+"""_forms: without the forms of `_cpu` every value stays, and no other room knows of `_cpu`."""
+
+import ast
+import contextlib
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+from jaxops import _forms
+
+PACKAGE = Path(jaxops.__file__).parent
+
+
+@contextlib.contextmanager
+def no_forms():
+    """Within: functions are computed by their references."""
+    forms = dict(_forms._forms)
+    _forms._forms.clear()
+    jax.clear_caches()
+    try:
+        yield
+    finally:
+        _forms._forms.update(forms)
+        jax.clear_caches()
+
+
+RNG = np.random.default_rng(0)
+TABLE = RNG.normal(size=(40, 64)).astype(np.float32)
+NARROW = jnp.asarray(RNG.normal(size=(2000, 64)), jnp.bfloat16)
+KEYS = RNG.integers(0, 5, 3000).astype(np.int32)
+PARTS = RNG.normal(size=(3000, 32)).astype(np.float32)
+ROWS = jnp.array([3, 7, 3, 39])
+STEPS = jaxops.IndexedSlices(TABLE[:4], ROWS, TABLE.shape)
+
+
+class Sgd:
+    """With momentum: reads and writes rows of the state."""
+
+    def init(self, params):
+        return jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params=None):
+        state = jax.tree.map(lambda m, g: 0.9 * m + g, state, updates)
+        return jax.tree.map(lambda m: -0.1 * m, state), state
+
+
+def lazy_step(table):
+    optimizer = jaxops.lazy(Sgd())
+    return optimizer.apply({"t": STEPS}, optimizer.init({"t": table}), {"t": table})
+
+
+# By the name of a function that has forms: a call that takes one, and the primitive of the form.
+CALLS = {
+    "gather": (lambda x: jaxops.gather(x, ROWS), TABLE, "gather_rows"),
+    "gather-columns": (
+        jax.grad(lambda x: (jaxops.gather(x, KEYS[:300] * 7, axis=1) ** 2).sum()),
+        TABLE, "add_columns"),
+    "add_columns": (lambda x: jaxops.gather(x, KEYS[:300] * 7, axis=1), TABLE, "gather_columns"),
+    "scatter": (
+        lambda x: jaxops.tensor_scatter_nd_add(x, ROWS[:, None], x[:4]), NARROW, "narrow_scatter"),
+    "true_ranks": (
+        lambda x: jaxops.boolean_mask(x, KEYS == 2, size=3000), PARTS, "true_ranks"),
+    "stable_order": (
+        lambda x: jaxops.dynamic_partition(x, KEYS, 5, size=3000), PARTS, "stable_order"),
+    "take_parts": (lambda x: jaxops.dynamic_partition(x, KEYS, 5, size=3000), PARTS, "take_parts"),
+    "put_rows": (
+        lambda x: jaxops.dynamic_stitch([ROWS, ROWS], [x[:4], x[4:8]], size=50), TABLE, "put_rows"),
+    "split": (lambda x: jaxops.split(x, 300), jnp.arange(600.0), "split_in_many"),
+    "concatenate": (lambda x: jaxops.concat([x] * 300, 0), jnp.arange(2.0), "join_many"),
+    "read_rows": (lazy_step, jnp.asarray(TABLE), "read_rows"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_stay(name):
+    function, x, primitive = CALLS[name]
+    assert re.search(rf" = {primitive}\b", str(jax.make_jaxpr(function)(x)))
+    results = jax.jit(function)(x)
+    with no_forms():
+        assert not re.search(rf" = {primitive}\b", str(jax.make_jaxpr(function)(x)))
+        expected = jax.jit(function)(x)
+
+    def assert_same(result, expected):
+        result, expected = (np.asarray(r).astype(np.float64) for r in (result, expected))
+        tolerance = 2.0**-7 if x.dtype == jnp.bfloat16 else 1e-6
+        np.testing.assert_allclose(result, expected, tolerance, tolerance)
+
+    jax.tree.map(assert_same, results, expected)
+
+
+def test_every_form_is_called():
+    assert {name.split("-")[0] for name in CALLS} == set(_forms._forms)
+    assert {primitive for *_, primitive in CALLS.values()} == {p.name for p in _forms._names}
+
+
+def test_only_the_package_imports_the_forms():
+    importers = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            if isinstance(node, ast.ImportFrom) and node.module == "jaxops":
+                names += [f"jaxops.{alias.name}" for alias in node.names]
+            if any(name.startswith("jaxops._cpu") for name in names):
+                importers.add(path.relative_to(PACKAGE).parts[0])
+    assert importers == {"__init__.py", "_cpu"}
