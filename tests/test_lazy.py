@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from fast import optimized_jit
 from jax.extend.core import subjaxprs
 
 import jaxops
@@ -305,7 +306,7 @@ def shapes_made(jaxpr):
 @pytest.mark.parametrize("name", ["sgd", "momentum", "adagrad", "adam", "rmsprop"])
 def test_tables_are_updated_in_place(name):
     step, args = training_step(OPTIMIZERS[name]())
-    compiled = jax.jit(step, donate_argnums=(0, 1)).lower(*args).compile()
+    compiled = optimized_jit(step, donate_argnums=(0, 1)).lower(*args).compile()
     table_bytes = MANY_ROWS * 8 * 4
     tables = [x for x in jax.tree.leaves(args) if x.shape == (MANY_ROWS, 8)]
     memory = compiled.memory_analysis()
