@@ -14,16 +14,16 @@ demo: $(STAMP)
 
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
-# What starts no process of its own and is soon done.
+# What is soon done. XLA leaves optimizations out: see tests/fast.py.
 test: $(STAMP)
-	$(PYTEST) -m 'not slow and not large and not stress'
+	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'not slow and not optimized and not large and not stress'
 
+# Every test but those of the two targets below, with programs as users compile them.
 test-all: $(STAMP)
 	$(PYTEST)
 
 # All tests with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
-# types off and on; and the tests of numbers with each instruction set and with one thread. XLA optimizes
-# here, as it does for users; the other targets compile fast, as tests/fast.py says. What this
+# types off and on; and the tests of numbers with each instruction set and with one thread. What this
 # machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less.
 test-versions: $(STAMP)
 	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python $(if $(RUNS),--runs $(RUNS))

@@ -20,7 +20,6 @@ OPTIMIZED = {
     "xla_cpu_use_fusion_emitters": True,
     "xla_cpu_parallel_codegen_split_count": 32,
 }
-FLAGS = "JAXOPS_TESTS_FLAGS"  # set to "" by who wants XLA to optimize
 
 
 @functools.cache
@@ -40,12 +39,12 @@ def known(optimized):
 
 
 def fast_jit(f):
-    """Compiles fast in every run; for large programs of which only values are tested."""
+    """Compiles fast in any run; for large programs of which only values are tested."""
     return jax.jit(f, compiler_options=known(False))
 
 
 def optimized_jit(f, **options):
-    """Optimizes in every run; for tests of what XLA makes of a program."""
+    """Optimizes in any run; for tests of what XLA makes of a program."""
     return jax.jit(f, compiler_options=known(True), **options)
 
 
@@ -54,13 +53,9 @@ def set_flags():
 
     XLA dies of a flag that it does not know, so another process finds out which it knows.
     """
-    if FLAGS not in os.environ:
-        done = subprocess.run(
-            [sys.executable, __file__], capture_output=True, text=True, check=True
-        )
-        os.environ[FLAGS] = done.stdout.strip()
-        given = os.environ.get("XLA_FLAGS", "")
-        os.environ["XLA_FLAGS"] = f"{given} {os.environ[FLAGS]}".strip()
+    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=True)
+    given = os.environ.get("XLA_FLAGS", "")
+    os.environ["XLA_FLAGS"] = f"{given} {done.stdout}".strip()
 
 
 if __name__ == "__main__":

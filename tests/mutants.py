@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import fast
 import mutants_indexing
 import mutants_ops
 import mutants_shapes
@@ -251,7 +250,6 @@ def main() -> int:
     import pytest
 
     del chex, optax, pytest
-    fast.set_flags()
     assert "jaxops" not in sys.modules
     with tempfile.TemporaryDirectory(prefix="jaxops-mutants-") as name:
         lives, errors, killers = try_mutants(mutants, args.jobs, Path(name))

@@ -241,6 +241,7 @@ def test_summary():
     assert "kept" in report.summary_text(rows)
 
 
+@pytest.mark.slow
 def test_json_and_chart(tmp_path, capfd):
     path, picture = tmp_path / "made" / "suite.json", tmp_path / "suite.png"
     words = ["--groups", "bounds", "--rows", "^strided_slice", "--rounds", "3"]

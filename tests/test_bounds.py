@@ -270,6 +270,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_persistent_compilation_cache(tmp_path):
     for expected in ("new", "stored"):  # the second process finds what the first one compiled
         done = subprocess.run(

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import optax
 import pytest
-from fast import fast_jit
+from fast import fast_jit, known
 from jax.sharding import PartitionSpec as P
 
 import jaxops
@@ -48,7 +48,9 @@ def op(kind, **options):
 
 
 def temporary_bytes(function, donated, *args):
-    compiled = jax.jit(function, donate_argnums=donated, compiler_options=OPTIONS).lower(*args)
+    compiled = jax.jit(
+        function, donate_argnums=donated, compiler_options=known(True) | OPTIONS
+    ).lower(*args)
     memory = compiled.compile().memory_analysis()
     assert memory is not None
     donated_bytes = sum(

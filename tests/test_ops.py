@@ -152,6 +152,7 @@ def test_gradients(case, ways):
     check_gradients(case, ways, 1 if case.linear else 2)
 
 
+@pytest.mark.slow
 @select(is_first_of_its_op, modes=["device", "fill", "clip", "wrap"])
 def test_gradients_to_second_order(case, ways):
     check_gradients(case, ways, 2)

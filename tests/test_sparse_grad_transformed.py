@@ -235,6 +235,7 @@ np.testing.assert_array_equal(where, indices)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check_vma", [False, True])
 def test_shard_map(check_vma):
     """A table per device."""

@@ -100,7 +100,6 @@ def run_tests(python: str, setting: dict[str, str], options: list[str]) -> tuple
     """The exit status of pytest, and the last line that it printed."""
     command = [python, "-m", "pytest", "--numprocesses", "auto", "--maxprocesses", "8", *options]
     last = ""
-    setting = {"JAXOPS_TESTS_FLAGS": "", **setting}  # XLA optimizes: see fast.py
     with subprocess.Popen(
         command, cwd=ROOT, env=os.environ | setting, stdout=subprocess.PIPE, text=True
     ) as process:
