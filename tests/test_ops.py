@@ -146,6 +146,7 @@ def has_derivatives(case):
     return any(d.size for d in case.data) and case.oracle(*case.args).size > 0
 
 
+@pytest.mark.slow  # the adjoint and the jacobians are exact, and are found sooner
 @select(has_derivatives, modes=["device"])
 def test_gradients(case, ways):
     # Compiling second derivatives takes long; those of a linear op are 0 in every case.
