@@ -7,15 +7,22 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
+.PHONY: demo test test-all test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
 
-test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
-# The same with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
+# What is soon done. XLA leaves optimizations out: see tests/fast.py.
+test: $(STAMP)
+	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'not slow and not optimized and not large and not stress'
+
+# Every test but those of the two targets below, with programs as users compile them.
+test-all: $(STAMP)
+	$(PYTEST)
+
+# All tests with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
 # types off and on; and the tests of numbers with each instruction set and with one thread. What this
 # machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less.
 test-versions: $(STAMP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import platform
@@ -13,7 +14,7 @@ import jax
 import numpy as np
 from peers import version
 from row import Row
-from timing import Times, ratios, summary
+from timing import Times, ratios
 from work import TF_EAGER, TF_FUNCTION, Work
 
 import jaxops
@@ -31,7 +32,7 @@ WANTED_OF_PROGRAM_OF_GATHERS = 2.0
 
 
 def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
-    """What the JSON file says of a row."""
+    """What the table, the chart and the JSON file say of a row."""
     times = dict(times)
     if TF_EAGER in times:
         better = min((TF_EAGER, TF_FUNCTION), key=lambda name: statistics.median(times[name]))
@@ -54,8 +55,7 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
         "what": "one small call" if group == "tiny" else row.what,
         "rounds": len(times["jaxops"]),
         "microseconds": {
-            name: summary(samples, 1e6) | {"least": round(1e6 * min(samples), 3)}
-            for name, samples in times.items()
+            name: round(1e6 * statistics.median(samples), 3) for name, samples in times.items()
         },
         "ratios": by_peer,
         "same_program": list(work.same),
@@ -69,10 +69,7 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
     if TF_EAGER in times:
         result["tensorflow_is"] = better.removeprefix("tensorflow ")
     result["met"] = None if to_judged is None else to_judged <= wanted
-    if work.bytes_moved:
-        seconds = statistics.median(times["jaxops"])
-        result["bytes_moved"] = work.bytes_moved
-        result["gigabytes_per_second"] = round(work.bytes_moved / seconds / 1e9, 3)
+    if "copy" in times:
         result["share_of_copy"] = round(1 / result["ratios"]["copy"]["median"], 3)
     return result
 
@@ -117,7 +114,7 @@ def line(done: str, result: dict[str, Any]) -> str:
         result.get("tensorflow_is", ""), ""
     )
     return (
-        f"{done:9} {name[:58]:58} {time_text(result['microseconds']['jaxops']['median']):>10} "
+        f"{done:9} {name[:58]:58} {time_text(result['microseconds']['jaxops']):>10} "
         f"{best:>13} {quartiles:>13} {(peer or ''):>10} {tensorflow:>7} "
         f"{of('jnp'):>7} {of('keras'):>8}  {miss}{share}"
     ).rstrip()
@@ -203,3 +200,15 @@ def versions() -> dict[str, str | None]:
         "keras": version("keras"),
         "torch": version("torch"),
     }
+
+
+def json_text(everything: dict[str, Any]) -> str:
+    """A line for each key, and for each element of a list."""
+
+    def text(value):
+        if not isinstance(value, list) or not value:
+            return json.dumps(value)
+        return "[\n" + ",\n".join(map(json.dumps, value)) + "\n]"
+
+    lines = [f"{json.dumps(key)}: {text(value)}" for key, value in everything.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

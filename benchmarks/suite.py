@@ -186,7 +186,7 @@ def main(words: list[str]) -> int:
             "rows": results,
             "failures": failures,
         }
-        arguments.json.write_text(json.dumps(everything, indent=1) + "\n")
+        arguments.json.write_text(report.json_text(everything))
     if arguments.plot and results:
         chart.draw(results, arguments.plot)
     for failure in failures:

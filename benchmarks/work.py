@@ -21,7 +21,6 @@ class Work(NamedTuple):
     calls: Calls  # what is timed
     answers: dict[str, Any]  # what is compared before
     before: Callable[[], Any] | None = None  # what comes, untimed, before each call
-    bytes_moved: int | None = None
     same: tuple[str, ...] = ()  # peers that compile to the program of jaxops
 
 
@@ -279,7 +278,7 @@ def bandwidth(row: Row, size=full) -> Work:
     moved = written + (written if row.moves == "part" else size_in_bytes(arguments))
     copied = jnp.zeros(max(1, moved // 8), jnp.float32)
     calls = {"jaxops": call, "copy": jax_call(lambda x: x + 1, (copied,))}
-    return Work(calls, compared(row, {"jaxops": call}), bytes_moved=moved)
+    return Work(calls, compared(row, {"jaxops": call}))
 
 
 GROUPS: dict[str, Callable[..., Work]] = {

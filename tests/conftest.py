@@ -2,6 +2,7 @@ import os
 import shutil
 import tempfile
 
+import fast
 import jax
 import pytest
 
@@ -29,6 +30,8 @@ def pytest_configure(config):
         folder = tempfile.mkdtemp(prefix="jaxops-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         os.environ.update({CACHE: folder, **CACHE_EVERY_PROGRAM})
+        if os.environ.get("JAXOPS_TESTS_FAST"):  # `make test`
+            fast.set_flags()
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -1,21 +1,29 @@
-"""What compiles in a third of the time, for tests of values and derivatives."""
+"""Compiles in a third of the time: XLA leaves out optimizations, and computes the same."""
 
 import functools
+import os
+import subprocess
+import sys
 
 import jax
 
-# XLA leaves out LLVM's optimizations and the emitters of fused loops; what the program computes
-# stays as it is. Tests of compiled text, of updates in place and of rounding use `jax.jit`, and so
-# do those of the values of each op in each mode.
-OPTIONS = {
+# Without LLVM's optimizations, the emitters of fused loops, and a module for each thread.
+FAST = {
     "xla_backend_optimization_level": 0,
     "xla_llvm_disable_expensive_passes": True,
     "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+OPTIMIZED = {
+    "xla_backend_optimization_level": 3,
+    "xla_llvm_disable_expensive_passes": False,
+    "xla_cpu_use_fusion_emitters": True,
+    "xla_cpu_parallel_codegen_split_count": 32,
 }
 
 
 @functools.cache
-def known_options():
+def known(optimized):
     """Those of the options that this XLA has: jax 0.12 has no other emitters."""
 
     def is_known(option):
@@ -27,8 +35,28 @@ def known_options():
             raise
         return True
 
-    return dict(filter(is_known, OPTIONS.items()))
+    return dict(filter(is_known, (OPTIMIZED if optimized else FAST).items()))
 
 
 def fast_jit(f):
-    return jax.jit(f, compiler_options=known_options())
+    """Compiles fast in any run; for large programs of which only values are tested."""
+    return jax.jit(f, compiler_options=known(False))
+
+
+def optimized_jit(f, **options):
+    """Optimizes in any run; for tests of what XLA makes of a program."""
+    return jax.jit(f, compiler_options=known(True), **options)
+
+
+def set_flags():
+    """Of every program, eager ones too, in this process, where XLA has not started, and in others.
+
+    XLA dies of a flag that it does not know, so another process finds out which it knows.
+    """
+    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=True)
+    given = os.environ.get("XLA_FLAGS", "")
+    os.environ["XLA_FLAGS"] = f"{given} {done.stdout}".strip()
+
+
+if __name__ == "__main__":
+    print(*(f"--{name}={str(value).lower()}" for name, value in known(False).items()))

@@ -139,7 +139,7 @@ MUTANTS = {
         (
             "        keys = jnp.where(valid, keys, jnp.int32(num_partitions))\n",
             "        keys = jnp.where(valid, keys, jnp.int32(0))\n",
-            "test_ops.py -k 'values_eager and dynamic_partition-matrix-fill'",
+            "test_ops.py -k 'values_eager and dynamic_partition-matrix'",
         ),
         (
             "    if num_partitions < 1:\n",

@@ -72,8 +72,9 @@ def test_row(group, row, peers, without_tensorflow):
     assert (result["group"], result["op"], result["rounds"]) == (group, row.op, 3)
     assert set(result["ratios"]) == peers
     assert set(result["microseconds"]) == {"jaxops", *peers}
+    assert min(result["microseconds"].values()) > 0
     assert result["best_peer"] in peers
-    for figure in (*result["ratios"].values(), *result["microseconds"].values()):
+    for figure in result["ratios"].values():
         assert 0 < figure["low"] <= figure["median"] <= figure["high"]
     assert row.op in report.line("[1/1]", result)
 
@@ -145,7 +146,7 @@ def test_figures_are_medians_of_ratios_of_rounds():
     assert result["best_peer"] == result["judged_by"] == "tensorflow"
     assert result["ratios"]["tensorflow"]["median"] == 2
     assert result["ratios"]["jnp"]["median"] == 0.5
-    assert result["microseconds"]["jaxops"]["median"] == 3e6
+    assert result["microseconds"]["jaxops"] == 3e6
     assert result["met"] is False
 
 
@@ -240,12 +241,14 @@ def test_summary():
     assert "kept" in report.summary_text(rows)
 
 
+@pytest.mark.slow
 def test_json_and_chart(tmp_path, capfd):
     path, picture = tmp_path / "made" / "suite.json", tmp_path / "suite.png"
     words = ["--groups", "bounds", "--rows", "^strided_slice", "--rounds", "3"]
     words += ["--allocator", "both", "--json", str(path), "--plot", str(picture)]
     assert suite.main(words) == 0
     written = json.loads(path.read_text())
+    assert len(path.read_text().splitlines()) == 15  # a row, or a line of the summary, is one
     assert set(written) == {
         *("versions", "machine", "allocators", "load", "summary", "rows", "failures"),
     }

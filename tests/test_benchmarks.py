@@ -10,6 +10,8 @@ import jax
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = {
     "shard_map-collectives": "indices[1] = 99 is not in [0, 10)",  # position within the shard
     "shard_map-untracked": "indices[1] = 99 is not in [0, 10)",

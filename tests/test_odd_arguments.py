@@ -147,6 +147,8 @@ def of_bools(kind, value):
     return pairs
 
 
+# Without optimizations XLA takes the bytes as they are.
+@pytest.mark.optimized
 def test_bools_of_odd_bytes():
     faults = []
     for name, call in CALLS.items():
@@ -334,6 +336,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.optimized
 @pytest.mark.parametrize("name", COUNTS)
 def test_many_bools_of_odd_bytes(name):
     """Enough of them that they are counted in words of bits."""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROWS, COLUMNS, LOOKUPS = 160, 64, 24
 LOOKED_UP = LOOKUPS * COLUMNS
 TABLE = ROWS * COLUMNS

@@ -11,6 +11,8 @@ import every_argument
 import pytest
 import size_sweep
 
+pytestmark = pytest.mark.slow
+
 SHARE = 7  # of which one call is made with the other tests
 
 

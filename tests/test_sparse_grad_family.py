@@ -400,7 +400,13 @@ def check(case, jitted):
 
 # A share of the examples each, as compiling takes nearly all of the time.
 @pytest.mark.parametrize(
-    ("jitted", "x64", "examples"), [(True, False, 80), (True, True, 30), (False, False, 15)]
+    ("jitted", "x64", "examples"),
+    [
+        (True, False, 20),
+        pytest.param(True, False, 80, marks=pytest.mark.slow),
+        pytest.param(True, True, 30, marks=pytest.mark.slow),
+        pytest.param(False, False, 15, marks=pytest.mark.slow),
+    ],
 )
 def test_family(jitted, x64, examples):
     @settings(

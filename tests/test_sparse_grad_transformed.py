@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fast import optimized_jit
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
@@ -234,6 +235,7 @@ np.testing.assert_array_equal(where, indices)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check_vma", [False, True])
 def test_shard_map(check_vma):
     """A table per device."""
@@ -329,7 +331,7 @@ def test_nothing_of_the_size_of_the_table_is_made(name):
     transformed = jaxops.sparse_value_and_grad(use, tables="")
     assert made_of_size(jax.make_jaxpr(transformed)(t, i), t.size) == []
     assert made_of_size(jax.make_jaxpr(jax.grad(use))(t, i), t.size)  # it would be seen
-    compiled = jax.jit(transformed).lower(t, i).compile().as_text() or ""
+    compiled = optimized_jit(transformed).lower(t, i).compile().as_text() or ""
     made = [
         line
         for line in compiled.splitlines()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["one-after-the-other", "threads", "threads-that-compile", "scans", "asynchronous"]
 SECONDS_UNTIL_IT_HANGS = 3000  # no limit of speed: the whole takes some minutes
 

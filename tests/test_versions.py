@@ -5,6 +5,8 @@ import sys
 import pytest
 import versions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def without_environments(monkeypatch):
