@@ -173,11 +173,6 @@ MUTANTS = {
             "test_arguments.py -k test_indices_made",
         ),
         (
-            "picked = call(positions, jnp.int32(-1))",
-            "picked = call(positions, jnp.int32(0))",
-            "test_dtypes.py -k strings_out_of_bounds",
-        ),
-        (
             "return like is None or len(",
             "return True or len(",
             "test_arguments.py -k two_dtypes",
@@ -193,9 +188,16 @@ MUTANTS = {
             "test_bounds.py -k results_known",
         ),
         (
-            "with jax.named_scope(scope):\n            return _call(",
-            "with jax.named_scope(op):\n            return _call(",
+            "with jax.named_scope(scope):\n            return call(",
+            "with jax.named_scope(call.op):\n            return call(",
             "test_public_api.py -k name_is_the_scope",
+        ),
+    ],
+    "_run/strings": [
+        (
+            "picked = call(positions, jnp.int32(-1))",
+            "picked = call(positions, jnp.int32(0))",
+            "test_dtypes.py -k strings_out_of_bounds",
         ),
     ],
     "_indexing/specs": [

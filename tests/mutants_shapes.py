@@ -145,8 +145,8 @@ MUTANTS = {
             "test_blocks.py -k bad_input",
         ),
         (
-            "zero=-1 if is_host_string(input) else 0,",
-            "zero=0,",
+            "zero = np.zeros((), input.dtype) if fill_value is None else fill_value",
+            "zero = np.zeros((), input.dtype)",
             "test_blocks.py -k strings",
         ),
     ],
@@ -165,8 +165,8 @@ MUTANTS = {
             "test_patches.py -k odd_zeros",
         ),
         (
-            "zero=-1 if is_host_string(images) else 0,",
-            "zero=0,",
+            "zero = np.zeros((), images.dtype) if fill_value is None else fill_value",
+            "zero = np.zeros((), images.dtype)",
             "test_patches.py -k strings",
         ),
         (

@@ -186,7 +186,7 @@ def _decides_dtype(op: str, data: dict[str, Any]) -> str:
     return best
 
 
-def _concat(*values, op, axis):
+def _concat(values, *, op, axis):
     first = values[0]
     if len(values) == 1:
         return first
@@ -252,7 +252,7 @@ def stack(
     return run(op, _stack_rows, {"values": values}, name=name, moves_elements=True, axis=axis)
 
 
-def _stack(*values, op, axis):
+def _stack(values, *, op, axis):
     first = values[0]
     axis = canonical_axis(axis, first.ndim + 1, op)
     for n, value in enumerate(values):

@@ -87,7 +87,6 @@ def one_hot(
         {"indices": indices},
         name=name,
         moves_elements=strings,
-        given=tuple(given),
         depth=depth,
         axis=-1 if axis is None else static_int(axis, op, "axis"),
         dtype=dtype,
@@ -132,20 +131,17 @@ def _as_tensorflow_takes(x: Any) -> Any:
         return x
 
 
-def _one_hot(*arrays, op, given, depth, axis, dtype):
-    *arrays, indices = arrays
-    values = dict(zip(given, arrays, strict=True))
-    for arg, value in values.items():
-        if value.shape != ():
+def _one_hot(indices, on_value=None, off_value=None, *, op, depth, axis, dtype):
+    for arg, value in (("on_value", on_value), ("off_value", off_value)):
+        if value is not None and value.shape != ():
             raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
     if not -1 <= axis <= indices.ndim:
         raise ValueError(
             f"{op}: axis must be in [-1, {indices.ndim}], the rank of indices; received {axis}"
         )
     axis = indices.ndim if axis == -1 else axis
-    dtype = arrays[0].dtype if arrays else dtype  # strings come as arrays of positions
-    on = values.get("on_value", jnp.ones((), dtype))
-    off = values.get("off_value", jnp.zeros((), dtype))
+    on = jnp.ones((), dtype) if on_value is None else on_value
+    off = jnp.zeros((), dtype) if off_value is None else off_value
     indices = index_dtypes.widen(indices)  # a depth of 300 cannot be written in int8
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     largest = jnp.iinfo(indices.dtype).max

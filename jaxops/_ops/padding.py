@@ -102,7 +102,7 @@ def pad(
     )
 
 
-def _pad(tensor, constant=None, *, op, paddings, filling):
+def _pad(tensor, constant_values=None, *, op, paddings, filling):
     if len(paddings) != tensor.ndim or any(len(pair) != 2 for pair in paddings):
         raise ValueError(
             f"{op}: paddings must have shape [{tensor.ndim}, 2] for tensor of shape "
@@ -112,11 +112,13 @@ def _pad(tensor, constant=None, *, op, paddings, filling):
         raise ValueError(f"{op}: paddings must be at least 0; received {paddings}")
     if filling != "CONSTANT":
         return _mirror(tensor, op, paddings, filling)
-    if constant is None:
-        constant = jnp.zeros((), tensor.dtype)
-    if constant.ndim:
-        raise ValueError(f"{op}: constant_values must be a scalar; received shape {constant.shape}")
-    return lax.pad(tensor, constant, [(before, after, 0) for before, after in paddings])
+    if constant_values is None:
+        constant_values = jnp.zeros((), tensor.dtype)
+    if constant_values.ndim:
+        raise ValueError(
+            f"{op}: constant_values must be a scalar; received shape {constant_values.shape}"
+        )
+    return lax.pad(tensor, constant_values, [(before, after, 0) for before, after in paddings])
 
 
 def _mirror(tensor, op, paddings, filling):

@@ -12,7 +12,7 @@ from jax import lax
 from jax.export import is_symbolic_dim
 
 from jaxops._indexing.positions import take_rows
-from jaxops._run.arguments import Arrayable, brief, check_addressable, is_host_string, static_ints
+from jaxops._run.arguments import Arrayable, brief, check_addressable, static_ints
 from jaxops._run.dispatch import run
 
 
@@ -117,8 +117,8 @@ def _run(op, images, sizes, strides, rates, padding, name):
         strides=_over_space(strides, op, "strides"),
         rates=_over_space(rates, op, "rates"),
         padding=padding,
-        # Strings are moved as positions; the position -1 stands for the empty string.
-        zero=-1 if is_host_string(images) else 0,
+        fill_value=None,
+        pads=True,
     )
 
 
@@ -158,7 +158,7 @@ class _Windows(NamedTuple):
         return (self.count - 1) * self.stride + (self.size - 1) * self.rate + 1
 
 
-def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
+def _extract_patches(images, fill_value, *, op, sizes, strides, rates, padding):
     if images.ndim != 4:
         raise ValueError(
             f"{op}: images must have shape [batch, rows, cols, depth]; "
@@ -179,7 +179,8 @@ def _extract_patches(images, *, op, sizes, strides, rates, padding, zero):
     edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
     if any(map(any, edges)):
         config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
-        images = lax.pad(images, np.array(zero, images.dtype), config)
+        zero = np.zeros((), images.dtype) if fill_value is None else fill_value
+        images = lax.pad(images, zero, config)
     # A symbolic depth may be any.
     is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
     if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:

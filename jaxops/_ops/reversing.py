@@ -126,8 +126,7 @@ def reverse_sequence(
     )
 
 
-def _reverse_sequence(input, seq_lengths, fill_value, *, op, mode, seq_axis, batch_axis):
-    del fill_value  # no mode of this op has one
+def _reverse_sequence(input, seq_lengths, *, op, mode, seq_axis, batch_axis):
     for arg, axis in (("seq_axis", seq_axis), ("batch_axis", batch_axis)):
         if not 0 <= axis < input.ndim:
             raise ValueError(

@@ -65,6 +65,7 @@ def scatter_nd(
     Source: https://www.tensorflow.org/api_docs/python/tf/scatter_nd
     """
     op = "scatter_nd"
+    shape = static_dims(shape, op, "shape")
     return run(
         op,
         _scatter_nd,
@@ -72,7 +73,8 @@ def scatter_nd(
         {"indices": indices},
         name=name,
         mode=mode,
-        shape=static_dims(shape, op, "shape"),
+        indexed=shape,
+        shape=shape,
         deterministic=check_bool(deterministic, op, "deterministic"),
     )
 
@@ -321,8 +323,7 @@ def _tensor_scatter(
     )
 
 
-def _scatter_nd(updates, indices, fill_value, *, op, shape, **options):
-    del fill_value
+def _scatter_nd(updates, indices, *, op, shape, **options):
     if any(size < 0 for size in shape):
         raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
     if updates.dtype == bool:  # "or" is the addition of bool
@@ -333,8 +334,7 @@ def _scatter_nd(updates, indices, fill_value, *, op, shape, **options):
     return _scatter("add", zeros, indices, updates, op, "shape", **options)
 
 
-def _tensor_scatter_nd(tensor, updates, indices, fill_value, *, op, kind, **options):
-    del fill_value
+def _tensor_scatter_nd(tensor, updates, indices, *, op, kind, **options):
     if kind != "update" and tensor.dtype == bool:
         raise TypeError(f"{op}: tensor must have a numeric dtype; received {tensor.dtype}")
     if kind in ("min", "max") and jnp.issubdtype(tensor.dtype, jnp.complexfloating):

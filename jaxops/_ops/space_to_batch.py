@@ -16,7 +16,6 @@ from jax import lax
 
 from jaxops._run.arguments import (
     Arrayable,
-    is_host_string,
     is_scalar,
     static_int,
     static_ints,
@@ -187,8 +186,8 @@ def _run_space_to_batch(op, input, block_shape, paddings, name):
         moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
         paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
-        # Strings are moved as positions; the position -1 stands for the empty string.
-        zero=-1 if is_host_string(input) else 0,
+        fill_value=None,
+        pads=True,
     )
 
 
@@ -206,11 +205,11 @@ def _run_batch_to_space(op, input, block_shape, crops, name):
     )
 
 
-def _space_to_batch(input, *, op, block_shape, paddings, zero):
+def _space_to_batch(input, fill_value, *, op, block_shape, paddings):
     _check_blocks(op, input, block_shape, "paddings", paddings)
     if any(map(any, paddings)):
         edges = [(0, 0), *paddings, *[(0, 0)] * (input.ndim - 1 - len(block_shape))]
-        zero = np.array(zero, input.dtype)
+        zero = np.zeros((), input.dtype) if fill_value is None else fill_value
         input = lax.pad(input, zero, [(low, high, 0) for low, high in edges])
     check_divisible(op, "padded input", input, 1, block_shape)
     return space_to_axis(input, 1, block_shape, axis=0)

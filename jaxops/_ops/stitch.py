@@ -236,11 +236,8 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
     return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
 
 
-def _dynamic_stitch(*arrays, op, mode, size, return_size):
+def _dynamic_stitch(data, indices, fill_value, *, op, mode, size, return_size):
     """The result for traced indices, with a static `size`."""
-    *arrays, fill_value = arrays
-    count = len(arrays) // 2
-    data, indices = arrays[:count], arrays[count:]
     tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
     on_host.check_countable(sum(x.size for x in indices), op, "indices")
     # Each check costs a conditional; to check lists together costs a copy, which joins them.
