@@ -1,0 +1,79 @@
+"""docs/architecture.md tells what each room of jaxops imports, and it does."""
+
+import ast
+import re
+from pathlib import Path
+
+import jaxops
+
+PACKAGE = Path(jaxops.__file__).parent
+PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_jax_internals", "_indexing", "_cpu", "_run"}
+
+
+def table() -> dict[str, set[str]]:
+    """The rooms that each room imports, by the table of the page."""
+    rows = re.findall(r"^\| `(\w+)` \| .* \|(.*)\|$", PAGE, re.MULTILINE)
+    return {room: set(re.findall(r"`(\w+)`", imports)) for room, imports in rows}
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return "jaxops" if parts == ("__init__",) else parts[0]
+
+
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports; names of a package count as modules of it."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return modules
+
+
+def rooms_imported(path: Path) -> set[str]:
+    ours = {module.split(".")[1] for module in imported(path) if module.startswith("jaxops.")}
+    return {room if room in table() else "jaxops" for room in ours} | {
+        "jaxops" for module in imported(path) if module == "jaxops"
+    }
+
+
+def test_imports():
+    found = {room: set() for room in table()}
+    for path in PACKAGE.rglob("*.py"):
+        found[room_of(path)] |= rooms_imported(path) - {room_of(path)}
+    assert found == table()
+
+
+def test_directions():
+    imports = table()
+    for room, others in imports.items():
+        assert "_cpu" not in others or room == "jaxops"
+        assert "_ops" not in others or room in ("jaxops", "compat")
+    below, left = set(), set(imports)
+    while left:  # rooms that import nothing but rooms below them
+        lowest = {room for room in left if imports[room] <= below} or (
+            # compat stands beside the public names, which it passes on
+            left if left == {"jaxops", "compat"} else set()
+        )
+        assert lowest, f"these import each other: {left}"
+        below |= lowest
+        left -= lowest
+
+
+def test_interpreters():
+    users = {
+        room_of(path)
+        for path in PACKAGE.rglob("*.py")
+        if any(module.startswith("jax.interpreters") for module in imported(path))
+    }
+    assert users == USERS_OF_INTERPRETERS
+    sentence = PAGE[PAGE.index("`jax.interpreters` is used") :].split(".", 2)
+    assert set(re.findall(r"`(_\w+)`", ".".join(sentence))) >= USERS_OF_INTERPRETERS
+
+
+def test_files_that_are_named_are_there():
+    for name in set(re.findall(r"\b_\w+/\w+\.py", PAGE)):
+        assert (PACKAGE / name).is_file(), name
