@@ -18,8 +18,8 @@ CACHE_EVERY_PROGRAM = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
 }
-# A program of its own process, which reads its arguments first, and holds no test.
-collect_ignore = ["gradient_programs.py"]
+# Programs of their own processes, which set up JAX or read their arguments first, and hold no test.
+collect_ignore = ["devices/sharded_programs.py", "sparse/gradient_programs.py"]
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 200

@@ -56,7 +56,7 @@ class Mutant(NamedTuple):
     @property
     def arguments(self) -> list[str]:
         return [
-            f"tests/{argument}"
+            str(next(TESTS.rglob(argument)).relative_to(ROOT))
             if argument.startswith("test_") and argument.endswith(".py")
             else argument
             for argument in shlex.split(self.tests)

@@ -283,12 +283,12 @@ MUTANTS = {
         (
             "indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)",
             "indices = jnp.moveaxis(indices, dims[1], 0)",
-            "test_windows.py",
+            "test_dimension_numbers.py",
         ),
         (
             "return bind(operand, indices, windows=windows), windows.first",
             "return bind(operand, indices, windows=windows), windows.batch_dims",
-            "test_windows.py",
+            "test_dimension_numbers.py",
         ),
         (
             "windows_before = (1,) * (self.first - b)",
@@ -355,7 +355,7 @@ MUTANTS = {
         (
             "maps=(*maps, tuple(dims))",
             "maps=(tuple(dims), *maps)",
-            "test_true_ranks.py -k batches_of",
+            "test_positions.py -k batches_of",
         ),
     ],
     "_primitives": [

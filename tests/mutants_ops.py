@@ -195,7 +195,7 @@ MUTANTS = {
         (
             "result_size.num_elements(op, size, _NOUN), total, mask.size, mode)",
             "result_size.num_elements(op, size, _NOUN), total, size, mode)",
-            "test_held.py -k 'too_small and boolean_mask'",
+            "test_result_size.py -k 'too_small and boolean_mask'",
         ),
     ],
     "_ops/unique": [
@@ -217,44 +217,44 @@ MUTANTS = {
         (
             "    idx += held - total  # 0,",
             "    idx += 0  # 0,",
-            "test_held.py -k 'every_result and unique'",
+            "test_result_size.py -k 'every_result and unique'",
         ),
     ],
     "_indexing/result_size": [
         (
             "tuple(min(size + 1, _INT32_MAX) for",
             "tuple(min(size, _INT32_MAX) for",
-            "test_held.py -k 'too_small and boolean_mask'",
+            "test_result_size.py -k 'too_small and boolean_mask'",
         ),
         (
             "most < min(spec.limits)",
             "most <= min(spec.limits)",
-            "test_held.py -k position_in_a_batch",
+            "test_result_size.py -k position_in_a_batch",
         ),
         (
             "    if fits or mode not in _CHECKED:\n",
             "    if mode not in _CHECKED:\n",
-            "test_held.py -k costs_no_check",
+            "test_result_size.py -k costs_no_check",
         ),
         (
             "place = (*position, which) if self.is_list else position",
             "place = position",
-            "test_held.py -k 'too_small and dynamic_partition'",
+            "test_result_size.py -k 'too_small and dynamic_partition'",
         ),
         (
             '_CHECKED = ("device", "error")',
             '_CHECKED = ("device",)',
-            "test_held.py -k strings",
+            "test_result_size.py -k strings",
         ),
         (
             '    if mode in ("clip", "wrap"):\n',
             '    if mode == "clip":\n',
-            "test_held.py -k say_nothing",
+            "test_result_size.py -k say_nothing",
         ),
         (
             'return "fill" if return_size else mode',
             "return mode",
-            "test_held.py -k 'dropped_on_purpose and unique'",
+            "test_result_size.py -k 'dropped_on_purpose and unique'",
         ),
     ],
     "_indexing/first_occurrences": [
@@ -278,7 +278,7 @@ MUTANTS = {
         (
             "(np.uint32(1) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
             "(np.uint32(2) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
-            "test_true_ranks.py -k against_numpy",
+            "test_positions.py -k against_numpy",
         ),
     ],
     "_indexing/positions": [

@@ -137,17 +137,17 @@ MUTANTS = {
         (
             "start[axis], stop[axis] = low, result.shape[axis] - high",
             "start[axis], stop[axis] = high, result.shape[axis] - low",
-            "test_blocks.py -k 'against_loops'",
+            "test_space_to_batch.py -k 'against_loops'",
         ),
         (
             "    if any(min(pair) < 0 for pair in pairs):\n",
             "    if any(max(pair) < 0 for pair in pairs):\n",
-            "test_blocks.py -k bad_input",
+            "test_space_to_batch.py -k bad_input",
         ),
         (
             "zero = np.zeros((), input.dtype) if fill_value is None else fill_value",
             "zero = np.zeros((), input.dtype)",
-            "test_blocks.py -k strings",
+            "test_space_to_batch.py -k strings",
         ),
     ],
     "_ops/space_to_depth": [
@@ -156,7 +156,11 @@ MUTANTS = {
             '"NCHW": (4, 1, 2)',
             "test_ops.py -k 'values_eager and space_to_depth'",
         ),
-        ("    if block_size < 2:\n", "    if block_size < 1:\n", "test_blocks.py -k bad_input"),
+        (
+            "    if block_size < 2:\n",
+            "    if block_size < 1:\n",
+            "test_space_to_batch.py -k bad_input",
+        ),
     ],
     "_ops/patches": [
         (

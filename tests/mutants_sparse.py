@@ -20,7 +20,7 @@ MUTANTS = {
         (
             "slots += result_size.hold(spec, distinct, indices.size, mode) - distinct\n",
             "result_size.hold(spec, distinct, indices.size, mode)\n",
-            "test_held.py -k 'every_result and sum_duplicates'",
+            "test_result_size.py -k 'every_result and sum_duplicates'",
         ),
         (
             "indices = rows * count + lax.iota(dtype, count)[None]",
@@ -52,7 +52,7 @@ MUTANTS = {
         (
             "sums = jnp.zeros((max(size, 1), *values.shape[1:])",
             "sums = jnp.zeros((size, *values.shape[1:])",
-            "test_held.py -k gradient_of_what",
+            "test_result_size.py -k gradient_of_what",
         ),
         (
             "dtype=slots.dtype) <= room",
@@ -328,15 +328,15 @@ MUTANTS = {
         (
             "old.itemsize <= new.itemsize",
             "True",
-            "test_scaling.py",
+            "test_dependences.py",
         ),
-        ("        return dependent == [0]\n", "        return True\n", "test_scaling.py"),
+        ("        return dependent == [0]\n", "        return True\n", "test_dependences.py"),
         (
             "if len(dependent) != 1 or not inputs[dependent[0]].is_multiple:",
             "if len(dependent) != 1:",
-            "test_scaling.py",
+            "test_dependences.py",
         ),
-        ("bool(jnp.issubdtype(new, jnp.inexact))", "True", "test_scaling.py"),
+        ("bool(jnp.issubdtype(new, jnp.inexact))", "True", "test_dependences.py"),
     ],
     "_primitives": [
         (
@@ -361,7 +361,7 @@ MUTANTS = {
         (
             'dataclasses.replace(table, dtypes=(*table.dtypes, eqn.params["new_dtype"]))',
             "table",
-            "test_sparse_grad.py -k 'passed_on and cast'",
+            "test_value_and_grad.py -k 'passed_on and cast'",
         ),
         (
             "masked=access.mode != lax.GatherScatterMode.CLIP",
@@ -371,14 +371,14 @@ MUTANTS = {
         (
             '        reverse=eqn.params["reverse"],\n        unroll',
             '        reverse=not eqn.params["reverse"],\n        unroll',
-            "test_sparse_grad.py -k 'passed_on and scan'",
+            "test_value_and_grad.py -k 'passed_on and scan'",
         ),
     ],
     "_sparse/lookups": [
         (
             "result = result * self.shape[axis] + coordinate",
             "result = result + coordinate",
-            "test_sparse_grad.py -k lookups",
+            "test_value_and_grad.py -k lookups",
         ),
         (
             "inside = [(s >= 0) & (s <= last) for",
@@ -393,29 +393,29 @@ MUTANTS = {
         (
             "coordinate = coordinate + offset * self.strides[axis]",
             "coordinate = coordinate + offset",
-            "test_sparse_grad.py -k lookups",
+            "test_value_and_grad.py -k lookups",
         ),
         (
             "    deterministic_sums.gather_p: (_gather_access, _gather_starts),\n",
             "",
-            "test_sparse_grad.py -k lookups",
+            "test_value_and_grad.py -k lookups",
         ),
         (
             "starts = [jnp.clip(s, 0, last) for",
             "starts = [jnp.clip(s, 0, last + 1) for",
-            "test_sparse_grad_transformed.py test_sparse_grad.py -k 'out_of_bounds or lookups'",
+            "test_sparse_grad_transformed.py test_value_and_grad.py -k 'out_of_bounds or lookups'",
         ),
     ],
     "_sparse/value_and_grad": [
         (
             "    return number % num_args\n",
             "    return abs(number)\n",
-            "test_sparse_grad.py -k argnums",
+            "test_value_and_grad.py -k argnums",
         ),
         (
             "jnp.asarray(leaf) if isinstance(leaf, float) else array",
             "array",
-            "test_sparse_grad.py -k weakly_typed",
+            "test_value_and_grad.py -k weakly_typed",
         ),
         (
             "        if len(set(places)) < len(places):\n",

@@ -85,7 +85,7 @@ MUTANTS = {
         (
             "return not self.excess <= 1  # NaN is wrong",
             "return self.excess > 1",
-            "test_testing_adjoint.py -k nan",
+            "test_adjoint.py -k nan",
         ),
     ],
     "testing/_leaves": [
@@ -100,18 +100,18 @@ MUTANTS = {
         (
             "        if not abs(self._modulo(forward - backward)) <= tolerance:\n",
             "        if abs(self._modulo(forward - backward)) < -tolerance:\n",
-            "test_testing_adjoint.py -k wrong_adjoints",
+            "test_adjoint.py -k wrong_adjoints",
         ),
         (
             "            if zero.any():\n",
             "            if zero.all() and zero.size > 99:\n",
-            "test_testing_adjoint.py -k wrong_adjoints",
+            "test_adjoint.py -k wrong_adjoints",
         ),
-        ("LARGEST = 64", "LARGEST = 1", "test_testing_adjoint.py -k hardly_ever"),
+        ("LARGEST = 64", "LARGEST = 1", "test_adjoint.py -k hardly_ever"),
         (
             "return (number + half) % (2 * half) - half",
             "return number",
-            "test_testing_adjoint.py -k wrap",
+            "test_adjoint.py -k wrap",
         ),
     ],
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import jaxops
 
 PACKAGE = Path(jaxops.__file__).parent
-PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
 USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_jax_internals", "_indexing", "_cpu", "_run"}
 
 

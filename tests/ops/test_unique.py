@@ -105,7 +105,7 @@ STAGED = {
 @pytest.mark.parametrize("values", STAGED)
 def test_stages_of_the_search(values, few, monkeypatch):
     monkeypatch.setattr(first_occurrences, "FEW", few)
-    monkeypatch.setattr(unique, "FEW", few)
+    monkeypatch.setattr(unique_module, "FEW", few)
     x = STAGED[values](few).astype(np.int32)
     search = jax.jit(lambda x: jaxops.unique_with_counts(x, size=x.size, return_size=True))
     (y, idx, count), size = search(x)

@@ -18,7 +18,7 @@ from row import PEERS, Row, floats, ints, small
 
 import jaxops
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+README = (Path(__file__).parents[2] / "README.md").read_text()
 TABLE = README.partition("## Functions")[2].partition("\n## ")[0]
 FUNCTIONS = set(re.findall(r"^\| `(\w+)` \|", TABLE, re.M))
 # What is answered while tracing, and so has only the cost of the call.

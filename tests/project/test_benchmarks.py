@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture

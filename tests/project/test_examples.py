@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).parents[1] / "examples" / "word_embeddings.py"
+SCRIPT = Path(__file__).parents[2] / "examples" / "word_embeddings.py"
 
 
 def run(*options):

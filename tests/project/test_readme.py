@@ -11,7 +11,7 @@ from case import TRANSFORMATIONS
 import jaxops
 from jaxops.compat import v0
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+README = (Path(__file__).parents[2] / "README.md").read_text()
 CELL = r"([^|]*?)"
 ROW = re.compile(rf"^\| `(\w+)` \| {CELL} \| {CELL} \| {CELL} \| {CELL} \| {CELL} \|$", re.M)
 TABLE = {name: [cell.strip("`") for cell in cells] for name, *cells in ROW.findall(README)}
