@@ -434,20 +434,24 @@ MUTANTS = {
     ],
     "_jax_internals": [
         (
-            '"num_devices", None) == 1',
-            '"num_devices", None) != 0',
+            'axis_context.num_devices") == 1',
+            'axis_context.num_devices") != 0',
             "test_column_sums.py -k only_programs",
         ),
         (
-            "c | checkify.user_checks if",
+            "c | _user_checks if",
             "c if",
             "test_bounds.py -k checkify_of_other",
         ),
         (
-            "outside = [frame for frame in frames if not _is_ours(frame)]",
+            "outside = [frame for frame in frames if not _is_ours(frame[0])]",
             "outside = frames",
             "test_sparse_grad_refused.py -k tied_table",
         ),
-        ("device, committed=False)", "device, committed=True)", "test_arguments.py -k as_jaxs"),
+        (
+            "_put(x, device, committed=False)",
+            "_put(x, device, committed=True)",
+            "test_arguments.py -k as_jaxs",
+        ),
     ],
 }

@@ -11,6 +11,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from jaxops import _jax_internals
 from jaxops._indexing import policy
 from jaxops._indexing.specs import SequenceLength
 from jaxops._run.arguments import Arrayable, brief, canonical_axis, static_int, static_ints
@@ -156,8 +157,7 @@ def _vary_as_well_as(lengths, input):
 
     JAX does this for its own primitives. The transpose sums over the shards.
     """
-    varying = jax.typeof(lengths).manual_axis_type.varying
-    axes = tuple(varying - jax.typeof(input).manual_axis_type.varying)
+    axes = tuple(_jax_internals.varying_axes(lengths) - _jax_internals.varying_axes(input))
     return lax.pcast(input, axes, to="varying") if axes else input
 
 
