@@ -280,8 +280,8 @@ MUTANTS = {
             "test_row_wise.py -k 'test_row_wise and squeezed'",
         ),
         (
-            'for n in ("y", "new_dtype"))',
-            'for n in ("new_dtype",))',
+            'return _jax_internals.param(first, "y") == _jax_internals.param(second, "y")',
+            "return True",
             "test_row_wise.py -k 'mixed_rows and power'",
         ),
     ],
@@ -366,6 +366,16 @@ MUTANTS = {
         ),
     ],
     "_sparse/linear_program": [
+        (
+            "    if not _is_known(index):\n",
+            "    if False:\n",
+            "test_sparse_grad_refused.py -k chosen_by_a_while",
+        ),
+        (
+            "    if not known[0]:\n",
+            "    if False:\n",
+            "test_sparse_grad_refused.py -k chosen_by_a_while",
+        ),
         (
             "dataclasses.replace(table, dtypes=(*table.dtypes, dtype))",
             "table",

@@ -206,16 +206,20 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
     """The lookup that `eqn` is; its positions are evaluated here."""
     table, *indices = inputs
     if not all(map(_is_known, indices)):
-        raise NotImplementedError(
-            "sparse_value_and_grad: the indices of a lookup must not come out of a while_loop that "
-            f"also computes what is differentiated; received such{_jax_internals.where(eqn)}"
-        )
+        raise _unknown(eqn, "the indices of a lookup")
     return Lookup(
         positions=access.positions(starts_of(eqn, list(map(_value, indices)))),
         table=table.number,
         table_shape=access.shape,
         depth=access.depth,
         masked=access.mode != lax.GatherScatterMode.CLIP,
+    )
+
+
+def _unknown(eqn: JaxprEqn, noun: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"sparse_value_and_grad: {noun} must not come out of a while_loop that also computes what "
+        f"is differentiated; received such{_jax_internals.where(eqn)}"
     )
 
 
@@ -274,6 +278,8 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
     passed = _passed_by_cond(eqn, inputs)
     if _first_table(inputs) is None and not any(known_out):
         return [], [_TANGENT] * len(eqn.outvars)
+    if not _is_known(index):
+        raise _unknown(eqn, "the predicate or index of a cond that uses a table")
     values = [_value(x) for x in operands if _is_known(x)]
 
     def find(branch: ClosedJaxpr, values):
@@ -343,7 +349,9 @@ def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
 
 
 def _cond_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
-    """The results that every branch makes from known inputs."""
+    """The results that every branch makes from known inputs; none if the index is not known."""
+    if not known[0]:
+        return [False] * len(eqn.outvars)
     branches = [_known_results(branch, known[1:]) for branch in _jax_internals.branches(eqn)]
     return [all(results) for results in zip(*branches, strict=True)]
 
