@@ -24,12 +24,13 @@ from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, ja
 
 
 def _find(path: str) -> Any:
-    """A name of one of JAX's modules; None if there is no such name or module."""
+    """A name of one of JAX's modules, or of what it imports; None if there is no such name."""
     module, _, name = path.rpartition(".")
     try:
-        return getattr(importlib.import_module(module), name, None)
+        holder = importlib.import_module(module)
     except ImportError:
-        return None
+        holder = _find(module)
+    return getattr(holder, name, None)
 
 
 def _read(x: Any, path: str) -> Any:
