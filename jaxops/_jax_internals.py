@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
@@ -74,6 +75,14 @@ def is_eager() -> bool:
     False if that is not known: traced calls have the same results, and take longer.
     """
     return _trace_state() == _EAGER_STATE
+
+
+def is_on_host() -> bool:
+    """Whether calls without arrays, as of strings, run at once.
+
+    As `is_eager`; if that is not known, also true under grad and vmap, which trace no such call.
+    """
+    return is_eager() or (_trace_state is object and not isinstance(jnp.zeros(()), Tracer))
 
 
 _batched_device_put = _find("jax._src.lib.xla_client.batched_device_put")
