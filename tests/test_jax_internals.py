@@ -1,0 +1,200 @@
+"""Without any one of JAX's private names `import jaxops` works, and one feature is slower or refused."""
+
+import ast
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import private_names
+import pytest
+from jax import lax
+from jax.experimental import checkify
+
+import jaxops
+from jaxops import _jax_internals
+
+PACKAGE = private_names.SOURCE.parent
+VALUE = r"jaxops.sparse_value_and_grad and jaxops.lazy: {} must have a parameter .*{}.* jax "
+
+
+def modules():
+    return {str(path.relative_to(PACKAGE)): path.read_text() for path in PACKAGE.rglob("*.py")}
+
+
+# --- names of modules, attributes, frames ---
+
+
+@functools.cache
+def outcomes() -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, private_names.__file__],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("case", private_names.CASES)
+def test_without_a_name(case):
+    assert outcomes()[case] == ""
+
+
+def strings_of(function: str) -> set[str]:
+    """The strings that calls of a function in `_jax_internals.py` are given."""
+    calls = [x for x in ast.walk(ast.parse(private_names.SOURCE.read_text())) if is_call(x)]
+    calls = [x for x in calls if isinstance(x.func, ast.Name) and x.func.id == function]
+    return {x.value for call in calls for x in call.args if isinstance(x, ast.Constant)}
+
+
+def is_call(x) -> bool:
+    return isinstance(x, ast.Call)
+
+
+@pytest.mark.parametrize("function", ["_find", "_read"])
+def test_each_name_is_taken_away(function):
+    taken = [name for names, _ in private_names.CASES.values() for name in names]
+    names = strings_of(function) - {"unpack"}  # of a parameter: `test_counts_of_a_scan`
+    assert len(names) >= 5
+    assert not [name for name in names if not any(name.endswith(end) for end in taken)]
+
+
+def test_names_are_known_in_this_version():
+    """Else the slower way is taken, and nobody notices."""
+    assert not [name for name in strings_of("_find") if _jax_internals._find(name) is None]
+    assert _jax_internals._find("jax._src.nothing.of.this.name") is None
+    assert _jax_internals._decisions_are_seen()
+    assert _jax_internals._platforms_are_named()
+
+
+def test_no_other_module_has_private_names():
+    for path, text in modules().items():
+        if path != "_jax_internals.py":
+            assert not re.search(r"jax\._src|manual_axis_type|\.vma\b|_getframe", text), path
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Attribute) and node.attr == "params":
+                    assert isinstance(node.value, ast.Name), path
+                    assert node.value.id == "self", f"{path}:{node.lineno}: `_jax_internals.param`"
+
+
+# --- parameters of primitives ---
+
+
+def gone(monkeypatch, primitive: str, *names: str) -> None:
+    """Equations of `primitive` have other names for these parameters."""
+
+    def params(eqn):
+        gone = names if eqn.primitive.name == primitive else ()
+        return {f"{key}_gone" if key in gone else key: x for key, x in eqn.params.items()}
+
+    monkeypatch.setattr(_jax_internals, "_params", params)
+    _jax_internals._platforms_are_named.cache_clear()
+
+
+I = jnp.array([3, 0])  # noqa: E741
+TABLE = jnp.arange(12.0).reshape(4, 3)
+
+
+def rows(t):
+    return jnp.sum(t[I] ** 2)
+
+
+def in_scan(t):
+    return lax.scan(lambda c, i: (c + jnp.sum(t[i]), None), 0.0, I)[0]
+
+
+def in_cond(t):
+    return lax.cond(t[0, 0] > 1, lambda: rows(t), lambda: 0.0)
+
+
+def by_platform(t):
+    return lax.platform_dependent(t, cpu=rows, default=lambda t: 2 * rows(t))
+
+
+def remat(t):
+    return jax.checkpoint(rows)(t)
+
+
+def grad(fun):
+    return lambda: jaxops.sparse_value_and_grad(fun, tables="")(TABLE)
+
+
+class Optimizer:
+    """With one step that is made of the gradient and the table."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def init(self, params):
+        return ()
+
+    def update(self, updates, state, params):
+        return jax.tree.map(self.step, updates, params), state
+
+
+def step(fun):
+    slices = jaxops.IndexedSlices(jnp.ones((2, 3)), I, (4, 3))
+    return lambda: jaxops.lazy(Optimizer(fun)).apply(slices, (), TABLE)
+
+
+def repeated(g, p):
+    return lax.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, 2 * c[1]), (0, g))[1]
+
+
+# What reads the parameter, by the primitive and the parameter.
+READS = {
+    ("jit", "jaxpr"): grad(jax.jit(rows)),
+    ("scan", "num_consts", "num_carry", "ft_in"): grad(in_scan),
+    ("scan", "jaxpr"): grad(in_scan),
+    ("scan", "length"): grad(in_scan),
+    ("scan", "reverse"): grad(in_scan),
+    ("scan", "unroll"): grad(in_scan),
+    ("cond", "branches"): grad(in_cond),
+    ("cond", "branches_platforms"): grad(by_platform),
+    ("checkpoint", "jaxpr", "call_jaxpr"): grad(remat),
+    ("checkpoint", "prevent_cse"): grad(remat),
+    ("checkpoint", "policy"): grad(remat),
+    ("gather", "dimension_numbers"): grad(rows),
+    ("gather", "slice_sizes"): grad(rows),
+    ("gather", "mode"): grad(rows),
+    ("slice", "strides"): grad(lambda t: jnp.sum(lax.slice(t, (1, 0), (3, 3)))),
+    ("slice", "start_indices"): grad(lambda t: jnp.sum(lax.slice(t, (1, 0), (3, 3)))),
+    ("reduce_sum", "axes"): step(lambda g, p: g - jnp.sum(g, 1, keepdims=True)),
+    ("dot_general", "dimension_numbers"): step(lambda g, p: g @ jnp.ones((3, 3))),
+    ("while", "cond_nconsts"): step(repeated),
+    ("while", "body_nconsts"): step(repeated),
+    ("while", "cond_jaxpr"): step(repeated),
+    ("while", "body_jaxpr"): step(repeated),
+    ("integer_pow", "y"): step(lambda g, p: g**3),
+    ("iota", "dimension"): step(lambda g, p: g * lax.broadcasted_iota(g.dtype, g.shape, 1)),
+    ("cumsum", "axis"): step(lambda g, p: jnp.cumsum(g, 1)),
+    ("sort", "dimension"): step(lambda g, p: jnp.sort(g, 1)),
+    ("rev", "dimensions"): step(lambda g, p: jnp.flip(g, 1)),
+    ("split", "axis"): step(lambda g, p: jnp.split(g, 3, 1)[0] * g),
+    ("concatenate", "dimension"): step(lambda g, p: jnp.concatenate([g[:, :1], g[:, 1:]], 1)),
+    ("top_k", "axis"): step(lambda g, p: lax.top_k(g, 3)[0]),
+    ("transpose", "permutation"): step(lambda g, p: jnp.tanh(g.T).T),
+    ("squeeze", "dimensions"): step(lambda g, p: lax.squeeze(g[:, None], [1])),
+    ("broadcast_in_dim", "broadcast_dimensions"): step(lambda g, p: lax.squeeze(g[:, None], [1])),
+}
+
+
+@pytest.mark.parametrize("names", READS, ids="-".join)
+def test_without_a_parameter(names, monkeypatch):
+    primitive, *keys = names
+    call = READS[names]
+    call()
+    gone(monkeypatch, primitive, *keys)
+    words = rf"{primitive} must have a parameter .*'{keys[-1] if len(keys) < 3 else keys[0]}'"
+    with pytest.raises(NotImplementedError, match=words) as error:
+        call()
+    assert jax.__version__ in str(error.value)
+    np.testing.assert_array_equal(jax.jit(lambda i: jaxops.gather(TABLE, i))(I), TABLE[I])
