@@ -197,14 +197,11 @@ READS = {
 @pytest.mark.parametrize("names", READS, ids="-".join)
 def test_without_a_parameter(names, monkeypatch):
     primitive, *keys = names
-    call = READS[names]
-    call()
     gone(monkeypatch, primitive, *keys)
     words = rf"{primitive} must have a parameter .*'{keys[-1] if len(keys) < 3 else keys[0]}'"
     with pytest.raises(NotImplementedError, match=words) as error:
-        call()
+        READS[names]()
     assert jax.__version__ in str(error.value)
-    np.testing.assert_array_equal(jax.jit(lambda i: jaxops.gather(TABLE, i))(I), TABLE[I])
 
 
 def test_a_plain_cond_without_the_name_of_platforms(monkeypatch):
