@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 
 import jax
 import jax.numpy as jnp
@@ -253,14 +254,84 @@ def test_the_look_at_control_flow_fails(monkeypatch):
         assert _jax_internals.decisions_of_enclosing_control_flow() == []
 
 
+def test_control_flow_around_the_look(monkeypatch):
+    """Is told from that of the program which is looked at."""
+    seen = []
+
+    def look(x):
+        _jax_internals._decisions_are_seen.cache_clear()
+        seen.append(_jax_internals._decisions_are_seen())
+        return x + 1
+
+    lax.while_loop(lambda x: x < 1, lambda x: look(x), 0)
+    monkeypatch.setattr(_jax_internals, "_DECIDED_BY", {})
+    lax.while_loop(lambda x: x < 1, lambda x: look(x), 0)
+    _jax_internals._decisions_are_seen.cache_clear()
+    assert seen == [True, False]
+
+
+def test_concrete_arrays():
+    seen = []
+    jax.jit(lambda x: seen.append(_jax_internals.is_concrete(x)))(1.0)
+    others = [np.zeros(2), 1.0, jax.random.key(0), [jnp.zeros(2)]]
+    assert [*seen, *map(_jax_internals.is_concrete, others)] == [False] * 5
+    assert _jax_internals.is_concrete(jnp.zeros(2, jnp.bfloat16))
+
+
+def test_arrays_put_by_the_public_way(monkeypatch, x32):
+    monkeypatch.setattr(_jax_internals, "_batched_device_put", None)
+    device = jax.devices()[-1]
+    for like in (jnp.zeros(()), jax.device_put(0.0, device)):
+        x = _jax_internals.put_like(np.arange(2), like)
+        assert (x.dtype, x.committed, x.devices()) == (np.int64, like.committed, like.devices())
+
+
+def test_axes_of_a_type():
+    typed = types.SimpleNamespace
+    assert _jax_internals.varying_axes(typed(vma={"d"})) == {"d"}
+    other = typed(manual_axis_type=typed(varying={"e"}), vma={"d"})
+    assert _jax_internals.varying_axes(other) == {"e"}
+    assert _jax_internals.varying_axes(typed()) == set()
+
+    def shard(x):
+        with pytest.raises(NotImplementedError, match=r"the types of jax .* do not tell"):
+            _jax_internals.varying_axes(typed())
+        return x
+
+    private_names.over_one_shard(shard)(jnp.zeros(len(jax.devices())))
+
+
+def test_a_context_without_names():
+    """What is right anywhere is taken."""
+    ctx = types.SimpleNamespace()
+    assert not _jax_internals.is_for_one_device(ctx)
+    assert not _jax_internals.is_for_export(ctx)
+    assert _jax_internals.is_for_elsewhere(ctx)
+    known = types.SimpleNamespace(for_export=False)
+    ctx.module_context = types.SimpleNamespace(lowering_parameters=known)
+    assert _jax_internals.is_for_elsewhere(ctx)  # the platforms are not known
+    ctx.module_context.platforms = ("cpu",)
+    assert not _jax_internals.is_for_elsewhere(ctx)
+
+
+def test_an_error_without_its_place(monkeypatch):
+    (eqn,) = jax.make_jaxpr(lambda x: lax.sin(x))(1.0).jaxpr.eqns
+    assert "test_jax_internals.py" in _jax_internals.where(eqn)
+    monkeypatch.setattr(_jax_internals, "_user_frames", None)
+    assert (_jax_internals.where(eqn), _jax_internals.frames_of(eqn)) == ("", [])
+
+
 def test_unused_equations_within_a_call_stay():
     """If JAX's own function is gone: only those of the program itself go."""
 
     def call(x):
         jnp.cos(x)
-        return jax.jit(lambda x: (jnp.sin(x), x))(x)[1]
+        jax.debug.print("{}", 1)
+        return jax.jit(lambda x: (jnp.sin(x), x * 2))(jnp.tanh(x))[1]
 
     program = jax.make_jaxpr(call)(1.0)
     left = _jax_internals._drop_unused_equations(program)
-    assert [eqn.primitive.name for eqn in program.jaxpr.eqns] == ["cos", "jit"]
-    assert [eqn.primitive.name for eqn in left.jaxpr.eqns] == ["jit"]
+    names = [eqn.primitive.name for eqn in program.jaxpr.eqns]
+    assert (names[0], names[-1]) == ("cos", "jit")
+    assert [eqn.primitive.name for eqn in left.jaxpr.eqns] == names[1:]
+    assert len(names) == 4  # one of them prints
