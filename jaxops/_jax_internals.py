@@ -54,8 +54,8 @@ def is_concrete(x: object) -> bool:
     """
     known = _is_class_of_arrays.get(type(x))
     if known is None:
-        known = isinstance(x, jax.Array) and not isinstance(x, Tracer)
-        known = known and isinstance(x.dtype, np.dtype) and hasattr(x, "devices")
+        known = isinstance(x, jax.Array) and not isinstance(x, Tracer) and hasattr(x, "devices")
+        known = known and isinstance(getattr(x, "dtype", None), np.dtype)
         _is_class_of_arrays[type(x)] = known
     return known
 

@@ -25,6 +25,7 @@ import numpy as np
 import pytest
 from jax import export, lax
 from jax.experimental import checkify
+from jax.extend.core import jaxpr_as_fun
 
 SOURCE = Path(__file__).resolve().parents[1] / "jaxops" / "_jax_internals.py"
 X = np.arange(4, dtype=np.float32)
@@ -40,7 +41,7 @@ class Finder:
         if fullname != "jaxops._jax_internals":
             return None
         loader = importlib.machinery.SourceFileLoader(fullname, str(SOURCE))
-        loader.get_code = lambda _: compile(self.text, str(SOURCE), "exec")
+        loader.get_code = lambda fullname: compile(self.text, str(SOURCE), "exec")
         return importlib.util.spec_from_file_location(fullname, SOURCE, loader=loader)
 
 
@@ -151,7 +152,7 @@ def checks_unused() -> list[str]:
     program = jax.make_jaxpr(lambda x: (jnp.cos(x), jnp.sin(x))[1:])(1.0)
     assert [eqn.primitive.name for eqn in program.jaxpr.eqns] == ["cos", "sin"]
     dropped = _jax_internals.drop_unused(program)
-    assert jax.extend.core.jaxpr_as_fun(dropped)(1.0)[0] == jnp.sin(1.0)
+    assert jaxpr_as_fun(dropped)(1.0)[0] == jnp.sin(1.0)
     return [eqn.primitive.name for eqn in dropped.jaxpr.eqns]
 
 

@@ -50,13 +50,13 @@ def test_without_a_name(case):
 
 def strings_of(function: str) -> set[str]:
     """The strings that calls of a function in `_jax_internals.py` are given."""
-    calls = [x for x in ast.walk(ast.parse(private_names.SOURCE.read_text())) if is_call(x)]
-    calls = [x for x in calls if isinstance(x.func, ast.Name) and x.func.id == function]
-    return {x.value for call in calls for x in call.args if isinstance(x, ast.Constant)}
+    return strings_in_calls(private_names.SOURCE.read_text(), function)
 
 
-def is_call(x) -> bool:
-    return isinstance(x, ast.Call)
+def strings_in_calls(text: str, function: str) -> set[str]:
+    calls = [x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Call)]
+    calls = [x for x in calls if ast.unparse(x.func).split(".")[-1] == function]
+    return {str(x.value) for call in calls for x in call.args if isinstance(x, ast.Constant)}
 
 
 @pytest.mark.parametrize("function", ["_find", "_read"])
@@ -216,9 +216,7 @@ def test_all_parameters_are_taken_away():
     """Those that are named in a call of `param`, or in a table of names."""
     named = set()
     for text in modules().values():
-        for call in filter(is_call, ast.walk(ast.parse(text))):
-            if ast.unparse(call.func).split(".")[-1] == "param":
-                named |= {x.value for x in call.args if isinstance(x, ast.Constant)}
+        named |= strings_in_calls(text, "param")
     assert len(named) > 15
     own = {"windows"}  # of primitives of jaxops
     assert named - own <= {key for _, *keys in READS for key in keys}
@@ -303,12 +301,13 @@ def test_axes_of_a_type():
 
 def test_a_context_without_names():
     """What is right anywhere is taken."""
-    ctx = types.SimpleNamespace()
+    ctx = types.SimpleNamespace(module_context=types.SimpleNamespace(platforms=("cpu",)))
     assert not _jax_internals.is_for_one_device(ctx)
     assert not _jax_internals.is_for_export(ctx)
     assert _jax_internals.is_for_elsewhere(ctx)
     known = types.SimpleNamespace(for_export=False)
     ctx.module_context = types.SimpleNamespace(lowering_parameters=known)
+    assert not _jax_internals.is_for_export(ctx)
     assert _jax_internals.is_for_elsewhere(ctx)  # the platforms are not known
     ctx.module_context.platforms = ("cpu",)
     assert not _jax_internals.is_for_elsewhere(ctx)
