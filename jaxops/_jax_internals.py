@@ -1,209 +1,459 @@
-"""Everything that jaxops needs from JAX beyond its documented interface, in one place."""
+"""Everything that jaxops needs from JAX beyond its documented interface, in one place.
+
+The next version of JAX may lack any of these names, so none of them is needed to import jaxops.
+Each name stands as a string in a call of `_find`, `_read` or `param`, and the function that needs
+the name says what happens without it: the same by a slower public way, or a refusal of the one
+feature. `tests/test_jax_internals.py` takes the names away one by one.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
+import inspect
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jax._src import checkify as _checkify
-from jax._src import source_info_util as _source_info_util
-from jax._src.array import ArrayImpl as _ArrayImpl
-from jax._src.lib import xla_client as _xla_client  # type: ignore[attr-defined]
-from jax.core import ShapedArray
-from jax.experimental import checkify
-from jax.extend import core as jex_core
-from jax.interpreters import partial_eval
+from jax import lax
+from jax.core import Tracer
+from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+
+
+def _find(path: str) -> Any:
+    """A name of one of JAX's modules, or of what it imports; None if there is no such name."""
+    module, _, name = path.rpartition(".")
+    try:
+        holder = importlib.import_module(module)
+    except ImportError:
+        holder = _find(module)
+    return getattr(holder, name, None)
+
+
+def _read(x: Any, path: str) -> Any:
+    """An attribute of an attribute of `x`, and so on; None if there is no such attribute."""
+    for name in path.split("."):
+        x = getattr(x, name, None)
+    return x
+
+
+# --- arrays, and whether they are traced ---
+
+_is_class_of_arrays: dict[type, bool] = {}
+
+
+def is_concrete(x: object) -> bool:
+    """Whether `x` is an array of numbers on devices, and no tracer.
+
+    Looked up by its type: `isinstance(x, jax.Array)` takes longer, is true of tracers and keys too.
+    JAX's own name of the class is private.
+    """
+    known = _is_class_of_arrays.get(type(x))
+    if known is None:
+        known = isinstance(x, jax.Array) and not isinstance(x, Tracer) and hasattr(x, "devices")
+        known = known and isinstance(getattr(x, "dtype", None), np.dtype)
+        _is_class_of_arrays[type(x)] = known
+    return known
+
+
+# Without this name each state is a new object, and none is that of eager execution.
+_trace_state = _find("jax.extend.core.get_opaque_trace_state") or object
 
 # The trace state of plain eager execution. `ensure_compile_time_eval` makes it right even when
 # this module is first imported inside a function that is being traced.
 with jax.ensure_compile_time_eval():
-    _EAGER_STATE = jex_core.get_opaque_trace_state()
-
-
-def is_concrete(x: object) -> bool:
-    """Whether `x` is an array on devices, and no tracer.
-
-    By its type, as `isinstance(x, jax.Array)` takes longer and is true of tracers too.
-    """
-    return type(x) is _ArrayImpl
+    _EAGER_STATE = _trace_state()
 
 
 def is_eager() -> bool:
-    """Whether operations called now run at once: no jit, grad, vmap or shard_map is active."""
-    return jex_core.get_opaque_trace_state() == _EAGER_STATE
+    """Whether operations called now run at once: no jit, grad, vmap or shard_map is active.
+
+    False if that is not known: traced calls have the same results, and take longer.
+    """
+    return _trace_state() == _EAGER_STATE
 
 
-_aval = functools.lru_cache(maxsize=4096)(ShapedArray)
+def is_on_host() -> bool:
+    """Whether calls without arrays, as of strings, run at once.
+
+    As `is_eager`; if that is not known, also true under grad and vmap, which trace no such call.
+    """
+    return is_eager() or (_trace_state is object and not isinstance(jnp.zeros(()), Tracer))
+
+
+_batched_device_put = _find("jax._src.lib.xla_client.batched_device_put")
+_shaped_array = _find("jax.core.ShapedArray")
+_aval = functools.lru_cache(maxsize=4096)(lambda shape, dtype: _shaped_array(shape, dtype))
 _sharding = functools.cache(jax.sharding.SingleDeviceSharding)
 
 
-def _put(x: np.ndarray, sharding: Any, device: Any, committed: bool) -> jax.Array:
+def _put(x: np.ndarray, device: Any, committed: bool) -> jax.Array:
     """The last step of `jax.device_put`; its steps before take longer than a small eager call.
 
     `x` has a dtype that JAX arrays may have. A dtype of 64 bits stays while 64-bit types are off.
     """
-    aval = _aval(x.shape, x.dtype)
-    return _xla_client.batched_device_put(aval, sharding, [x], [device], committed, enable_x64=True)
+    try:
+        aval = _aval(x.shape, x.dtype)
+        return _batched_device_put(
+            aval, _sharding(device), [x], [device], committed, enable_x64=True
+        )
+    except (AttributeError, TypeError):  # a name is gone, or called in another way
+        with jax.enable_x64(True), jax.default_device(device):
+            return jax.device_put(x, device if committed else None)
 
 
 def put_like(x: np.ndarray, like: jax.Array) -> jax.Array:
     """`x` on the one device of `like`, committed if `like` is."""
     (device,) = like.devices()
-    return _put(x, _sharding(device), device, like.committed)
+    return _put(x, device, like.committed)
 
 
 def put_on_default_device(x: np.ndarray) -> jax.Array:
     """`jnp.asarray(x)`, called eagerly."""
-    device: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
+    device = _read(jax.config, "jax_default_device")
     if device is None:
         device = jax.local_devices()[0]
     elif isinstance(device, str):
         device = jax.local_devices(backend=device)[0]
-    return _put(x, _sharding(device), device, committed=False)
+    return _put(x, device, committed=False)
+
+
+# --- types ---
+
+
+def varying_axes(x: Any) -> frozenset[str]:
+    """The `shard_map` axes along which an array or a type varies, as far as types tell.
+
+    Without them gradients would be summed over the wrong shards, so that is refused.
+    """
+    aval = jax.typeof(x) if isinstance(x, (jax.Array, np.ndarray)) else x
+    varying = _read(aval, "manual_axis_type.varying")
+    if varying is None:
+        varying = _read(aval, "vma")  # before jax 0.10
+    if varying is not None:
+        return frozenset(varying)
+    if not jax.sharding.get_abstract_mesh().manual_axes:
+        return frozenset()
+    raise NotImplementedError(
+        "jaxops: inside jax.shard_map the types of arrays must tell along which axes these vary; "
+        f"the types of jax {jax.__version__} do not tell it in a way that jaxops knows"
+    )
+
+
+def bools_like(aval: Any) -> Any:
+    """The type of `x == x` for an `x` of type `aval`."""
+    try:
+        return aval.update(dtype=np.dtype(bool), weak_type=False)
+    except (AttributeError, TypeError):  # a method of JAX's own; tracing takes longer
+        return jax.make_jaxpr(lambda x: x == x)(aval).out_avals[0]
+
+
+# --- checkify ---
+
+_checkify_rules = _find("jax._src.checkify.error_checks")
+_check = _find("jax.experimental.checkify.check")
+_user_checks = _find("jax.experimental.checkify.user_checks")
 
 
 def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
     """Makes `checkify.checkify` turn `primitive` into a functional error.
 
     `out_of_bounds(*operands, **params)` returns `(ok, format string, values)` for `checkify.check`.
-    JAX has no public way to give a primitive a checkify rule, hence `jax._src.checkify`. Its rules
-    changed their leading arguments between jax 0.10 and 0.12. Here they are only handed on, to the
-    rule of `checkify.check`'s own primitive, so any will do.
+    JAX has no public way to give a primitive a checkify rule. Its rules changed their leading
+    arguments between jax 0.10 and 0.12. Here they are only handed on, to the rule of
+    `checkify.check`'s own primitive, so any will do.
+
+    Without the names no rule is registered. `checkify` then leaves the primitive as it is, which
+    raises where it raises without `checkify`.
     """
+    if _checkify_rules is None or _check is None or _user_checks is None:
+        return
 
     def rule(*context_and_operands, **params):
         operand = context_and_operands[-1]
         # The check is made whichever errors the caller asked for: without it `lax` would clamp the
         # index.
         context = [
-            c | checkify.user_checks if isinstance(c, frozenset) else c
-            for c in context_and_operands[:-1]
+            c | _user_checks if isinstance(c, frozenset) else c for c in context_and_operands[:-1]
         ]
 
         def check(operand):
             ok, fmt, values = out_of_bounds(operand, **params)
-            checkify.check(ok, fmt, *values)
+            _check(ok, fmt, *values)
 
         closed = jax.make_jaxpr(check)(operand)
-        (check_eqn,) = (e for e in closed.jaxpr.eqns if e.primitive is _checkify.check_p)
-        inputs_of_check = closed.jaxpr.replace(
-            eqns=[e for e in closed.jaxpr.eqns if e is not check_eqn],
-            outvars=list(check_eqn.invars),
-            effects=frozenset(),
-            debug_info=closed.jaxpr.debug_info._replace(result_paths=None),
-        )
-        evaluate = jex_core.jaxpr_as_fun(jex_core.ClosedJaxpr(inputs_of_check, closed.consts))
-        error, _ = _checkify.error_checks[_checkify.check_p](
-            *context, *evaluate(operand), **check_eqn.params
+        *before, check_eqn = closed.jaxpr.eqns
+        if check_eqn.primitive not in _checkify_rules:
+            raise NotImplementedError(
+                "jaxops: jax.experimental.checkify must have a rule for the primitive of "
+                f"checkify.check, {check_eqn.primitive.name}; that of jax {jax.__version__} has "
+                "none that jaxops can find. Call the function without checkify"
+            )
+        inputs, constants = closed.jaxpr.invars, _constants(closed)
+        operands_of_check = program_of("check", before, inputs, check_eqn.invars, constants)
+        error, _ = _checkify_rules[check_eqn.primitive](
+            *context, *jaxpr_as_fun(operands_of_check)(operand), **_params(check_eqn)
         )
         return error, operand
 
-    _checkify.error_checks[primitive] = rule
+    _checkify_rules[primitive] = rule
 
+
+# --- enclosing control flow ---
 
 _DECIDED_BY = {"cond": "pred", "_cond": "pred", "switch": "index", "_switch_internal": "index"}
 
 
-def decisions_of_enclosing_control_flow() -> Iterator[Any]:
+def decisions_of_enclosing_control_flow() -> list[Any]:
     """The values that decide how often the code being traced runs, innermost function first.
 
-    Yields the type (`jax.typeof`) of the predicate of each enclosing `cond`, the index of a
-    `switch`, the predicate of a `while_loop`; None if it could not be found out. JAX keeps no
-    public record of them, so the Python stack is read: the control-flow function calls the tracing
-    of its body. Only used while tracing inside `shard_map`.
+    The type (`jax.typeof`) of the predicate of each enclosing `cond`, the index of a `switch`, the
+    predicate of a `while_loop`; None if it could not be found out. JAX keeps no public record of
+    them, so the Python stack is read: the control-flow function calls the tracing of its body.
+    Only used while tracing inside `shard_map`.
+
+    If the functions of JAX do not look as they are known to, which a small program tells, there may
+    be a decision that is not seen: [None].
     """
-    frame = sys._getframe(1)
+    return _decisions() if _decisions_are_seen() else [None]
+
+
+def _decisions() -> list[Any]:
+    decisions = []
+    frame = inspect.currentframe()
     while_predicate = None
     while frame is not None:
         module, function = frame.f_globals.get("__name__", ""), frame.f_code.co_name
         if module == "jax._src.lax.control_flow.conditionals" and function in _DECIDED_BY:
             decision = frame.f_locals.get(_DECIDED_BY[function])
-            yield None if decision is None else jax.typeof(decision)
+            decisions.append(None if decision is None else jax.typeof(decision))
         elif module == "jax._src.lax.control_flow.loops" and function == "while_loop":
-            yield while_predicate
+            decisions.append(while_predicate)
         # A local function of `while_loop` traces the condition and then the body.
         cond_jaxpr = frame.f_locals.get("cond_jaxpr") if function == "_create_jaxpr" else None
         while_predicate = None if cond_jaxpr is None else cond_jaxpr.out_avals[0]
         frame = frame.f_back
+    return decisions
 
 
-def drop_unused(program: jex_core.ClosedJaxpr) -> jex_core.ClosedJaxpr:
-    """`program` without the equations that its results do not depend on; all inputs stay.
+@functools.cache
+def _decisions_are_seen() -> bool:
+    """Whether `_decisions` finds those of a `cond`, a `switch` and a `while_loop`."""
+    outside = len(_decisions())  # of the program that is being traced
+    seen = []
 
-    Done by `jax.interpreters`, which is not as settled as `jax.extend`.
-    """
-    keep = [True] * len(program.jaxpr.outvars)
-    jaxpr, _ = partial_eval.dce_jaxpr(program.jaxpr, keep, instantiate=True)
-    return jex_core.ClosedJaxpr(jaxpr, program.consts)
+    def note(x=0):
+        decisions = _decisions()
+        seen.append({getattr(d, "dtype", None) for d in decisions[: len(decisions) - outside]})
+        return x
+
+    def program(pred, index):
+        lax.cond(pred, note, lambda: 0)
+        lax.switch(index, [note, lambda: 1, lambda: 2])
+        lax.while_loop(lambda x: x < 2, note, 0)
+
+    try:
+        with jax.disable_jit(False):
+            jax.make_jaxpr(program)(np.bool_(True), np.int32(0))
+    except Exception:  # whatever it is, the stack is not the known one
+        return False
+    return seen == [{np.dtype(bool)}, {np.dtype(np.int32)}, {np.dtype(bool)}]
+
+
+# --- lowering: the context of a rule is public, but not these attributes ---
 
 
 def is_for_one_device(ctx) -> bool:
     """Whether a program that is being lowered will run on one device.
 
-    The context of a lowering rule is public; its number of devices has no public name.
+    False if that is not known: what is right for several devices is right for one, and slower.
     """
-    return getattr(ctx.module_context.axis_context, "num_devices", None) == 1
+    return _read(ctx, "module_context.axis_context.num_devices") == 1
 
 
 def is_for_export(ctx) -> bool:
     """Whether a program that is being lowered will be stored, and run in another process.
 
-    The context has no public name for this either.
+    False if that is not known; then JAX refuses to store what cannot be, in its own words.
     """
-    return getattr(ctx.module_context.lowering_parameters, "for_export", False)
+    return bool(_read(ctx, "module_context.lowering_parameters.for_export"))
 
 
 def is_for_elsewhere(ctx) -> bool:
     """Whether a program that is being lowered may run in another process or on another platform.
 
-    The context has no public name for this either.
+    True if that is not known: what is right elsewhere is right here, and slower.
     """
-    return is_for_export(ctx) or len(ctx.module_context.platforms) > 1
+    for_export = _read(ctx, "module_context.lowering_parameters.for_export")
+    platforms = _read(ctx, "module_context.platforms")
+    return for_export is not False or platforms is None or len(platforms) > 1
 
 
-def scan_counts(eqn: jex_core.JaxprEqn) -> tuple[int, int]:
-    """How many of the inputs of a `scan` are constants, and how many are carried.
+# --- programs and their equations ---
 
-    The parameters of the primitive are JAX's own affair; they changed in jax 0.12.
+
+def program_of(
+    name: str,
+    eqns: Sequence[JaxprEqn],
+    inputs: Sequence,
+    results: Sequence,
+    constants: Mapping | None = None,
+) -> ClosedJaxpr:
+    """A program of these equations; `constants` has the values of variables that are no inputs.
+
+    By the public class, in place of the methods that replace a part of a program.
     """
-    if "ft_in" in eqn.params:
-        consts, carry, _ = eqn.params["ft_in"].unpack()
-        return len(consts), len(carry)
-    return eqn.params["num_consts"], eqn.params["num_carry"]
+    constants = constants or {}
+    effects = frozenset().union(*(eqn.effects for eqn in eqns))
+    debug_info = DebugInfo("jaxops", name, None, None)
+    jaxpr = Jaxpr([*constants], [*inputs], [*results], [*eqns], effects, debug_info)
+    return ClosedJaxpr(jaxpr, [*constants.values()])
 
 
-def where(eqn: jex_core.JaxprEqn) -> str:
+def _constants(program: ClosedJaxpr) -> dict:
+    return dict(zip(program.jaxpr.constvars, program.consts, strict=True))
+
+
+_dce_jaxpr = _find("jax.interpreters.partial_eval.dce_jaxpr")
+
+
+def drop_unused(program: ClosedJaxpr) -> ClosedJaxpr:
+    """`program` without the equations that its results do not depend on; all inputs stay.
+
+    Also within loops and calls, which the way without JAX's function keeps whole.
+    """
+    keep = [True] * len(program.jaxpr.outvars)
+    try:
+        jaxpr, _ = _dce_jaxpr(program.jaxpr, keep, instantiate=True)
+        return ClosedJaxpr(jaxpr, program.consts)
+    except (TypeError, ValueError):  # the name is gone, or called in another way
+        return _drop_unused_equations(program)
+
+
+def _drop_unused_equations(program: ClosedJaxpr) -> ClosedJaxpr:
+    used = {v for v in program.jaxpr.outvars if not isinstance(v, Literal)}
+    kept = []
+    for eqn in reversed(program.jaxpr.eqns):
+        if eqn.effects or not used.isdisjoint(eqn.outvars):
+            kept.append(eqn)
+            used.update(v for v in eqn.invars if not isinstance(v, Literal))
+    jaxpr = program.jaxpr
+    return program_of("unused", kept[::-1], jaxpr.invars, jaxpr.outvars, _constants(program))
+
+
+def _params(eqn: JaxprEqn) -> dict[str, Any]:
+    """The parameters of a primitive, whose names are JAX's own affair."""
+    return eqn.params
+
+
+def _unknown(eqn: JaxprEqn, names: Sequence[str]) -> NotImplementedError:
+    return NotImplementedError(
+        f"jaxops.sparse_value_and_grad and jaxops.lazy: {eqn.primitive.name} must have a parameter "
+        f"{' or '.join(map(repr, names))}; that of jax {jax.__version__} has "
+        f"{', '.join(map(repr, sorted(_params(eqn)))) or 'none'}. Use a version of jax that this "
+        "version of jaxops knows, or gradients that are not sparse"
+    )
+
+
+def param(eqn: JaxprEqn, *names: str) -> Any:
+    """A parameter of a primitive, by the first of `names` that it has; refused without any."""
+    params = _params(eqn)
+    for name in names:
+        if name in params:
+            return params[name]
+    raise _unknown(eqn, names)
+
+
+def body(eqn: JaxprEqn) -> ClosedJaxpr:
+    """The program inside a `jit`, `checkpoint`, `scan` or the like."""
+    jaxpr = param(eqn, "call_jaxpr", "jaxpr")
+    return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
+
+
+def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
+    """The programs of which a `cond` runs one."""
+    return param(eqn, "branches")
+
+
+def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | None:
+    """For each branch of a `lax.platform_dependent` its platforms; None for any other `cond`.
+
+    The two are one primitive, and only the first has the parameter. If JAX has another name for it,
+    a `cond` with a parameter that is not known may be either, and is refused.
+    """
+    params = _params(eqn)
+    if not _platforms_are_named() and set(params) != {"branches"}:
+        raise _unknown(eqn, ["branches_platforms"])
+    return params.get("branches_platforms")
+
+
+@functools.cache
+def _platforms_are_named() -> bool:
+    program = jax.make_jaxpr(lambda x: lax.platform_dependent(x, cpu=lax.neg, default=lax.abs))(0.0)
+    return any("branches_platforms" in _params(eqn) for eqn in program.jaxpr.eqns)
+
+
+def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:
+    """How many of the inputs of a `scan` are constants, and how many are carried."""
+    if "ft_in" not in _params(eqn):  # before jax 0.12
+        return param(eqn, "num_consts"), param(eqn, "num_carry")
+    unpack = _read(param(eqn, "ft_in"), "unpack")
+    if unpack is None:
+        raise _unknown(eqn, ["num_consts"])
+    consts, carry, _ = unpack()
+    return len(consts), len(carry)
+
+
+def programs_in(eqn: JaxprEqn) -> Iterator[Jaxpr]:
+    """The programs that an equation calls, whatever the names of its parameters."""
+    for inner in jax.tree.leaves([*_params(eqn).values()], is_leaf=_is_program):
+        if _is_program(inner):
+            yield inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
+
+
+def _is_program(x: Any) -> bool:
+    return isinstance(x, (ClosedJaxpr, Jaxpr))
+
+
+# --- words of errors ---
+
+_user_frames = _find("jax._src.source_info_util.user_frames")
+
+
+def where(eqn: JaxprEqn) -> str:
     """` at FILE:LINE (FUNCTION)` of the user's code that made `eqn`, or nothing if not known.
 
-    The innermost frame that is neither JAX's nor of this package. JAX's own errors name it; there
-    is no public way to it.
+    The innermost frame that is neither JAX's nor of this package. JAX's own errors name it.
     """
-    frames = list(_source_info_util.user_frames(eqn.source_info.traceback))
-    outside = [frame for frame in frames if not _is_ours(frame)]
-    for frame in outside or frames:
-        return f" at {frame.file_name}:{frame.start_line} ({frame.function_name})"
+    frames = _frames(eqn)
+    outside = [frame for frame in frames if not _is_ours(frame[0])]
+    for file, line, function in outside or frames:
+        return f" at {file}:{line} ({function})"
     return ""
 
 
-def frames_of(eqn: jex_core.JaxprEqn) -> list[tuple[str, int, str]]:
+def frames_of(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
     """File, line and function of the calls that made `eqn`, the innermost first.
 
-    Without frames of JAX and of this package, and by no public way either.
+    Without frames of JAX and of this package; none if they are not known.
     """
-    return [
-        (frame.file_name, frame.start_line, frame.function_name)
-        for frame in _source_info_util.user_frames(eqn.source_info.traceback)
-        if not _is_ours(frame)
-    ]
+    return [frame for frame in _frames(eqn) if not _is_ours(frame[0])]
 
 
-def _is_ours(frame) -> bool:
-    return frame.file_name.startswith(os.path.join(os.path.dirname(__file__), ""))
+def _frames(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
+    try:
+        frames = _user_frames(eqn.source_info.traceback)
+        return [(frame.file_name, frame.start_line, frame.function_name) for frame in frames]
+    except (AttributeError, TypeError):  # only a part of an error's words, which come without it
+        return []
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(os.path.join(os.path.dirname(__file__), ""))
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:
@@ -212,7 +462,8 @@ def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:
     Outside of `jit`, `x.sum()`, `x.real` and their like raise JAX's NotImplementedError for all
     keys, without the name of the dtype, and `optax.global_norm` begins with `x.real`. A class of
     jaxops could not be a leaf, as JAX accepts only its own classes. So the methods of JAX's class
-    are wrapped; other keys behave as before.
+    are wrapped; other keys behave as before. Where the class is not as it is known, JAX's own
+    words stay.
     """
     for keys in jax.Array.__subclasses__():
         if keys.__name__ != "PRNGKeyArray":  # no class of this name: JAX's own words stay
@@ -224,7 +475,8 @@ def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:
             and getattr(getattr(keys, name), "__isabstractmethod__", False)
         ]
         for name in [*missing, "__array__"]:
-            setattr(keys, name, _worded(getattr(keys, name), name, is_ours, words))
+            with contextlib.suppress(AttributeError, TypeError):  # no such method; a closed class
+                setattr(keys, name, _worded(getattr(keys, name), name, is_ours, words))
 
 
 def _worded(inherited: Any, name: str, is_ours: Callable[[Any], bool], words: str) -> Any:

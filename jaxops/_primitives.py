@@ -15,6 +15,8 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from jaxops import _jax_internals
+
 
 def linear_primitive(
     name: str,
@@ -72,7 +74,7 @@ def varying_alike(*arrays: jax.Array) -> list[jax.Array]:
 
     `lax` does this for its own primitives. The transpose sums over the axes that are added.
     """
-    varying = [jax.typeof(x).manual_axis_type.varying for x in arrays]
+    varying = list(map(_jax_internals.varying_axes, arrays))
     union = frozenset().union(*varying)
     return [
         lax.pcast(x, tuple(union - axes), to="varying") if union - axes else x

@@ -506,20 +506,114 @@ MUTANTS = {
     ],
     "_jax_internals": [
         (
-            '"num_devices", None) == 1',
-            '"num_devices", None) != 0',
+            'axis_context.num_devices") == 1',
+            'axis_context.num_devices") != 0',
             "test_column_sums.py -k only_programs",
         ),
         (
-            "c | checkify.user_checks if",
+            "return _decisions() if _decisions_are_seen() else [None]",
+            "return _decisions()",
+            "test_jax_internals.py -k look_at_control_flow",
+        ),
+        (
+            "for d in decisions[: len(decisions) - outside]",
+            "for d in decisions",
+            "test_jax_internals.py -k around_the_look",
+        ),
+        (
+            "return seen == [{np.dtype(bool)},",
+            "return seen != [{np.dtype(int)},",
+            "test_jax_internals.py -k around_the_look",
+        ),
+        (
+            'known = known and isinstance(getattr(x, "dtype", None), np.dtype)',
+            "known = known",
+            "test_jax_internals.py -k concrete_arrays",
+        ),
+        (
+            "return jax.device_put(x, device if committed else None)",
+            "return jax.device_put(x, device)",
+            "test_jax_internals.py -k public_way",
+        ),
+        (
+            "with jax.enable_x64(True), jax.default_device(device):",
+            "with jax.default_device(device):",
+            "test_jax_internals.py -k public_way",
+        ),
+        (
+            "    if not jax.sharding.get_abstract_mesh().manual_axes:\n",
+            "    if True:\n",
+            "test_jax_internals.py -k axes_of_a_type",
+        ),
+        (
+            'varying = _read(aval, "vma")',
+            "varying = None",
+            "test_jax_internals.py -k axes_of_a_type",
+        ),
+        (
+            "return for_export is not False or platforms is None or",
+            "return for_export or platforms is None or",
+            "test_jax_internals.py -k context_without",
+        ),
+        (
+            "return for_export is not False or platforms is None or",
+            "return for_export is not False or platforms is not None and",
+            "test_jax_internals.py -k context_without",
+        ),
+        (
+            'set(params) != {"branches"}',
+            '"branches" not in params',
+            "test_jax_internals.py -k branches_platforms",
+        ),
+        (
+            "    if not _platforms_are_named() and",
+            "    if",
+            "test_sparse_grad.py -k 'platform_dependent'",
+        ),
+        (
+            "if check_eqn.primitive not in _checkify_rules:",
+            "if False:",
+            "test_jax_internals.py -k checkify_without",
+        ),
+        (
+            "if eqn.effects or not used.isdisjoint(eqn.outvars):",
+            "if not used.isdisjoint(eqn.outvars):",
+            "test_jax_internals.py -k unused_equations",
+        ),
+        (
+            "used.update(v for v in eqn.invars if not isinstance(v, Literal))",
+            "pass",
+            "test_jax_internals.py -k unused_equations",
+        ),
+        (
+            "    if unpack is None:\n",
+            "    if False:\n",
+            "test_jax_internals.py -k counts_of_a_scan",
+        ),
+        (
+            "    raise _unknown(eqn, names)\n",
+            "    return None\n",
+            "test_jax_internals.py -k without_a_parameter",
+        ),
+        (
+            "except (AttributeError, TypeError):  # only a part",
+            "except AttributeError:  # only a part",
+            "test_jax_internals.py -k without_its_place",
+        ),
+        (
+            "c | _user_checks if",
             "c if",
             "test_bounds.py -k checkify_of_other",
         ),
         (
-            "outside = [frame for frame in frames if not _is_ours(frame)]",
+            "outside = [frame for frame in frames if not _is_ours(frame[0])]",
             "outside = frames",
             "test_sparse_grad_refused.py -k tied_table",
         ),
-        ("device, committed=False)", "device, committed=True)", "test_arguments.py -k as_jaxs"),
+        (
+            "_put(x, device, committed=False)",
+            "_put(x, device, committed=True)",
+            "test_arguments.py -k as_jaxs",
+        ),
     ],
 }

@@ -83,18 +83,13 @@ def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
     if not manual:
         return ()
     # With `check_vma=False` types do not tell along which axes values vary: assume all.
-    tracked = bool(_varying(lax.axis_index(manual[0])))
-    differing = set(_varying(indices)) if tracked else set(manual)
+    tracked = bool(_jax_internals.varying_axes(lax.axis_index(manual[0])))
+    differing = set(_jax_internals.varying_axes(indices)) if tracked else set(manual)
     for decision in _jax_internals.decisions_of_enclosing_control_flow():
         if decision is None or not tracked:
             return ()
-        differing -= decision.manual_axis_type.varying
+        differing -= _jax_internals.varying_axes(decision)
     return tuple(a for a in manual if a in differing)
-
-
-def _varying(x: jax.Array) -> frozenset[str]:
-    """The `shard_map` axes along which `x` varies, as far as its type tells."""
-    return jax.typeof(x).manual_axis_type.varying
 
 
 def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
@@ -127,7 +122,7 @@ def _all_valid(first, indices, *, spec=None):
 @valid_p.def_abstract_eval
 def _valid_abstract_eval(first, indices, *, spec):
     del indices, spec
-    return first.update(dtype=np.dtype(bool), weak_type=False)
+    return _jax_internals.bools_like(first)
 
 
 def _valid_batching_rule(operands, dims, *, spec):

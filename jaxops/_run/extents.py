@@ -22,7 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.export import is_symbolic_dim
-from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive
+from jax.extend.core import Jaxpr, Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
@@ -173,13 +173,8 @@ def _types(jaxpr: Jaxpr) -> Iterator[Any]:
             aval: Any = var.aval
             if isinstance(getattr(aval, "dtype", None), np.dtype):  # not a key, nor a token
                 yield aval
-        for inner in jax.tree.leaves([*eqn.params.values()], is_leaf=_is_program):
-            if _is_program(inner):
-                yield from _types(inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner)
-
-
-def _is_program(x: Any) -> bool:
-    return isinstance(x, (ClosedJaxpr, Jaxpr))
+        for inner in _jax_internals.programs_in(eqn):
+            yield from _types(inner)
 
 
 # An identity on the arguments of an op, whose batching rule learns by how much they are batched.

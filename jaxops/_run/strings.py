@@ -15,7 +15,7 @@ from jaxops._run import arguments
 
 def by_position(op: str, call: Callable, data: Mapping[str, object], fill_value: object) -> Any:
     """Moves the positions of the strings instead of the strings, then picks by position."""
-    if not _jax_internals.is_eager():
+    if not _jax_internals.is_on_host():
         raise TypeError(
             f"{op}: {' and '.join(data)} hold strings, which exist on the host only; "
             "call it outside jit, vmap and grad"

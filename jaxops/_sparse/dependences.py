@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
+from jaxops import _jax_internals
 from jaxops._sparse import jaxprs
 
 
@@ -34,7 +35,7 @@ def _walk(program: ClosedJaxpr, inputs: list[Dependence]) -> list[Dependence]:
 
 def _step(eqn: JaxprEqn, inputs: list[Dependence]) -> list[Dependence]:
     if eqn.primitive is jax_primitives.jit_p:
-        return _walk(jaxprs.body(eqn), inputs)
+        return _walk(_jax_internals.body(eqn), inputs)
     result = Dependence(
         frozenset().union(*(x.inputs for x in inputs)), _keeps_multiples(eqn, inputs)
     )

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
+from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, sum_at_first
 
@@ -286,7 +287,7 @@ def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
         for axis in axes:
             # Under `shard_map` with `check_vma=True` a type tells whether its array is the same on
             # all devices.
-            has_types = jax.typeof(lax.axis_index(axis)).manual_axis_type.varying
+            has_types = _jax_internals.varying_axes(lax.axis_index(axis))
             to = "invarying" if has_types else "varying"
             x = lax.all_gather(x, axis, tiled=True, to=to)
         return x

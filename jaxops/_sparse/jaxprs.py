@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
@@ -39,20 +39,13 @@ def type_of(atom) -> Any:
     return atom.aval
 
 
-def body(eqn: JaxprEqn) -> ClosedJaxpr:
-    """The program inside a `jit`, `checkpoint`, `scan` or the like."""
-    jaxpr = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "jaxpr"]
-    return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
-
-
 def bind(eqn: JaxprEqn, inputs: list) -> list:
     """Evaluates one equation, by way of a program that has no other."""
     invars = [v for v in eqn.invars if not isinstance(v, Literal)]
     inputs = [x for x, v in zip(inputs, eqn.invars, strict=True) if not isinstance(v, Literal)]
     distinct = dict(zip(invars, inputs, strict=True))
-    debug_info = DebugInfo("sparse_value_and_grad", eqn.primitive.name, None, None)
-    jaxpr = Jaxpr((), list(distinct), eqn.outvars, [eqn], eqn.effects, debug_info)
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, []))(*distinct.values())
+    program = _jax_internals.program_of(eqn.primitive.name, [eqn], list(distinct), eqn.outvars)
+    return jaxpr_as_fun(program)(*distinct.values())
 
 
 def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
@@ -69,7 +62,7 @@ def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
         if eqn.primitive is jax_primitives.cond_p:
             return unchanged_by_cond(eqn, inputs)
         if eqn.primitive in _CALLS:
-            return unchanged(body(eqn), inputs)
+            return unchanged(_jax_internals.body(eqn), inputs)
         return [None] * len(eqn.outvars)
 
     return walk(program, inputs, step, literal=lambda _: None)
@@ -79,7 +72,7 @@ def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
     """For each result the carry that it is, if each round passes that on in its place."""
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     results: list = [None] * len(eqn.outvars)
-    numbers = unchanged(body(eqn), range(len(inputs)))
+    numbers = unchanged(_jax_internals.body(eqn), range(len(inputs)))
     for n in range(num_carry):
         if numbers[n] == num_consts + n:
             results[n] = inputs[num_consts + n]
@@ -88,7 +81,7 @@ def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
 
 def unchanged_by_cond(eqn: JaxprEqn, inputs: list) -> list:
     """For each result the operand that it is, if every branch returns the same one."""
-    branches = [unchanged(b, range(1, len(inputs))) for b in eqn.params["branches"]]
+    branches = [unchanged(b, range(1, len(inputs))) for b in _jax_internals.branches(eqn)]
     same = [
         numbers[0] if len(set(numbers)) == 1 else None for numbers in zip(*branches, strict=True)
     ]

@@ -206,10 +206,7 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
     """The lookup that `eqn` is; its positions are evaluated here."""
     table, *indices = inputs
     if not all(map(_is_known, indices)):
-        raise NotImplementedError(
-            "sparse_value_and_grad: the indices of a lookup must not come out of a while_loop that "
-            f"also computes what is differentiated; received such{_jax_internals.where(eqn)}"
-        )
+        raise _unknown(eqn, "the indices of a lookup")
     return Lookup(
         positions=access.positions(starts_of(eqn, list(map(_value, indices)))),
         table=table.number,
@@ -219,13 +216,20 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
     )
 
 
+def _unknown(eqn: JaxprEqn, noun: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"sparse_value_and_grad: {noun} must not come out of a while_loop that also computes what "
+        f"is differentiated; received such{_jax_internals.where(eqn)}"
+    )
+
+
 def _find_inside(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
-    return _find(jaxprs.body(eqn), inputs, refuse)
+    return _find(_jax_internals.body(eqn), inputs, refuse)
 
 
 def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
     """By a loop whose rounds walk the body, so that positions come out stacked."""
-    body = jaxprs.body(eqn)
+    body = _jax_internals.body(eqn)
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     nothing = [_TANGENT] * len(eqn.outvars)
     passed = _passed_by_scan(eqn, inputs)
@@ -258,8 +262,8 @@ def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
         step,
         [_value(inputs[n]) for n in carried if known[n]],
         [_value(inputs[n]) for n in range(carried.stop, len(inputs)) if known[n]],
-        length=eqn.params["length"],
-        reverse=eqn.params["reverse"],
+        length=_jax_internals.param(eqn, "length"),
+        reverse=_jax_internals.param(eqn, "reverse"),
     )
     results = iter([*carry, *ys])
     outs = [next(results) if known else _TANGENT for known in known_out]
@@ -269,11 +273,13 @@ def _find_in_scan(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
 def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, list]:
     """By a switch whose cases walk the branches."""
     index, *operands = inputs
-    branches = eqn.params["branches"]
+    branches = _jax_internals.branches(eqn)
     known_out = _cond_known(eqn, list(map(_is_known, inputs)))
     passed = _passed_by_cond(eqn, inputs)
     if _first_table(inputs) is None and not any(known_out):
         return [], [_TANGENT] * len(eqn.outvars)
+    if not _is_known(index):
+        raise _unknown(eqn, "the predicate or index of a cond that uses a table")
     values = [_value(x) for x in operands if _is_known(x)]
 
     def find(branch: ClosedJaxpr, values):
@@ -321,7 +327,7 @@ def _known_results(program: ClosedJaxpr, known: Sequence[bool]) -> list[bool]:
 
 
 def _inside_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
-    return _known_results(jaxprs.body(eqn), known)
+    return _known_results(_jax_internals.body(eqn), known)
 
 
 def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
@@ -333,7 +339,7 @@ def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     known = list(known)
     while True:
-        results = _known_results(jaxprs.body(eqn), known)
+        results = _known_results(_jax_internals.body(eqn), known)
         carry = slice(num_consts, num_consts + num_carry)
         still = [a and b for a, b in zip(known[carry], results[:num_carry], strict=True)]
         results[:num_carry] = still
@@ -343,8 +349,10 @@ def _scan_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
 
 
 def _cond_known(eqn: JaxprEqn, known: list[bool]) -> list[bool]:
-    """The results that every branch makes from known inputs."""
-    branches = [_known_results(branch, known[1:]) for branch in eqn.params["branches"]]
+    """The results that every branch makes from known inputs; none if the index is not known."""
+    if not known[0]:
+        return [False] * len(eqn.outvars)
+    branches = [_known_results(branch, known[1:]) for branch in _jax_internals.branches(eqn)]
     return [all(results) for results in zip(*branches, strict=True)]
 
 
@@ -372,7 +380,7 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, rows: list, tables: dict) 
 
 
 def _evaluate_inside(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
-    return _evaluate(jaxprs.body(eqn), inputs, rows, tables)
+    return _evaluate(_jax_internals.body(eqn), inputs, rows, tables)
 
 
 def _evaluate_checkpoint(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
@@ -380,12 +388,14 @@ def _evaluate_checkpoint(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) 
     passed: list = []
 
     def body(values, rows):
-        results = _evaluate(jaxprs.body(eqn), _with_tables(inputs, values), rows, tables)
+        results = _evaluate(_jax_internals.body(eqn), _with_tables(inputs, values), rows, tables)
         passed[:] = [x if isinstance(x, Table) else None for x in results]
         return _without_tables(results)
 
     checkpointed = jax.checkpoint(
-        body, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"]
+        body,
+        prevent_cse=_jax_internals.param(eqn, "prevent_cse"),
+        policy=_jax_internals.param(eqn, "policy"),
     )
     results = iter(checkpointed(_without_tables(inputs), rows))
     return [next(results) if table is None else table for table in passed]
@@ -404,7 +414,7 @@ def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
     def step(carry, xs_and_rows):
         xs, rows = xs_and_rows
         args = [*consts, *_with_tables(init, carry), *xs]
-        results = _evaluate(jaxprs.body(eqn), args, rows, tables)
+        results = _evaluate(_jax_internals.body(eqn), args, rows, tables)
         results = _without_passed(passed, results, tables)
         split = len(_without_tables(init))
         return results[:split], results[split:]
@@ -413,9 +423,9 @@ def _evaluate_scan(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
         step,
         _without_tables(init),
         (xs, rows),
-        length=eqn.params["length"],
-        reverse=eqn.params["reverse"],
-        unroll=eqn.params["unroll"],
+        length=_jax_internals.param(eqn, "length"),
+        reverse=_jax_internals.param(eqn, "reverse"),
+        unroll=_jax_internals.param(eqn, "unroll"),
     )
     return _with_passed(passed, [*_with_tables(init, carry), *ys])
 
@@ -426,11 +436,11 @@ def _evaluate_cond(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
     passed = _passed_by_cond(eqn, inputs)
 
     def take(number: int, values, rows):
-        branch = eqn.params["branches"][number]
+        branch = _jax_internals.branches(eqn)[number]
         results = _evaluate(branch, _with_tables(operands, values), rows[number], tables)
         return _without_passed(passed, results, tables)
 
-    cases = [lambda *args, n=n: take(n, *args) for n in range(len(eqn.params["branches"]))]
+    cases = [lambda *args, n=n: take(n, *args) for n in range(len(_jax_internals.branches(eqn)))]
     results = iter(_switch(eqn, index, cases, _without_tables(operands), rows))
     return [next(results) if table is None else table for table in passed]
 
@@ -505,7 +515,7 @@ def _lost_by_scan(eqn: JaxprEqn, inputs: list) -> list[int]:
 
 def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
     """A switch between `cases`; a `lax.platform_dependent` where `eqn` is one."""
-    platforms = eqn.params.get("branches_platforms")
+    platforms = _jax_internals.platforms_of_branches(eqn)
     if not platforms:
         return lax.switch(_value(index), cases, *operands)
     by_platform = {
@@ -525,7 +535,8 @@ def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
     if eqn.primitive in jaxprs.IDENTITIES:
         return table
     if eqn.primitive is jax_primitives.convert_element_type_p:
-        return dataclasses.replace(table, dtypes=(*table.dtypes, eqn.params["new_dtype"]))
+        dtype = jaxprs.type_of(eqn.outvars[0]).dtype
+        return dataclasses.replace(table, dtypes=(*table.dtypes, dtype))
     return None
 
 

@@ -25,7 +25,7 @@ from jax import lax
 from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
-from jaxops import _forms
+from jaxops import _forms, _jax_internals
 from jaxops._indexing import deterministic_sums, index_dtypes
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers
 from jaxops._sparse.duplicates import position_dtype
@@ -71,7 +71,7 @@ class Lookup:
         """The shape and dtype of the rows that are read."""
         shape = (*self.positions.shape, *self.row_shape)
         table = jax.typeof(leaves[self.table])
-        if varying := table.manual_axis_type.varying:  # under `shard_map`
+        if varying := _jax_internals.varying_axes(table):  # under `shard_map`
             return lax.pcast(jnp.zeros(shape, table.dtype), tuple(varying), to="varying")
         return jax.ShapeDtypeStruct(shape, table.dtype)
 
@@ -192,10 +192,12 @@ def _reader(eqn: JaxprEqn) -> tuple[Callable, Callable] | None:
 def _slice_access(eqn: JaxprEqn) -> Access:
     shape = type_of(eqn.invars[0]).shape
     result = type_of(eqn.outvars[0]).shape
+    is_static = eqn.primitive is jax_primitives.slice_p
+    strides = _jax_internals.param(eqn, "strides") if is_static else None
     return Access(
         shape=shape,
         sizes=result,
-        strides=eqn.params.get("strides") or (1,) * len(shape),
+        strides=strides or (1,) * len(shape),
         batch_shape=(),
         collapsed=(),
         offset_dims=tuple(range(len(shape))),
@@ -204,7 +206,7 @@ def _slice_access(eqn: JaxprEqn) -> Access:
 
 
 def _slice_starts(eqn: JaxprEqn):
-    return list(np.array(eqn.params["start_indices"], np.int64))
+    return list(np.array(_jax_internals.param(eqn, "start_indices"), np.int64))
 
 
 def _dynamic_slice_starts(eqn: JaxprEqn, *starts):
@@ -242,8 +244,9 @@ def _gather_starts(eqn: JaxprEqn, indices):
 def _gather_params(eqn: JaxprEqn):
     """The parameters of a `lax.gather`, or of the one that a primitive of jaxops stands for."""
     if eqn.primitive is jax_primitives.gather_p:
-        return (eqn.params[key] for key in ("dimension_numbers", "slice_sizes", "mode"))
-    windows = eqn.params["windows"]
+        names = ("dimension_numbers", "slice_sizes", "mode")
+        return (_jax_internals.param(eqn, name) for name in names)
+    windows = _jax_internals.param(eqn, "windows")
     table, indices = map(type_of, eqn.invars)
     numbers = gather_dimension_numbers(windows, table.ndim, indices.ndim)
     return numbers, windows.slice_sizes(table.shape), _MODES.PROMISE_IN_BOUNDS

@@ -147,7 +147,7 @@ class Rows:
         if name == "while":
             return self._while(eqns, operands, path, equations)
         if name in row_rules.CALLS:
-            return self.run([jaxprs.body(e) for e in eqns], operands, path, equations)
+            return self.run([_jax_internals.body(e) for e in eqns], operands, path, equations)
         if name in row_rules.EACH_BY_ITSELF:
             return operands
         if name in row_rules.ELEMENTWISE:
@@ -256,7 +256,7 @@ class Rows:
         """Over other axes than the rows, or over rows if the ones without gradient add nothing."""
         name = eqn.primitive.name
         (operand,) = operands
-        axes = eqn.params["axes"]
+        axes = _jax_internals.param(eqn, "axes")
         rank = len(jaxprs.type_of(eqn.invars[0]).shape)
         if operand.rows is None:
             return [result._replace(absent=None)]
@@ -274,7 +274,7 @@ class Rows:
 
     def _dot_general(self, eqn, operands: list[Value], result: Value, equations) -> Value:
         """Rows must stand along a batch or free axis, or be summed, 0 where without gradient."""
-        (contracting, batch) = eqn.params["dimension_numbers"]
+        (contracting, batch) = _jax_internals.param(eqn, "dimension_numbers")
         places = []
         for n, operand in enumerate(operands):
             if operand.rows is None:
@@ -312,7 +312,7 @@ class Rows:
     def _cond(self, eqns, operands: list[Value], path, equations) -> list[Value]:
         """The values of all branches that may be taken, joined."""
         index, *rest = operands
-        branches = list(zip(*(e.params["branches"] for e in eqns), strict=True))
+        branches = list(zip(*map(_jax_internals.branches, eqns), strict=True))
         index = self._gate(index, (*path, "index"), len(branches), equations)
         taken = range(len(branches)) if index.constant is None else [int(index.constant)]
         calls = equations[:-1]
@@ -370,7 +370,7 @@ class Rows:
                 result, tables = _union(operands), {v.rows[0] for v in operands if v.rows}
                 return self._mixed(eqn, result, tables, "loops over the rows (scan)", equations)
         xs = [x._replace(rows=x.rows and (x.rows[0], x.rows[1] - 1), same_as=None) for x in xs]
-        bodies, calls = [jaxprs.body(e) for e in eqns], equations[:-1]
+        bodies, calls = [_jax_internals.body(e) for e in eqns], equations[:-1]
 
         def run(carry):
             return self.run(bodies, [*consts, *carry, *xs], path, calls)
@@ -381,11 +381,11 @@ class Rows:
 
     def _while(self, eqns, operands: list[Value], path, equations) -> list[Value]:
         """As `_scan`; whether the loop goes on decides its results too."""
-        params = eqns[0].params
-        counts = params["cond_nconsts"], params["body_nconsts"]
+        param = _jax_internals.param
+        counts = param(eqns[0], "cond_nconsts"), param(eqns[0], "body_nconsts")
         cond_consts, body_consts = operands[: counts[0]], operands[counts[0] : sum(counts)]
         calls = equations[:-1]
-        conds, bodies = ([e.params[n] for e in eqns] for n in ("cond_jaxpr", "body_jaxpr"))
+        conds, bodies = ([param(e, n) for e in eqns] for n in ("cond_jaxpr", "body_jaxpr"))
 
         def run(carry):
             (goes_on,) = self.run(conds, [*cond_consts, *carry], path, calls)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from jax.extend.core import JaxprEqn
 
+from jaxops import _jax_internals
 from jaxops._sparse import jaxprs
 
 CALLS = {
@@ -108,7 +110,7 @@ def fold(eqn: JaxprEqn, numbers: Sequence) -> Any:
             low, x, high = numbers
             return np.minimum(np.maximum(x, low), high)
         if name == "integer_pow":
-            return numbers[0] ** np.asarray(eqn.params["y"], dtype)
+            return numbers[0] ** np.asarray(_jax_internals.param(eqn, "y"), dtype)
         if name == "div" and np.issubdtype(dtype, np.floating):
             return np.divide(*numbers)
         return _FOLDS[name](*numbers) if name in _FOLDS else None
@@ -165,20 +167,22 @@ def loses_sign(eqn: JaxprEqn) -> bool:
     """Whether the result depends on magnitudes alone."""
     name = eqn.primitive.name
     is_square = name == "mul" and eqn.invars[0] is eqn.invars[1]
-    is_even = name == "integer_pow" and eqn.params["y"] % 2 == 0
+    is_even = name == "integer_pow" and _jax_internals.param(eqn, "y") % 2 == 0
     return is_square or is_even or name in ("abs", "square", "is_finite")
 
 
 def same_params(first: JaxprEqn, second: JaxprEqn) -> bool:
     """Whether an element-wise equation is the same for both numbers of rows."""
-    return all(first.params.get(n) == second.params.get(n) for n in ("y", "new_dtype"))
+    if first.primitive.name == "integer_pow":
+        return _jax_internals.param(first, "y") == _jax_internals.param(second, "y")
+    return _dtype(first.outvars[0]) == _dtype(second.outvars[0])
 
 
 def rows_are_alike(eqn: JaxprEqn, axes: Sequence[int]) -> bool:
     """Whether the result of an equation without rows is constant along these axes."""
     if eqn.primitive.name == "broadcast_in_dim":
         return True
-    return eqn.primitive.name == "iota" and eqn.params["dimension"] not in axes
+    return eqn.primitive.name == "iota" and _jax_internals.param(eqn, "dimension") not in axes
 
 
 def absent_after(name: str, absent: Any) -> Any:
@@ -199,24 +203,24 @@ def is_identity(name: str, absent: Any) -> bool:
 def moved_axis(eqns: Sequence[JaxprEqn], operands: Sequence, axis: int) -> int | None:
     """The axis of the rows in the result; None if elements of several rows meet."""
     eqn = eqns[0]
-    name, params = eqn.primitive.name, eqn.params
+    name, param = eqn.primitive.name, functools.partial(_jax_internals.param, eqn)
     shapes = [[jaxprs.type_of(v).shape for v in (e.invars[0], e.outvars[0])] for e in eqns]
     (shape, result), (other_shape, other_result) = shapes
     if name in _ALONG:
-        along = params[_ALONG[name]]
+        along = param(_ALONG[name])
         has_rows = all(v.rows for v in operands)
         return axis if has_rows and axis not in np.atleast_1d(along) else None
     if name == "bitcast_convert_type":  # may cut elements up, along one more axis at the end
         return axis
     if name == "stack":
-        return axis + (params["axis"] <= axis) if all(v.rows for v in operands) else None
+        return axis + (param("axis") <= axis) if all(v.rows for v in operands) else None
     if name == "transpose":
-        return tuple(params["permutation"]).index(axis)
+        return tuple(param("permutation")).index(axis)
     if name == "squeeze":
-        dimensions = params["dimensions"]
+        dimensions = param("dimensions")
         return None if axis in dimensions else axis - sum(n < axis for n in dimensions)
     if name == "broadcast_in_dim":
-        moved = params["broadcast_dimensions"][axis]
+        moved = param("broadcast_dimensions")[axis]
         varying = [n for n, (a, b) in enumerate(zip(result, other_result, strict=True)) if a != b]
         return moved if varying == [moved] else None
     if name == "reshape":
@@ -224,12 +228,12 @@ def moved_axis(eqns: Sequence[JaxprEqn], operands: Sequence, axis: int) -> int |
     if name in ("slice", "dynamic_slice", "pad", "reduce_window_sum"):
         # The result has all rows if its size along their axis is theirs in both programs.
         is_whole = result[axis] == shape[axis] and other_result[axis] == other_shape[axis]
-        return axis if is_whole and (name != "slice" or _is_forward(params, axis)) else None
+        return axis if is_whole and (name != "slice" or _is_forward(param, axis)) else None
     return None
 
 
-def _is_forward(params: dict, axis: int) -> bool:
-    return params["start_indices"][axis] == 0 and (params["strides"] or {axis: 1})[axis] == 1
+def _is_forward(param: Callable, axis: int) -> bool:
+    return param("start_indices")[axis] == 0 and (param("strides") or {axis: 1})[axis] == 1
 
 
 def _reshaped_axis(shape, result, other_shape, other_result, axis: int) -> int | None:

@@ -154,6 +154,46 @@ def test_while_loop_is_refused_as_by_jax():
         jaxops.sparse_value_and_grad(loss, tables="", tied=True)(table(5))
 
 
+def chosen_by_a_while_loop(uses_table):
+    """Under `jax.checkpoint` a loop is run again as a whole, so what it counts is not known."""
+
+    @jax.checkpoint
+    def loss(params):
+        t, w = params["embed"], params["w"]
+        n, s = lax.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, c[1] * w), (0, 1.0))
+        if uses_table == "inside":
+            return lax.cond(n > 1, lambda: square(t[I]), lambda: 0.0) + lax.stop_gradient(s)
+        # Each branch is known, and which one is taken is not.
+        x = lax.cond(n > 1, lambda: 3.0, lambda: 5.0)
+        rows = t[lax.cond(n > 1, lambda: 3, lambda: 5)] if uses_table == "after" else t[I]
+        return square(rows) * x + lax.stop_gradient(s)
+
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("uses_table", "words"),
+    [
+        ("inside", r"the predicate or index of a cond that uses a table must not come out of a"),
+        ("after", r"the indices of a lookup must not come out of a while_loop"),
+    ],
+    ids=["inside", "after"],
+)
+@pytest.mark.parametrize("tied", [False, True])
+def test_cond_chosen_by_a_while_loop_is_refused(uses_table, words, tied):
+    params = {"embed": table(7, 3), "w": jnp.float32(2)}
+    step = jaxops.sparse_value_and_grad(
+        chosen_by_a_while_loop(uses_table), tables="embed", tied=tied
+    )
+    with pytest.raises(NotImplementedError, match=words + r".*test_sparse_grad_refused.py:\d+"):
+        step(params)
+
+
+def test_cond_without_a_table_is_chosen_by_a_while_loop():
+    params = {"embed": table(7, 3), "w": jnp.float32(2)}
+    assert_sparse(chosen_by_a_while_loop("elsewhere"), params)
+
+
 # --- bad input ---
 
 ONE = {"embed": table(7, 3)}

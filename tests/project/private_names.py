@@ -1,0 +1,332 @@
+"""Takes names of JAX away from jaxops, one by one, and looks at what becomes of it.
+
+A name is taken away by a change of jaxops' text, as JAX itself needs its names. Each case is a fork
+of this process, which has imported all but jaxops: `import jaxops` and calls of `gather` have to
+work in all of them, and then `CASES` tells what else. Prints a line of JSON, what went wrong by
+case. `test_jax_internals.py` runs it.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export, lax
+from jax.experimental import checkify
+from jax.extend.core import jaxpr_as_fun
+
+SOURCE = Path(__file__).resolve().parents[2] / "jaxops" / "_jax_internals.py"
+X = np.arange(4, dtype=np.float32)
+
+
+class Finder:
+    """Finds `jaxops._jax_internals`, with another text."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != "jaxops._jax_internals":
+            return None
+        loader = importlib.machinery.SourceFileLoader(fullname, str(SOURCE))
+        loader.get_code = lambda fullname: compile(self.text, str(SOURCE), "exec")
+        return importlib.util.spec_from_file_location(fullname, SOURCE, loader=loader)
+
+
+def refuses(words: str, call, *args) -> None:
+    """`call` raises an error with these words, a regular expression."""
+    with pytest.raises(Exception, match=f"(?s){words}"):
+        call(*args)
+
+
+OUT_OF_BOUNDS = r"indices\[0\] = 9 is not in \[0, 4\)"
+
+
+def plain_calls() -> None:
+    import jaxops
+
+    def gather(indices):
+        return jaxops.gather(jnp.asarray(X), indices)
+
+    assert gather([3]) == 3
+    for call in (gather, jax.jit(gather)):
+        assert call(jnp.array([3])) == 3
+    refuses(OUT_OF_BOUNDS, gather, jnp.array([9]))
+
+
+# --- what else works, or is refused in which words ---
+
+
+def arrays() -> None:
+    from jaxops import _jax_internals
+
+    x = np.arange(2, dtype=np.int64)
+    (device,) = jax.devices()
+    like = [jnp.zeros(()), jax.device_put(0.0, device)]
+    made = [_jax_internals.put_like(x, other) for other in like]
+    assert [y.committed for y in (*made, _jax_internals.put_on_default_device(x))] == [
+        False,
+        True,
+        False,
+    ]
+    for y in (*made, _jax_internals.put_on_default_device(x)):
+        assert y.dtype == np.int64  # while 64-bit types are off
+        assert y.devices() == {device}
+        np.testing.assert_array_equal(y, x)
+
+
+def checks() -> None:
+    """In a program for the CPU."""
+    import jaxops
+
+    program = jax.jit(lambda i: jaxops.gather(jnp.asarray(X), i))
+    assert program(jnp.array([3])) == 3
+    refuses(OUT_OF_BOUNDS, lambda: jax.block_until_ready(program(jnp.array([9]))))
+
+
+def eager() -> None:
+    import jaxops
+    from jaxops import _jax_internals
+
+    assert not _jax_internals.is_eager()
+    assert not jax.eval_shape(lambda: jnp.zeros(int(_jax_internals.is_on_host()))).size
+    assert list(jax.grad(lambda x: jaxops.gather(x, [3, 3])[0])(X)) == [0, 0, 0, 1]
+    by_index = jax.vmap(lambda i: jaxops.gather(X, i) + jaxops.gather(X, 3))
+    assert list(by_index(jnp.arange(2))) == [3, 4]
+    arrays()
+    assert list(jaxops.unique(jnp.array([3, 3, 1])).y) == [3, 1]
+    parts = jaxops.dynamic_partition(jnp.array([3, 2, 1]), jnp.array([0, 1, 0]), 2)
+    assert [list(part) for part in parts] == [[3, 1], [2]]
+    assert jaxops.string_to_number(["3", "4"]).dtype == np.float32
+    assert jaxops.gather(["a", "b"], [1])[0] == "b"
+
+
+def checkify_raises() -> None:
+    """As without checkify, in place of a functional error."""
+    import jaxops
+
+    def gather(indices):
+        return jaxops.gather(jnp.asarray(X), indices)
+
+    for call in (gather, jax.jit(gather)):
+        checked = checkify.checkify(call)
+        assert list(checked(jnp.array([3]))[1]) == [3]
+        refuses(OUT_OF_BOUNDS, lambda c=checked: jax.block_until_ready(c(jnp.array([9]))))
+
+
+def checkify_works() -> None:
+    import jaxops
+
+    error, _ = checkify.checkify(lambda i: jaxops.gather(jnp.asarray(X), i))(jnp.array([9]))
+    assert re.search(OUT_OF_BOUNDS, error.get() or "")
+
+
+def rows() -> None:
+    import jaxops
+
+    def loss(t):
+        del_ = jnp.sum(t)  # not used
+        del del_
+        return jnp.sum(t[jnp.array([1, 1])])
+
+    grad = jaxops.sparse_value_and_grad(loss, tables="")(jnp.ones((4, 3)))[1]
+    np.testing.assert_array_equal(grad.to_dense(), [[0] * 3, [2] * 3, [0] * 3, [0] * 3])
+    assert checks_unused() == ["sin"]
+
+
+def checks_unused() -> list[str]:
+    from jaxops import _jax_internals
+
+    program = jax.make_jaxpr(lambda x: (jnp.cos(x), jnp.sin(x))[1:])(1.0)
+    assert [eqn.primitive.name for eqn in program.jaxpr.eqns] == ["cos", "sin"]
+    dropped = _jax_internals.drop_unused(program)
+    assert jaxpr_as_fun(dropped)(1.0)[0] == jnp.sin(1.0)
+    return [eqn.primitive.name for eqn in dropped.jaxpr.eqns]
+
+
+def refused_use(has_place: bool) -> None:
+    import jaxops
+
+    use = jaxops.sparse_value_and_grad(lambda t: jnp.sum(t**2), tables="")
+    place = r" at .*private_names.py:\d+ \(.*\)" if has_place else ""
+    refuses(rf"a use by \w+{place}\. With tied", use, jnp.ones((4, 3)))
+
+
+def over_one_shard(program):
+    mesh = jax.sharding.Mesh(np.array(jax.devices()), "d")
+    spec = jax.sharding.PartitionSpec("d")
+    return jax.jit(jax.shard_map(program, mesh=mesh, in_specs=spec, out_specs=spec))
+
+
+def axes_to_agree_on() -> list[tuple]:
+    """Without control flow, in a branch that all shards take, and in one that some may not."""
+    import jaxops
+    from jaxops._indexing import check
+
+    seen = []
+
+    def look(i):
+        seen.append(check._axes_to_agree_on(i))
+        return jaxops.gather(jnp.asarray(X), i)
+
+    def program(i):
+        same, own = lax.psum(i[0], "d") > 0, i[0] > 0
+        x = look(i) + lax.cond(same, look, lambda i: 0.0 * i, i)
+        x += lax.switch(own.astype(jnp.int32), [lambda i: 0.0 * i, look, look], i)
+        return x + lax.while_loop(lambda c: c[0, 0] < 1, lambda c: look(i)[None], x[None] * 0)[0]
+
+    np.testing.assert_array_equal(over_one_shard(program)(jnp.array([3])), [12])
+    return seen
+
+
+def shards_agree() -> None:
+    seen = axes_to_agree_on()
+    assert seen == [("d",), ("d",), (), ()], seen
+
+
+def shards_do_not_wait() -> None:
+    from jaxops import _jax_internals
+
+    assert _jax_internals.decisions_of_enclosing_control_flow() == [None]
+
+
+def shards_raise_alone() -> None:
+    shards_do_not_wait()
+    assert set(axes_to_agree_on()) == {()}
+
+
+def types_are_refused() -> None:
+    refuses("jaxops: inside jax.shard_map the types of arrays must tell", axes_to_agree_on)
+
+
+def types_are_told() -> None:
+    """By the other name, or refused: as this version of JAX has it."""
+    try:
+        shards_agree()
+    except NotImplementedError:
+        types_are_refused()
+
+
+def exported(mode: str):
+    import jaxops
+
+    program = jax.jit(lambda x, i: jaxops.gather(x, i, mode=mode))
+    return export.export(program)(X, jnp.array([3]))
+
+
+def exports_refused_by_us() -> None:
+    checks()
+    refuses("gather: mode must be one that needs no Python", exported, "device")
+    assert exported("fill").call(X, jnp.array([9]))[0] == 0
+
+
+def exports_refused_by_jax() -> None:
+    checks()
+    refuses("(?i)callback", exported, "device")
+    assert exported("fill").call(X, jnp.array([9]))[0] == 0
+
+
+def all_as_ever() -> None:
+    from jaxops import _jax_internals
+
+    assert _jax_internals.is_eager()
+    arrays()
+    checkify_works()
+    rows()
+    refused_use(has_place=True)
+    shards_agree()
+    exports_refused_by_us()
+    assert _jax_internals.decisions_of_enclosing_control_flow() == []
+    refuses("there is no sum of row numbers", lambda: row_numbers().sum())
+
+
+def row_numbers():
+    from jaxops._sparse import row_numbers
+
+    return row_numbers.to_leaf(jnp.arange(3))
+
+
+def keys_as_jaxs() -> None:
+    refuses("^(?!.*row numbers)", lambda: row_numbers().sum())
+
+
+# What is replaced in the text, and the function that looks.
+CASES = {
+    "nothing": ([], all_as_ever),
+    "get_opaque_trace_state": (["get_opaque_trace_state"], eager),
+    "batched_device_put": (["batched_device_put"], arrays),
+    "enable_x64": (["committed, enable_x64"], arrays),
+    "ShapedArray": (["jax.core.ShapedArray"], arrays),
+    "jax_default_device": (["jax_default_device"], arrays),
+    "error_checks": (["checkify.error_checks"], checkify_raises),
+    "check": (["checkify.check"], checkify_raises),
+    "user_checks": (["checkify.user_checks"], checkify_raises),
+    "dce_jaxpr": (["partial_eval.dce_jaxpr"], rows),
+    "user_frames": (["user_frames"], lambda: refused_use(has_place=False)),
+    "source_info": (["eqn.source_info"], lambda: refused_use(has_place=False)),
+    "varying": (["manual_axis_type.varying"], types_are_told),
+    "vma": (["vma"], types_are_told),
+    "varying and vma": (["manual_axis_type.varying", "vma"], types_are_refused),
+    "update": (["aval.update"], checks),
+    "num_devices": (["axis_context.num_devices"], checks),
+    "for_export": (["lowering_parameters.for_export"], exports_refused_by_jax),
+    "platforms": (["module_context.platforms"], exports_refused_by_us),
+    "module_context": (["module_context"], exports_refused_by_jax),
+    "PRNGKeyArray": (["PRNGKeyArray"], keys_as_jaxs),
+    "conditionals": (["jax._src.lax.control_flow.conditionals"], shards_raise_alone),
+    **{
+        name: ([name], shards_do_not_wait)
+        for name in (
+            "jax._src.lax.control_flow.loops",
+            *('"pred', '"index', '"while_loop', '"_create_jaxpr', '"cond_jaxpr'),
+        )
+    },
+}
+
+
+def without(names: list[str]) -> str:
+    """The text of `_jax_internals.py`, with other names in place of these."""
+    text = SOURCE.read_text()
+    for name in names:
+        changed = re.sub(rf"{re.escape(name)}(?=\W)", f"{name.strip()}_gone", text)
+        assert changed != text, f"{name} does not stand in {SOURCE.name}"
+        text = changed
+    return text
+
+
+def try_case(case: str) -> str:
+    """What goes wrong, or nothing; in a process of its own."""
+    with tempfile.TemporaryFile("w+") as note:
+        child = os.fork()
+        if child:
+            _, status = os.waitpid(child, 0)
+            note.seek(0)
+            return note.read() or (f"ended with status {status}" if status else "")
+        try:
+            names, look = CASES[case]
+            sys.meta_path.insert(0, Finder(without(names)))  # type: ignore[arg-type]
+            plain_calls()
+            look()
+        except BaseException:
+            traceback.print_exc(file=note)
+            note.flush()
+        finally:
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # of forks
+    assert "jaxops" not in sys.modules
+    print(json.dumps({case: try_case(case) for case in sys.argv[1:] or CASES}))

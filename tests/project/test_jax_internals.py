@@ -1,0 +1,336 @@
+"""Without one of JAX's private names jaxops works: one feature is slower, or refused in words."""
+
+import ast
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+import types
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import private_names
+import pytest
+from jax import lax
+from jax.experimental import checkify
+from jax.extend.core import primitives
+
+import jaxops
+from jaxops import _jax_internals
+
+PACKAGE = private_names.SOURCE.parent
+
+
+def modules():
+    return {str(path.relative_to(PACKAGE)): path.read_text() for path in PACKAGE.rglob("*.py")}
+
+
+# --- names of modules, attributes, frames ---
+
+
+@functools.cache
+def outcomes() -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, private_names.__file__],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("case", private_names.CASES)
+def test_without_a_name(case):
+    assert outcomes()[case] == ""
+
+
+def strings_of(function: str) -> set[str]:
+    """The strings that calls of a function in `_jax_internals.py` are given."""
+    return strings_in_calls(private_names.SOURCE.read_text(), function)
+
+
+def strings_in_calls(text: str, function: str) -> set[str]:
+    calls = [x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Call)]
+    calls = [x for x in calls if ast.unparse(x.func).split(".")[-1] == function]
+    return {str(x.value) for call in calls for x in call.args if isinstance(x, ast.Constant)}
+
+
+@pytest.mark.parametrize("function", ["_find", "_read"])
+def test_each_name_is_taken_away(function):
+    taken = [name for names, _ in private_names.CASES.values() for name in names]
+    names = strings_of(function) - {"unpack"}  # of a parameter: `test_counts_of_a_scan`
+    assert len(names) >= 5
+    assert not [name for name in names if not any(name.endswith(end) for end in taken)]
+
+
+def test_names_are_known_in_this_version():
+    """Else the slower way is taken, and nobody notices."""
+    assert not [name for name in strings_of("_find") if _jax_internals._find(name) is None]
+    assert _jax_internals._find("jax._src.nothing.of.this.name") is None
+    assert _jax_internals._decisions_are_seen()
+    assert _jax_internals._platforms_are_named()
+
+
+def test_no_other_module_has_private_names():
+    for path, text in modules().items():
+        if path != "_jax_internals.py":
+            assert not re.search(r"jax\._src|manual_axis_type|\.vma\b|_getframe", text), path
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Attribute) and node.attr == "params":
+                    assert isinstance(node.value, ast.Name), path
+                    assert node.value.id == "self", f"{path}:{node.lineno}: `_jax_internals.param`"
+
+
+# --- parameters of primitives ---
+
+
+@pytest.fixture(autouse=True)
+def _looked_at_anew():
+    yield
+    _jax_internals._platforms_are_named.cache_clear()
+
+
+def gone(monkeypatch, primitive: str, *names: str) -> None:
+    """Equations of `primitive` have other names for these parameters."""
+
+    def params(eqn):
+        gone = names if eqn.primitive.name == primitive else ()
+        return {f"{key}_gone" if key in gone else key: x for key, x in eqn.params.items()}
+
+    monkeypatch.setattr(_jax_internals, "_params", params)
+    _jax_internals._platforms_are_named.cache_clear()
+
+
+I = jnp.array([3, 0])  # noqa: E741
+TABLE = jnp.arange(12.0).reshape(4, 3)
+
+
+def rows(t):
+    return jnp.sum(t[I] ** 2)
+
+
+def in_scan(t):
+    return lax.scan(lambda c, i: (c + jnp.sum(t[i]), None), 0.0, I)[0]
+
+
+def in_cond(t):
+    return lax.cond(t[0, 0] > 1, lambda: rows(t), lambda: 0.0)
+
+
+def by_platform(t):
+    return lax.platform_dependent(t, cpu=rows, default=lambda t: 2 * rows(t))
+
+
+def remat(t):
+    return jax.checkpoint(rows)(t)
+
+
+def grad(fun):
+    return lambda: jaxops.sparse_value_and_grad(fun, tables="")(TABLE)
+
+
+class Optimizer:
+    """With one step that is made of the gradient and the table."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def init(self, params):
+        return ()
+
+    def update(self, updates, state, params):
+        return jax.tree.map(self.step, updates, params), state
+
+
+def step(fun):
+    slices = jaxops.IndexedSlices(jnp.ones((2, 3)), I, (4, 3))
+    return lambda: jaxops.lazy(Optimizer(fun)).apply(slices, (), TABLE)
+
+
+def repeated(g, p):
+    return lax.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, 2 * c[1]), (0, g))[1]
+
+
+REMAT = primitives.remat_p.name
+
+# What reads the parameter, by the primitive and the parameter.
+READS = {
+    ("jit", "jaxpr"): grad(jax.jit(rows)),
+    ("scan", "num_consts", "num_carry", "ft_in"): grad(in_scan),
+    ("scan", "jaxpr"): grad(in_scan),
+    ("scan", "length"): grad(in_scan),
+    ("scan", "reverse"): grad(in_scan),
+    ("scan", "unroll"): grad(in_scan),
+    ("cond", "branches"): grad(in_cond),
+    ("cond", "branches_platforms"): grad(jax.jit(by_platform)),
+    (REMAT, "jaxpr", "call_jaxpr"): grad(remat),
+    (REMAT, "prevent_cse"): grad(remat),
+    (REMAT, "policy"): grad(remat),
+    ("gather", "dimension_numbers"): grad(rows),
+    ("gather", "slice_sizes"): grad(rows),
+    ("gather", "mode"): grad(rows),
+    ("slice", "strides"): grad(lambda t: jnp.sum(lax.slice(t, (1, 0), (3, 3)))),
+    ("slice", "start_indices"): grad(lambda t: jnp.sum(lax.slice(t, (1, 0), (3, 3)))),
+    ("reduce_sum", "axes"): step(lambda g, p: g - jnp.sum(g, 1, keepdims=True)),
+    ("dot_general", "dimension_numbers"): step(lambda g, p: g @ jnp.ones((3, 3))),
+    ("while", "cond_nconsts"): step(repeated),
+    ("while", "body_nconsts"): step(repeated),
+    ("while", "cond_jaxpr"): step(repeated),
+    ("while", "body_jaxpr"): step(repeated),
+    ("integer_pow", "y"): step(lambda g, p: g**3),
+    ("iota", "dimension"): step(lambda g, p: g * lax.broadcasted_iota(g.dtype, g.shape, 1)),
+    ("cumsum", "axis"): step(lambda g, p: jnp.cumsum(g, 1)),
+    ("sort", "dimension"): step(lambda g, p: jnp.sort(g, 1)),
+    ("rev", "dimensions"): step(lambda g, p: jnp.flip(g, 1)),
+    ("split", "axis"): step(lambda g, p: jnp.split(g, 3, 1)[0] * g),
+    ("concatenate", "dimension"): step(lambda g, p: jnp.concatenate([g[:, :1], g[:, 1:]], 1)),
+    ("top_k", "axis"): step(lambda g, p: lax.top_k(g, 3)[0]),
+    ("transpose", "permutation"): step(lambda g, p: jnp.tanh(g.T).T),
+    ("squeeze", "dimensions"): step(lambda g, p: lax.squeeze(g[:, None], [1])),
+    ("broadcast_in_dim", "broadcast_dimensions"): step(lambda g, p: lax.squeeze(g[:, None], [1])),
+}
+
+
+@pytest.mark.parametrize("names", READS, ids="-".join)
+def test_without_a_parameter(names, monkeypatch):
+    primitive, *keys = names
+    gone(monkeypatch, primitive, *keys)
+    words = rf"{primitive} must have a parameter .*'{keys[-1] if len(keys) < 3 else keys[0]}'"
+    with pytest.raises(NotImplementedError, match=words) as error:
+        READS[names]()
+    assert jax.__version__ in str(error.value)
+
+
+def test_a_plain_cond_without_the_name_of_platforms(monkeypatch):
+    """The other kind has a parameter more, so this one is known."""
+    expected = grad(in_cond)()[1].to_dense()
+    gone(monkeypatch, "cond", "branches_platforms")
+    np.testing.assert_array_equal(grad(in_cond)()[1].to_dense(), expected)
+
+
+def test_all_parameters_are_taken_away():
+    """Those that are named in a call of `param`, or in a table of names."""
+    named = set()
+    for text in modules().values():
+        named |= strings_in_calls(text, "param")
+    assert len(named) > 15
+    own = {"windows"}  # of primitives of jaxops
+    assert named - own <= {key for _, *keys in READS for key in keys}
+
+
+def test_counts_of_a_scan(monkeypatch):
+    (eqn,) = jax.make_jaxpr(in_scan)(TABLE).jaxpr.eqns[-1:]
+    monkeypatch.setattr(_jax_internals, "_params", lambda _: {"ft_in": object()})
+    with pytest.raises(NotImplementedError, match="scan must have a parameter 'num_consts'"):
+        _jax_internals.scan_counts(eqn)
+
+
+def test_checkify_without_a_rule_for_its_own_check(monkeypatch):
+    monkeypatch.setattr(_jax_internals, "_checkify_rules", {})
+    with pytest.raises(NotImplementedError, match="must have a rule for the primitive of checkify"):
+        checkify.checkify(lambda i: jaxops.gather(TABLE, i))(I)
+
+
+def test_the_look_at_control_flow_fails(monkeypatch):
+    """As the tracing of the small program would, if the stack were another one."""
+
+    def fails(*args):
+        raise RuntimeError
+
+    _jax_internals._decisions_are_seen.cache_clear()
+    try:
+        monkeypatch.setattr(_jax_internals.lax, "switch", fails)
+        assert _jax_internals.decisions_of_enclosing_control_flow() == [None]
+    finally:
+        monkeypatch.undo()
+        _jax_internals._decisions_are_seen.cache_clear()
+    with jax.disable_jit():
+        assert _jax_internals.decisions_of_enclosing_control_flow() == []
+
+
+def test_control_flow_around_the_look(monkeypatch):
+    """Is told from that of the program which is looked at."""
+    seen = []
+
+    def look(x):
+        _jax_internals._decisions_are_seen.cache_clear()
+        seen.append(_jax_internals._decisions_are_seen())
+        return x + 1
+
+    lax.while_loop(lambda x: x < 1, lambda x: look(x), 0)
+    monkeypatch.setattr(_jax_internals, "_DECIDED_BY", {})
+    lax.while_loop(lambda x: x < 1, lambda x: look(x), 0)
+    _jax_internals._decisions_are_seen.cache_clear()
+    assert seen == [True, False]
+
+
+def test_concrete_arrays():
+    seen = []
+    jax.jit(lambda x: seen.append(_jax_internals.is_concrete(x)))(1.0)
+    others = [np.zeros(2), 1.0, jax.random.key(0), [jnp.zeros(2)]]
+    assert [*seen, *map(_jax_internals.is_concrete, others)] == [False] * 5
+    assert _jax_internals.is_concrete(jnp.zeros(2, jnp.bfloat16))
+
+
+def test_arrays_put_by_the_public_way(monkeypatch, x32):
+    monkeypatch.setattr(_jax_internals, "_batched_device_put", None)
+    device = jax.devices()[-1]
+    for like in (jnp.zeros(()), jax.device_put(0.0, device)):
+        x = _jax_internals.put_like(np.arange(2), like)
+        assert (x.dtype, x.committed, x.devices()) == (np.int64, like.committed, like.devices())
+
+
+def test_axes_of_a_type():
+    typed = types.SimpleNamespace
+    assert _jax_internals.varying_axes(typed(vma={"d"})) == {"d"}
+    other = typed(manual_axis_type=typed(varying={"e"}), vma={"d"})
+    assert _jax_internals.varying_axes(other) == {"e"}
+    assert _jax_internals.varying_axes(typed()) == set()
+
+    def shard(x):
+        with pytest.raises(NotImplementedError, match=r"the types of jax .* do not tell"):
+            _jax_internals.varying_axes(typed())
+        return x
+
+    private_names.over_one_shard(shard)(jnp.zeros(len(jax.devices())))
+
+
+def test_a_context_without_names():
+    """What is right anywhere is taken."""
+    ctx = types.SimpleNamespace(module_context=types.SimpleNamespace(platforms=("cpu",)))
+    assert not _jax_internals.is_for_one_device(ctx)
+    assert not _jax_internals.is_for_export(ctx)
+    assert _jax_internals.is_for_elsewhere(ctx)
+    known = types.SimpleNamespace(for_export=False)
+    ctx.module_context = types.SimpleNamespace(lowering_parameters=known)
+    assert not _jax_internals.is_for_export(ctx)
+    assert _jax_internals.is_for_elsewhere(ctx)  # the platforms are not known
+    ctx.module_context.platforms = ("cpu",)
+    assert not _jax_internals.is_for_elsewhere(ctx)
+
+
+def test_an_error_without_its_place(monkeypatch):
+    (eqn,) = jax.make_jaxpr(lambda x: lax.sin(x))(1.0).jaxpr.eqns
+    assert "test_jax_internals.py" in _jax_internals.where(eqn)
+    monkeypatch.setattr(_jax_internals, "_user_frames", None)
+    assert (_jax_internals.where(eqn), _jax_internals.frames_of(eqn)) == ("", [])
+
+
+def test_unused_equations_within_a_call_stay():
+    """If JAX's own function is gone: only those of the program itself go."""
+
+    def call(x):
+        jnp.cos(x)
+        jax.debug.print("{}", 1)
+        return jax.jit(lambda x: (jnp.sin(x), x * 2))(jnp.tanh(x))[1]
+
+    program = jax.make_jaxpr(call)(1.0)
+    left = _jax_internals._drop_unused_equations(program)
+    names = [eqn.primitive.name for eqn in program.jaxpr.eqns]
+    assert (names[0], names[-1]) == ("cos", "jit")
+    assert [eqn.primitive.name for eqn in left.jaxpr.eqns] == names[1:]
+    assert len(names) == 4  # one of them prints
