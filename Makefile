@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-all test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
+.PHONY: demo test test-all test-without-forms test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -17,6 +17,12 @@ PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 # What is soon done. XLA leaves optimizations out: see tests/fast.py.
 test: $(STAMP)
 	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'not slow and not optimized and not large and not stress'
+
+# The values of every op without the forms that programs for the CPU compute faster.
+test-without-forms: $(STAMP)
+	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_FAST=1 $(PYTEST) \
+		-m 'not slow and not optimized and not large and not stress' \
+		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
 # Every test but those of the two targets below, with programs as users compile them.
 test-all: $(STAMP)
@@ -54,7 +60,7 @@ fuzz: $(PARITY_STAMP)
 	$(PARITY_PYTHON) tests/parity/fuzz.py --seconds $(SECONDS) \
 		$(if $(FUNCTIONS),--functions $(FUNCTIONS)) $(if $(SEED),--seed $(SEED))
 
-# Small changes of jaxops, each of which its tests must notice; ONLY=_bounds narrows them down. About
+# Small changes of jaxops, each of which its tests must notice; ONLY=_indexing/bounds narrows them down. About
 # half an hour on two cores.
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))

@@ -6,6 +6,8 @@ import fast
 import jax
 import pytest
 
+from jaxops import _forms
+
 # Rank and dtype promotion hide mistakes in the library's own code.
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -32,6 +34,8 @@ def pytest_configure(config):
         os.environ.update({CACHE: folder, **CACHE_EVERY_PROGRAM})
         if os.environ.get("JAXOPS_TESTS_FAST"):  # `make test`
             fast.set_flags()
+    if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`
+        _forms.switch_off()
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

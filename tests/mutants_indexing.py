@@ -568,7 +568,7 @@ MUTANTS = {
         (
             "    if not _platforms_are_named() and",
             "    if",
-            "test_sparse_grad.py -k 'platform_dependent'",
+            "test_value_and_grad.py -k 'platform_dependent'",
         ),
         (
             "if check_eqn.primitive not in _checkify_rules:",

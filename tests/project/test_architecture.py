@@ -8,7 +8,7 @@ import jaxops
 
 PACKAGE = Path(jaxops.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
-USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_jax_internals", "_indexing", "_cpu", "_run"}
+USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_indexing", "_cpu", "_run"}
 
 
 def table() -> dict[str, set[str]]:
