@@ -376,31 +376,31 @@ MUTANTS = {
         (
             "constant_values=num_keys)",
             "constant_values=0)",
-            "test_partition.py -k 'sizes or random'",
+            "test_forms.py -k stable_order",
         ),
         (
             "starts = starts.at[counters].set(at + 1, **options)",
             "starts = starts.at[counters].set(at, **options)",
-            "test_partition.py -k 'sizes or random'",
+            "test_forms.py -k stable_order",
         ),
     ],
     "_cpu/parts_in_turn": [
         (
             "order = resize(order, order.shape[0] + max(sizes))",
             "pass",
-            "test_partition.py",
+            "test_forms.py -k take_parts",
         ),
         (
-            "return not is_small and len(sizes) < MANY",
-            "return len(sizes) < MANY",
-            "test_partition.py",
+            "valid = lax.iota(jnp.int32, size) < counts[n]",
+            "valid = lax.iota(jnp.int32, size) <= counts[n]",
+            "test_forms.py -k take_parts",
         ),
     ],
     "_indexing/parts": [
         (
-            "places = jnp.where(valid, starts[part][:, None] + within, 0)",
-            "places = starts[part][:, None] + within",
-            "test_partition.py",
+            "valid = within < counts[part][:, None]",
+            "valid = within <= counts[part][:, None]",
+            "test_ops.py -k 'values_eager and dynamic_partition'",
         ),
     ],
     "_cpu/put_in_turn": [
@@ -409,14 +409,9 @@ MUTANTS = {
             "for at, rows in zip(places[::-1], lists[::-1], strict=True):",
             "test_ops.py -k 'values_eager and dynamic_stitch'",
         ),
-        ("return count // 2 + 1", "return count // 2", "test_ops.py -k dynamic_stitch"),
+        ("return count // 2 + 1", "return count // 2", "test_forms.py -k fill_value"),
     ],
     "_indexing/pieces": [
-        (
-            "if dtype in (jnp.int2, jnp.uint2):",
-            "if dtype is None:",
-            "test_joining.py",
-        ),
         (
             "count > _TOO_MANY",
             "count > 2 * _TOO_MANY",
