@@ -32,6 +32,9 @@ def pytest_configure(config):
         folder = tempfile.mkdtemp(prefix="jaxops-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         os.environ.update({CACHE: folder, **CACHE_EVERY_PROGRAM})
+        # Programs of their own processes import what the tests share.
+        paths = [os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         if os.environ.get("JAXOPS_TESTS_FAST"):  # `make test`
             fast.set_flags()
     if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`

@@ -2,6 +2,7 @@
 
 # pyright: reportArgumentType=false, reportCallIssue=false
 
+import re
 from pathlib import Path
 
 import jax
@@ -185,8 +186,15 @@ def test_cond_chosen_by_a_while_loop_is_refused(uses_table, words, tied):
     step = jaxops.sparse_value_and_grad(
         chosen_by_a_while_loop(uses_table), tables="embed", tied=tied
     )
-    with pytest.raises(NotImplementedError, match=words + r".*test_sparse_grad_refused.py:\d+"):
+    try:
         step(params)
+        refusal = ""
+    except NotImplementedError as error:
+        refusal = str(error)
+    if refusal or jax.__version_info__ < (0, 11):
+        assert re.search(words + r".*test_sparse_grad_refused.py:\d+", refusal)
+    else:  # jax 0.12 knows of such a loop the part that the choice depends on
+        assert_sparse(chosen_by_a_while_loop(uses_table), params)
 
 
 def test_cond_without_a_table_is_chosen_by_a_while_loop():
