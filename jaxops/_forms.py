@@ -1,8 +1,8 @@
 """Functions that programs for the CPU compute in another, faster way: the contract of `_cpu`.
 
-A function of `_indexing`, `_run` or `_ops` hands its `reference`, made of `lax` calls, to `call`,
-under a name. A module of `_cpu` registers a form of that name. Without the module every value stays
-as it is: only the reference is computed then.
+A module of another room hands a `reference`, a function made of `lax` calls, to `call`. A module of
+`_cpu` registers a form of that reference. Without the module every value stays as it is: only the
+reference is computed then.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class _Form(NamedTuple):
     primitive: Primitive
 
 
-_forms: dict[str, list[_Form]] = {}
-_names: dict[Primitive, str] = {}
+_forms: dict[Callable, list[_Form]] = {}  # by reference
+_references: dict[Primitive, Callable] = {}
 
 
-def call(name: str, reference: Callable, *operands, **static) -> Any:
-    """`reference(*operands, **static)`, by the first form of `name` that is for these operands."""
-    for form in _forms.get(name, ()):
+def call(reference: Callable, *operands, **static) -> Any:
+    """`reference(*operands, **static)`, by the first of its forms that is for these operands."""
+    for form in _forms.get(reference, ()):
         if form.is_for(*operands, **static):
             return form.primitive.bind(*varying_alike(*operands), **static)
     return reference(*operands, **static)
@@ -40,15 +40,14 @@ def switch_off() -> None:
     _forms.clear()
 
 
-def name_of(primitive: Primitive) -> str | None:
+def reference_of(primitive: Primitive) -> Callable | None:
     """The function of which a primitive is a form, if it is one."""
-    return _names.get(primitive)
+    return _references.get(primitive)
 
 
 def register(
-    name: str,
-    primitive_name: str,
     reference: Callable,
+    name: str,
     on_cpu: Callable,
     num_linear: int | Callable[[int], int],
     is_for: Callable[..., bool],
@@ -59,16 +58,15 @@ def register(
     on_many_devices: bool = False,
     maps_itself: bool = False,
 ) -> Primitive:
-    """Registers `on_cpu`, which has the results of `reference`, as a form of the function `name`.
+    """Registers `on_cpu`, which has the results of `reference`, as a form of it.
 
     A primitive rather than `lax.platform_dependent`: derivatives and transpose are those of
     `reference`, so `on_cpu` needs none, and tracing is short. In the program of another platform
     the primitive is `reference`.
 
     Args:
-        name: as `call` has it.
-        primitive_name: name of the primitive in traced programs.
         reference: as `call` has it.
+        name: of the primitive, in traced programs.
         on_cpu: a function of the same arguments.
         num_linear: as `linear_primitive` has it; so are `batch`, `transpose` and `returns_list`.
         is_for: tells by operands and static arguments, which are known while tracing, whether the
@@ -83,11 +81,10 @@ def register(
         maps_itself: whether a batch is computed by `on_cpu` under `jax.vmap`; else, without a rule
             `batch`, by `reference`.
     """
+    elsewhere = reference
     if maps_itself:
-        reference, on_cpu = map(functools.partial(functools.partial, map_over), (reference, on_cpu))
-    primitive = linear_primitive(
-        primitive_name, reference, num_linear, batch, transpose, returns_list
-    )
+        elsewhere, on_cpu = (functools.partial(map_over, f) for f in (elsewhere, on_cpu))
+    primitive = linear_primitive(name, elsewhere, num_linear, batch, transpose, returns_list)
     if maps_itself:
         batching.primitive_batchers[primitive] = functools.partial(_add_map, primitive)
     lower = functools.partial(mlir.lower_fun, multiple_results=returns_list)
@@ -95,11 +92,11 @@ def register(
     def lower_for_cpu(ctx, *operands, **static):
         is_apart = calls_python and _jax_internals.is_for_elsewhere(ctx)
         is_one = on_many_devices or _jax_internals.is_for_one_device(ctx)
-        return lower(on_cpu if is_one and not is_apart else reference)(ctx, *operands, **static)
+        return lower(on_cpu if is_one and not is_apart else elsewhere)(ctx, *operands, **static)
 
     mlir.register_lowering(primitive, lower_for_cpu, platform="cpu")
-    _forms.setdefault(name, []).append(_Form(is_for, primitive))
-    _names[primitive] = name
+    _forms.setdefault(reference, []).append(_Form(is_for, primitive))
+    _references[primitive] = reference
     return primitive
 
 

@@ -3,7 +3,7 @@
 The next version of JAX may lack any of these names, so none of them is needed to import jaxops.
 Each name stands as a string in a call of `_find`, `_read` or `param`, and the function that needs
 the name says what happens without it: the same by a slower public way, or a refusal of the one
-feature. `tests/test_jax_internals.py` takes the names away one by one.
+feature. `tests/project/test_jax_internals.py` takes the names away one by one.
 """
 
 from __future__ import annotations

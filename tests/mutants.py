@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import mutants_cpu
 import mutants_indexing
 import mutants_ops
 import mutants_shapes
@@ -70,7 +71,14 @@ class Mutant(NamedTuple):
         return source.replace(self.original, self.mutated)
 
 
-TABLES = (mutants_indexing, mutants_shapes, mutants_ops, mutants_sparse, mutants_testing)
+TABLES = (
+    mutants_cpu,
+    mutants_indexing,
+    mutants_shapes,
+    mutants_ops,
+    mutants_sparse,
+    mutants_testing,
+)
 MUTANTS = [
     Mutant(module, *mutant)
     for table in TABLES

@@ -189,38 +189,6 @@ MUTANTS = {
             "test_patches.py -k large_windows",
         ),
     ],
-    "_cpu/pieces": [
-        (
-            "return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8",
-            "return is_known and not is_sharded",
-            "test_pieces.py -k 'dtypes and int4'",
-        ),
-        (
-            "pieces = bind(jnp.moveaxis(operand, dim, 0), axis=axis + 1, **static)",
-            "pieces = bind(jnp.moveaxis(operand, dim, 0), axis=axis, **static)",
-            "test_pieces.py -k batched",
-        ),
-        (
-            "jnp.broadcast_to(x, (size, *x.shape)) if dim is None else jnp.moveaxis(x, dim, 0)",
-            "x if dim is None else jnp.moveaxis(x, dim, 0)",
-            "test_pieces.py -k batched",
-        ),
-        (
-            "if len(sizes) < MANY and not results:",
-            "if True:",
-            "test_pieces.py -k programs_are_short",
-        ),
-        (
-            "_split_p.def_impl(_split_eagerly)",
-            "_split_p.def_impl(_compiled_split)",
-            "test_pieces.py -k more_than",
-        ),
-        (
-            "np.split(np.asarray(operand), ends[:-1], axis)",
-            "np.split(np.asarray(operand), ends[:-1] - 1, axis)",
-            "test_pieces.py -k values",
-        ),
-    ],
     "_ops/one_hot": [
         (
             "if dtype == np.bool_ and len(given) < 2:",

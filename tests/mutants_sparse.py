@@ -338,13 +338,6 @@ MUTANTS = {
         ),
         ("bool(jnp.issubdtype(new, jnp.inexact))", "True", "test_dependences.py"),
     ],
-    "_primitives": [
-        (
-            "union = frozenset().union(*varying)",
-            "union = varying[0]",
-            "test_column_sums.py -k shared_by_shards",
-        ),
-    ],
     "_sparse/jaxprs": [
         (
             "if numbers[n] == num_consts + n:",

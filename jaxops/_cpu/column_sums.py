@@ -70,21 +70,19 @@ def _transpose(cotangent, operand, indices, *, windows: Windows):
     assert ad.is_undefined_primal(operand)
     # The gather may have been batched meanwhile, and its sums be no longer faster by row.
     static = {"windows": windows, "shape": operand.aval.shape}
-    return [_forms.call("add_columns", _add_columns, cotangent, indices, **static), None]
+    return [_forms.call(_add_columns, cotangent, indices, **static), None]
 
 
 _forms.register(
+    _add_columns,
     "add_columns",
-    "add_columns",
-    reference=_add_columns,
     on_cpu=_add_by_row,
     num_linear=1,
     is_for=_is_added_faster,
 )
 _forms.register(
-    "gather",
+    lax_gather,
     "gather_columns",
-    reference=lax_gather,
     on_cpu=lax_gather,
     num_linear=1,
     is_for=_is_added_by_row,

@@ -51,9 +51,8 @@ def _counting_sort(keys: jax.Array, *, num_keys: int) -> list[jax.Array]:
 
 
 register(
+    order_by_sort,
     "stable_order",
-    "stable_order",
-    reference=order_by_sort,
     on_cpu=_counting_sort,
     num_linear=0,
     is_for=_is_known,

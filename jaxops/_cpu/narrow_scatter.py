@@ -116,9 +116,8 @@ def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
 
 
 _scatter_p = register(
-    "scatter",
+    scatter_updates,
     "narrow_scatter",
-    reference=scatter_updates,
     on_cpu=_scatter_rows,
     num_linear=2,
     is_for=_is_widened_whole,

@@ -38,9 +38,8 @@ def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array
 
 
 register(
+    take_at_once,
     "take_parts",
-    "take_parts",
-    reference=take_at_once,
     on_cpu=_take_in_turn,
     num_linear=2,
     is_for=_is_for,

@@ -93,9 +93,8 @@ def _split_transpose(cotangents, operand, *, axis: int, **static):
 
 
 _split_p = register(
-    "split",
+    split_by_xla,
     "split_in_many",
-    reference=split_by_xla,
     on_cpu=_split_by_python,
     num_linear=1,
     is_for=_is_split_by_python,
@@ -151,9 +150,8 @@ def _join_transpose(cotangent, *operands, axis: int):
 
 
 _join_p = register(
-    "concatenate",
+    join_by_xla,
     "join_many",
-    reference=join_by_xla,
     on_cpu=_join_by_python,
     num_linear=sys.maxsize,
     is_for=_is_joined_by_python,

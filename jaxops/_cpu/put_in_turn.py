@@ -28,9 +28,8 @@ def _num_linear(count: int) -> int:
 
 
 register(
+    find_and_gather,
     "put_rows",
-    "put_rows",
-    reference=find_and_gather,
     on_cpu=_put_in_turn,
     num_linear=_num_linear,
     is_for=lambda *arrays, size: True,

@@ -47,9 +47,8 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
 
 
 register(
-    "gather",
+    lax_gather,
     "gather_rows",
-    reference=lax_gather,
     on_cpu=_gather_in_vectors,
     num_linear=1,
     is_for=_is_copied_by_element,

@@ -38,9 +38,8 @@ def _multiplied_rows(table: jax.Array, indices: jax.Array) -> jax.Array:
 
 
 register(
+    rows_or_zeros,
     "read_rows",
-    "read_rows",
-    reference=rows_or_zeros,
     on_cpu=_multiplied_rows,
     num_linear=1,
     is_for=_are_floats,

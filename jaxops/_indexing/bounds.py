@@ -18,7 +18,8 @@ from jaxops._indexing.specs import IndexSpec
 
 
 def limits_of(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
-    # JAX finds out symbolic ones as numbers of its default type of integers.
+    """The limits, none above `largest`, as numbers that broadcast over `indices[..., K]`."""
+    # Only known limits are cut: a program computes symbolic ones in JAX's default integer dtype.
     beyond = _symbolic.exceed(spec.limits, largest)
     limits = [largest if b else limit for b, limit in zip(beyond, spec.limits, strict=True)]
     return over_components(_symbolic.as_vector(limits, dtype), indices)
@@ -45,7 +46,11 @@ def in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
 
 
 def any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
-    """Whether the sign bit of some `index` or `limit - 1 - index` is set.
+    """Whether some index is out of bounds, told by one bit.
+
+    With a limit of at most 2^31 (2^63 for 64-bit indices), an index below 0 sets the sign bit of
+    `index`, an index of `limit` or more sets the sign bit of `limit - 1 - index`, and an index in
+    bounds sets neither. So the sign bit of the OR of both numbers over all indices is the answer.
 
     By one reduction of two operands. On a CPU XLA makes that one loop; a reduction of one operand
     it splits into a tree of three loops, which took four times as long for a million indices, and

@@ -73,7 +73,7 @@ def lax_gather(
 
 def gather_windows(operand: jax.Array, indices: jax.Array, windows: Windows) -> jax.Array:
     """`lax_gather`, or a form of it that programs for the CPU compute faster."""
-    return _forms.call("gather", lax_gather, operand, indices, windows=windows)
+    return _forms.call(lax_gather, operand, indices, windows=windows)
 
 
 _LAX_SCATTERS = {
@@ -113,7 +113,7 @@ def scatter_windows(
 ) -> jax.Array:
     """`lax_scatter`, or a form of it that programs for the CPU compute faster."""
     static = {"kind": kind, "windows": windows, "mode": mode}
-    return _forms.call("scatter", scatter_updates, operand, updates, indices, **static)
+    return _forms.call(scatter_updates, operand, updates, indices, **static)
 
 
 def scatter_updates(operand, updates, indices, *, kind: str, windows: Windows, mode) -> jax.Array:

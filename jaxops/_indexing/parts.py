@@ -18,7 +18,7 @@ def take_parts(rows, fill, order, starts, counts, *, sizes: tuple[int, ...]) -> 
     """Part `n`, of `sizes[n]` rows: `counts[n]` rows at the positions in `order` from `starts[n]`
     on, and the fill value after them.
     """
-    return _forms.call("take_parts", take_at_once, rows, fill, order, starts, counts, sizes=sizes)
+    return _forms.call(take_at_once, rows, fill, order, starts, counts, sizes=sizes)
 
 
 def take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:

@@ -23,7 +23,7 @@ def are_too_many(count: int) -> bool:
 def split_into(operand: jax.Array, sizes: Sequence[int], axis: int) -> list[jax.Array]:
     """`lax.split`, however many pieces there are."""
     static = {"sizes": tuple(sizes), "axis": axis, "results": check.is_eager_call()}
-    return _forms.call("split", split_by_xla, operand, **static)
+    return _forms.call(split_by_xla, operand, **static)
 
 
 def split_by_xla(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
@@ -41,7 +41,7 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
     if dtype in (jnp.int2, jnp.uint2):
         wide = [array.astype(jnp.int8) for array in arrays]
         return lax.concatenate(wide, axis).astype(dtype)
-    return _forms.call("concatenate", join_by_xla, *arrays, axis=axis)
+    return _forms.call(join_by_xla, *arrays, axis=axis)
 
 
 def join_by_xla(*arrays, axis: int) -> jax.Array:

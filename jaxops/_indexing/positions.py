@@ -46,7 +46,7 @@ def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
     """How many elements before each one are true, and how many there are; int32."""
     if mask.shape[0] == 0:
         return _iota(mask), jnp.int32(0)
-    ranks, total = _forms.call("true_ranks", ranks_by_cumsum, mask)
+    ranks, total = _forms.call(ranks_by_cumsum, mask)
     return ranks, total
 
 
@@ -67,7 +67,7 @@ def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
     """
     if keys.shape[0] == 0:
         return keys, jnp.zeros(num_keys, jnp.int32)
-    order, counts = _forms.call("stable_order", order_by_sort, keys, num_keys=num_keys)
+    order, counts = _forms.call(order_by_sort, keys, num_keys=num_keys)
     return order, counts
 
 
@@ -105,7 +105,7 @@ def resize(x: jax.Array, size: int) -> jax.Array:
 
 def read_rows(table: jax.Array, indices: jax.Array) -> jax.Array:
     """Rows of `table` at `indices`, none of which is negative; 0 for one beyond the last row."""
-    return _forms.call("read_rows", rows_or_zeros, table, indices)
+    return _forms.call(rows_or_zeros, table, indices)
 
 
 def rows_or_zeros(table: jax.Array, indices: jax.Array) -> jax.Array:

@@ -13,7 +13,7 @@ from jaxops._indexing.positions import take_or_fill
 
 def put_rows(size: int, places, lists, fill: jax.Array) -> jax.Array:
     """The rows of the lists at their places, the fill value elsewhere; the place `size` is none."""
-    return _forms.call("put_rows", find_and_gather, *lists, fill, *places, size=size)
+    return _forms.call(find_and_gather, *lists, fill, *places, size=size)
 
 
 def find_and_gather(*arrays, size: int) -> jax.Array:

@@ -142,10 +142,10 @@ def run(
 
 
 def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object], like) -> bool:
-    """Whether there is nothing to convert, and what else is checked can be while tracing.
+    """Whether all arguments are arrays that need no conversion; the rest is checked while tracing.
 
-    After a compiled call Python's code and data are out of the caches, and each step that is left
-    out counts three times.
+    A compiled call evicts Python's code and data from the processor's caches, so here each step of
+    Python takes three times as long as in a loop of its own.
     """
     for x in data.values():
         if not _jax_internals.is_concrete(x):

@@ -27,7 +27,7 @@ from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _forms, _jax_internals
 from jaxops._indexing import deterministic_sums, index_dtypes
-from jaxops._indexing.dimension_numbers import gather_dimension_numbers
+from jaxops._indexing.dimension_numbers import gather_dimension_numbers, lax_gather
 from jaxops._sparse.duplicates import position_dtype
 from jaxops._sparse.indexed_slices import IndexedSlices
 from jaxops._sparse.jaxprs import type_of
@@ -186,7 +186,7 @@ def _reader(eqn: JaxprEqn) -> tuple[Callable, Callable] | None:
 
     A form that programs for the CPU compute faster is read as the function of which it is a form.
     """
-    return _READERS.get(_forms.name_of(eqn.primitive) or eqn.primitive)
+    return _READERS.get(_forms.reference_of(eqn.primitive) or eqn.primitive)
 
 
 def _slice_access(eqn: JaxprEqn) -> Access:
@@ -257,5 +257,5 @@ _READERS: dict[Any, tuple[Callable, Callable]] = {
     jax_primitives.dynamic_slice_p: (_slice_access, _dynamic_slice_starts),
     jax_primitives.gather_p: (_gather_access, _gather_starts),
     deterministic_sums.gather_p: (_gather_access, _gather_starts),
-    "gather": (_gather_access, _gather_starts),  # by the name of the function, for all of its forms
+    lax_gather: (_gather_access, _gather_starts),  # and any form of it
 }

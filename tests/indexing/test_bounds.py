@@ -252,8 +252,6 @@ CACHED = """
 import logging, os, sys
 import jax, jax.numpy as jnp
 import jaxops
-from jaxops import _bounds
-from jaxops._index_spec import ScalarIndex
 logging.disable(logging.CRITICAL)
 jax.config.update("jax_compilation_cache_dir", sys.argv[1])
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

@@ -181,10 +181,13 @@ def axes_to_agree_on() -> list[tuple]:
         seen.append(check._axes_to_agree_on(i))
         return jaxops.gather(jnp.asarray(X), i)
 
+    def zero(i):
+        return (0 * i).astype(X.dtype)
+
     def program(i):
         same, own = lax.psum(i[0], "d") > 0, i[0] > 0
-        x = look(i) + lax.cond(same, look, lambda i: 0.0 * i, i)
-        x += lax.switch(own.astype(jnp.int32), [lambda i: 0.0 * i, look, look], i)
+        x = look(i) + lax.cond(same, look, zero, i)
+        x += lax.switch(own.astype(jnp.int32), [zero, look, look], i)
         return x + lax.while_loop(lambda c: c[0, 0] < 1, lambda c: look(i)[None], x[None] * 0)[0]
 
     np.testing.assert_array_equal(over_one_shard(program)(jnp.array([3])), [12])

@@ -163,7 +163,9 @@ def chosen_by_a_while_loop(uses_table):
         t, w = params["embed"], params["w"]
         n, s = lax.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, c[1] * w), (0, 1.0))
         if uses_table == "inside":
-            return lax.cond(n > 1, lambda: square(t[I]), lambda: 0.0) + lax.stop_gradient(s)
+            return lax.cond(
+                n > 1, lambda: square(t[I]), lambda: jnp.float32(0)
+            ) + lax.stop_gradient(s)
         # Each branch is known, and which one is taken is not.
         x = lax.cond(n > 1, lambda: 3.0, lambda: 5.0)
         rows = t[lax.cond(n > 1, lambda: 3, lambda: 5)] if uses_table == "after" else t[I]

@@ -1,0 +1,168 @@
+"""Mutants of the forms that programs for the CPU compute faster: see mutants.py."""
+
+MUTANTS = {
+    "_cpu/row_copies": [
+        ("return 60 <= operand", "return 61 <= operand", "test_row_copies.py -k rows_are_numpys"),
+        (
+            "sign = indices[..., 0] < 0",
+            "sign = indices[..., 0] > 0",
+            "test_row_copies.py -k rows_are_numpys",
+        ),
+        (
+            "    batch=bind_gather_to_batch,\n",
+            "",
+            "test_row_copies.py -k gathered_so_too",
+        ),
+    ],
+    "_cpu/column_sums": [
+        (
+            "return rows >= 8 and gathered >= 256",
+            "return rows >= 8 and gathered >= 255",
+            "test_column_sums.py -k gradient_is_numpys",
+        ),
+        (
+            "of_row = Windows(tuple(axis - first for axis in windows.axes), 0)",
+            "of_row = Windows(tuple(axis - 1 for axis in windows.axes), 0)",
+            "test_column_sums.py -k gradient_is_numpys",
+        ),
+    ],
+    "_forms": [
+        (
+            "lower(on_cpu if is_one and not is_apart else",
+            "lower(on_cpu if not is_apart else",
+            "test_column_sums.py -k only_programs",
+        ),
+        (
+            "is_apart = calls_python and ",
+            "is_apart = False and ",
+            "test_narrow_scatter.py -k only_programs",
+        ),
+        (
+            "return _references.get(primitive)",
+            "return None",
+            "test_column_sums.py -k sparse_gradient",
+        ),
+        (
+            "maps=(*maps, tuple(dims))",
+            "maps=(tuple(dims), *maps)",
+            "test_positions.py -k batches_of",
+        ),
+    ],
+    "_primitives": [
+        (
+            "linear = map(ad.instantiate_zeros, tangents[:count])",
+            "linear = primals[:count]",
+            "test_row_copies.py -k test_transformed",
+        ),
+        (
+            "union = frozenset().union(*varying)",
+            "union = varying[0]",
+            "test_column_sums.py -k shared_by_shards",
+        ),
+    ],
+    "_cpu/row_reads": [
+        (
+            "ones = (indices < table.shape[0]).astype(rows.dtype)",
+            "ones = (indices > table.shape[0]).astype(rows.dtype)",
+            "test_lazy_state.py",
+        ),
+    ],
+    "_cpu/counting_sort": [
+        (
+            "constant_values=num_keys)",
+            "constant_values=0)",
+            "test_forms.py -k stable_order",
+        ),
+        (
+            "starts = starts.at[counters].set(at + 1, **options)",
+            "starts = starts.at[counters].set(at, **options)",
+            "test_forms.py -k stable_order",
+        ),
+    ],
+    "_cpu/parts_in_turn": [
+        (
+            "order = resize(order, order.shape[0] + max(sizes))",
+            "pass",
+            "test_forms.py -k take_parts",
+        ),
+        (
+            "valid = lax.iota(jnp.int32, size) < counts[n]",
+            "valid = lax.iota(jnp.int32, size) <= counts[n]",
+            "test_forms.py -k take_parts",
+        ),
+    ],
+    "_cpu/put_in_turn": [
+        (
+            "for at, rows in zip(places, lists, strict=True):",
+            "for at, rows in zip(places[::-1], lists[::-1], strict=True):",
+            "test_ops.py -k 'values_eager and dynamic_stitch'",
+        ),
+        ("return count // 2 + 1", "return count // 2", "test_forms.py -k fill_value"),
+    ],
+    "_cpu/narrow_scatter": [
+        (
+            "numbers = jnp.where(first == lax.iota(first.dtype, first.size), numbers, nowhere)",
+            "numbers = +numbers",
+            "test_narrow_scatter.py -k 'values_are_numpys and bfloat16'",
+        ),
+        (
+            "inside = numbers < table.size",
+            "inside = numbers <= table.size",
+            "test_narrow_scatter.py -k 'values_are_numpys and bfloat16'",
+        ),
+        (
+            '    if kind in ("add", "sub"):\n',
+            "    if True:\n",
+            "test_narrow_scatter.py -k 'transformed and jit'",
+        ),
+        (
+            "> costs + 32_768",
+            "> costs - 32_768",
+            "test_narrow_scatter.py -k left_to",
+        ),
+        (
+            "    if not size or rows",
+            "    if rows",
+            "test_narrow_scatter.py -k no_rows",
+        ),
+    ],
+    "_cpu/pieces": [
+        (
+            "return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8",
+            "return is_known and not is_sharded",
+            "test_pieces.py -k 'dtypes and int4'",
+        ),
+        (
+            "pieces = bind(jnp.moveaxis(operand, dim, 0), axis=axis + 1, **static)",
+            "pieces = bind(jnp.moveaxis(operand, dim, 0), axis=axis, **static)",
+            "test_pieces.py -k batched",
+        ),
+        (
+            "jnp.broadcast_to(x, (size, *x.shape)) if dim is None else jnp.moveaxis(x, dim, 0)",
+            "x if dim is None else jnp.moveaxis(x, dim, 0)",
+            "test_pieces.py -k batched",
+        ),
+        (
+            "if len(sizes) < MANY and not results:",
+            "if True:",
+            "test_pieces.py -k programs_are_short",
+        ),
+        (
+            "_split_p.def_impl(_split_eagerly)",
+            "_split_p.def_impl(_compiled_split)",
+            "test_pieces.py -k more_than",
+        ),
+        (
+            "np.split(np.asarray(operand), ends[:-1], axis)",
+            "np.split(np.asarray(operand), ends[:-1] - 1, axis)",
+            "test_pieces.py -k values",
+        ),
+    ],
+    "_cpu/true_ranks": [
+        (
+            "(np.uint32(1) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
+            "(np.uint32(2) << np.arange(_WORD, dtype=np.uint32)) - np.uint32(1)",
+            "test_positions.py -k against_numpy",
+        ),
+    ],
+}
