@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from records import RECORDS
 
 import jaxops
 
@@ -26,69 +27,7 @@ COLUMNS = {
     "complex64, 128": ["complex64", "complex128"],
     "strings": ["str"],
 }
-ONE = [[0, 1]]
-
-# How each function is called, `x` being the array whose dtype is in question, of shape [2, 2].
-CALLS: dict[str, Callable[[Any], Any]] = {
-    "batch_gather": lambda x: jaxops.batch_gather(x, [[0], [1]]),
-    "batch_to_space": lambda x: jaxops.batch_to_space(image(x, 4, 1, 1), [2, 2], [[0, 0]] * 2),
-    "batch_to_space_nd": lambda x: jaxops.batch_to_space_nd(
-        image(x, 4, 1, 1), [2, 2], [[0, 0]] * 2
-    ),
-    "bitcast": lambda x: jaxops.bitcast(x, x.dtype),
-    "boolean_mask": lambda x: jaxops.boolean_mask(x, [True, False]),
-    "cast": lambda x: jaxops.cast(x, jnp.float32),
-    "concat": lambda x: jaxops.concat([x, x], 0),
-    "depth_to_space": lambda x: jaxops.depth_to_space(image(x, 1, 1, 1), 2),
-    "dynamic_partition": lambda x: jaxops.dynamic_partition(x, [1, 0], 2),
-    "dynamic_stitch": lambda x: jaxops.dynamic_stitch([[1, 0]], [x]),
-    "expand_dims": lambda x: jaxops.expand_dims(x, 0),
-    "extract_image_patches": lambda x: jaxops.extract_image_patches(
-        image(x, 1, 2, 2), [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"
-    ),
-    "extract_patches": lambda x: jaxops.extract_patches(
-        image(x, 1, 2, 2), [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"
-    ),
-    "gather": lambda x: jaxops.gather(x, [1, 0]),
-    "gather_nd": lambda x: jaxops.gather_nd(x, [[1, 0]]),
-    "one_hot": lambda x: jaxops.one_hot([1], 2, x[0, 0], x[1, 1]),
-    "pad": lambda x: jaxops.pad(x, [[1, 0], [0, 1]], "SYMMETRIC"),
-    "rank": jaxops.rank,
-    "reshape": lambda x: jaxops.reshape(x, [4]),
-    "reverse": lambda x: jaxops.reverse(x, [0]),
-    "reverse_sequence": lambda x: jaxops.reverse_sequence(x, [2, 1], 1, 0),
-    "saturate_cast": lambda x: jaxops.saturate_cast(x, jnp.float32),
-    "scatter_nd": lambda x: jaxops.scatter_nd([[0], [0]], x, [2, 2]),
-    "shape": jaxops.shape,
-    "shape_n": lambda x: jaxops.shape_n([x, x]),
-    "size": jaxops.size,
-    "slice": lambda x: jaxops.slice(x, [1, 0], [1, 2]),
-    "space_to_batch": lambda x: jaxops.space_to_batch(image(x, 1, 2, 2), [2, 2], [[0, 0]] * 2),
-    "space_to_batch_nd": lambda x: jaxops.space_to_batch_nd(
-        image(x, 1, 2, 2), [2, 2], [[0, 0]] * 2
-    ),
-    "space_to_depth": lambda x: jaxops.space_to_depth(image(x, 1, 2, 2), 2),
-    "split": lambda x: jaxops.split(x, 2),
-    "squeeze": lambda x: jaxops.squeeze(image(x, 1, 2, 2)),
-    "stack": lambda x: jaxops.stack([x, x]),
-    "strided_slice": lambda x: jaxops.strided_slice(x, [1], [0], [-1], end_mask=1),
-    "string_to_number": jaxops.string_to_number,
-    "tensor_scatter_nd_add": lambda x: jaxops.tensor_scatter_nd_add(x, ONE, x[0, :1]),
-    "tensor_scatter_nd_max": lambda x: jaxops.tensor_scatter_nd_max(x, ONE, x[0, :1]),
-    "tensor_scatter_nd_min": lambda x: jaxops.tensor_scatter_nd_min(x, ONE, x[0, :1]),
-    "tensor_scatter_nd_sub": lambda x: jaxops.tensor_scatter_nd_sub(x, ONE, x[0, :1]),
-    "tensor_scatter_nd_update": lambda x: jaxops.tensor_scatter_nd_update(x, ONE, x[0, :1]),
-    "tile": lambda x: jaxops.tile(x, [1, 2]),
-    "to_bfloat16": jaxops.to_bfloat16,
-    "to_double": jaxops.to_double,
-    "to_float": jaxops.to_float,
-    "to_int32": jaxops.to_int32,
-    "to_int64": jaxops.to_int64,
-    "transpose": jaxops.transpose,
-    "unique": lambda x: jaxops.unique(x.reshape(4)),
-    "unique_with_counts": lambda x: jaxops.unique_with_counts(x.reshape(4)),
-    "unstack": jaxops.unstack,
-}
+FUNCTIONS = [name for name, record in RECORDS.items() if record.section and record.call]
 
 PAGE = """# Function by dtype
 
@@ -99,19 +38,31 @@ A dot is a call that is refused with a TypeError. Strings are NumPy arrays of th
 """
 
 
-def image(x, *batch_rows_columns):
-    return x.reshape(*batch_rows_columns, -1)
+def arguments(function: str, dtype: str) -> dict[str, Any]:
+    """Those of the record's call that are not options, its data as arrays of `dtype`."""
+    record, parameters = RECORDS[function], inspect.signature(getattr(jaxops, function)).parameters
+    varied = {arg for arg, (kind, _) in record.call.items() if kind in ("data", "arrays")}
+    args = {}
+    for arg, (kind, value) in record.call.items():
+        is_needed = parameters[arg].default is inspect.Parameter.empty
+        is_option = parameters[arg].kind is inspect.Parameter.KEYWORD_ONLY
+        if arg in (record.of_dtype or varied):
+            is_list = kind == "arrays"
+            args[arg] = [array(x, dtype) for x in value] if is_list else array(value, dtype)
+        elif is_needed or (kind in ("int", "ints") and not is_option):
+            args[arg] = value
+    return args
 
 
-def argument(dtype: str) -> Any:
-    numbers = np.array([[1, 0], [1, 3]])
+def array(value: Any, dtype: str) -> Any:
+    numbers = np.asarray(value).astype(np.float32)
     return numbers.astype(str) if dtype == "str" else jnp.asarray(numbers).astype(dtype)
 
 
 def takes(function: str, dtype: str) -> bool:
     """Whether the call works; a refusal must be a TypeError of ours that names the function."""
     try:
-        jax.block_until_ready(CALLS[function](argument(dtype)))
+        jax.block_until_ready(getattr(jaxops, function)(**arguments(function, dtype)))
     except TypeError as error:
         if not str(error).startswith(f"{function}: "):
             raise
@@ -132,8 +83,8 @@ def main() -> None:
     head = f"| | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}\n"
     rows = []
     with jax.enable_x64(True):
-        for n, function in enumerate(CALLS, 1):
-            print(f"{n} of {len(CALLS)} functions", end="\r", file=sys.stderr, flush=True)
+        for n, function in enumerate(sorted(FUNCTIONS), 1):
+            print(f"{n} of {len(FUNCTIONS)} functions", end="\r", file=sys.stderr, flush=True)
             rows.append(row(function))
     print(file=sys.stderr)
     page = Path(__file__).with_name("dtypes.md")

@@ -10,59 +10,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases import CASES as CASES_OF_ALL_OPS
-from cases import first_of_each_op
-from cases_indexing import CASES as HARNESS_CASES
 from fast import optimized_jit
 from jax import lax
 from jax.core import Tracer
 from jax.experimental import checkify
 from jax.extend.core import jaxpr_as_fun
+from records import CASES as CASES_OF_ALL_OPS
+from records import first_of_each_op, joined
+from records.record import X
 
 import jaxops
 from jaxops import testing
 from jaxops._indexing import bounds, check
 from jaxops._indexing.specs import ScalarIndex
 
-TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
-ONE = np.ones(1, np.float32)
-
-# name, function of the index array, good indices, bad indices, text, position, index, bound
-CASES = {
-    "gather": (lambda i, **k: jaxops.gather(TABLE, i, axis=1, **k), [[0, 2]], [[0, 3]],
-               "indices[0,1] = 3 is not in [0, 3)", (0, 1), 3, 3),
-    "gather-negative": (lambda i, **k: jaxops.gather(TABLE, i, **k), [1], [-1],
-                        "indices[0] = -1 is not in [0, 4)", (0,), -1, 4),
-    "gather-scalar": (lambda i, **k: jaxops.gather(TABLE, i, **k), 1, 7,
-                      "indices = 7 is not in [0, 4)", (), 7, 4),
-    "batch_gather": (lambda i, **k: jaxops.batch_gather(TABLE, i, **k), [[0]] * 4,
-                     [[0], [0], [5], [9]], "indices[2,0] = 5 is not in [0, 3)", (2, 0), 5, 3),
-    "gather_nd": (lambda i, **k: jaxops.gather_nd(TABLE, i, **k), [[0, 0], [3, 2]],
-                  [[0, 0], [2, 9]], "indices[1] = [2, 9] does not index into param shape [4,3]",
-                  (1,), (2, 9), (4, 3)),
-    "gather_nd-batch": (lambda i, **k: jaxops.gather_nd(TABLE, i, batch_dims=1, **k),
-                        [[[0]]] * 4, [[[1]], [[9]], [[0]], [[0]]],
-                        "indices[1,0] = [1, 9] does not index into param shape [4,3]",
-                        (1, 0), (9,), (3,)),
-    "scatter_nd": (lambda i, **k: jaxops.scatter_nd(i, ONE, [8], **k), [[7]], [[8]],
-                   "indices[0] = [8] does not index into shape [8]", (0,), (8,), (8,)),
-    **{
-        f"tensor_scatter_nd_{kind}": (
-            lambda i, kind=kind, **k: getattr(jaxops, f"tensor_scatter_nd_{kind}")(
-                TABLE, i, ONE, **k
-            ),
-            [[3, 2]], [[3, -1]], "indices[0] = [3, -1] does not index into shape [4,3]",
-            (0,), (3, -1), (4, 3),
-        )
-        for kind in ("add", "sub", "min", "max", "update")
-    },
-    "slice-begin": (lambda i, **k: jaxops.slice(TABLE, i, [1, 2], **k), [3, 1], [5, 0],
-                    "Expected begin[0] in [0, 4], but got 5", (0,), 5, 4),
-    "slice-size": (lambda i, **k: jaxops.slice(TABLE, i, [1, 2], **k), [3, 1], [0, 2],
-                   "Expected size[1] in [0, 1], but got 2", (1,), 2, 2),
-    "strided_slice": (lambda i, **k: jaxops.strided_slice(TABLE, i, i + 1, shrink_axis_mask=3, **k),
-                      [-4, 2], [0, 3], "slice index 3 of dimension 1 out of bounds.", (1,), 3, 3),
-}  # fmt: skip
+CASES = joined("out_of_bounds")
 
 
 @pytest.fixture(autouse=True)
@@ -206,9 +168,11 @@ def as_on_cuda(function, *args):
     return jax.export.export(jax.jit(function), **CUDA)(*args).call
 
 
-@pytest.mark.parametrize("name", [n for n, case in HARNESS_CASES.items() if "fill" in case.modes])
+@pytest.mark.parametrize(
+    "name", [n for n, case in CASES_OF_ALL_OPS.items() if "fill" in case.modes]
+)
 def test_on_cuda_what_is_out_of_bounds_reads_0_or_is_ignored(name):
-    case = HARNESS_CASES[name]
+    case = CASES_OF_ALL_OPS[name]
 
     def gradients(mode):
         def total(*args):
@@ -339,7 +303,7 @@ def test_components_are_joined_without_change():
     huge, zero = jnp.uint32(2**32 - 1), jnp.int32(0)
     clipped = jax.jit(lambda a, b: jaxops.gather(jnp.arange(3.0), [a, b], mode="clip"))
     np.testing.assert_array_equal(clipped(huge, zero), [2, 0])
-    corner = jax.jit(lambda a, b: jaxops.strided_slice(TABLE, [a, b], [0, 0], shrink_axis_mask=3))
+    corner = jax.jit(lambda a, b: jaxops.strided_slice(X, [a, b], [0, 0], shrink_axis_mask=3))
     assert_fails("slice index", corner, huge, zero)
 
 

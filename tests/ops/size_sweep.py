@@ -15,7 +15,7 @@ import warnings
 import jax
 import jax.numpy as jnp
 import numpy as np
-from every_argument import CALLS, FUNCTIONS, operation
+from records import CALLS, FUNCTIONS, operation
 
 import jaxops as ops
 from jaxops.compat import v0

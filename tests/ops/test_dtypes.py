@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from case import Case
-from cases import CASES, first_of_each_op
+from records import CASES, first_of_each_op
+from records.record import Case
 
 import jaxops
 

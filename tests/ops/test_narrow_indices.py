@@ -4,74 +4,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from records import CASES, joined
+from records.record import LENGTH, TABLE, TALL
 
 import jaxops
 
-LENGTH = 300
-TABLE = np.arange(LENGTH * 3, dtype=np.float32).reshape(LENGTH, 3)
-TALL = np.arange(200 * LENGTH, dtype=np.float32).reshape(200, LENGTH)
 DTYPES = [np.int8, np.uint8, np.int16, np.uint16]
 
-# A function of a vector of 4 indices below 100, and the same in NumPy.
-OPS = {
-    "gather": (lambda i, **k: jaxops.gather(TABLE, i, **k), lambda i: TABLE[i]),
-    "gather-axis": (lambda i, **k: jaxops.gather(TABLE.T, i, axis=1, **k), lambda i: TABLE.T[:, i]),
-    "gather-batch_dims": (
-        # 200 rows: int8 could not number the batch either.
-        lambda i, **k: jaxops.gather(TALL, jnp.tile(i, (200, 1)), batch_dims=1, **k),
-        lambda i: TALL[:, i],
-    ),
-    "gather-deterministic": (
-        lambda i, **k: jaxops.gather(TABLE, i, deterministic=True, **k), lambda i: TABLE[i],
-    ),
-    "gather_nd": (
-        # Row-major positions reach 60,000.
-        lambda i, **k: jaxops.gather_nd(TALL, jnp.stack([i, i], 1), **k), lambda i: TALL[i, i],
-    ),
-    "gather_nd-batch_dims": (
-        lambda i, **k: jaxops.gather_nd(TALL, jnp.tile(i[:, None], (200, 1, 1)), batch_dims=1, **k),
-        lambda i: TALL[:, i],
-    ),
-    "scatter_nd": (
-        lambda i, **k: jaxops.scatter_nd(i[:, None], TABLE[:4], [LENGTH, 3], **k),
-        lambda i: added(i, TABLE[:4]),
-    ),
-    "scatter_nd-deterministic": (
-        lambda i, **k: jaxops.scatter_nd(
-            i[:, None], TABLE[:4], [LENGTH, 3], deterministic=True, **k
-        ),
-        lambda i: added(i, TABLE[:4]),
-    ),
-    "slice": (
-        lambda i, **k: jaxops.slice(TABLE, jnp.stack([i[0], i[3] * 0]), [150, 3], **k),
-        lambda i: TABLE[i[0] : i[0] + 150],
-    ),
-    "strided_slice": (
-        lambda i, **k: jaxops.strided_slice(TABLE, i[:1], [0], shrink_axis_mask=1, **k),
-        lambda i: TABLE[i[0]],
-    ),
-    "dynamic_partition": (
-        lambda i, **k: jaxops.dynamic_partition(TABLE[:4], i, LENGTH, size=4, **k)[99],
-        lambda i: np.pad(TABLE[:4][i == 99], [(0, int((i != 99).sum())), (0, 0)]),
-    ),
-    "dynamic_stitch": (
-        lambda i, **k: jaxops.dynamic_stitch([i], [TABLE[:4]], size=LENGTH, **k),
-        lambda i: added(i[1:], TABLE[1:4]),  # the first is overwritten
-    ),
-    "one_hot": (
-        lambda i, **k: jaxops.one_hot(i, LENGTH), lambda i: np.eye(LENGTH, dtype=np.float32)[i],
-    ),
-    "reverse_sequence": (
-        lambda i, **k: jaxops.reverse_sequence(TALL[:4], i, 1, 0, **k),
-        lambda i: np.stack([np.r_[TALL[n, : i[n]][::-1], TALL[n, i[n] :]] for n in range(4)]),
-    ),
-}  # fmt: skip
+OPS = joined("narrow")
 
 
-def added(indices, rows):
-    total = np.zeros_like(TABLE)
-    np.add.at(total, indices, rows)
-    return total
+def test_every_function_of_indices_is_here():
+    indexed = {name for name, case in CASES.items() if case.indices}
+    assert {name.split("-")[0] for name in indexed} <= {name.split("-")[0] for name in OPS}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

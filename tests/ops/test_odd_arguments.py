@@ -5,12 +5,11 @@
 import inspect
 import re
 
-import every_argument
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from every_argument import CALLS, FUNCTIONS, arguments, operation
+from records import CALLS, FUNCTIONS, arguments, missing, operation
 
 import jaxops
 from jaxops.compat import v0
@@ -20,7 +19,7 @@ NEEDS_X64 = {"to_double", "to_int64", "v0.to_double", "v0.to_int64"}
 
 
 def test_every_function_is_here():
-    assert not every_argument.missing()
+    assert not missing()
 
 
 def outcome(name, changed):

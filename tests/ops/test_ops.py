@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from case import MODES, TRANSFORMATIONS
-from cases import CASES, first_of_each_op
 from fast import fast_jit
+from records import CASES, TRANSFORMATIONS, first_of_each_op
+from records.record import MODES
 
 import jaxops
 from jaxops import testing

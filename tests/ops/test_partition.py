@@ -6,10 +6,11 @@ import re
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracles_partition as oracles
 import pytest
-from case import floats
 from fast import known
+from records.partition import dynamic_partition
+from records.record import floats
+from records.stitch import dynamic_stitch
 
 import jaxops
 from jaxops._run import on_host
@@ -112,13 +113,13 @@ def test_strings_of_static_size(kind):
 
 def test_data_may_be_traced_while_the_rest_is_known():
     partitions, data = np.array([0, 1, 0], np.int32), floats(3, 2)
-    expected = oracles.dynamic_partition(data, partitions, 2)
+    expected = dynamic_partition(data, partitions, 2)
     for part, rows in zip(
         jax.jit(lambda x: jaxops.dynamic_partition(x, partitions, 2))(data), expected, strict=True
     ):
         assert_equal(part, rows)
     merged = jax.jit(lambda x, y: jaxops.dynamic_stitch([[0, 3], [0]], [x, y]))(data[:2], data[2:])
-    assert_equal(merged, oracles.dynamic_stitch([[0, 3], [0]], [data[:2], data[2:]]))
+    assert_equal(merged, dynamic_stitch([[0, 3], [0]], [data[:2], data[2:]]))
     batched = jax.vmap(lambda x: jaxops.dynamic_partition(x, partitions, 2)[0])(data[None])
     assert_equal(batched[0], expected[0])
 
@@ -197,7 +198,7 @@ def test_out_of_bounds_of_64_bit_values():
 @pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
 def test_modes_of_exact_results(mode):
     partitions, data = np.array([0, -1, 5, 1]), floats(4)
-    expected = oracles.dynamic_partition(data, partitions, 3, mode=mode)
+    expected = dynamic_partition(data, partitions, 3, mode=mode)
     for part, rows in zip(
         jaxops.dynamic_partition(data, partitions, 3, mode=mode), expected, strict=True
     ):

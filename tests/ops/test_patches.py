@@ -5,10 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracles_blocks
 import pytest
-from case import floats
-from cases_blocks import DTYPES
+from records.patches import extract_patches
+from records.record import MOVED, floats
 
 import jaxops
 
@@ -32,7 +31,7 @@ def test_against_loops(n):
         rates = [1, 1]
     x = floats(n % 5 and 2, *rng.integers(12 if n % 2 else 0, 15, 2), int(rng.integers(1, 3)))
     padding = "VALID" if n % 2 else "SAME"
-    expected = oracles_blocks.extract_patches(x, sizes, strides, rates, padding)
+    expected = extract_patches(x, sizes, strides, rates, padding)
     result = patches(x, sizes, strides, rates, padding)
     np.testing.assert_array_equal(result, expected, strict=True)
 
@@ -85,12 +84,12 @@ def test_empty_images(shape):
     assert result.dtype == jnp.int8
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("dtype", MOVED, ids=lambda dtype: np.dtype(dtype).name)
 def test_dtypes(dtype):
     with jax.enable_x64(True):
         x = np.array([0, 1, 1, 1, 0, 1]).reshape(1, 2, 3, 1).astype(dtype)
         for strides in ((1, 1), (2, 2)):
-            expected = oracles_blocks.extract_patches(x, (2, 2), strides, (1, 1), "SAME")
+            expected = extract_patches(x, (2, 2), strides, (1, 1), "SAME")
             np.testing.assert_array_equal(patches(x, (2, 2), strides), expected, strict=True)
 
 
@@ -108,7 +107,7 @@ def test_strings_are_padded_with_empty_ones(kind):
 def test_gradient_counts_the_patches_of_a_pixel(sizes, strides):
     gradient = jax.grad(lambda x: patches(x, sizes, strides).sum())(jnp.zeros((1, 7, 5, 1)))
     places = np.arange(1, 36, dtype=np.int32).reshape(1, 7, 5, 1)
-    seen = oracles_blocks.extract_patches(places, sizes, strides, (1, 1), "SAME")
+    seen = extract_patches(places, sizes, strides, (1, 1), "SAME")
     counts = np.bincount(seen.ravel(), minlength=36)[1:]
     np.testing.assert_array_equal(gradient.ravel(), counts)
 
@@ -137,7 +136,7 @@ LARGE = {
 def test_large_windows(arguments):
     """By one gather, as XLA compiles pieces one by one: those of 400 rows for 20 s."""
     x = floats(2, 25, 24, 2)
-    expected = oracles_blocks.extract_patches(x, *arguments)
+    expected = extract_patches(x, *arguments)
     np.testing.assert_array_equal(jax.jit(lambda x: patches(x, *arguments))(x), expected)
     assert _count("slice", *arguments) <= 3
 

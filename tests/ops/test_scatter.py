@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from case import MODES
+from records.record import MODES
 
 import jaxops
 

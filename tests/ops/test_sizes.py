@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import every_argument
 import pytest
+import records
 import size_sweep
 
 pytestmark = pytest.mark.slow
@@ -33,13 +33,13 @@ def check(calls):
 
 
 def test_every_function_is_swept():
-    assert not every_argument.missing()
+    assert not records.missing()
 
 
 def test_a_share_of_the_sweep():
     calls = run(SHARE)
     check(calls)
-    for name in every_argument.CALLS:
+    for name in records.CALLS:
         few = name.endswith("string_to_number")  # it takes no array
         assert few or any(f" {name} of shapes" in call for call in calls), name
 

@@ -6,10 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracles_blocks
 import pytest
-from case import floats
-from cases_blocks import DTYPES
+from records.record import MOVED, floats
+from records.space_to_batch import batch_to_space, space_to_batch
+from records.space_to_depth import space_to_depth
 
 import jaxops
 
@@ -45,14 +45,14 @@ def test_against_loops(n):
     x = floats(2, *shape, *rest)
     np.testing.assert_array_equal(
         jaxops.space_to_batch(x, block_shape, edges),
-        oracles_blocks.space_to_batch(x, block_shape, edges),
+        space_to_batch(x, block_shape, edges),
         strict=True,
     )
     x = floats(2 * int(np.prod(block_shape, initial=1)), *[d + 1 for d in shape], *rest)
     crops = [[min(low, 1), 0] for low, _ in edges]
     np.testing.assert_array_equal(
         jaxops.batch_to_space(x, block_shape, crops),
-        oracles_blocks.batch_to_space(x, block_shape, crops),
+        batch_to_space(x, block_shape, crops),
         strict=True,
     )
 
@@ -60,7 +60,7 @@ def test_against_loops(n):
 @pytest.mark.parametrize("shape", [(1, 3, 6, 2), (0, 3, 3, 1), (1, 0, 3, 2), (1, 3, 3, 0)], ids=str)
 def test_depth_against_loops(shape):
     x = floats(*shape)
-    expected = oracles_blocks.space_to_depth(x, 3)
+    expected = space_to_depth(x, 3)
     np.testing.assert_array_equal(jaxops.space_to_depth(x, 3), expected, strict=True)
     np.testing.assert_array_equal(jaxops.depth_to_space(expected, 3), x, strict=True)
 
@@ -76,7 +76,7 @@ def test_vectors_of_channels_are_groups_of_four():
     np.testing.assert_array_equal(jaxops.depth_to_space(result, 2, "NCHW_VECT_C"), x, strict=True)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("dtype", MOVED, ids=lambda dtype: np.dtype(dtype).name)
 def test_dtypes(dtype):
     with jax.enable_x64(True):
         x = np.array([[0, 1, 1], [1, 0, 1]]).astype(dtype)

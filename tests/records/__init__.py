@@ -1,0 +1,113 @@
+"""One record for each public function: what tests, documents and benchmarks know of it.
+
+A module for each of `jaxops/_ops`, with the oracles of its functions: `record.py` says what a
+record holds. `RECORDS` joins them; so do the tables below, each of one field.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Mapping
+from types import FunctionType
+
+import jax
+import numpy as np
+
+import jaxops
+from jaxops.compat import v0
+from records.record import Case, Record
+
+_MODULES = [importlib.import_module(f"records.{m.name}") for m in pkgutil.iter_modules(__path__)]
+RECORDS: dict[str, Record] = {
+    name: record for m in _MODULES for name, record in getattr(m, "RECORDS", {}).items()
+}
+
+
+def joined(field: str) -> dict:
+    """The entries of a field that maps `what` to an entry, as `function-what`."""
+    return {
+        f"{name}-{what}".rstrip("-"): entry
+        for name, record in RECORDS.items()
+        for what, entry in getattr(record, field).items()
+    }
+
+
+CALLS = {name: record.call for name, record in RECORDS.items() if record.call}
+CASES: dict[str, Case] = joined("cases")
+
+
+def has_elements(case: Case) -> bool:
+    """In data and result: a test of arrays without elements sees no value."""
+    return all(d.size for d in case.data) and case.oracle(*case.args).size > 0
+
+
+def first_of_each_op(cases: Mapping[str, Case]) -> dict[str, str]:
+    """By name of the op the name of its first case that has elements."""
+    names = [name for name, case in cases.items() if has_elements(case)]
+    return {name.split("-")[0]: name for name in reversed(names)}
+
+
+# --- how the functions are called ---
+
+# Public functions that are no array operations.
+TRANSFORMATIONS = {"lazy", "sparse_value_and_grad"}
+TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
+# Of functions and specifications, not of arrays; and what is not called by users.
+OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec"}
+CLASSES = {"OutOfBoundsError", "LazyOptimizer", "StridedSliceSpec", "TiedGradient"}
+
+PUBLIC = {
+    **{n: f for n, f in vars(jaxops).items() if isinstance(f, (FunctionType, type))},
+    **{
+        f"v0.{n}": f
+        for n, f in vars(v0).items()
+        if isinstance(f, FunctionType) and f.__module__ == v0.__name__ and not n.startswith("_")
+    },
+}
+
+
+def _add_to(values, indices, dense_shape, dense):
+    return jaxops.IndexedSlices(values, indices, dense_shape).add_to(dense)
+
+
+def _sum_duplicates(values, indices, dense_shape, size=None, mode="device"):
+    return jaxops.IndexedSlices(values, indices, dense_shape).sum_duplicates(size, mode=mode)
+
+
+def _over_devices(function):
+    """`psum` or `pmean` of gradients, on one device."""
+
+    def call(grads, axis_name):
+        return jax.vmap(
+            lambda _: function(grads, axis_name), axis_name="batch", axis_size=1, out_axes=None
+        )(np.zeros(1))
+
+    return call
+
+
+FUNCTIONS = {
+    **{name: PUBLIC[name] for name in CALLS if name in PUBLIC},
+    "IndexedSlices.add_to": _add_to,
+    "IndexedSlices.sum_duplicates": _sum_duplicates,
+    "psum": _over_devices(jaxops.psum),
+    "pmean": _over_devices(jaxops.pmean),
+}
+
+
+def arguments(name):
+    """Those of a valid call."""
+    return {arg: value for arg, (_, value) in CALLS[name].items()}
+
+
+def missing():
+    """What the records lack: functions, and arguments of functions."""
+    unknown = {name for name in PUBLIC if name not in {*CALLS, *OF_NO_ARRAYS, *CLASSES}}
+    for name, call in CALLS.items():
+        parameters = [p for p in inspect.signature(FUNCTIONS[name]).parameters if p != "name"]
+        unknown |= {f"{name}-{p}" for p in {*parameters} ^ {*call}}
+    return unknown
+
+
+def operation(name):
+    """What stands at the start of an error of that function."""
+    return name.removeprefix("v0.")

@@ -1,0 +1,50 @@
+"""What is known of the functions of `_ops/boolean_mask.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, HELD, MASK, Case, Export, Record, fitted, floats
+
+
+def boolean_mask(tensor, mask, axis=0, size=None, fill_value=0):
+    tensor, mask = np.asarray(tensor), np.asarray(mask)
+    axis = axis + tensor.ndim if axis < 0 else axis
+    tensor = np.moveaxis(tensor, range(axis, axis + mask.ndim), range(mask.ndim))
+    rows = [tensor[at] for at in np.ndindex(*mask.shape) if mask[at]]
+    row_shape = tensor.shape[mask.ndim :]
+    return np.moveaxis(fitted(rows, row_shape, tensor.dtype, size, fill_value), 0, axis)
+
+
+def mask_case(shape, mask, axis=0, size=None, **options):
+    mask = np.asarray(mask, bool)
+    return Case(
+        lambda x: jaxops.boolean_mask(x, mask, axis, size=size, **options),
+        lambda x: boolean_mask(x, mask, axis, size),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "boolean_mask": Record(
+        call={"tensor": DATA, "mask": MASK, "axis": ("int", 0), **HELD},
+        cases={
+            "vector": mask_case((4,), [1, 0, 1, 1]),
+            "cut": mask_case((4,), [1, 0, 1, 1], size=2, mode="fill"),
+            "axis": mask_case((2, 3, 2), [1, 0, 1], axis=1, size=3),
+            "axes": mask_case((2, 3, 2), [[1, 0], [0, 0], [1, 1]], axis=-2),
+            "empty": mask_case((0, 2), np.zeros(0), size=2),
+        },
+        exports=[
+            Export(
+                "(x, mask, size=3)",
+                lambda x, mask: jaxops.boolean_mask(x, mask, size=3, mode="fill"),
+                ("n, b", "n bool"),
+            ),
+        ],
+        section="Indexing",
+        readme=(
+            "`tf.boolean_mask` | `boolean_mask` | static `size=` | placed into zeros | "
+            "what `size=` holds"
+        ),
+    ),
+}

@@ -1,0 +1,126 @@
+"""What is known of the functions of `_ops/casting.py`."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, floats
+
+
+def through(x, dtype):
+    """Each element as `dtype` and back."""
+    out = np.empty_like(x)
+    for at in np.ndindex(x.shape):
+        out[at] = np.real(np.dtype(dtype).type(x[at]))
+    return out
+
+
+def times_row(x, row):
+    """Column `j` of `x` times `row[j]`."""
+    out = np.empty_like(x)
+    for at in np.ndindex(x.shape):
+        out[at] = x[at] * np.float32(row[at[-1]])
+    return out
+
+
+def through_case(op, *shape, dtype="complex64"):
+    """To `dtype`, which holds all of `x`, and back with `op`."""
+    return Case(
+        lambda x: op(jaxops.cast(x, dtype)),
+        lambda x: through(x, dtype),
+        (floats(*shape),),
+    )
+
+
+def constant_case(make, row):
+    """For what has no derivative: a factor made from constants, at trace time too."""
+
+    def op(x):
+        with jax.enable_x64(True):
+            factors = make()
+        return x * jaxops.to_float(factors)
+
+    return Case(op, lambda x: times_row(x, row), (floats(2, 3),))
+
+
+CAST = {"x": DATA}
+RECORDS = {
+    "cast": Record(
+        call={**CAST, "dtype": ("dtype", "int32")},
+        cases={
+            "matrix": through_case(lambda x: jaxops.cast(x, "float32"), 2, 3),
+            "empty": through_case(lambda x: jaxops.cast(x, "float32"), 0, 3),
+            "int32": constant_case(lambda: jaxops.cast([[2.9, -3.9, 0.5]], "int32"), [2, -3, 0]),
+        },
+        exports=[
+            Export("(x, jnp.int32)", lambda x: jaxops.cast(x, jnp.int32), ("a, b",)),
+        ],
+        section="Casting",
+        readme="`tf.cast` | `cast` | - | cast back | -",
+    ),
+    "saturate_cast": Record(
+        call={"value": DATA, "dtype": ("dtype", "int32")},
+        cases={
+            "matrix": through_case(lambda x: jaxops.saturate_cast(x, "float32"), 2, 1, 3),
+            "empty": through_case(lambda x: jaxops.saturate_cast(x, "float32"), 0),
+            "uint8": constant_case(
+                lambda: jaxops.saturate_cast([[300, -3, 7]], "uint8"), [255, 0, 7]
+            ),
+        },
+        exports=[
+            Export("(x, jnp.int8)", lambda x: jaxops.saturate_cast(x, jnp.int8), ("a, b",)),
+        ],
+        section="Casting",
+        readme="`tf.saturate_cast` | `saturate_cast` | - | cast back, 0 where clamped | -",
+    ),
+    "to_bfloat16": Record(
+        call=CAST,
+        cases={
+            "": constant_case(lambda: jaxops.to_bfloat16([[2, 257, 0.5]]), [2, 256, 0.5]),
+        },
+        exports=[
+            Export("(x)", jaxops.to_bfloat16, ("a, b",)),
+        ],
+        section="Casting",
+        readme="`tf.compat.v1.to_bfloat16` | `to_bfloat16` | - | as `cast` | -",
+    ),
+    "to_double": Record(
+        call=CAST,
+        cases={
+            "": constant_case(lambda: jaxops.to_double([[2, -3, 0.5]]), [2, -3, 0.5]),
+        },
+        section="Casting",
+        readme="`tf.compat.v1.to_double` | `to_double` | - | as `cast` | -",
+    ),
+    "to_float": Record(
+        call=CAST,
+        cases={
+            "": through_case(jaxops.to_float, 3, 2),
+        },
+        exports=[
+            Export("(x)", jaxops.to_float, ("a, b",)),
+        ],
+        section="Casting",
+        readme="`tf.compat.v1.to_float` | `to_float` | - | as `cast` | -",
+    ),
+    "to_int32": Record(
+        call=CAST,
+        cases={
+            "": constant_case(lambda: jaxops.to_int32([[2.9, -3.9, 2.0**31]]), [2, -3, -(2**31)]),
+        },
+        exports=[
+            Export("(x)", jaxops.to_int32, ("a, b",)),
+        ],
+        section="Casting",
+        readme="`tf.compat.v1.to_int32` | `to_int32` | - | - | -",
+    ),
+    "to_int64": Record(
+        call=CAST,
+        cases={
+            "": constant_case(lambda: jaxops.to_int64([[2.9, -3.9, 2.0**33]]), [2, -3, 2**33]),
+        },
+        section="Casting",
+        readme="`tf.compat.v1.to_int64` | `to_int64` | - | - | -",
+    ),
+}

@@ -1,0 +1,182 @@
+"""What is known of the functions of `_ops/joining.py`."""
+
+import jax.numpy as jnp
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, X, floats
+
+
+def moved(at, axis, by):
+    return (*at[:axis], at[axis] + by, *at[axis + 1 :])
+
+
+def split(x, sizes, axis):
+    pieces, start = [], 0
+    for size in sizes:
+        piece = np.empty((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+        for at in np.ndindex(*piece.shape):
+            piece[at] = x[moved(at, axis, start)]
+        pieces.append(piece)
+        start += size
+    return pieces
+
+
+def concat(values, axis):
+    first = values[0].shape
+    total = sum(value.shape[axis] for value in values)
+    out = np.empty((*first[:axis], total, *first[axis + 1 :]), values[0].dtype)
+    start = 0
+    for value in values:
+        for at in np.ndindex(*value.shape):
+            out[moved(at, axis, start)] = value[at]
+        start += value.shape[axis]
+    return out
+
+
+def stack(values, axis):
+    shape = values[0].shape
+    out = np.empty((*shape[:axis], len(values), *shape[axis:]), values[0].dtype)
+    for n, value in enumerate(values):
+        for at in np.ndindex(*shape):
+            out[(*at[:axis], n, *at[axis:])] = value[at]
+    return out
+
+
+def unstack(x, axis):
+    pieces = []
+    for n in range(x.shape[axis]):
+        piece = np.empty(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
+        for at in np.ndindex(*piece.shape):
+            piece[at] = x[(*at[:axis], n, *at[axis:])]
+        pieces.append(piece)
+    return pieces
+
+
+def tile(x, multiples):
+    out = np.empty([d * m for d, m in zip(x.shape, multiples, strict=True)], x.dtype)
+    for at in np.ndindex(*out.shape):
+        out[at] = x[tuple(i % d for i, d in zip(at, x.shape, strict=True))]
+    return out
+
+
+def joined(xp, pieces):
+    """The pieces as one array, because a case has one result; their shapes are tested apart."""
+    return xp.concatenate([piece.reshape(-1) for piece in pieces])
+
+
+def split_case(shape, pieces, axis, sizes):
+    return Case(
+        lambda x: joined(jnp, jaxops.split(x, pieces, axis)),
+        lambda x: joined(np, split(x, sizes, axis % len(shape))),
+        (floats(*shape),),
+    )
+
+
+def unstack_case(shape, axis):
+    return Case(
+        lambda x: joined(jnp, jaxops.unstack(x, axis=axis)),
+        lambda x: joined(np, unstack(x, axis % len(shape))),
+        (floats(*shape),),
+    )
+
+
+def concat_case(shapes, axis):
+    return Case(
+        lambda *xs: jaxops.concat(xs, axis),
+        lambda *xs: concat(xs, axis % len(shapes[0])),
+        tuple(n + floats(*shape) for n, shape in enumerate(shapes)),
+    )
+
+
+def stack_case(shape, count, axis):
+    return Case(
+        lambda *xs: jaxops.stack(xs, axis),
+        lambda *xs: stack(xs, axis % (len(shape) + 1)),
+        tuple(n + floats(*shape) for n in range(count)),
+    )
+
+
+def tile_case(shape, multiples):
+    return Case(
+        lambda x: jaxops.tile(x, multiples),
+        lambda x: tile(x, multiples),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "concat": Record(
+        call={"values": ("arrays", [X, X]), "axis": ("int", 0)},
+        cases={
+            "": concat_case(((2, 3), (1, 3), (0, 3)), 0),
+            "last": concat_case(((2, 1), (2, 3)), -1),
+            "one": concat_case(((2, 3),), 0),
+        },
+        exports=[
+            Export("([x, y], 0)", lambda x, y: jaxops.concat([x, y], 0), ("a, b", "c, b")),
+        ],
+        section="Slicing and joining",
+        readme="`tf.concat` | `concat` | - | split | -",
+    ),
+    "split": Record(
+        call={
+            "value": DATA,
+            "num_or_size_splits": ("ints", [1, -1]),
+            "axis": ("int", 0),
+            "num": ("int", 2),
+        },
+        cases={
+            "": split_case((2, 6), 3, 1, (2, 2, 2)),
+            "sizes": split_case((2, 6), [1, -1, 0, 2], -1, (1, 3, 0, 2)),
+            "empty": split_case((0, 4), 2, 0, (0, 0)),
+        },
+        exports=[
+            Export("(x, 2)", lambda x: jaxops.split(x, 2), ("2*a, b",)),
+            Export("(x, [1, -1])", lambda x: jaxops.split(x, [1, -1]), ("a, b",)),
+            Export("(x, y.shape)", lambda x, y: jaxops.split(x, y.shape), ("a + b", "a, b")),
+        ],
+        section="Slicing and joining",
+        readme="`tf.split` | `split` | static sizes | joined | -",
+    ),
+    "stack": Record(
+        call={"values": ("arrays", [X, X]), "axis": ("int", 0)},
+        cases={
+            "": stack_case((2, 3), 3, 1),
+            "last": stack_case((2, 3), 2, -1),
+            "empty": stack_case((2, 0), 2, 0),
+        },
+        exports=[
+            Export("([x, y], 1)", lambda x, y: jaxops.stack([x, y], 1), ("a, b", "a, b")),
+        ],
+        section="Slicing and joining",
+        readme="`tf.stack` | `pack` | - | unstacked | -",
+    ),
+    "tile": Record(
+        call={"input": DATA, "multiples": ("ints", [1, 2])},
+        cases={
+            "": tile_case((2, 1, 3), (2, 3, 2)),
+            "many": tile_case((1, 2), (70, 33)),
+            "none": tile_case((2, 3), (1, 0)),
+            "empty": tile_case((0, 3), (2, 2)),
+        },
+        exports=[
+            Export("(x, [2, 3])", lambda x: jaxops.tile(x, [2, 3]), ("a, b",)),
+            Export("(x, (1, *y.shape))", lambda x, y: jaxops.tile(x, (1, *y.shape)), ("a, b", "n")),
+        ],
+        section="Slicing and joining",
+        readme="`tf.tile` | `tile` | static `multiples` | summed over the copies | -",
+    ),
+    "unstack": Record(
+        call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)},
+        cases={
+            "": unstack_case((3, 2), 0),
+            "last": unstack_case((2, 1, 3), -1),
+        },
+        exports=[
+            Export("(x, axis=1)", lambda x: jaxops.unstack(x, axis=1), ("a, 3",)),
+        ],
+        section="Slicing and joining",
+        readme="`tf.unstack` | `unpack` | - | stacked | -",
+    ),
+}

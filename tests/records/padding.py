@@ -1,0 +1,72 @@
+"""What is known of the functions of `_ops/padding.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, floats
+
+
+def pad(x, paddings, mode="CONSTANT", constant=0):
+    shape = [b + d + a for (b, a), d in zip(paddings, x.shape, strict=True)]
+    out = np.empty(shape, x.dtype)
+    for at in np.ndindex(*shape):
+        place = []
+        for i, (before, _), dim in zip(at, paddings, x.shape, strict=True):
+            k = i - before
+            if mode == "REFLECT":
+                k = -k if k < 0 else 2 * dim - 2 - k if k >= dim else k
+            elif mode == "SYMMETRIC":
+                k = -k - 1 if k < 0 else 2 * dim - 1 - k if k >= dim else k
+            place.append(k)
+        inside = all(0 <= k < d for k, d in zip(place, x.shape, strict=True))
+        out[at] = x[tuple(place)] if inside else constant
+    return out
+
+
+def pad_case(shape, paddings, mode="CONSTANT"):
+    return Case(
+        lambda x: jaxops.pad(x, paddings, mode),
+        lambda x: pad(x, paddings, mode),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "pad": Record(
+        call={
+            "tensor": DATA,
+            "paddings": ("pairs", [[0, 1], [1, 0]]),
+            "mode": ("word", "CONSTANT"),
+            "constant_values": ("scalar", 7.0),
+        },
+        cases={
+            "": pad_case((2, 3), ((1, 0), (2, 1))),
+            "empty": pad_case((0, 2), ((1, 1), (0, 1))),
+            "reflect": pad_case((2, 3), ((1, 1), (2, 0)), "REFLECT"),
+            "reflect-one": pad_case((1, 4), ((0, 0), (0, 3)), "REFLECT"),
+            "symmetric": pad_case((2, 3), ((2, 1), (0, 3)), "SYMMETRIC"),
+            "symmetric-empty": pad_case((0, 3), ((0, 0), (1, 1)), "SYMMETRIC"),
+        },
+        exports=[
+            Export(
+                '(x, [[1, 2], [0, 1]], "CONSTANT")',
+                lambda x: jaxops.pad(x, [[1, 2], [0, 1]]),
+                ("a, b",),
+            ),
+            Export(
+                '(x, [[1, 2], [0, 1]], "REFLECT")',
+                lambda x: jaxops.pad(x, [[1, 2], [0, 1]], "REFLECT"),
+                ("a, b",),
+                ("a >= 3", "b >= 2"),
+            ),
+            Export(
+                '(x, [[1, 2], [0, 1]], "SYMMETRIC")',
+                lambda x: jaxops.pad(x, [[1, 2], [0, 1]], "SYMMETRIC"),
+                ("a, b",),
+                ("a >= 2",),
+            ),
+        ],
+        section="Slicing and joining",
+        readme="`tf.pad` | `pad` | static `paddings` | summed over the images | -",
+    ),
+}

@@ -1,0 +1,95 @@
+"""What is known of the functions of `_ops/reversing.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, TALL, Case, Export, Record, floats
+
+
+def reverse(x, axes):
+    out = np.empty(x.shape, x.dtype)
+    for at in np.ndindex(*x.shape):
+        out[at] = x[tuple(d - 1 - i if n in axes else i
+                          for n, (i, d) in enumerate(zip(at, x.shape, strict=True)))]  # fmt: skip
+    return out
+
+
+def reverse_sequence(x, lengths, seq_axis, batch_axis, mode="clip"):
+    out = np.empty(x.shape, x.dtype)
+    dim = x.shape[seq_axis]
+    for at in np.ndindex(*x.shape):
+        length = int(lengths[at[batch_axis]])
+        if not 0 <= length <= dim:
+            assert mode == "clip", f"length {length} in dimension {dim}"
+            length = min(max(length, 0), dim)
+        i = at[seq_axis]
+        source = length - 1 - i if i < length else i
+        out[at] = x[(*at[:seq_axis], source, *at[seq_axis + 1 :])]
+    return out
+
+
+def reverse_case(shape, axis):
+    return Case(
+        lambda x: jaxops.reverse(x, axis),
+        lambda x: reverse(x, [a % len(shape) for a in axis]),
+        (floats(*shape),),
+    )
+
+
+def reverse_sequence_case(shape, lengths, seq_axis, batch_axis):
+    return Case(
+        lambda x, i, **k: jaxops.reverse_sequence(x, i, seq_axis, batch_axis, **k),
+        lambda x, i, **k: reverse_sequence(x, i, seq_axis, batch_axis, **k),
+        (floats(*shape),),
+        (np.array(lengths, np.int32),),
+        ("device", "error", "clip", "promise_in_bounds"),
+    )
+
+
+RECORDS = {
+    "reverse": Record(
+        call={"tensor": DATA, "axis": ("ints", [0, 1])},
+        cases={
+            "": reverse_case((2, 3, 2), [0, -1]),
+            "no-axis": reverse_case((2, 3), []),
+            "empty": reverse_case((2, 0), [1]),
+        },
+        exports=[
+            Export("(x, [1])", lambda x: jaxops.reverse(x, [1]), ("a, b",)),
+        ],
+        section="Slicing and joining",
+        readme="`tf.reverse` | `reverse` | static `axis` | reversed | -",
+    ),
+    "reverse_sequence": Record(
+        call={
+            "input": DATA,
+            "seq_lengths": ("integers", [1, 2, 3, 0]),
+            "seq_axis": ("int", 1),
+            "batch_axis": ("int", 0),
+            "mode": ("word", "clip"),
+        },
+        cases={
+            "": reverse_sequence_case((3, 4), (2, 0, 4), 1, 0),
+            "before-batch": reverse_sequence_case((4, 2, 3), (1, 3, 4), 0, 2),
+            "after-batch": reverse_sequence_case((2, 2, 3), (1, 3), 2, 1),
+            "empty": reverse_sequence_case((0, 2), (), 1, 0),
+        },
+        narrow={
+            "": (
+                lambda i, **k: jaxops.reverse_sequence(TALL[:4], i, 1, 0, **k),
+                lambda i: np.stack(
+                    [np.r_[TALL[n, : i[n]][::-1], TALL[n, i[n] :]] for n in range(4)]
+                ),
+            ),
+        },
+        exports=[
+            Export(
+                "(x, i, 1, 0)",
+                lambda x, i: jaxops.reverse_sequence(x, i, 1, 0, mode="clip"),
+                ("a, b, c", "a int"),
+            ),
+        ],
+        section="Slicing and joining",
+        readme="`tf.reverse_sequence` | `reverse_sequence` | - | reversed | lengths",
+    ),
+}

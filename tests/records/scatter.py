@@ -1,0 +1,177 @@
+"""What is known of the functions of `_ops/scatter.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import (
+    DATA,
+    DETERMINISTIC,
+    LENGTH,
+    MODE,
+    MODES,
+    TABLE,
+    Case,
+    Export,
+    OutOfBounds,
+    Record,
+    X,
+    added,
+    filled,
+    floats,
+    int32s,
+    place_of,
+)
+
+COMBINE = {
+    "add": lambda old, new: old + new,
+    "max": np.maximum,
+    "min": np.minimum,
+    "sub": lambda old, new: old - new,
+    "update": lambda old, new: new,
+}
+GRADIENTS = {
+    "add": "`gather_nd`",
+    "max": "shared among ties",
+    "min": "shared among ties",
+    "sub": "`gather_nd`, negated",
+    "update": "none to what was overwritten",
+}
+
+
+def tensor_scatter(kind, tensor, indices, updates, mode="fill"):
+    out, indices, updates = np.array(tensor), np.asarray(indices), np.asarray(updates)
+    dims = out.shape[: indices.shape[-1]]
+    for at in np.ndindex(*indices.shape[:-1]):
+        place = place_of(tuple(int(i) for i in indices[at]), dims, mode)
+        if place is not None:
+            out[place] = COMBINE[kind](out[place], updates[at])
+    return out
+
+
+def scatter_nd_case(shape, indices):
+    (indices,) = int32s(indices)
+    updates = floats(*indices.shape[:-1], *shape[indices.shape[-1] :])
+    return Case(
+        lambda u, i, **k: jaxops.scatter_nd(i, u, shape, **k),
+        lambda u, i, **k: tensor_scatter("add", np.zeros(shape, u.dtype), i, u, **k),
+        (updates,),
+        (indices,),
+        MODES,
+        has_deterministic=True,
+    )
+
+
+def tensor_scatter_case(kind, shape, indices):
+    (indices,) = int32s(indices)
+    updates = floats(*indices.shape[:-1], *shape[indices.shape[-1] :])
+    op = getattr(jaxops, f"tensor_scatter_nd_{kind}")
+    return Case(
+        lambda t, u, i, **k: op(t, i, u, **k),
+        lambda t, u, i, **k: tensor_scatter(kind, t, i, u, **k),
+        (floats(*shape), updates),
+        (indices,),
+        MODES,
+        linear=kind in ("add", "sub"),
+        has_deterministic=kind in ("add", "sub"),
+    )
+
+
+def tensor_scatter_record(kind):
+    name = f"tensor_scatter_nd_{kind}"
+    op = getattr(jaxops, name)
+    call = {
+        "tensor": DATA,
+        "indices": ("integers", [[1], [2]]),
+        "updates": ("data", X[:2]),
+        "mode": MODE,
+    }
+    arrays = ("a, b", "n, 1 int", "n, b")
+    exports = [Export("(x, i, y)", filled(op), arrays)]
+    if kind == "add":
+        how, refused = "(x, i, y, deterministic=True)", "associative scan"
+        exports.append(Export(how, filled(op, deterministic=True), arrays, refused=refused))
+    return Record(
+        {**call, "deterministic": DETERMINISTIC} if kind in ("add", "sub") else call,
+        cases={
+            "elements": tensor_scatter_case(kind, (3, 4), [[0, 1], [2, 3], [2, 3]]),
+            "rows": tensor_scatter_case(kind, (3, 2), [[[1], [1]], [[0], [2]]]),
+            "no-updates": tensor_scatter_case(kind, (3, 2), np.zeros((0, 1))),
+        },
+        out_of_bounds={
+            "": OutOfBounds(
+                lambda i, **k: op(X, i, np.ones(1, np.float32), **k),
+                [[3, 2]],
+                [[3, -1]],
+                "indices[0] = [3, -1] does not index into shape [4,3]",
+                (0,),
+                (3, -1),
+                (4, 3),
+            )
+        },
+        narrow={
+            "": (
+                lambda i, **k: op(TABLE, i[:, None], 2 * TABLE[:4], **k),
+                lambda i: tensor_scatter(kind, TABLE, i[:, None], 2 * TABLE[:4]),
+            )
+        },
+        exports=exports,
+        section="Indexing",
+        readme=f"`tf.{name}` | - | - | {GRADIENTS[kind]} | indices",
+    )
+
+
+RECORDS = {
+    "scatter_nd": Record(
+        call={
+            "indices": ("integers", [[1], [2]]),
+            "updates": ("data", X[:2]),
+            "shape": ("ints", [4, 3]),
+            "mode": MODE,
+            "deterministic": DETERMINISTIC,
+        },
+        cases={
+            "elements": scatter_nd_case((3, 4), [[0, 1], [2, 3], [2, 3]]),
+            "rows": scatter_nd_case((3, 4), [[[1], [1]], [[0], [2]]]),
+            "empty-vectors": scatter_nd_case((3, 4), np.zeros((2, 0))),
+            "no-updates": scatter_nd_case((3, 4), np.zeros((0, 1))),
+        },
+        out_of_bounds={
+            "": OutOfBounds(
+                lambda i, **k: jaxops.scatter_nd(i, np.ones(1, np.float32), [8], **k),
+                [[7]],
+                [[8]],
+                "indices[0] = [8] does not index into shape [8]",
+                (0,),
+                (8,),
+                (8,),
+            ),
+        },
+        narrow={
+            "": (
+                lambda i, **k: jaxops.scatter_nd(i[:, None], TABLE[:4], [LENGTH, 3], **k),
+                lambda i: added(i, TABLE[:4]),
+            ),
+            "deterministic": (
+                lambda i, **k: jaxops.scatter_nd(
+                    i[:, None], TABLE[:4], [LENGTH, 3], deterministic=True, **k
+                ),
+                lambda i: added(i, TABLE[:4]),
+            ),
+        },
+        exports=[
+            Export(
+                "(i, x, [8, 3])",
+                lambda i, x: jaxops.scatter_nd(i, x, [8, 3], mode="fill"),
+                ("n, 1 int", "n, 3"),
+            ),
+            Export(
+                "(i, x, y.shape)",
+                lambda i, x, y: jaxops.scatter_nd(i, x, y.shape, mode="fill"),
+                ("n, 1 int", "n, b", "a, b"),
+            ),
+        ],
+        section="Indexing",
+        readme="`tf.scatter_nd` | - | static `shape` | `gather_nd` | indices",
+    ),
+    **{f"tensor_scatter_nd_{kind}": tensor_scatter_record(kind) for kind in COMBINE},
+}

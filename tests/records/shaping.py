@@ -1,0 +1,125 @@
+"""What is known of the functions of `_ops/shaping.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, X, floats
+
+
+def same_elements(x, shape):
+    """Those of `x` in row-major order in another shape."""
+    out = np.empty(shape, x.dtype)
+    for to, at in zip(np.ndindex(*shape), np.ndindex(*x.shape), strict=True):
+        out[to] = x[at]
+    return out
+
+
+def transpose(x, perm):
+    out = np.empty([x.shape[p] for p in perm], x.dtype)
+    for at in np.ndindex(*out.shape):
+        place = [0] * x.ndim
+        for i, p in enumerate(perm):
+            place[p] = at[i]
+        out[at] = x[tuple(place)]
+    return out
+
+
+def same_elements_case(op, shape, result_shape):
+    return Case(op, lambda x: same_elements(x, result_shape), (floats(*shape),))
+
+
+def transpose_case(shape, perm, same_as=None):
+    return Case(
+        lambda x: jaxops.transpose(x, perm),
+        lambda x: transpose(x, perm if same_as is None else same_as),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "expand_dims": Record(
+        call={"input": DATA, "axis": ("int", 0)},
+        cases={
+            "": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3)),
+        },
+        exports=[
+            Export("(x, 1)", lambda x: jaxops.expand_dims(x, 1), ("a, b",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.expand_dims` | `expand_dims` | - | reshaped back | -",
+    ),
+    "rank": Record(
+        call={"input": DATA},
+        exports=[
+            Export("(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.rank` | `rank` | known at trace time | - | -",
+    ),
+    "reshape": Record(
+        call={"tensor": DATA, "shape": ("ints", [3, 4])},
+        cases={
+            "": same_elements_case(lambda x: jaxops.reshape(x, [3, -1]), (2, 3, 2), (3, 4)),
+            "scalar": same_elements_case(lambda x: jaxops.reshape(x, []), (1, 1), ()),
+            "empty": same_elements_case(lambda x: jaxops.reshape(x, [2, -1]), (0, 3), (2, 0)),
+        },
+        exports=[
+            Export(
+                "(x, (*x.shape[1:], -1))",
+                lambda x: jaxops.reshape(x, (*x.shape[1:], -1)),
+                ("a, b, c",),
+            ),
+            Export("(x, x.size)", lambda x: jaxops.reshape(x, x.size), ("a, b",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.reshape` | `reshape` | static `shape` | reshaped back | -",
+    ),
+    "shape": Record(
+        call={"input": DATA, "out_type": ("dtype", "int32")},
+        exports=[
+            Export("(x)", jaxops.shape, ("a, b",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.shape` | `shape` | known at trace time | - | -",
+    ),
+    "shape_n": Record(
+        call={"input": ("arrays", [X, X]), "out_type": ("dtype", "int32")},
+        exports=[
+            Export("([x, y])", lambda x, y: jaxops.shape_n([x, y]), ("a, b", "n")),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.shape_n` | `shape_n` | known at trace time | - | -",
+    ),
+    "size": Record(
+        call={"input": DATA, "out_type": ("dtype", "int32")},
+        exports=[
+            Export("(x)", jaxops.size, ("a, b",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.size` | `size` | known at trace time | - | -",
+    ),
+    "squeeze": Record(
+        call={"input": ("data", X[:1]), "axis": ("ints", [0])},
+        cases={
+            "": same_elements_case(jaxops.squeeze, (1, 2, 1), (2,)),
+            "axis": same_elements_case(lambda x: jaxops.squeeze(x, [-1]), (1, 2, 1), (1, 2)),
+        },
+        exports=[
+            Export("(x, [1])", lambda x: jaxops.squeeze(x, [1]), ("a, 1, b",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.squeeze` | `squeeze` | - | reshaped back | -",
+    ),
+    "transpose": Record(
+        call={"a": DATA, "perm": ("ints", [1, 0]), "conjugate": ("word", False)},
+        cases={
+            "": transpose_case((2, 3, 4), (2, 0, 1)),
+            "default": transpose_case((2, 0, 4), None, (2, 1, 0)),
+        },
+        exports=[
+            Export("(x)", jaxops.transpose, ("a, b, c",)),
+        ],
+        section="Shapes and shaping",
+        readme="`tf.transpose` | `transpose` | static `perm` | transposed back | -",
+    ),
+}

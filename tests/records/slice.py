@@ -1,0 +1,101 @@
+"""What is known of the functions of `_ops/slice.py`."""
+
+import jax.numpy as jnp
+import numpy as np
+
+import jaxops
+from records.record import (
+    DATA,
+    FILL,
+    MODES,
+    TABLE,
+    Case,
+    Export,
+    OutOfBounds,
+    Record,
+    X,
+    filled,
+    floats,
+    int32s,
+    place_of,
+)
+
+
+def slice(input_, begin, size, mode="fill", fill_value=0):
+    input_ = np.asarray(input_)
+    out = np.empty(size, input_.dtype)
+    for at in np.ndindex(*size):
+        place = place_of(tuple(b + i for b, i in zip(begin, at, strict=True)), input_.shape, mode)
+        out[at] = fill_value if place is None else input_[place]
+    return out
+
+
+def slice_case(shape, begin, size):
+    return Case(
+        lambda x, b, **k: jaxops.slice(x, b, size, **k),
+        lambda x, b, **k: slice(x, b, size, **k),
+        (floats(*shape),),
+        int32s(begin),
+        MODES,
+    )
+
+
+RECORDS = {
+    "slice": Record(
+        call={
+            "input_": DATA,
+            "begin": ("integers", [1, 0]),
+            "size": ("ints", [2, -1]),
+            **FILL,
+        },
+        cases={
+            "part": slice_case((4, 3), [1, 0], (2, 3)),
+            "empty": slice_case((4, 3), [4, 0], (0, 3)),
+        },
+        out_of_bounds={
+            "begin": OutOfBounds(
+                lambda i, **k: jaxops.slice(X, i, [1, 2], **k),
+                [3, 1],
+                [5, 0],
+                "Expected begin[0] in [0, 4], but got 5",
+                (0,),
+                5,
+                4,
+            ),
+            "size": OutOfBounds(
+                lambda i, **k: jaxops.slice(X, i, [1, 2], **k),
+                [3, 1],
+                [0, 2],
+                "Expected size[1] in [0, 1], but got 2",
+                (1,),
+                2,
+                2,
+            ),
+        },
+        narrow={
+            "": (
+                lambda i, **k: jaxops.slice(TABLE, jnp.stack([i[0], i[3] * 0]), [150, 3], **k),
+                lambda i: TABLE[i[0] : i[0] + 150],
+            ),
+        },
+        exports=[
+            Export(
+                "(x, [1, 1], [-1, 2])",
+                lambda x: jaxops.slice(x, [1, 1], [-1, 2]),
+                ("a, b",),
+                ("b >= 3",),
+            ),
+            Export("(x, i, [2, 2])", filled(jaxops.slice, size=[2, 2]), ("a, b", "2 int")),
+            Export(
+                "(x, i, y.shape)",
+                lambda x, i, y: jaxops.slice(x, i, y.shape, mode="fill"),
+                ("a, b", "2 int", "m, k"),
+            ),
+        ],
+        section="Slicing and joining",
+        readme=(
+            "`tf.slice` | `slice` | static `size`; `begin` may be traced | "
+            "placed into zeros | begin and size"
+        ),
+    ),
+}

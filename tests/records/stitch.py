@@ -1,0 +1,82 @@
+"""What is known of the functions of `_ops/stitch.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import (
+    HELD,
+    LENGTH,
+    MODES,
+    NUMBERS,
+    TABLE,
+    Case,
+    Export,
+    Record,
+    X,
+    added,
+    floats,
+)
+
+
+def dynamic_stitch(indices, data, size=None, mode="fill", fill_value=0):
+    indices, data = [np.asarray(i) for i in indices], [np.asarray(d) for d in data]
+    if size is None:
+        size = max([int(i.max()) + 1 for i in indices if i.size], default=0)
+    out = np.full((size, *data[0].shape[indices[0].ndim :]), fill_value, data[0].dtype)
+    for index, rows in zip(indices, data, strict=True):
+        for at in np.ndindex(*index.shape):
+            place = int(index[at])
+            if mode == "clip":
+                place = min(max(place, 0), size - 1)
+            elif mode == "wrap":
+                place = place % size
+            if 0 <= place < size:
+                out[place] = rows[at]
+    return out
+
+
+def stitch_case(indices, row_shape, size, modes=MODES):
+    count = len(indices)
+    indices = tuple(np.asarray(i, np.int32) for i in indices)
+    data = tuple(floats(*i.shape, *row_shape) for i in indices)
+    return Case(
+        lambda *a, **k: jaxops.dynamic_stitch(list(a[count:]), list(a[:count]), size=size, **k),
+        lambda *a, mode="fill", **k: dynamic_stitch(a[count:], a[:count], size, mode, **k),
+        data,
+        indices,
+        modes,
+    )
+
+
+RECORDS = {
+    "dynamic_stitch": Record(
+        call={
+            "indices": ("indices", [NUMBERS[:2], NUMBERS[2:]]),
+            "data": ("arrays", [X[:2], X[2:]]),
+            **HELD,
+        },
+        cases={
+            "duplicates": stitch_case([[0, 3, 0], [3]], (), 5),
+            "rows": stitch_case([2, [[3], [1]], [1]], (2,), 4),
+            "empty": stitch_case([np.zeros(0)], (2,), 3),
+        },
+        narrow={
+            "": (
+                lambda i, **k: jaxops.dynamic_stitch([i], [TABLE[:4]], size=LENGTH, **k),
+                lambda i: added(i[1:], TABLE[1:4]),  # the first is overwritten
+            ),
+        },
+        exports=[
+            Export(
+                "([i, j], [x, y], size=5)",
+                lambda i, j, x, y: jaxops.dynamic_stitch([i, j], [x, y], size=5, mode="fill"),
+                ("n int", "m int", "n, b", "m, b"),
+            ),
+        ],
+        section="Indexing",
+        readme=(
+            "`tf.dynamic_stitch` | `dynamic_stitch` | static `size=` | "
+            "none to what was overwritten | indices"
+        ),
+    ),
+}

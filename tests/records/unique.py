@@ -1,0 +1,77 @@
+"""What is known of the functions of `_ops/unique.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import HELD, NUMBERS, Case, Export, Record, fitted
+
+
+def unique_with_counts(x, size=None, fill_value=0):
+    values, idx, count = [], [], []
+    for value in np.asarray(x):
+        found = [k for k, other in enumerate(values) if other == value]  # never for NaN
+        if not found:
+            found = [len(values)]
+            values.append(value)
+            count.append(0)
+        idx.append(found[0])
+        count[found[0]] += 1
+    y = fitted(values, (), np.asarray(x).dtype, size, fill_value)
+    return y, np.array(idx, np.int32), fitted(count, (), np.int32, size, 0)
+
+
+def unique_case(x, part, size):
+    """One part of the result, of which `y` has a gradient."""
+    op = jaxops.unique_with_counts if part == "count" else jaxops.unique
+
+    def oracle(x):
+        y, idx, count = unique_with_counts(x, size)
+        return {"y": y, "idx": idx, "count": count}[part].astype(np.float32)
+
+    return Case(
+        lambda x: getattr(op(x, size=size), part).astype(np.float32),
+        oracle,
+        (np.asarray(x, np.float32),),
+        linear=False,  # which elements are taken depends on them
+    )
+
+
+CALL = {
+    "x": ("integers", NUMBERS),
+    "out_idx": ("dtype", "int32"),
+    **HELD,
+    "fill_value": ("scalar", 7),
+}
+RECORDS = {
+    "unique": Record(
+        call=CALL,
+        cases={
+            "idx": unique_case([5, 3, 5, 1], "idx", 4),
+            "padded": unique_case([5, 3, 5, 1], "y", 6),
+        },
+        of_dtype=("x",),
+        exports=[
+            Export("(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",)),
+        ],
+        section="Indexing",
+        readme="`tf.unique` | - | static `size=` | to first occurrences | what `size=` holds",
+    ),
+    "unique_with_counts": Record(
+        call=CALL,
+        cases={
+            "count": unique_case([5, 3, 5, 1], "count", 6),
+            "empty": unique_case([], "y", 2),
+        },
+        of_dtype=("x",),
+        exports=[
+            Export(
+                "(x, size=4)", lambda x: jaxops.unique_with_counts(x, size=4, mode="fill"), ("n",)
+            ),
+        ],
+        section="Indexing",
+        readme=(
+            "`tf.unique_with_counts` | `unique_with_counts` | static `size=` | "
+            "to first occurrences | what `size=` holds"
+        ),
+    ),
+}
