@@ -76,7 +76,7 @@ docs: $(STAMP)
 # Every op against TensorFlow, jax.numpy and keras.ops: see benchmarks/README.md. Options of
 # suite.py go into BENCH, as in `make bench BENCH=--quick`.
 bench: $(STAMP)-benchmarks
-	$(BIN)/python benchmarks/suite.py \
+	PYTHONPATH=tests $(BIN)/python benchmarks/suite.py \
 		--json benchmarks/results/suite.json --plot benchmarks/results/suite.png $(BENCH)
 
 # What the default bounds cost.

@@ -26,42 +26,6 @@ def matrices(count, rows, columns, small_rows=4, small_columns=3):
 
 SHAPES = [
     Row(
-        "shape",
-        "of a matrix",
-        matrix,
-        jaxops=lambda x: jaxops.shape(x),
-        tensorflow=lambda x: tf.shape(x),
-        jnp=lambda x: jnp.array(jnp.shape(x)),
-        groups="tiny",
-    ),
-    Row(
-        "shape_n",
-        "of three matrices",
-        matrices(3, 2000, 2000),
-        jaxops=lambda xs: jaxops.shape_n(xs),
-        tensorflow=lambda xs: tf.shape_n(xs),
-        jnp=lambda xs: [jnp.array(jnp.shape(x)) for x in xs],
-        groups="tiny",
-    ),
-    Row(
-        "size",
-        "of a matrix",
-        matrix,
-        jaxops=lambda x: jaxops.size(x),
-        tensorflow=lambda x: tf.size(x),
-        jnp=lambda x: jnp.array(jnp.size(x)),
-        groups="tiny",
-    ),
-    Row(
-        "rank",
-        "of a matrix",
-        matrix,
-        jaxops=lambda x: jaxops.rank(x),
-        tensorflow=lambda x: tf.rank(x),
-        jnp=lambda x: jnp.array(jnp.ndim(x)),
-        groups="tiny",
-    ),
-    Row(
         "reshape",
         "2,000 x 2,000 f32 to a vector",
         matrix,

@@ -28,6 +28,7 @@ import rows_casting
 import rows_indexing
 import rows_partition
 import rows_programs
+import rows_records
 import rows_shaping
 from row import Row, full
 from timing import check_answers, measure
@@ -41,6 +42,7 @@ ROWS = [
     *rows_casting.ROWS,
     *rows_programs.ROWS,
 ]
+ROWS += rows_records.tiny_rows(ROWS)
 KEEP = str(2**32)  # more bytes than any row frees
 ALLOCATORS = {
     "default": {},

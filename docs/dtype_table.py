@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from records import RECORDS
+from records import RECORDS, needed
 
 import jaxops
 
@@ -39,18 +38,13 @@ A dot is a call that is refused with a TypeError. Strings are NumPy arrays of th
 
 
 def arguments(function: str, dtype: str) -> dict[str, Any]:
-    """Those of the record's call that are not options, its data as arrays of `dtype`."""
-    record, parameters = RECORDS[function], inspect.signature(getattr(jaxops, function)).parameters
-    varied = {arg for arg, (kind, _) in record.call.items() if kind in ("data", "arrays")}
+    """Those that the call of the function's record needs, its data as arrays of `dtype`."""
     args = {}
-    for arg, (kind, value) in record.call.items():
-        is_needed = parameters[arg].default is inspect.Parameter.empty
-        is_option = parameters[arg].kind is inspect.Parameter.KEYWORD_ONLY
-        if arg in (record.of_dtype or varied):
-            is_list = kind == "arrays"
-            args[arg] = [array(x, dtype) for x in value] if is_list else array(value, dtype)
-        elif is_needed or (kind in ("int", "ints") and not is_option):
-            args[arg] = value
+    for arg, (kind, value) in needed(function).items():
+        of_dtype = RECORDS[function].of_dtype
+        if arg in of_dtype or (kind in ("data", "arrays") and not of_dtype):
+            value = [array(x, dtype) for x in value] if kind == "arrays" else array(value, dtype)
+        args[arg] = value
     return args
 
 

@@ -44,34 +44,6 @@ def test_options_that_tensorflow_lacks_are_keywords(name):
         assert parameters["mode"].default == "device"
 
 
-SIGNATURES = {  # TensorFlow 2's
-    "gather": ["params", "indices", "axis", "batch_dims", "name"],
-    "gather_nd": ["params", "indices", "batch_dims", "name"],
-    "batch_gather": ["params", "indices", "name"],
-    "scatter_nd": ["indices", "updates", "shape", "name"],
-    "tensor_scatter_nd_add": ["tensor", "indices", "updates", "name"],
-    "tensor_scatter_nd_sub": ["tensor", "indices", "updates", "name"],
-    "tensor_scatter_nd_min": ["tensor", "indices", "updates", "name"],
-    "tensor_scatter_nd_max": ["tensor", "indices", "updates", "name"],
-    "tensor_scatter_nd_update": ["tensor", "indices", "updates", "name"],
-    "slice": ["input_", "begin", "size", "name"],
-    "strided_slice": [
-        *["input_", "begin", "end", "strides", "begin_mask", "end_mask", "ellipsis_mask"],
-        *["new_axis_mask", "shrink_axis_mask", "name"],
-    ],
-}
-
-
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_signature_is_tensorflows(name):
-    positional = [
-        p.name
-        for p in inspect.signature(FUNCTIONS[name]).parameters.values()
-        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-    ]
-    assert positional == SIGNATURES[name]
-
-
 def test_version():
     assert jaxops.__version__ == version("jaxops")
 

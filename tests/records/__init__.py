@@ -99,6 +99,18 @@ def arguments(name):
     return {arg: value for arg, (_, value) in CALLS[name].items()}
 
 
+def needed(name):
+    """Those of a valid call that are no options, with their kinds."""
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    return {
+        arg: (kind, value)
+        for arg, (kind, value) in CALLS[name].items()
+        if parameters[arg].default is inspect.Parameter.empty
+        or (kind in ("int", "ints") and parameters[arg].kind is not inspect.Parameter.KEYWORD_ONLY)
+        or arg in RECORDS[name].of_dtype
+    }
+
+
 def missing():
     """What the records lack: functions, and arguments of functions."""
     unknown = {name for name in PUBLIC if name not in {*CALLS, *OF_NO_ARRAYS, *CLASSES}}

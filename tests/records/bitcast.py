@@ -35,5 +35,5 @@ RECORDS = {
         ],
         section="Casting",
         readme="`tf.bitcast` | `bitcast` | - | 0 | -",
-    ),
+    )
 }

@@ -39,12 +39,12 @@ RECORDS = {
                 "(x, mask, size=3)",
                 lambda x, mask: jaxops.boolean_mask(x, mask, size=3, mode="fill"),
                 ("n, b", "n bool"),
-            ),
+            )
         ],
         section="Indexing",
         readme=(
             "`tf.boolean_mask` | `boolean_mask` | static `size=` | placed into zeros | "
             "what `size=` holds"
         ),
-    ),
+    )
 }

@@ -26,11 +26,7 @@ def times_row(x, row):
 
 def through_case(op, *shape, dtype="complex64"):
     """To `dtype`, which holds all of `x`, and back with `op`."""
-    return Case(
-        lambda x: op(jaxops.cast(x, dtype)),
-        lambda x: through(x, dtype),
-        (floats(*shape),),
-    )
+    return Case(lambda x: op(jaxops.cast(x, dtype)), lambda x: through(x, dtype), (floats(*shape),))
 
 
 def constant_case(make, row):
@@ -53,9 +49,7 @@ RECORDS = {
             "empty": through_case(lambda x: jaxops.cast(x, "float32"), 0, 3),
             "int32": constant_case(lambda: jaxops.cast([[2.9, -3.9, 0.5]], "int32"), [2, -3, 0]),
         },
-        exports=[
-            Export("(x, jnp.int32)", lambda x: jaxops.cast(x, jnp.int32), ("a, b",)),
-        ],
+        exports=[Export("(x, jnp.int32)", lambda x: jaxops.cast(x, jnp.int32), ("a, b",))],
         section="Casting",
         readme="`tf.cast` | `cast` | - | cast back | -",
     ),
@@ -68,58 +62,42 @@ RECORDS = {
                 lambda: jaxops.saturate_cast([[300, -3, 7]], "uint8"), [255, 0, 7]
             ),
         },
-        exports=[
-            Export("(x, jnp.int8)", lambda x: jaxops.saturate_cast(x, jnp.int8), ("a, b",)),
-        ],
+        exports=[Export("(x, jnp.int8)", lambda x: jaxops.saturate_cast(x, jnp.int8), ("a, b",))],
         section="Casting",
         readme="`tf.saturate_cast` | `saturate_cast` | - | cast back, 0 where clamped | -",
     ),
     "to_bfloat16": Record(
         call=CAST,
-        cases={
-            "": constant_case(lambda: jaxops.to_bfloat16([[2, 257, 0.5]]), [2, 256, 0.5]),
-        },
-        exports=[
-            Export("(x)", jaxops.to_bfloat16, ("a, b",)),
-        ],
+        cases={"": constant_case(lambda: jaxops.to_bfloat16([[2, 257, 0.5]]), [2, 256, 0.5])},
+        exports=[Export("(x)", jaxops.to_bfloat16, ("a, b",))],
         section="Casting",
         readme="`tf.compat.v1.to_bfloat16` | `to_bfloat16` | - | as `cast` | -",
     ),
     "to_double": Record(
         call=CAST,
-        cases={
-            "": constant_case(lambda: jaxops.to_double([[2, -3, 0.5]]), [2, -3, 0.5]),
-        },
+        cases={"": constant_case(lambda: jaxops.to_double([[2, -3, 0.5]]), [2, -3, 0.5])},
         section="Casting",
         readme="`tf.compat.v1.to_double` | `to_double` | - | as `cast` | -",
     ),
     "to_float": Record(
         call=CAST,
-        cases={
-            "": through_case(jaxops.to_float, 3, 2),
-        },
-        exports=[
-            Export("(x)", jaxops.to_float, ("a, b",)),
-        ],
+        cases={"": through_case(jaxops.to_float, 3, 2)},
+        exports=[Export("(x)", jaxops.to_float, ("a, b",))],
         section="Casting",
         readme="`tf.compat.v1.to_float` | `to_float` | - | as `cast` | -",
     ),
     "to_int32": Record(
         call=CAST,
         cases={
-            "": constant_case(lambda: jaxops.to_int32([[2.9, -3.9, 2.0**31]]), [2, -3, -(2**31)]),
+            "": constant_case(lambda: jaxops.to_int32([[2.9, -3.9, 2.0**31]]), [2, -3, -(2**31)])
         },
-        exports=[
-            Export("(x)", jaxops.to_int32, ("a, b",)),
-        ],
+        exports=[Export("(x)", jaxops.to_int32, ("a, b",))],
         section="Casting",
         readme="`tf.compat.v1.to_int32` | `to_int32` | - | - | -",
     ),
     "to_int64": Record(
         call=CAST,
-        cases={
-            "": constant_case(lambda: jaxops.to_int64([[2.9, -3.9, 2.0**33]]), [2, -3, 2**33]),
-        },
+        cases={"": constant_case(lambda: jaxops.to_int64([[2.9, -3.9, 2.0**33]]), [2, -3, 2**33])},
         section="Casting",
         readme="`tf.compat.v1.to_int64` | `to_int64` | - | - | -",
     ),

@@ -91,9 +91,7 @@ OPTIONS = {**FILL, "deterministic": DETERMINISTIC}
 RECORDS = {
     "batch_gather": Record(
         call={"params": DATA, "indices": ("integers", [[0]] * 4), **OPTIONS},
-        cases={
-            "": batch_gather_case((2, 3, 2), [[1, 1], [0, 2]]),
-        },
+        cases={"": batch_gather_case((2, 3, 2), [[1, 1], [0, 2]])},
         out_of_bounds={
             "": OutOfBounds(
                 lambda i, **k: jaxops.batch_gather(X, i, **k),
@@ -103,17 +101,15 @@ RECORDS = {
                 (2, 0),
                 5,
                 3,
-            ),
+            )
         },
         narrow={
             "": (
                 lambda i, **k: jaxops.batch_gather(TALL, jnp.tile(i, (200, 1)), **k),
                 lambda i: TALL[:, i],
-            ),
+            )
         },
-        exports=[
-            Export("(x, i)", filled(jaxops.batch_gather), ("a, b, c", "a, n int")),
-        ],
+        exports=[Export("(x, i)", filled(jaxops.batch_gather), ("a, b, c", "a, n int"))],
         section="Indexing",
         readme="`tf.compat.v1.batch_gather` | - | - | scatter-add | indices",
     ),

@@ -99,9 +99,7 @@ def stack_case(shape, count, axis):
 
 def tile_case(shape, multiples):
     return Case(
-        lambda x: jaxops.tile(x, multiples),
-        lambda x: tile(x, multiples),
-        (floats(*shape),),
+        lambda x: jaxops.tile(x, multiples), lambda x: tile(x, multiples), (floats(*shape),)
     )
 
 
@@ -113,9 +111,7 @@ RECORDS = {
             "last": concat_case(((2, 1), (2, 3)), -1),
             "one": concat_case(((2, 3),), 0),
         },
-        exports=[
-            Export("([x, y], 0)", lambda x, y: jaxops.concat([x, y], 0), ("a, b", "c, b")),
-        ],
+        exports=[Export("([x, y], 0)", lambda x, y: jaxops.concat([x, y], 0), ("a, b", "c, b"))],
         section="Slicing and joining",
         readme="`tf.concat` | `concat` | - | split | -",
     ),
@@ -146,9 +142,7 @@ RECORDS = {
             "last": stack_case((2, 3), 2, -1),
             "empty": stack_case((2, 0), 2, 0),
         },
-        exports=[
-            Export("([x, y], 1)", lambda x, y: jaxops.stack([x, y], 1), ("a, b", "a, b")),
-        ],
+        exports=[Export("([x, y], 1)", lambda x, y: jaxops.stack([x, y], 1), ("a, b", "a, b"))],
         section="Slicing and joining",
         readme="`tf.stack` | `pack` | - | unstacked | -",
     ),
@@ -169,13 +163,8 @@ RECORDS = {
     ),
     "unstack": Record(
         call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)},
-        cases={
-            "": unstack_case((3, 2), 0),
-            "last": unstack_case((2, 1, 3), -1),
-        },
-        exports=[
-            Export("(x, axis=1)", lambda x: jaxops.unstack(x, axis=1), ("a, 3",)),
-        ],
+        cases={"": unstack_case((3, 2), 0), "last": unstack_case((2, 1, 3), -1)},
+        exports=[Export("(x, axis=1)", lambda x: jaxops.unstack(x, axis=1), ("a, 3",))],
         section="Slicing and joining",
         readme="`tf.unstack` | `unpack` | - | stacked | -",
     ),

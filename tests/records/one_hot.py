@@ -43,7 +43,7 @@ RECORDS = {
             "": (
                 lambda i, **k: jaxops.one_hot(i, LENGTH),
                 lambda i: np.eye(LENGTH, dtype=np.float32)[i],
-            ),
+            )
         },
         of_dtype=("on_value", "off_value"),
         exports=[
@@ -56,5 +56,5 @@ RECORDS = {
         readme=(
             "`tf.one_hot` | `one_hot` | static `depth` | sums, to `on_value` and `off_value` | -"
         ),
-    ),
+    )
 }

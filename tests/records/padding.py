@@ -25,9 +25,7 @@ def pad(x, paddings, mode="CONSTANT", constant=0):
 
 def pad_case(shape, paddings, mode="CONSTANT"):
     return Case(
-        lambda x: jaxops.pad(x, paddings, mode),
-        lambda x: pad(x, paddings, mode),
-        (floats(*shape),),
+        lambda x: jaxops.pad(x, paddings, mode), lambda x: pad(x, paddings, mode), (floats(*shape),)
     )
 
 
@@ -68,5 +66,5 @@ RECORDS = {
         ],
         section="Slicing and joining",
         readme="`tf.pad` | `pad` | static `paddings` | summed over the images | -",
-    ),
+    )
 }

@@ -75,19 +75,19 @@ RECORDS = {
             "": (
                 lambda i, **k: jaxops.dynamic_partition(TABLE[:4], i, LENGTH, size=4, **k)[99],
                 lambda i: np.pad(TABLE[:4][i == 99], [(0, int((i != 99).sum())), (0, 0)]),
-            ),
+            )
         },
         exports=[
             Export(
                 "(x, i, 2, size=3)",
                 lambda x, i: jaxops.dynamic_partition(x, i, 2, size=3, mode="fill"),
                 ("n, b", "n int"),
-            ),
+            )
         ],
         section="Indexing",
         readme=(
             "`tf.dynamic_partition` | `dynamic_partition` | static `size=` | stitched | "
             "partitions, and what `size=` holds"
         ),
-    ),
+    )
 }

@@ -84,15 +84,13 @@ RECORDS = {
     ),
     "extract_patches": Record(
         call=CALL,
-        cases={
-            "row": patches_case(jaxops.extract_patches, (1, 1, 2, 1), (1, 2)),
-        },
+        cases={"row": patches_case(jaxops.extract_patches, (1, 1, 2, 1), (1, 2))},
         exports=[
             Export(
                 '(x, [1, 3, 3, 1], ..., "VALID")',
                 lambda x: jaxops.extract_patches(x, [1, 3, 3, 1], ONES, ONES, "VALID"),
                 *INSIDE,
-            ),
+            )
         ],
         section="Slicing and joining",
         readme="`tf.image.extract_patches` | - | static but `images` | summed over the patches | -",

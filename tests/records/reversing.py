@@ -54,9 +54,7 @@ RECORDS = {
             "no-axis": reverse_case((2, 3), []),
             "empty": reverse_case((2, 0), [1]),
         },
-        exports=[
-            Export("(x, [1])", lambda x: jaxops.reverse(x, [1]), ("a, b",)),
-        ],
+        exports=[Export("(x, [1])", lambda x: jaxops.reverse(x, [1]), ("a, b",))],
         section="Slicing and joining",
         readme="`tf.reverse` | `reverse` | static `axis` | reversed | -",
     ),
@@ -80,14 +78,14 @@ RECORDS = {
                 lambda i: np.stack(
                     [np.r_[TALL[n, : i[n]][::-1], TALL[n, i[n] :]] for n in range(4)]
                 ),
-            ),
+            )
         },
         exports=[
             Export(
                 "(x, i, 1, 0)",
                 lambda x, i: jaxops.reverse_sequence(x, i, 1, 0, mode="clip"),
                 ("a, b, c", "a int"),
-            ),
+            )
         ],
         section="Slicing and joining",
         readme="`tf.reverse_sequence` | `reverse_sequence` | - | reversed | lengths",

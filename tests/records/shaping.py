@@ -39,20 +39,14 @@ def transpose_case(shape, perm, same_as=None):
 RECORDS = {
     "expand_dims": Record(
         call={"input": DATA, "axis": ("int", 0)},
-        cases={
-            "": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3)),
-        },
-        exports=[
-            Export("(x, 1)", lambda x: jaxops.expand_dims(x, 1), ("a, b",)),
-        ],
+        cases={"": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3))},
+        exports=[Export("(x, 1)", lambda x: jaxops.expand_dims(x, 1), ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.expand_dims` | `expand_dims` | - | reshaped back | -",
     ),
     "rank": Record(
         call={"input": DATA},
-        exports=[
-            Export("(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",)),
-        ],
+        exports=[Export("(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.rank` | `rank` | known at trace time | - | -",
     ),
@@ -76,25 +70,19 @@ RECORDS = {
     ),
     "shape": Record(
         call={"input": DATA, "out_type": ("dtype", "int32")},
-        exports=[
-            Export("(x)", jaxops.shape, ("a, b",)),
-        ],
+        exports=[Export("(x)", jaxops.shape, ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.shape` | `shape` | known at trace time | - | -",
     ),
     "shape_n": Record(
         call={"input": ("arrays", [X, X]), "out_type": ("dtype", "int32")},
-        exports=[
-            Export("([x, y])", lambda x, y: jaxops.shape_n([x, y]), ("a, b", "n")),
-        ],
+        exports=[Export("([x, y])", lambda x, y: jaxops.shape_n([x, y]), ("a, b", "n"))],
         section="Shapes and shaping",
         readme="`tf.shape_n` | `shape_n` | known at trace time | - | -",
     ),
     "size": Record(
         call={"input": DATA, "out_type": ("dtype", "int32")},
-        exports=[
-            Export("(x)", jaxops.size, ("a, b",)),
-        ],
+        exports=[Export("(x)", jaxops.size, ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.size` | `size` | known at trace time | - | -",
     ),
@@ -104,9 +92,7 @@ RECORDS = {
             "": same_elements_case(jaxops.squeeze, (1, 2, 1), (2,)),
             "axis": same_elements_case(lambda x: jaxops.squeeze(x, [-1]), (1, 2, 1), (1, 2)),
         },
-        exports=[
-            Export("(x, [1])", lambda x: jaxops.squeeze(x, [1]), ("a, 1, b",)),
-        ],
+        exports=[Export("(x, [1])", lambda x: jaxops.squeeze(x, [1]), ("a, 1, b",))],
         section="Shapes and shaping",
         readme="`tf.squeeze` | `squeeze` | - | reshaped back | -",
     ),
@@ -116,9 +102,7 @@ RECORDS = {
             "": transpose_case((2, 3, 4), (2, 0, 1)),
             "default": transpose_case((2, 0, 4), None, (2, 1, 0)),
         },
-        exports=[
-            Export("(x)", jaxops.transpose, ("a, b, c",)),
-        ],
+        exports=[Export("(x)", jaxops.transpose, ("a, b, c",))],
         section="Shapes and shaping",
         readme="`tf.transpose` | `transpose` | static `perm` | transposed back | -",
     ),

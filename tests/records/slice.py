@@ -42,12 +42,7 @@ def slice_case(shape, begin, size):
 
 RECORDS = {
     "slice": Record(
-        call={
-            "input_": DATA,
-            "begin": ("integers", [1, 0]),
-            "size": ("ints", [2, -1]),
-            **FILL,
-        },
+        call={"input_": DATA, "begin": ("integers", [1, 0]), "size": ("ints", [2, -1]), **FILL},
         cases={
             "part": slice_case((4, 3), [1, 0], (2, 3)),
             "empty": slice_case((4, 3), [4, 0], (0, 3)),
@@ -76,7 +71,7 @@ RECORDS = {
             "": (
                 lambda i, **k: jaxops.slice(TABLE, jnp.stack([i[0], i[3] * 0]), [150, 3], **k),
                 lambda i: TABLE[i[0] : i[0] + 150],
-            ),
+            )
         },
         exports=[
             Export(
@@ -97,5 +92,5 @@ RECORDS = {
             "`tf.slice` | `slice` | static `size`; `begin` may be traced | "
             "placed into zeros | begin and size"
         ),
-    ),
+    )
 }

@@ -73,22 +73,20 @@ RECORDS = {
                 "(x, [2, 2], crops)",
                 lambda x: jaxops.batch_to_space(x, [2, 2], [[0, 0], [1, 0]]),
                 ("4*n, a, b, c",),
-            ),
+            )
         ],
         section="Slicing and joining",
         readme="`tf.batch_to_space` | `batch_to_space` | static but `input` | `space_to_batch` | -",
     ),
     "batch_to_space_nd": Record(
         call={**CALL, "crops": PADS},
-        cases={
-            "image": to_space(jaxops.batch_to_space_nd, (4, 1, 2), [2, 2], [[0, 0], [0, 0]]),
-        },
+        cases={"image": to_space(jaxops.batch_to_space_nd, (4, 1, 2), [2, 2], [[0, 0], [0, 0]])},
         exports=[
             Export(
                 "(x, [2, 2], crops)",
                 lambda x: jaxops.batch_to_space_nd(x, [2, 2], [[0, 0], [1, 0]]),
                 ("4*n, a, b, c",),
-            ),
+            )
         ],
         section="Slicing and joining",
         readme="`tf.compat.v1.batch_to_space_nd` | - | static but `input` | `space_to_batch` | -",
@@ -105,22 +103,20 @@ RECORDS = {
                 "(x, [2, 2], paddings)",
                 lambda x: jaxops.space_to_batch(x, [2, 2], [[0, 0], [1, 1]]),
                 ("n, 2*a, 2*b, c",),
-            ),
+            )
         ],
         section="Slicing and joining",
         readme="`tf.space_to_batch` | `space_to_batch` | static but `input` | `batch_to_space` | -",
     ),
     "space_to_batch_nd": Record(
         call={**CALL, "paddings": PADS},
-        cases={
-            "image": to_batch(jaxops.space_to_batch_nd, (1, 2, 2), [2, 2], [[0, 0], [0, 0]]),
-        },
+        cases={"image": to_batch(jaxops.space_to_batch_nd, (1, 2, 2), [2, 2], [[0, 0], [0, 0]])},
         exports=[
             Export(
                 "(x, [2, 2], paddings)",
                 lambda x: jaxops.space_to_batch_nd(x, [2, 2], [[0, 0], [1, 1]]),
                 ("n, 2*a, 2*b, c",),
-            ),
+            )
         ],
         section="Slicing and joining",
         readme="`tf.space_to_batch_nd` | - | static but `input` | `batch_to_space` | -",

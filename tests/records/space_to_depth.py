@@ -44,9 +44,7 @@ RECORDS = {
             "nhwc": depth_case(jaxops.depth_to_space, depth_to_space, (2, 1, 2, 8), 2),
             "nchw": depth_case(jaxops.depth_to_space, depth_to_space, (1, 8, 1, 2), 2, NCHW),
         },
-        exports=[
-            Export("(x, 2)", lambda x: jaxops.depth_to_space(x, 2), ("n, a, b, 4*c",)),
-        ],
+        exports=[Export("(x, 2)", lambda x: jaxops.depth_to_space(x, 2), ("n, a, b, 4*c",))],
         section="Slicing and joining",
         readme="`tf.nn.depth_to_space` | `depth_to_space` | - | `space_to_depth` | -",
     ),
@@ -56,9 +54,7 @@ RECORDS = {
             "nhwc": depth_case(jaxops.space_to_depth, space_to_depth, (2, 2, 4, 2), 2),
             "nchw": depth_case(jaxops.space_to_depth, space_to_depth, (1, 2, 2, 4), 2, NCHW),
         },
-        exports=[
-            Export("(x, 2)", lambda x: jaxops.space_to_depth(x, 2), ("n, 2*a, 2*b, c",)),
-        ],
+        exports=[Export("(x, 2)", lambda x: jaxops.space_to_depth(x, 2), ("n, 2*a, 2*b, c",))],
         section="Slicing and joining",
         readme="`tf.nn.space_to_depth` | `space_to_depth` | - | `depth_to_space` | -",
     ),

@@ -9,28 +9,12 @@ SLICES = {
     "dense_shape": ("ints", (4, 3)),
 }
 RECORDS = {
-    "clip_by_global_norm": Record(
-        call={"grads": GRADS, "clip_norm": ("scalar", 1.0)},
-    ),
-    "global_norm": Record(
-        call={"grads": GRADS},
-    ),
-    "pmean": Record(
-        call={"grads": GRADS, "axis_name": ("word", "batch")},
-    ),
-    "psum": Record(
-        call={"grads": GRADS, "axis_name": ("word", "batch")},
-    ),
-    "sum_stacked": Record(
-        call={"grads": GRADS},
-    ),
-    "IndexedSlices": Record(
-        call=SLICES,
-    ),
-    "IndexedSlices.add_to": Record(
-        call={**SLICES, "dense": DATA},
-    ),
-    "IndexedSlices.sum_duplicates": Record(
-        call={**SLICES, "size": ("int", 2), "mode": MODE},
-    ),
+    "clip_by_global_norm": Record(call={"grads": GRADS, "clip_norm": ("scalar", 1.0)}),
+    "global_norm": Record(call={"grads": GRADS}),
+    "pmean": Record(call={"grads": GRADS, "axis_name": ("word", "batch")}),
+    "psum": Record(call={"grads": GRADS, "axis_name": ("word", "batch")}),
+    "sum_stacked": Record(call={"grads": GRADS}),
+    "IndexedSlices": Record(call=SLICES),
+    "IndexedSlices.add_to": Record(call={**SLICES, "dense": DATA}),
+    "IndexedSlices.sum_duplicates": Record(call={**SLICES, "size": ("int", 2), "mode": MODE}),
 }

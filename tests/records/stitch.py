@@ -64,19 +64,19 @@ RECORDS = {
             "": (
                 lambda i, **k: jaxops.dynamic_stitch([i], [TABLE[:4]], size=LENGTH, **k),
                 lambda i: added(i[1:], TABLE[1:4]),  # the first is overwritten
-            ),
+            )
         },
         exports=[
             Export(
                 "([i, j], [x, y], size=5)",
                 lambda i, j, x, y: jaxops.dynamic_stitch([i, j], [x, y], size=5, mode="fill"),
                 ("n int", "m int", "n, b", "m, b"),
-            ),
+            )
         ],
         section="Indexing",
         readme=(
             "`tf.dynamic_stitch` | `dynamic_stitch` | static `size=` | "
             "none to what was overwritten | indices"
         ),
-    ),
+    )
 }

@@ -97,13 +97,13 @@ RECORDS = {
                 (1,),
                 3,
                 3,
-            ),
+            )
         },
         narrow={
             "": (
                 lambda i, **k: jaxops.strided_slice(TABLE, i[:1], [0], shrink_axis_mask=1, **k),
                 lambda i: TABLE[i[0]],
-            ),
+            )
         },
         exports=[
             Export(
@@ -138,7 +138,6 @@ RECORDS = {
         ),
     ),
     "strided_slice_spec": Record(
-        section="Slicing and joining",
-        readme="- | - | static, but for single indices | - | -",
+        section="Slicing and joining", readme="- | - | static, but for single indices | - | -"
     ),
 }

@@ -10,16 +10,14 @@ RECORDS = {
         cases={
             "": constant_case(
                 lambda: jaxops.string_to_number([["2", " -3 ", "0x1p-1"]]), [2, -3, 0.5]
-            ),
+            )
         },
         of_dtype=("input",),
-        exports=[
-            Export("(x)", jaxops.string_to_number, ("n",), refused="string_to_number: "),
-        ],
+        exports=[Export("(x)", jaxops.string_to_number, ("n",), refused="string_to_number: ")],
         section="Casting",
         readme=(
             "`tf.strings.to_number` | `string_to_number` | "
             "constants only: strings live on the host | - | -"
         ),
-    ),
+    )
 }

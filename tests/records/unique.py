@@ -51,22 +51,19 @@ RECORDS = {
         },
         of_dtype=("x",),
         exports=[
-            Export("(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",)),
+            Export("(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",))
         ],
         section="Indexing",
         readme="`tf.unique` | - | static `size=` | to first occurrences | what `size=` holds",
     ),
     "unique_with_counts": Record(
         call=CALL,
-        cases={
-            "count": unique_case([5, 3, 5, 1], "count", 6),
-            "empty": unique_case([], "y", 2),
-        },
+        cases={"count": unique_case([5, 3, 5, 1], "count", 6), "empty": unique_case([], "y", 2)},
         of_dtype=("x",),
         exports=[
             Export(
                 "(x, size=4)", lambda x: jaxops.unique_with_counts(x, size=4, mode="fill"), ("n",)
-            ),
+            )
         ],
         section="Indexing",
         readme=(
