@@ -1,12 +1,12 @@
-"""Bad input: `name` of a wrong type, for every function that takes one."""
+"""Refused calls: `name` of a wrong type, for every function that takes one."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import numpy as np
-from bad_input_values import IMAGES, NO_PADS, WINDOW, I, U, X, in_x64
 
 import jaxops
 from jaxops.compat import v0
+from refusals.values import IMAGES, NO_PADS, WINDOW, I, U, X, in_x64
 
 CALLS = {
     "gather-name-int": (
