@@ -165,7 +165,7 @@ MUTANTS = {
         (
             'if fill_value is not None and mode != "fill" and not pads:',
             "if False:",
-            "test_bad_input.py -k 'test_refused and fill_value'",
+            "test_refusals.py -k 'test_refused and fill_value'",
         ),
         (
             "        with jax.enable_x64(True):\n            arrays = [",
@@ -248,7 +248,7 @@ MUTANTS = {
         (
             "if params.shape[:batch_dims] != indices.shape[:batch_dims]:",
             "if params.shape[:1] != indices.shape[:1]:",
-            "test_bad_input.py -k 'test_refused and gather'",
+            "test_refusals.py -k 'test_refused and gather'",
         ),
         (
             "    axes = tuple(range(batch_dims, batch_dims + depth))\n",
@@ -261,17 +261,17 @@ MUTANTS = {
         (
             "if any(size < 0 for size in shape):",
             "if any(size < -1 for size in shape):",
-            "test_bad_input.py -k 'test_refused and scatter_nd'",
+            "test_refusals.py -k 'test_refused and scatter_nd'",
         ),
         (
             "    if updates.shape != expected:\n",
             "    if updates.ndim != len(expected):\n",
-            "test_bad_input.py -k 'test_refused and scatter_nd'",
+            "test_refusals.py -k 'test_refused and scatter_nd'",
         ),
         (
             'if kind in ("min", "max") and jnp.issubdtype',
             'if kind == "min" and jnp.issubdtype',
-            "test_bad_input.py -k 'test_refused and scatter_nd'",
+            "test_refusals.py -k 'test_refused and scatter_nd'",
         ),
         (
             "limits=operand.shape[:depth]",

@@ -22,7 +22,7 @@ MUTANTS = {
         (
             '_under_names(axis="dim")',
             '_under_names(axis="axis")',
-            "test_bad_input.py -k expand_dims",
+            "test_refusals.py -k expand_dims",
         ),
     ],
     "_run/arguments": [
@@ -39,12 +39,12 @@ MUTANTS = {
         (
             "narrows = jnp.issubdtype(dtype, jnp.integer) and not",
             "narrows = jnp.issubdtype(dtype, jnp.floating) and not",
-            "test_arguments.py -k python_numbers",
+            "test_refusals.py -k fill_value-traced",
         ),
         (
             "        if not isinstance(x.dtype, np.dtype):  # an extended dtype",
             "        if False:  # an extended dtype",
-            "test_bad_input.py -k 'key'",
+            "test_refusals.py -k 'key'",
         ),
         (
             "    return axis + rank if axis < 0 else axis\n",
@@ -54,7 +54,7 @@ MUTANTS = {
         (
             "    return not isinstance(x, bool)\n\n\ndef is_scalar",
             "    return True\n\n\ndef is_scalar",
-            "test_bad_input.py -k 'bool'",
+            "test_refusals.py -k 'bool'",
         ),
     ],
     "_ops/casting": [
@@ -93,7 +93,7 @@ MUTANTS = {
         (
             "        if shape[-1:] != (ratio,):\n",
             "        if shape[-1] % ratio:\n",
-            "test_casting.py -k 'bad_input or bitcast_shapes'",
+            "test_casting.py test_refusals.py -k 'bitcast-input or bitcast_shapes'",
         ),
         (
             "lax.complex(parts[..., 0], parts[..., 1])",
@@ -127,7 +127,7 @@ MUTANTS = {
         (
             "    if size < 0:\n        raise",
             "    if size < -1:\n        raise",
-            "test_bad_input.py -k 'test_refused and size'",
+            "test_refusals.py -k 'test_refused and size'",
         ),
     ],
     "_ops/partition": [
@@ -144,7 +144,7 @@ MUTANTS = {
         (
             "    if num_partitions < 1:\n",
             "    if num_partitions < 0:\n",
-            "test_bad_input.py -k 'test_refused and dynamic_partition'",
+            "test_refusals.py -k 'test_refused and dynamic_partition'",
         ),
     ],
     "_ops/stitch": [
@@ -171,7 +171,7 @@ MUTANTS = {
         (
             'if size is None and mode in ("clip", "wrap"):',
             'if size is None and mode == "clip":',
-            "test_partition.py -k bad_input",
+            "test_refusals.py -k dynamic_stitch",
         ),
     ],
     "_indexing/row_placement": [

@@ -32,12 +32,12 @@ MUTANTS = {
         (
             "            if stride < 0:\n                raise",
             "            if stride < -1:\n                raise",
-            "test_bad_input.py -k 'test_refused and strided_slice'",
+            "test_refusals.py -k 'test_refused and strided_slice'",
         ),
         (
             "if ellipsis_mask & (ellipsis_mask - 1):",
             "if ellipsis_mask < 0:",
-            "test_bad_input.py -k 'test_refused and strided_slice'",
+            "test_refusals.py -k 'test_refused and strided_slice'",
         ),
         (
             "strides.append(positions.step if len(positions) > 1 else 1)",
@@ -54,17 +54,17 @@ MUTANTS = {
         (
             "if any(dim < -1 for dim in shape) or shape.count(-1) > 1:",
             "if any(dim < -1 for dim in shape):",
-            "test_shaping.py -k 'reshape or refuses'",
+            "test_refusals.py -k reshape-shape",
         ),
         (
             "    if math.prod(resolved) != tensor.size:\n",
             "    if math.prod(resolved) > tensor.size:\n",
-            "test_shaping.py -k 'reshape or refuses'",
+            "test_refusals.py -k reshape-shape",
         ),
         (
             "        if input.shape[axis] != 1:\n",
             "        if input.shape[axis] == 0:\n",
-            "test_shaping.py -k 'squeeze'",
+            "test_refusals.py -k squeeze-axis",
         ),
         (
             "    if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):\n",
@@ -84,7 +84,7 @@ MUTANTS = {
             "test_joining.py -k meet",
         ),
         ("        if rank > best_rank:\n", "        if not best:\n", "test_joining.py -k meet"),
-        ("sizes.count(-1) > 1 or", "", "test_joining.py -k refuses"),
+        ("sizes.count(-1) > 1 or", "", "test_refusals.py -k num_or_size_splits"),
         ("    order.insert(axis, 0)\n", "    order.insert(0, 0)\n", "test_joining.py -k 'values'"),
         (
             "return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many",
@@ -106,19 +106,19 @@ MUTANTS = {
         (
             "        if max(pair) > dim - border:\n",
             "        if max(pair) > dim:\n",
-            "test_padding.py -k 'refuses'",
+            "test_refusals.py -k pad-paddings",
         ),
         (
             "    if any(min(pair) < 0 for pair in paddings):\n",
             "    if any(max(pair) < 0 for pair in paddings):\n",
-            "test_padding.py test_bad_input.py -k 'pad'",
+            "test_refusals.py -k pad-paddings",
         ),
     ],
     "_ops/reversing": [
         (
             "    if seq_axis == batch_axis:\n",
             "    if False:\n",
-            "test_bad_input.py -k reverse_sequence",
+            "test_refusals.py -k reverse_sequence",
         ),
     ],
     "_indexing/reversed_prefixes": [
@@ -142,7 +142,7 @@ MUTANTS = {
         (
             "    if any(min(pair) < 0 for pair in pairs):\n",
             "    if any(max(pair) < 0 for pair in pairs):\n",
-            "test_space_to_batch.py -k bad_input",
+            "test_refusals.py -k 'space_to_batch or space_to_depth'",
         ),
         (
             "zero = np.zeros((), input.dtype) if fill_value is None else fill_value",
@@ -159,7 +159,7 @@ MUTANTS = {
         (
             "    if block_size < 2:\n",
             "    if block_size < 1:\n",
-            "test_space_to_batch.py -k bad_input",
+            "test_refusals.py -k 'space_to_batch or space_to_depth'",
         ),
     ],
     "_ops/patches": [
@@ -193,7 +193,7 @@ MUTANTS = {
         (
             "if dtype == np.bool_ and len(given) < 2:",
             "if False:",
-            "test_one_hot.py -k bad_input",
+            "test_refusals.py -k one_hot",
         ),
         (
             "    indices = index_dtypes.widen(indices)  # a depth",

@@ -7,7 +7,7 @@ MUTANTS = {
         (
             "    if not 0 < rtol < 1:\n",
             "    if not 0 < rtol:\n",
-            "test_testing.py -k bad_input",
+            "test_refusals.py -k check_grads",
         ),
         (
             "logger.setLevel(logging.CRITICAL + 1)",
@@ -22,7 +22,7 @@ MUTANTS = {
         (
             "chosen.count(mode) > 1 for mode",
             "chosen.count(mode) > 2 for mode",
-            "test_testing.py -k bad_input",
+            "test_refusals.py -k check_grads",
         ),
     ],
     "testing/_grads": [
@@ -73,7 +73,7 @@ MUTANTS = {
         (
             "            if self.trail:\n",
             "            if not self.trail:\n",
-            "test_testing.py -k bad_input",
+            "test_refusals.py -k check_grads",
         ),
     ],
     "testing/_numeric": [

@@ -281,24 +281,3 @@ def test_names_are_scopes():
     assert "concat" in text
     text = jax.jit(lambda x: v0.to_int32(x)).lower(jnp.ones(2)).as_text(debug_info=True)
     assert "ToInt32" in text
-
-
-BAD = {
-    "reverse-rank": (lambda: v0.reverse(MATRIX, [True]), ValueError, "reverse: dims must be one bool per dimension"),
-    "reverse-axes": (lambda: v0.reverse(MATRIX, [0, 1]), ValueError, "reverse: dims must be one bool per dimension"),
-    "unpack-num": (lambda: v0.unpack(MATRIX, 3), ValueError, "num"),
-    "space_to_batch-rank": (lambda: v0.space_to_batch(MATRIX, [[0, 0]] * 2, 2), ValueError, "space_to_batch: input must have rank 4"),
-    "space_to_batch-block": (lambda: v0.space_to_batch(DEEP, [[0, 0]] * 2, 1), ValueError, "space_to_batch: block_size must be 2 at least; received 1"),
-    "batch_to_space-block": (lambda: v0.batch_to_space(DEEP, [[0, 0]] * 2, 0.5), TypeError, "batch_to_space: block_size must be a static int"),
-    "extract-no-sizes": (lambda: v0.extract_image_patches(DEEP, "VALID"), ValueError, "extract_image_patches: "),
-    "split-sizes": (lambda: v0.split(0, [1, 1], MATRIX), TypeError, "split: num_split must be a static int"),
-    "gather-validate": (lambda: v0.gather(MATRIX, 0, "name"), TypeError, "gather: validate_indices must be a bool or None"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_refused(case):
-    call, exception, words = BAD[case]
-    with pytest.raises(exception) as info:
-        call()
-    assert words in str(info.value)

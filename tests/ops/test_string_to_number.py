@@ -251,29 +251,3 @@ def test_constant_under_transformations():
     np.testing.assert_array_equal(jax.jit(scaled)(x), [6, 2])
     np.testing.assert_array_equal(jax.vmap(scaled)(np.stack([x, x])), [[6, 2]] * 2)
     np.testing.assert_array_equal(jax.grad(lambda x: scaled(x).sum())(x), [2, 0.5])
-
-
-@pytest.mark.parametrize(
-    ("op", "args", "error", "words"),
-    [
-        (jaxops.string_to_number, (1.5,), TypeError, ["input", "strings", "1.5"]),
-        (jaxops.string_to_number, (["1", 2],), TypeError, ["input", "strings", "2"]),
-        (jaxops.string_to_number, (None,), TypeError, ["input", "strings", "None"]),
-        (jaxops.string_to_number, (np.ones(2),), TypeError, ["input", "float64"]),
-        (jaxops.string_to_number, (jax.numpy.ones(2, "float32"),), TypeError, ["input", "float32"]),
-        (jax.jit(jaxops.string_to_number), (1.0,), TypeError, ["input", "host strings"]),
-        (jaxops.string_to_number, ([["1"], ["2", "3"]],), TypeError, ["input", "['1']"]),
-        (jaxops.string_to_number, ("1", "int8"), TypeError, ["out_type", "int8"]),
-        (jaxops.string_to_number, ("1", None), TypeError, ["out_type", "None"]),
-        (jaxops.string_to_number, ("1", "float64"), ValueError, ["out_type", "enable_x64"]),
-        (jaxops.string_to_number, ("1", "int64"), ValueError, ["out_type", "enable_x64"]),
-        (jaxops.string_to_number, ("1", "float32", 3), TypeError, ["name", "3"]),
-        (jaxops.string_to_number, ("1" * 3 + "x",), ValueError, ["input", "'111x'"]),
-    ],
-)
-@pytest.mark.usefixtures("x32")
-def test_bad_input(op, args, error, words):
-    with pytest.raises(error) as raised:
-        op(*args)
-    for word in ["string_to_number: ", *words]:
-        assert word in str(raised.value)

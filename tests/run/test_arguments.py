@@ -110,29 +110,6 @@ def test_python_numbers_adapt_inside_a_jit_too(x64, dtype, value):
     np.testing.assert_array_equal(result, np.array([1, value], dtype), strict=True)
 
 
-WEAK_BUT_LOSSY = {
-    "float-to-int": (np.int32, 2.5, False),
-    "long-to-int": (np.int32, 2**40, True),
-    "int-to-byte": (np.int8, 300, False),
-    "complex-to-float": (np.float32, 1j, False),
-}
-
-
-@pytest.mark.parametrize("case", WEAK_BUT_LOSSY)
-def test_python_numbers_are_not_cut_off(case):
-    dtype, value, x64 = WEAK_BUT_LOSSY[case]
-    with (
-        jax.enable_x64(x64),
-        pytest.raises(TypeError, match=f"fill_value must fit dtype {np.dtype(dtype)}; received"),
-    ):
-        jax.jit(_filled)(np.ones(3, dtype), value)
-
-
-def test_arrays_have_the_dtype_they_were_given():
-    with pytest.raises(TypeError, match="fill_value must fit dtype float16; received"):
-        jax.jit(_filled)(np.ones(3, np.float16), jnp.float32(2))
-
-
 TWO = {"a": jnp.ones(2, jnp.float16), "b": jnp.ones(2, jnp.float32)}
 OF_TWO_DTYPES = {
     "concat": lambda a, b: jaxops.concat([a, b], 0),

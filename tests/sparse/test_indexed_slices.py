@@ -205,37 +205,6 @@ def test_tied_gradient():
     np.testing.assert_array_equal(tied.to_dense(), 1 + dense_oracle(slices()))
 
 
-REFUSED = {
-    "float-indices": (lambda: IndexedSlices(np.ones((1, 2)), [0.5], (4, 2)), TypeError, "integer dtype; received float"),
-    "rank-of-indices": (lambda: IndexedSlices(np.ones((1, 2)), [[0]], (4, 2)), ValueError, r"indices must have rank 1; received shape \(1, 1\)"),
-    "number-of-rows": (lambda: IndexedSlices(np.ones((2, 2)), [0], (4, 2)), ValueError, r"one row for each of 1 indices.*\(4, 2\).*received shape \(2, 2\)"),
-    "row-shape": (lambda: IndexedSlices(np.ones((1, 3)), [0], (4, 2)), ValueError, r"received shape \(1, 3\)"),
-    "rank-of-values": (lambda: IndexedSlices(np.ones((1, 4, 2)), [0], (4, 2)), ValueError, r"received shape \(1, 4, 2\)"),
-    "scalar-values": (lambda: IndexedSlices(1.0, [0], (4, 2)), ValueError, r"received shape \(\)"),
-    "negative-shape": (lambda: IndexedSlices(np.ones((1, 2)), [0], (-4, 2)), ValueError, r"must not be negative; received \(-4, 2\)"),
-    "text": (lambda: IndexedSlices(["a"], [0], (4,)), TypeError, "values must be an array of numbers"),
-    "set": (lambda: setattr(slices(), "values", 0), AttributeError, "values cannot be set"),
-    "add-array": (lambda: slices() + jnp.ones((4, 2)), TypeError, r"only IndexedSlices .* received float32\[4,2\]; for an array use slices.add_to"),
-    "add-to-array": (lambda: jnp.ones((4, 2)) + slices(), TypeError, "only IndexedSlices"),
-    "subtract-array": (lambda: slices() - 1.0, TypeError, "only IndexedSlices .* received 1.0"),
-    "other-shape": (lambda: slices() + slices(dense_shape=(6, 2)), ValueError, r"one dense_shape; received \[\(4, 2\), \(6, 2\)\]"),
-    "other-dtype": (lambda: slices() + slices(dtype=np.int32), TypeError, r"one dtype; received \['float32', 'int32'\]"),
-    "scaled-by-array": (lambda: slices() * jnp.ones(4), ValueError, r"by a scalar; received float32\[4\]"),
-    "added-to-shape": (lambda: slices().add_to(jnp.ones((2, 4))), ValueError, r"shape \(4, 2\); received \(2, 4\)"),
-    "added-to-dtype": (lambda: slices().add_to(jnp.ones((4, 2), int)), TypeError, "dtype float32; received int"),
-    "negative-size": (lambda: slices().sum_duplicates(size=-1), ValueError, "size must be at least 0; received -1"),
-    "too-many-rows": (lambda: slices(dense_shape=(2**17, 2**17), indices=(1,)) + slices(dense_shape=(2**17, 2**17), depth=2), ValueError, "rows take 64-bit indices; .*jax_enable_x64"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.usefixtures("x32")
-def test_refused(name):
-    call, error, words = REFUSED[name]
-    with pytest.raises(error, match=words):
-        call()
-
-
 def test_more_rows_than_32_bits_count(x64):
     shape = (2**17, 2**17)
     rows, parts = slices((1, 2**17 - 1), shape), slices((5,), shape, depth=2)

@@ -1,4 +1,4 @@
-"""sparse_value_and_grad: uses of a table other than lookups, with and without `tied`; bad input."""
+"""sparse_value_and_grad: uses of a table other than lookups, with and without `tied`."""
 
 # pyright: reportArgumentType=false, reportCallIssue=false
 
@@ -202,49 +202,3 @@ def test_cond_chosen_by_a_while_loop_is_refused(uses_table, words, tied):
 def test_cond_without_a_table_is_chosen_by_a_while_loop():
     params = {"embed": table(7, 3), "w": jnp.float32(2)}
     assert_sparse(chosen_by_a_while_loop("elsewhere"), params)
-
-
-# --- bad input ---
-
-ONE = {"embed": table(7, 3)}
-BAD = {  # fun, params, options, exception, words
-    "fun": (3, ONE, {}, TypeError, "fun must be callable; received 3"),
-    "tables-type": (square, ONE, {"tables": 3}, TypeError, "tables must be a key path such as"),
-    "tables-items": (square, ONE, {"tables": [3]}, TypeError, "tables must be.*received \\[3\\]"),
-    "tables-missing": (
-        square, ONE, {"tables": ["embed", "w"]}, ValueError, "are 'embed'; received 'w'"),
-    "tables-empty": (square, ONE, {"tables": ""}, ValueError, "received ''"),
-    "argnums-high": (
-        square, ONE, {"argnums": 1}, ValueError, "argnums.*received 1 with 1 positional"),
-    "argnums-low": (square, ONE, {"argnums": -2}, ValueError, "argnums.*received -2 with"),
-    "argnums-type": (square, ONE, {"argnums": 1.0}, TypeError, "argnums must be.*received 1.0"),
-    "argnums-items": (square, ONE, {"argnums": ["a"]}, TypeError, "argnums must be.*received .'a'"),
-    "argnums-none": (square, ONE, {"argnums": ()}, ValueError, "argnums must name"),
-    "argnums-twice": (
-        square, ONE, {"argnums": (0, -1)}, ValueError, "argnums must be different"),
-    "has_aux": (square, ONE, {"has_aux": 1}, TypeError, "has_aux must be.*received 1"),
-    "tied": (square, ONE, {"tied": None}, TypeError, "tied must be a static bool; received None"),
-    "vector": (lambda p: p["embed"][0], ONE, {}, TypeError, "fun must.*shape \\(3,\\)"),
-    "int": (lambda p: 1, ONE, {}, TypeError, "fun must return a scalar.*int32"),
-    "complex": (lambda p: lax.complex(*p["embed"][0, :2]), ONE, {}, TypeError, "must.*complex64"),
-    "none": (lambda p: None, ONE, {}, TypeError, "fun must return.*received None"),
-    "string": (lambda p: "x", ONE, {}, TypeError, "fun must return.*received 'x'"),
-    "no-pair": (
-        lambda p: p["embed"][0, 0], ONE, {"has_aux": True}, TypeError, "must return a pair"),
-    "pair-without-aux": (lambda p: (1.0, 2.0), ONE, {}, TypeError, "fun must return a scalar"),
-    "int-leaf": (
-        square, {**ONE, "n": jnp.int32([0, 1])}, {}, TypeError, "parameter 'n'.*received int32"),
-    "int-table": (square, {"embed": jnp.int32([0, 1])}, {}, TypeError, "parameter 'embed'.*int32"),
-    "complex-leaf": (square, {**ONE, "n": 1j}, {}, TypeError, "parameter 'n'.*complex64"),
-    "string-leaf": (square, {**ONE, "n": "a"}, {}, TypeError, "parameter 'n'"),
-    "scalar-table": (
-        square, {"embed": jnp.float32(1)}, {}, ValueError, "'embed' must have rows; received"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BAD)
-@pytest.mark.usefixtures("x32")
-def test_bad_input(name):
-    fun, params, options, error, words = BAD[name]
-    with pytest.raises(error, match=f"sparse_value_and_grad: .*{words}"):
-        jaxops.sparse_value_and_grad(fun, **{"tables": "embed", **options})(params)

@@ -1,13 +1,13 @@
-"""Bad input: compat.v0, with the names of its arguments."""
+"""Refused calls: compat.v0, with the names of its arguments."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import jax
 import numpy as np
-from bad_input_values import IMAGES, NO_PADS, ONES, SIZES, WINDOW, X, key
 
 import jaxops
 from jaxops.compat import v0
+from refusals.values import IMAGES, NO_PADS, ONES, SIZES, WINDOW, X, key
 
 CALLS = {
     "v0.string_to_number-string_tensor-number": (

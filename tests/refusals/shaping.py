@@ -1,13 +1,13 @@
-"""Bad input: shape, shape_n, size, rank, reshape, squeeze, expand_dims and transpose."""
+"""Refused calls: shape, shape_n, size, rank, reshape, squeeze, expand_dims and transpose."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from bad_input_values import X, key
 
 import jaxops
+from refusals.values import X, key
 
 CALLS = {
     "shape-input-ragged": (
@@ -26,6 +26,8 @@ CALLS = {
         lambda: jaxops.shape(X, 32), TypeError, "shape: out_type must be int32 or int64; received 32"),
     "shape-out_type-list": (
         lambda: jaxops.shape(X, [np.int32]), TypeError, "shape: out_type must be int32 or int64; received [<class 'numpy.int32'>]"),
+    "shape-out_type-int16": (
+        lambda: jaxops.shape(X, np.int16), TypeError, "shape: out_type must be int32 or int64; received <class 'numpy.int16'>"),
     "shape_n-input-array": (
         lambda: jaxops.shape_n(X), TypeError, "shape_n: input must be a list of arrays; received ndarray"),
     "shape_n-input-empty": (
@@ -42,6 +44,8 @@ CALLS = {
         lambda: jaxops.size(X, np.uint32), TypeError, "size: out_type must be int32 or int64; received <class 'numpy.uint32'>"),
     "size-out_type-string": (
         lambda: jaxops.size(X, "abc"), TypeError, "size: out_type must be int32 or int64; received 'abc'"),
+    "size-out_type-overflow": (
+        lambda: jaxops.size(np.broadcast_to(np.int8(0), (2**16, 2**16))), ValueError, "size: out_type must be int64 to hold 4294967296; received int32"),
     "rank-input-none": (
         lambda: jaxops.rank(None), TypeError, "rank: input must be an array of numbers, bools or strings; received None"),
     "rank-input-ragged": (
@@ -82,16 +86,24 @@ CALLS = {
         lambda: jax.jit(lambda i: jaxops.reshape([i, None], [2]))(1), ValueError, "reshape: tensor must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
     "reshape-tensor-key-in-jit": (
         lambda: (lambda key: jax.jit(lambda: jaxops.reshape(key, [1]))())(key()), TypeError, "reshape: tensor must have a numeric or bool dtype; received key<fry>"),
+    "reshape-tensor-strings-in-jit": (
+        lambda: jax.jit(lambda x: x + jaxops.reshape(["a"], []))(1), TypeError, "reshape: tensor hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "reshape-shape-ragged": (
         lambda: jaxops.reshape(X, [[4], [3, 1]]), ValueError, "reshape: shape must be a one-dimensional sequence of ints; received [[4], [3, 1]]"),
     "reshape-shape-traced": (
         lambda: jax.jit(lambda s: jaxops.reshape(X, s))(jnp.array([12])), TypeError, "reshape: shape must be static; received a traced array of shape (1,)"),
     "reshape-shape-traced-scalar": (
         lambda: jax.jit(lambda s: jaxops.reshape(X, s))(12), TypeError, "reshape: shape must be a static int; received a traced array of shape ()"),
+    "reshape-shape-traced-in-list": (
+        lambda: jax.jit(lambda s: jaxops.reshape(X, [s, -1]))(2), TypeError, "reshape: shape must be static; received a list with a traced value in it"),
     "reshape-shape-huge": (
         lambda: jaxops.reshape(X, [2**62, 2**62]), ValueError, "reshape: shape must have the 12 elements of tensor, whose shape is (4, 3); received (4611686018427387904, 4611686018427387904)"),
     "reshape-shape-empty-but-huge": (
         lambda: jaxops.reshape(X[:0], [0, 2**63, 2**62]), ValueError, "reshape: tensor and shape must make arrays of less than 2**63 bytes by the dimensions before a 0; received tensor of shape (0, 3), shape (0, 9223372036854775808, 4611686018427387904), which make one of shape (0, 9223372036854775808, 4611686018427387904)"),
+    "reshape-shape-rest-of-nothing": (
+        lambda: jaxops.reshape(X, [0, -1]), ValueError, "reshape: shape must have the 12 elements of tensor, whose shape is (4, 3); received (0, -1)"),
+    "reshape-shape-scalar-of-nothing": (
+        lambda: jaxops.reshape(X[:0], []), ValueError, "reshape: shape must have the 0 elements of tensor, whose shape is (0, 3); received ()"),
     "squeeze-input-none": (
         lambda: jaxops.squeeze(None), TypeError, "squeeze: input must be an array of numbers or bools; received None"),
     "squeeze-input-object": (
@@ -112,6 +124,8 @@ CALLS = {
         lambda: jaxops.squeeze(X[None], [[0]]), ValueError, "squeeze: axis must be a one-dimensional sequence of ints; received [[0]]"),
     "squeeze-axis-traced": (
         lambda: jax.jit(lambda a: jaxops.squeeze(X[None], [a]))(0), TypeError, "squeeze: axis must be static; received a list with a traced value in it"),
+    "squeeze-axis-of-scalar": (
+        lambda: jaxops.squeeze(1.0, 0), ValueError, "squeeze: axis must name a dimension; received 0 for a scalar"),
     "expand_dims-input-none": (
         lambda: jaxops.expand_dims(None, 0), TypeError, "expand_dims: input must be an array of numbers or bools; received None"),
     "expand_dims-input-ragged": (
@@ -128,6 +142,8 @@ CALLS = {
         lambda: jaxops.expand_dims(X, [0, 1]), TypeError, "expand_dims: axis must be a static int; received [0, 1]"),
     "expand_dims-axis-traced": (
         lambda: jax.jit(lambda a: jaxops.expand_dims(X, a))(0), TypeError, "expand_dims: axis must be a static int; received a traced array of shape ()"),
+    "expand_dims-axis-float": (
+        lambda: jaxops.expand_dims(X, 1.0), TypeError, "expand_dims: axis must be a static int; received 1.0"),
     "transpose-a-none": (
         lambda: jaxops.transpose(None), TypeError, "transpose: a must be an array of numbers or bools; received None"),
     "transpose-a-dict": (

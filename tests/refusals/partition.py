@@ -1,13 +1,13 @@
-"""Bad input: dynamic_partition, dynamic_stitch, boolean_mask, one_hot and unique."""
+"""Refused calls: dynamic_partition, dynamic_stitch, boolean_mask, one_hot and unique."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from bad_input_values import IN_JIT, X, in_jit, key
 
 import jaxops
+from refusals.values import IN_JIT, X, in_jit, key
 
 CALLS = {
     "dynamic_partition-data-none": (
@@ -16,6 +16,8 @@ CALLS = {
         lambda: jaxops.dynamic_partition(X, [0, 1], 2), ValueError, "dynamic_partition: data.shape must start with partitions.shape, (2,); received (4, 3)"),
     "dynamic_partition-data-ragged": (
         lambda: jaxops.dynamic_partition([[1], [2, 3]], [0, 1], 2), ValueError, "dynamic_partition: data must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
+    "dynamic_partition-data-shape-with-size": (
+        lambda: jaxops.dynamic_partition([1, 2], [[0, 0]], 2, size=1), ValueError, "dynamic_partition: data.shape must start with partitions.shape, (1, 2); received (2,)"),
     "dynamic_partition-partitions-float-without-elements": (
         lambda: jaxops.dynamic_partition(X[:0], np.zeros(0), 2), TypeError, "dynamic_partition: partitions must have an integer dtype; received float64"),
     "dynamic_partition-partitions-float": (
@@ -36,6 +38,8 @@ CALLS = {
         lambda: jax.jit(lambda p: jaxops.dynamic_partition(X, p, 2))([0] * 4), TypeError, "dynamic_partition: size must be given where partitions is traced, as the shape of the result depends on the values; received a traced partitions"),
     "dynamic_partition-partitions-traced-for-strings": (
         lambda: jax.jit(lambda p: jaxops.dynamic_partition(["a"], p, 2, size=1))([0]), TypeError, "dynamic_partition: partitions must be concrete where the data are strings, which exist on the host only; received a traced array; call it outside jit, vmap and grad"),
+    "dynamic_partition-partitions-ragged": (
+        lambda: jaxops.dynamic_partition([1, 2], [[0], [1, 0]], 2), ValueError, "dynamic_partition: partitions must be an array or nested lists of equal lengths; received [[0], [1, 0]]"),
     "dynamic_partition-num_partitions-0": (
         lambda: jaxops.dynamic_partition(X, [0] * 4, 0), ValueError, "dynamic_partition: num_partitions must be 1 at least; received 0"),
     "dynamic_partition-num_partitions-float": (
@@ -66,6 +70,8 @@ CALLS = {
         lambda: jaxops.dynamic_partition(X, [0] * 4, 2, size=4, fill_value="a"), TypeError, "dynamic_partition: fill_value must be an array of numbers or bools; received dtype <U1"),
     "dynamic_partition-fill_value-number-for-strings": (
         lambda: jaxops.dynamic_partition(["a"], [0], 2, size=4, fill_value=0), TypeError, "dynamic_partition: fill_value must be a string; received 0"),
+    "dynamic_partition-fill_value-float-for-int": (
+        lambda: jaxops.dynamic_partition([1], [0], 1, size=2, fill_value=0.5), TypeError, "dynamic_partition: fill_value must fit dtype int32; received 0.5"),
     "dynamic_partition-return_size-int": (
         lambda: jaxops.dynamic_partition(X, [0] * 4, 2, return_size=1), TypeError, "dynamic_partition: return_size must be a static bool; received 1"),
     "dynamic_partition-mode-unknown": (
@@ -92,6 +98,8 @@ CALLS = {
         lambda: jax.jit(lambda i: jaxops.dynamic_stitch([i], [X[:1]]))([0]), TypeError, "dynamic_stitch: size must be given where indices[0] is traced, as the shape of the result depends on the values; received a traced indices[0]"),
     "dynamic_stitch-indices-2**62": (
         lambda: jaxops.dynamic_stitch([[2**62]], [X[:1]]), ValueError, "dynamic_stitch: indices must make arrays of less than 2**56 bytes; received 4611686018427387904"),
+    "dynamic_stitch-indices-second-traced": (
+        lambda: jax.jit(lambda i: jaxops.dynamic_stitch([[0], i], [[1], [1, 2]]))(np.array([0, 1])), TypeError, "dynamic_stitch: size must be given where indices[1] is traced, as the shape of the result depends on the values; received a traced indices[1]"),
     "dynamic_stitch-data-array": (
         lambda: jaxops.dynamic_stitch([[0], [1]], X[:2, None]), TypeError, "dynamic_stitch: data must be a list of arrays; received"),
     "dynamic_stitch-data-shape": (
@@ -104,6 +112,8 @@ CALLS = {
         lambda: jaxops.dynamic_stitch([[0]], [None]), TypeError, "dynamic_stitch: data[0] must be an array of numbers or bools; received None"),
     "dynamic_stitch-data-mixed": (
         lambda: jaxops.dynamic_stitch([[0], [1]], [["a"], [1]]), TypeError, "dynamic_stitch: data[1] must hold strings only; received"),
+    "dynamic_stitch-data-tails-with-size": (
+        lambda: jaxops.dynamic_stitch([[0], [1]], [[[1, 2]], [[1, 2, 3]]], size=2), ValueError, "dynamic_stitch: data[1] must have shape indices[1].shape + C, the same C for all; received (1, 3) with indices of shape (1,) and C = (2,)"),
     "dynamic_stitch-size-negative": (
         lambda: jaxops.dynamic_stitch([[0]], [X[:1]], size=-1), ValueError, "dynamic_stitch: size must be at least 0; received -1"),
     "dynamic_stitch-size-float": (
@@ -116,10 +126,14 @@ CALLS = {
         lambda: jaxops.dynamic_stitch([[1]], [X[:1]], fill_value=1j), TypeError, "dynamic_stitch: fill_value must fit dtype float32; received 1j"),
     "dynamic_stitch-fill_value-shape": (
         lambda: jaxops.dynamic_stitch([[1]], [X[:1]], size=2, fill_value=[1.0]), ValueError, "dynamic_stitch: fill_value must be a scalar; received shape (1,)"),
+    "dynamic_stitch-fill_value-number-for-strings": (
+        lambda: jaxops.dynamic_stitch([[1]], [["a"]], fill_value=1), TypeError, "dynamic_stitch: fill_value must be a string; received 1"),
     "dynamic_stitch-return_size-none": (
         lambda: jaxops.dynamic_stitch([[0]], [X[:1]], return_size=None), TypeError, "dynamic_stitch: return_size must be a static bool; received None"),
     "dynamic_stitch-mode-none": (
         lambda: jaxops.dynamic_stitch([[0]], [X[:1]], mode=None), ValueError, "dynamic_stitch: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received None"),
+    "dynamic_stitch-mode-wrap-without-size": (
+        lambda: jaxops.dynamic_stitch([[0]], [[1]], mode="wrap"), ValueError, "dynamic_stitch: size must be given with mode='wrap'; received size=None"),
     "boolean_mask-tensor-none": (
         lambda: jaxops.boolean_mask(None, [True]), TypeError, "boolean_mask: tensor must be an array of numbers or bools; received None"),
     "boolean_mask-tensor-scalar": (
@@ -136,6 +150,8 @@ CALLS = {
         lambda: jaxops.boolean_mask(X, None), TypeError, "boolean_mask: mask must be an array of bools or numbers; received dtype object"),
     "boolean_mask-mask-traced": (
         lambda: jax.jit(lambda m: jaxops.boolean_mask(X, m))([True] * 4), TypeError, "boolean_mask: size must be given where mask is traced, as the shape of the result depends on the values; received a traced mask"),
+    "boolean_mask-mask-shape-with-size": (
+        lambda: jaxops.boolean_mask([1, 2, 3], [True], size=1), ValueError, "boolean_mask: mask must have shape tensor.shape[0:1] = (3,); received (1,)"),
     "boolean_mask-axis-high": (
         lambda: jaxops.boolean_mask(X, [True] * 4, axis=2), ValueError, "boolean_mask: axis must be in [-2, 1] for tensor of shape (4, 3) and mask of shape (4,); received 2"),
     "boolean_mask-axis-low": (
@@ -204,12 +220,16 @@ CALLS = {
         lambda: jaxops.one_hot([0], 3, on_value=True), TypeError, "one_hot: on_value and off_value must both be given where the dtype is bool; received on_value"),
     "one_hot-on_value-none-with-strings": (
         lambda: jaxops.one_hot([0], 3, None, "a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype, where they are strings; received {'off_value': 'a'} and dtype=None"),
+    "one_hot-on_value-array-dtype": (
+        lambda: jaxops.one_hot([0], 3, jnp.int32(1), dtype=np.float32), TypeError, "one_hot: on_value must fit dtype float32; received"),
     "one_hot-off_value-dtypes": (
         lambda: jaxops.one_hot([0], 3, on_value=jnp.float32(1), off_value=jnp.int32(0)), TypeError, "one_hot: on_value and off_value must have the same dtype; received float32 and int32"),
     "one_hot-off_value-shape": (
         lambda: jaxops.one_hot([0], 3, off_value=[0.0, 0.0]), ValueError, "one_hot: off_value must be a scalar; received shape (2,)"),
     "one_hot-off_value-object": (
         lambda: jaxops.one_hot([0], 3, off_value=object()), TypeError, "one_hot: off_value must be an array of numbers or bools; received"),
+    "one_hot-off_value-number-with-strings": (
+        lambda: jaxops.one_hot([0], 3, "a", 1), TypeError, "one_hot: off_value must hold strings only; received 1"),
     "one_hot-axis-high": (
         lambda: jaxops.one_hot([0], 3, axis=2), ValueError, "one_hot: axis must be in [-1, 1], the rank of indices; received 2"),
     "one_hot-axis-low": (
@@ -240,6 +260,10 @@ CALLS = {
         lambda: jaxops.unique([object()]), TypeError, "unique: x must be an array of numbers, bools or strings; received ["),
     "unique-x-traced": (
         lambda: jax.jit(jaxops.unique)(jnp.array([1, 2])), TypeError, "unique: size must be given where x is traced, as the shape of the result depends on the values; received a traced x"),
+    "unique-x-matrix-of-strings": (
+        lambda: jaxops.unique([["a"]]), ValueError, "unique: x must be a vector; received shape (1, 1)"),
+    "unique-x-complex": (
+        lambda: jaxops.unique([1j]), TypeError, "unique: x must not have a complex dtype; received complex64"),
     "unique-out_idx-float": (
         lambda: jaxops.unique([1], np.float32), TypeError, "unique: out_idx must be int32 or int64; received float32"),
     "unique-out_idx-int16": (
@@ -248,6 +272,8 @@ CALLS = {
         lambda: jaxops.unique([1], None), TypeError, "unique: out_idx must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received None"),
     "unique-out_idx-x64": (
         lambda: jaxops.unique([1], np.int64), ValueError, 'unique: out_idx must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+    "unique-out_idx-unknown": (
+        lambda: jaxops.unique([1], "nonsense"), TypeError, "unique: out_idx must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 'nonsense'"),
     "unique-size-negative": (
         lambda: jaxops.unique([1, 2], size=-1), ValueError, "unique: size must be at least 0; received -1"),
     "unique-size-float": (
@@ -262,6 +288,8 @@ CALLS = {
         lambda: jaxops.unique([1, 2], size=3, fill_value=0.5), TypeError, "unique: fill_value must fit dtype int32; received 0.5"),
     "unique-fill_value-shape": (
         lambda: jaxops.unique([1, 2], size=3, fill_value=[0]), ValueError, "unique: fill_value must be a scalar; received shape (1,)"),
+    "unique-fill_value-number-for-strings": (
+        lambda: jaxops.unique(["a"], size=2, fill_value=1), TypeError, "unique: fill_value must be a string; received 1"),
     "unique-return_size-string": (
         lambda: jaxops.unique([1, 2], return_size="yes"), TypeError, "unique: return_size must be a static bool; received 'yes'"),
     "unique-size-small": (

@@ -1,4 +1,4 @@
-"""Bad input: IndexedSlices, TiedGradient, lazy and sparse_value_and_grad."""
+"""Refused calls: IndexedSlices, TiedGradient, lazy and sparse_value_and_grad."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
@@ -6,15 +6,33 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from bad_input_values import IN_JIT, I, U, X, in_jit, slices
 
 import jaxops
 from jaxops import IndexedSlices
+from refusals.values import IN_JIT, I, U, X, in_jit, slices
 
 
 class NoUpdate:
     def init(self, params):
         return params
+
+
+class NotElementWise:
+    """Keeps one number per row."""
+
+    def init(self, params):
+        return jax.tree.map(lambda p: jnp.zeros(p.shape[:1]), params)
+
+    def update(self, grads, state, params):
+        return grads, state
+
+
+class UpdatesInAList:
+    def init(self, params):
+        return ()
+
+    def update(self, grads, state, params):
+        return [grads], state
 
 
 PARAMS = {"embed": X}
@@ -30,8 +48,23 @@ def over_axis(f):
     return jax.vmap(f, axis_name="i")(jnp.ones(2))
 
 
+def apply(optimizer, grads, params=PARAMS):
+    """The first step."""
+    optimizer = jaxops.lazy(optimizer)
+    return optimizer.apply(grads, optimizer.init(params), params)
+
+
 def loss(table):
     return jnp.sum(jaxops.gather(table, [0, 2]))
+
+
+def of_params(**params):
+    """The gradient of a loss of a dict, of the table `embed` in it."""
+    return jaxops.sparse_value_and_grad(lambda p: jnp.sum(p["embed"]), tables="embed")(params)
+
+
+def of_embed(fun, tables="embed", **options):
+    return jaxops.sparse_value_and_grad(fun, tables=tables, **options)(PARAMS)
 
 
 CALLS = {
@@ -45,6 +78,8 @@ CALLS = {
         lambda: IndexedSlices(U, [0], (4, 3)), ValueError, "IndexedSlices: values must have one row for each of 1 indices, of a shape that dense_shape (4, 3) ends in; received shape (2, 3)"),
     "IndexedSlices-values-row-shape": (
         lambda: IndexedSlices(U[:, :2], [0, 1], (4, 3)), ValueError, "IndexedSlices: values must have one row for each of 2 indices, of a shape that dense_shape (4, 3) ends in; received shape (2, 2)"),
+    "IndexedSlices-values-whole-tables": (
+        lambda: IndexedSlices(X[None], [0], (4, 3)), ValueError, "IndexedSlices: values must have one row for each of 1 indices, of a shape that dense_shape (4, 3) ends in; received shape (1, 4, 3)"),
     "IndexedSlices-indices-float": (
         lambda: IndexedSlices(U, [0.5, 1.5], (4, 3)), TypeError, "IndexedSlices: indices must have an integer dtype; received float64"),
     "IndexedSlices-indices-rank": (
@@ -93,6 +128,8 @@ CALLS = {
         lambda: slices() + IndexedSlices(U, [0, 1], (5, 3)), ValueError, "IndexedSlices: a sum must be of one dense_shape; received [(4, 3), (5, 3)]"),
     "IndexedSlices.__add__-other-dtype": (
         lambda: slices() + IndexedSlices(U.astype(np.int32), [0, 1], (4, 3)), TypeError, "IndexedSlices: a sum must be of one dtype; received ['float32', 'int32']"),
+    "IndexedSlices.__add__-other-too-many-rows": (
+        lambda: IndexedSlices(np.ones((1, 2**17)), [0], (2**17, 2**17)) + IndexedSlices([1.0], [0], (2**17, 2**17)), ValueError, 'IndexedSlices: dense_shape must have less than 2**31 rows, as more rows take 64-bit indices; received 17179869184; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "IndexedSlices.__sub__-other-number": (
         lambda: slices() - 1.0, TypeError, "IndexedSlices: only IndexedSlices can be added to it; received 1.0; for an array use slices.add_to(array)"),
     "IndexedSlices.__mul__-scalar-array": (
@@ -175,6 +212,8 @@ CALLS = {
         lambda: LAZY.apply(None, LAZY.init(PARAMS), PARAMS), ValueError, "lazy: grads must have the structure of params,"),
     "LazyOptimizer.apply-state-of-another": (
         lambda: LAZY.apply({"embed": slices()}, ADAM.init({"embed": X[:2]}), PARAMS), ValueError, "lazy: state must come from init for these params, with leaves of shapes []; received [(), (2, 3), (2, 3)]"),
+    "LazyOptimizer.apply-state-of-another-optimizer": (
+        lambda: ADAM.apply({"embed": slices()}, optax.sgd(0.1, momentum=0.5).init(PARAMS), PARAMS), ValueError, "lazy: state must come from init for these params, with leaves of shapes [(), (4, 3), (4, 3)]; received [(4, 3)]"),
     "LazyOptimizer.apply-state-none": (
         lambda: ADAM.apply({"embed": slices()}, None, PARAMS), ValueError, "lazy: state must come from init for these params, with leaves of shapes [(), (4, 3), (4, 3)]; received []"),
     "LazyOptimizer.apply-params-string": (
@@ -189,6 +228,18 @@ CALLS = {
         lambda: jaxops.sparse_value_and_grad(lambda t: 1, tables="")(X), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received shape () and dtype int32"),
     "sparse_value_and_grad-fun-string": (
         lambda: jaxops.sparse_value_and_grad(lambda t: "a", tables="")(X), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received 'a'"),
+    "sparse_value_and_grad-fun-complex": (
+        lambda: of_embed(lambda p: jax.lax.complex(*p["embed"][0, :2])), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received shape () and dtype complex64"),
+    "sparse_value_and_grad-fun-returns-none": (
+        lambda: of_embed(lambda p: None), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received None"),
+    "sparse_value_and_grad-fun-pair-without-aux": (
+        lambda: of_embed(lambda p: (1.0, 2.0)), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received shape (2,) and dtype float32"),
+    "sparse_value_and_grad-fun-int-parameter": (
+        lambda: of_params(embed=X, n=np.int32([0, 1])), TypeError, "sparse_value_and_grad: parameter 'n' must have a real floating-point dtype; received int32"),
+    "sparse_value_and_grad-fun-complex-parameter": (
+        lambda: of_params(embed=X, n=1j), TypeError, "sparse_value_and_grad: parameter 'n' must have a real floating-point dtype; received complex64"),
+    "sparse_value_and_grad-fun-string-parameter": (
+        lambda: of_params(embed=X, n="a"), TypeError, "sparse_value_and_grad: parameter 'n' must be an array of numbers or bools; received dtype <U1"),
     "sparse_value_and_grad-tables-missing": (
         lambda: jaxops.sparse_value_and_grad(loss), TypeError, "sparse_value_and_grad() missing 1 required keyword-only argument: 'tables'"),
     "sparse_value_and_grad-tables-none": (
@@ -203,6 +254,10 @@ CALLS = {
         lambda: jaxops.sparse_value_and_grad(loss, tables="")(X.astype(np.int32)), TypeError, "sparse_value_and_grad: parameter '' must have a real floating-point dtype; received int32"),
     "sparse_value_and_grad-tables-other-use": (
         lambda: jaxops.sparse_value_and_grad(lambda t: jnp.sum(t * t), tables="")(X), ValueError, "sparse_value_and_grad: table '' must be used by lookups of rows only; received a use by mul at"),
+    "sparse_value_and_grad-tables-one-unknown": (
+        lambda: of_embed(loss, ["embed", "w"]), ValueError, "sparse_value_and_grad: tables must name leaves of the parameters, which are 'embed'; received 'w'"),
+    "sparse_value_and_grad-tables-empty": (
+        lambda: of_embed(loss, ""), ValueError, "sparse_value_and_grad: tables must name leaves of the parameters, which are 'embed'; received ''"),
     "sparse_value_and_grad-argnums-high": (
         lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=1)(X), ValueError, "sparse_value_and_grad: argnums must name positional arguments; received 1 with 1 positional arguments"),
     "sparse_value_and_grad-argnums-twice": (
@@ -215,6 +270,10 @@ CALLS = {
         lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=False), TypeError, "sparse_value_and_grad: argnums must be a static int; received False"),
     "sparse_value_and_grad-argnums-none": (
         lambda: jaxops.sparse_value_and_grad(loss, tables="", argnums=None), TypeError, "sparse_value_and_grad: argnums must be a one-dimensional sequence of ints; received None"),
+    "sparse_value_and_grad-argnums-low": (
+        lambda: of_embed(loss, argnums=-2), ValueError, "sparse_value_and_grad: argnums must name positional arguments; received -2 with 1 positional arguments"),
+    "sparse_value_and_grad-argnums-string": (
+        lambda: of_embed(loss, argnums=["a"]), TypeError, "sparse_value_and_grad: argnums must be a one-dimensional sequence of ints; received ['a']"),
     "sparse_value_and_grad-has_aux-int": (
         lambda: jaxops.sparse_value_and_grad(loss, tables="", has_aux=1), TypeError, "sparse_value_and_grad: has_aux must be a static bool; received 1"),
     "sparse_value_and_grad-has_aux-no-pair": (
@@ -223,4 +282,12 @@ CALLS = {
         lambda: jaxops.sparse_value_and_grad(loss, tables="", tied=None), TypeError, "sparse_value_and_grad: tied must be a static bool; received None"),
     "lazy-optimizer-without-update": (
         lambda: jaxops.lazy(NoUpdate()), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received"),
+    "lazy-optimizer-not-element-wise": (
+        lambda: apply(NotElementWise(), {"embed": slices()}), ValueError, "lazy: the optimizer must be element-wise, with states of the shape of table 'embed', (4, 3); received one that keeps (4,) for it"),
+    "lazy-optimizer-factored": (
+        lambda: apply(optax.adafactor(0.1), {"embed": IndexedSlices(np.ones((1, 128)), [0], (256, 128))}, {"embed": np.ones((256, 128), np.float32)}), ValueError, "lazy: the optimizer must be element-wise, with states of the shape of table 'embed', (256, 128); received one that keeps ("),
+    "lazy-optimizer-updates-in-a-list": (
+        lambda: apply(UpdatesInAList(), {"embed": slices()}), ValueError, "lazy: the optimizer's updates must have the structure"),
+    "IndexedSlices.__radd__-other-array": (
+        lambda: jnp.ones((4, 3)) + slices(), TypeError, "IndexedSlices: only IndexedSlices can be added to it; received float32[4,3]; for an array use slices.add_to(array)"),
 }  # fmt: skip

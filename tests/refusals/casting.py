@@ -1,13 +1,13 @@
-"""Bad input: string_to_number, cast, saturate_cast, bitcast and the to_* functions."""
+"""Refused calls: string_to_number, cast, saturate_cast, bitcast and the to_* functions."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from bad_input_values import X, in_x64, key
 
 import jaxops
+from refusals.values import X, in_x64, key
 
 CALLS = {
     "string_to_number-input-word": (
@@ -36,6 +36,8 @@ CALLS = {
         lambda: jaxops.string_to_number(["2147483648"], np.int32), ValueError, "string_to_number: input must hold integers that fit int32; received '2147483648' at [0]"),
     "string_to_number-input-negative-unsigned": (
         lambda: jaxops.string_to_number(["-1"], np.uint32), ValueError, "string_to_number: input must hold integers that fit uint32; received '-1' at [0]"),
+    "string_to_number-input-numbers": (
+        lambda: jaxops.string_to_number(np.ones(2)), TypeError, "string_to_number: input must hold strings; received dtype float64"),
     "string_to_number-out_type-float16": (
         lambda: jaxops.string_to_number("1", np.float16), TypeError, "string_to_number: out_type must be float32, float64, int32, int64, uint32 or uint64; received float16"),
     "string_to_number-out_type-bool": (
@@ -44,6 +46,10 @@ CALLS = {
         lambda: jaxops.string_to_number("1", 1.5), TypeError, "string_to_number: out_type must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 1.5"),
     "string_to_number-out_type-x64": (
         lambda: jaxops.string_to_number("1", np.int64), ValueError, 'string_to_number: out_type must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+    "string_to_number-out_type-none": (
+        lambda: jaxops.string_to_number("1", None), TypeError, "string_to_number: out_type must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received None"),
+    "string_to_number-out_type-float64": (
+        lambda: jaxops.string_to_number("1", "float64"), ValueError, 'string_to_number: out_type must have 32 bits at most while x64 is off; received float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "cast-x-none": (
         lambda: jaxops.cast(None, np.int32), TypeError, "cast: x must be an array of numbers or bools; received None"),
     "cast-x-string": (
@@ -60,6 +66,8 @@ CALLS = {
         lambda: jaxops.cast(np.array(["2020-01-01"], "datetime64[D]"), np.int32), TypeError, "cast: x must be an array of numbers or bools; received dtype datetime64[D]"),
     "cast-x-beyond-int64": (
         lambda: jaxops.cast(2**70, np.int32), TypeError, "cast: x must be an array of numbers or bools; received 1180591620717411303424"),
+    "cast-x-byte-order": (
+        lambda: jaxops.cast(np.ones(2, ">f4"), "int32"), TypeError, "cast: x must have this machine's byte order; received dtype >f4"),
     "cast-dtype-none": (
         lambda: jaxops.cast(X, None), TypeError, "cast: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received None"),
     "cast-dtype-unsized": (
@@ -90,6 +98,10 @@ CALLS = {
         lambda: jaxops.cast(X, np.longdouble), TypeError, "cast: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received <class 'numpy.longdouble'>"),
     "cast-dtype-byte-order": (
         lambda: jaxops.cast(X, ">f4"), TypeError, "cast: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received '>f4'"),
+    "cast-dtype-date": (
+        lambda: jaxops.cast(X, "M8[s]"), TypeError, "cast: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 'M8[s]'"),
+    "cast-dtype-int64": (
+        lambda: jaxops.cast(X, "int64"), ValueError, 'cast: dtype must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "saturate_cast-value-none": (
         lambda: jaxops.saturate_cast(None, np.int8), TypeError, "saturate_cast: value must be an array of numbers or bools; received None"),
     "saturate_cast-value-bool": (
@@ -114,6 +126,8 @@ CALLS = {
         lambda: jaxops.bitcast(None, np.uint8), TypeError, "bitcast: input must be an array of numbers or bools; received None"),
     "bitcast-input-key": (
         lambda: jaxops.bitcast(key(), np.uint32), TypeError, "bitcast: input must have a numeric or bool dtype; received key<fry>"),
+    "bitcast-input-last-dimension-0": (
+        lambda: jaxops.bitcast(np.ones((4, 0), np.uint8), np.float32), ValueError, "bitcast: input must have a last dimension of 4 to become float32 from uint8; received shape (4, 0)"),
     "bitcast-type-bool": (
         lambda: jaxops.bitcast(np.zeros(2, np.uint8), bool), TypeError, "bitcast: type must have a numeric dtype; received bool"),
     "bitcast-type-quantised": (
@@ -136,6 +150,8 @@ CALLS = {
         lambda: jaxops.to_int32([[1], [2, 3]]), ValueError, "to_int32: x must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "to_int32-x-dict": (
         lambda: jaxops.to_int32({"a": 1}), TypeError, "to_int32: x must be an array of numbers or bools; received {'a': 1}"),
+    "to_int32-x-string": (
+        lambda: jaxops.to_int32(["1"]), TypeError, "to_int32: x must be an array of numbers or bools; received dtype <U1"),
     "to_double-x-string": (
         lambda: in_x64(jaxops.to_double, ["1"]), TypeError, "to_double: x must be an array of numbers or bools; received dtype <U1"),
     "to_int64-x-none": (

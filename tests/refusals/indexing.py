@@ -1,13 +1,18 @@
-"""Bad input: gather, gather_nd, batch_gather, scatter_nd and the tensor_scatter_nd family."""
+"""Refused calls: gather, gather_nd, batch_gather, scatter_nd and the tensor_scatter_nd family."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from bad_input_values import IN_JIT, I, U, X, in_jit, key, slices
 
 import jaxops
+from refusals.values import IN_JIT, I, U, X, in_jit, in_x64, key, slices
+
+
+def filled_in_jit(x, value):
+    return jax.jit(lambda x, v: jaxops.gather(x, [0, 9], mode="fill", fill_value=v))(x, value)
+
 
 CALLS = {
     "gather-params-none": (
@@ -144,6 +149,16 @@ CALLS = {
         lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=0), TypeError, "gather: fill_value must be a string; received 0"),
     "gather-fill_value-array-dtype": (
         lambda: jaxops.gather(X, 0, mode="fill", fill_value=jnp.int32(1)), TypeError, "gather: fill_value must fit dtype float32; received"),
+    "gather-fill_value-traced-float-for-int": (
+        lambda: filled_in_jit(np.ones(3, np.int32), 2.5), TypeError, "gather: fill_value must fit dtype int32; received"),
+    "gather-fill_value-traced-overflow": (
+        lambda: filled_in_jit(np.ones(3, np.int8), 300), TypeError, "gather: fill_value must fit dtype int8; received"),
+    "gather-fill_value-traced-64-bit": (
+        lambda: in_x64(filled_in_jit, np.ones(3, np.int32), 2**40), TypeError, "gather: fill_value must fit dtype int32; received"),
+    "gather-fill_value-traced-complex": (
+        lambda: filled_in_jit(np.ones(3, np.float32), 1j), TypeError, "gather: fill_value must fit dtype float32; received"),
+    "gather-fill_value-traced-array-dtype": (
+        lambda: filled_in_jit(np.ones(3, np.float16), jnp.float32(2)), TypeError, "gather: fill_value must fit dtype float16; received"),
     "gather-deterministic-int": (
         lambda: jaxops.gather(X, 0, deterministic=1), TypeError, "gather: deterministic must be a static bool; received 1"),
     "gather-deterministic-none": (

@@ -1,13 +1,13 @@
-"""Bad input: slice, strided_slice, strided_slice_spec and StridedSliceSpec."""
+"""Refused calls: slice, strided_slice, strided_slice_spec and StridedSliceSpec."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from bad_input_values import IN_JIT, U, X, in_jit, key
 
 import jaxops
+from refusals.values import IN_JIT, U, X, in_jit, key
 
 CALLS = {
     "slice-input_-none": (

@@ -1,4 +1,4 @@
-"""What the catalogue of bad input is made of: the arguments of valid calls, and how to call."""
+"""What the calls that are refused are made of: the arguments of valid calls, and how to call."""
 
 import functools
 
