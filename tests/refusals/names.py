@@ -4,7 +4,7 @@ import functools
 import inspect
 import itertools
 
-from every_argument import FUNCTIONS, arguments, operation
+from records import FUNCTIONS, arguments, operation
 
 from refusals.values import in_x64
 
