@@ -24,7 +24,7 @@ CACHE_EVERY_PROGRAM = {
 collect_ignore_glob = ["*/*_programs.py"]
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
-TESTS_BETWEEN_CLEARING = 200
+TESTS_BETWEEN_CLEARING = 400
 
 
 def pytest_configure(config):
@@ -37,6 +37,8 @@ def pytest_configure(config):
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         if os.environ.get("JAXOPS_TESTS_FAST"):  # `make test`
             fast.set_flags()
+    if os.environ.get("JAXOPS_TESTS_FAST"):
+        fast.share_contexts()
     if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`
         _forms.switch_off()
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])

@@ -60,12 +60,21 @@ def temporary_bytes(function, donated, *args):
     return memory.temp_size_in_bytes
 
 
+def few_soon(params):
+    """Parameters of a test that compiles large programs: most of them are slow."""
+    soon = {"float32", "bfloat16", "float8_e5m2", "momentum-bfloat16", "state-float8"}
+    return [
+        pytest.param(param, id=name, marks=[] if name in soon else pytest.mark.slow)
+        for name, param in params.items()
+    ]
+
+
 def test_dtypes_are_found():
     assert {"float32", "float16", "bfloat16", "float8_e8m0fnu", "float8_e5m2"} <= set(DTYPES)
     assert len(NARROW) >= 10
 
 
-@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+@pytest.mark.parametrize("dtype", few_soon(DTYPES))
 def test_memory_of_scatters_is_that_of_the_updates(dtype):
     ops = [op(kind, mode="fill") for kind in KINDS]
     ops.append(op("add", mode="fill", deterministic=True))
@@ -122,7 +131,7 @@ LAZY = {
 }
 
 
-@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.parametrize("name", few_soon({name: name for name in LAZY}))
 def test_memory_of_a_lazy_step_is_that_of_the_lookups(name):
     dtype, optimizer = LAZY[name]
     optimizer = jaxops.lazy(optimizer)

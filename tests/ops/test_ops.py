@@ -29,6 +29,11 @@ def select(predicate=lambda case: True, modes=MODES):
     return pytest.mark.parametrize(("case", "ways"), params)
 
 
+def has_derivatives(case):
+    """That are not 0 = 0."""
+    return any(d.size for d in case.data) and case.oracle(*case.args).size > 0
+
+
 def assert_same(actual, expected, mode=""):
     np.testing.assert_array_equal(np.asarray(actual), expected, mode, strict=True)
 
@@ -104,7 +109,7 @@ def test_index_dtypes(op, x64):
         assert_same(result, expected, name)
 
 
-@select(modes=["fill"])
+@select(has_derivatives, modes=["fill"])
 def test_vmap_over_any_arguments(case, ways):
     (options,) = ways.values()
     stacked = [np.stack([a, a[::-1] if a.ndim else a]) for a in case.args]
@@ -141,11 +146,6 @@ def is_first_of_its_op(case):
     return any(case is first for first in FIRST_OF_EACH_OP.values())
 
 
-def has_derivatives(case):
-    """That are not 0 = 0."""
-    return any(d.size for d in case.data) and case.oracle(*case.args).size > 0
-
-
 @pytest.mark.slow  # the adjoint and the jacobians are exact, and are found sooner
 @select(has_derivatives, modes=["device"])
 def test_gradients(case, ways):
@@ -161,7 +161,7 @@ def test_gradients_to_second_order(case, ways):
 
 @select(lambda case: not has_derivatives(case), modes=["fill"])
 def test_derivatives_of_nothing(case, ways):
-    """All are zeros, of the right shapes, in any order of summation."""
+    """All are zeros, of the right shapes, in any order of summation; and so under vmap."""
     (options,) = ways.values()
     for extra in ({}, {"deterministic": True}) if case.has_deterministic else ({},):
         op = functools.partial(case.op, **options, **extra)
@@ -171,9 +171,12 @@ def test_derivatives_of_nothing(case, ways):
             data, indices = args[: len(case.data)], args[len(case.data) :]
             result, pull_back = jax.vjp(lambda *data: op(*data, *indices), *data)
             _, out_dot = jax.jvp(lambda *data: op(*data, *indices), data, data)
-            return result, out_dot, pull_back(result)
+            mapped = jax.vmap(op)(*[jnp.stack([a, a]) for a in args])
+            return result, out_dot, pull_back(result), mapped
 
-        result, out_dot, data_bar = both(case.args)
+        result, out_dot, data_bar, mapped = both(case.args)
+        for lane in np.asarray(mapped):
+            assert_same(lane, result)
         assert_same(result, case.oracle(*case.args, **options))
         assert_same(out_dot, np.zeros_like(result))
         for bar, data in zip(data_bar, case.data, strict=True):

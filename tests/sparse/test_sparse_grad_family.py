@@ -402,7 +402,7 @@ def check(case, jitted):
 @pytest.mark.parametrize(
     ("jitted", "x64", "examples"),
     [
-        (True, False, 20),
+        (True, False, 8),
         pytest.param(True, False, 80, marks=pytest.mark.slow),
         pytest.param(True, True, 30, marks=pytest.mark.slow),
         pytest.param(False, False, 15, marks=pytest.mark.slow),

@@ -375,6 +375,7 @@ def test_cost_does_not_grow_with_the_size():
     assert calls[10] <= 26
 
 
+@pytest.mark.optimized
 def test_one_wrong_element_in_a_million_is_found():
     f = counted(square)
     wrong = with_vjp(f, lambda x, c: (2 * x * c).at[765, 432].multiply(8))
