@@ -30,9 +30,11 @@ test-all: $(STAMP)
 
 # All tests with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
 # types off and on; and the tests of numbers with each instruction set and with one thread. What this
-# machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less.
+# machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less; with SOON=1 a version
+# runs the tests of `make test` only, and as there.
 test-versions: $(STAMP)
-	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python $(if $(RUNS),--runs $(RUNS))
+	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python $(if $(SOON),--soon) \
+		$(if $(RUNS),--runs $(RUNS))
 
 # Arrays of more than 2^31 elements, one test after the other. The arrays take 2.1 GB each.
 test-large: $(STAMP)

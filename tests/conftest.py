@@ -37,8 +37,7 @@ def pytest_configure(config):
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         if os.environ.get("JAXOPS_TESTS_FAST"):  # `make test`
             fast.set_flags()
-    if os.environ.get("JAXOPS_TESTS_FAST"):
-        fast.share_contexts()
+    fast.share_contexts()
     if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`
         _forms.switch_off()
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])

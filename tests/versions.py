@@ -34,6 +34,8 @@ NUMBERS = ["tests/testing", "tests/sparse", "tests/cpu", "tests/project/test_exa
     f"tests/ops/test_{name}.py"
     for name in ("scatter", "string_to_number", "casting", "reversing", "unique", "ops")
 ]
+# What `make test` runs, which compiles without XLA's optimizations.
+SOON = ["-m", "not slow and not optimized and not large and not stress"]
 
 
 def interpreter(version: str) -> str | None:
@@ -116,7 +118,7 @@ def described(python: str) -> str:
     return versions.stdout.strip()
 
 
-def with_version(run: str, options: list[str]) -> tuple[int, str]:
+def with_version(run: str, options: list[str], soon: bool) -> tuple[int, str]:
     """The exit status of a run with another Python and JAX, and what is said of it."""
     version, bits = run.split("-")
     python = interpreter(version)
@@ -126,8 +128,12 @@ def with_version(run: str, options: list[str]) -> tuple[int, str]:
     # The examples in the documents show what is printed without 64-bit types.
     options = [*options, "tests"] if x64 else options
     title = f"{described(inside)}, x64 {'on' if x64 else 'off'}"
+    setting = {"JAX_ENABLE_X64": str(int(x64))}
+    if soon:
+        setting, options = setting | {"JAXOPS_TESTS_FAST": "1"}, [*SOON, *options]
+        title += ", what is soon done"
     print(f"\n{title}", flush=True)
-    status, last = run_tests(inside, {"JAX_ENABLE_X64": str(int(x64))}, options)
+    status, last = run_tests(inside, setting, options)
     return status, f"{title}: {last}"
 
 
@@ -146,6 +152,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS)
     parser.add_argument("--python", default=sys.executable, help="of the usual environment")
+    parser.add_argument("--soon", action="store_true", help="of versions: only what make test runs")
     parser.add_argument("options", nargs="*", help="options of pytest, after a --")
     arguments = parser.parse_args()
     lines, failed = [], 0
@@ -153,7 +160,7 @@ def main() -> int:
         if run in FLAGS:
             status, text = with_rounding(run, arguments.python, arguments.options)
         else:
-            status, text = with_version(run, arguments.options)
+            status, text = with_version(run, arguments.options, arguments.soon)
         lines.append(f"{run}: {text}")
         failed += status != 0
     print("\n".join(["", *lines]), flush=True)
