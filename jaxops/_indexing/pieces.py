@@ -41,8 +41,10 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
     if dtype in (jnp.int2, jnp.uint2):
         wide = [array.astype(jnp.int8) for array in arrays]
         return lax.concatenate(wide, axis).astype(dtype)
-    return _forms.call(join_by_xla, *arrays, axis=axis)
+    return _forms.call(join_by_xla, *arrays, axis=axis, arguments=check.is_eager_call())
 
 
-def join_by_xla(*arrays, axis: int) -> jax.Array:
+def join_by_xla(*arrays, axis: int, arguments: bool) -> jax.Array:
+    """`arguments` tells whether all arrays are arguments of the program."""
+    del arguments
     return lax.concatenate(arrays, axis)

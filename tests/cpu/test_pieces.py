@@ -109,8 +109,8 @@ def test_some_operands_are_constants():
 
 @pytest.mark.parametrize(
     "function",
-    [lambda x: jaxops.split(x, MANY), lambda x: jaxops.concat([x] * MANY, 0), jaxops.unstack],
-    ids=["split", "concat", "unstack"],
+    [lambda x: jaxops.split(x, MANY), jaxops.unstack],
+    ids=["split", "unstack"],
 )
 def test_programs_are_short(function):
     """XLA compiles no code for a piece: a reshape has none."""
@@ -121,6 +121,21 @@ def test_programs_are_short(function):
     assert " copy(" not in compiled
     exported = jax.export.export(jax.jit(function), platforms=["cuda"])(x)
     assert "callback" not in exported.mlir_module()
+
+
+def test_joins_of_what_a_program_computes_are_fused():
+    """Python would keep XLA from it, and each slice would be compiled for itself."""
+    x = jnp.ones((MANY, 2))
+    program = optimized_jit(lambda x: jaxops.concat([x[n : n + 1] for n in range(MANY)], 0))
+    assert "callback" not in program.lower(x).compile().as_text()
+
+
+def test_an_eager_join_is_a_call_of_python(monkeypatch):
+    joined, copy = [], cpu_pieces._copy_joined
+    monkeypatch.setattr(cpu_pieces, "_copy_joined", lambda *a: joined.append(a) or copy(*a))
+    pieces = [jnp.full((1, 5), n) for n in range(MANY)]
+    np.testing.assert_array_equal(jaxops.concat(pieces, 0)[:, 3], np.arange(MANY))
+    assert len(joined) == 1
 
 
 def test_more_than_a_program_takes(monkeypatch):

@@ -1,0 +1,192 @@
+"""What each form of `jaxops/_cpu` saves: the time with it over the time without it, on a CPU.
+
+Prints the table of benchmarks/README.md. Both programs of a row run in one process, in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from row import bfloat16s, floats, ints, permutation
+from timing import check_answers, measure
+
+import jaxops
+from jaxops import _forms
+
+
+class Row(NamedTuple):
+    form: str  # name of its primitive
+    what: str
+    call: Callable[..., Any]
+    arguments: Callable[[], tuple[Any, ...]]
+    compiles: bool = False  # to compile and to run once is what is timed
+
+
+def step_of_adam(table, indices):
+    optimizer = jaxops.lazy(optax.adam(0.1))
+    grads = jaxops.IndexedSlices(table[: len(indices)], indices, table.shape)
+    return optimizer.apply({"t": grads}, optimizer.init({"t": table}), {"t": table})[0]
+
+
+def gradient_of_columns(params, indices):
+    return jax.grad(lambda p: (jaxops.gather(p, indices, axis=-1) ** 2).sum())(params)
+
+
+def joined(x):
+    return jaxops.concat([x[n : n + 1] for n in range(1000)], 0)
+
+
+ROWS = [
+    Row(
+        "gather_rows",
+        "gather: 65,536 rows of 64 f32",
+        jaxops.gather,
+        lambda: (floats(65_536, 64), ints(65_536, 65_536)),
+    ),
+    Row(
+        "gather_rows",
+        "gather: 65,536 rows of 128 bf16",
+        jaxops.gather,
+        lambda: (bfloat16s(65_536, 128), ints(65_536, 65_536)),
+    ),
+    Row(
+        "gather_columns",
+        "gather: gradient of 1,024 of 4,096 columns",
+        gradient_of_columns,
+        lambda: (floats(2048, 4096), ints(4096, 1024)),
+    ),
+    Row(
+        "narrow_scatter",
+        "tensor_scatter_nd_add: 8,192 rows of 64 bf16 into 1,000,000",
+        jaxops.tensor_scatter_nd_add,
+        lambda: (bfloat16s(1_000_000, 64), ints(1_000_000, 8192, 1), bfloat16s(8192, 64)),
+    ),
+    Row(
+        "true_ranks",
+        "boolean_mask: half of 1,000,000 f32",
+        lambda x, mask: jaxops.boolean_mask(x, mask, size=1_000_000),
+        lambda: (floats(1_000_000), ints(2, 1_000_000).astype(bool)),
+    ),
+    Row(
+        "stable_order",
+        "dynamic_partition: 100,000 rows of 16 f32 into 10 parts",
+        lambda x, i: jaxops.dynamic_partition(x, i, 10, size=100_000),
+        lambda: (floats(100_000, 16), ints(10, 100_000)),
+    ),
+    Row(
+        "take_parts",
+        "dynamic_partition: 100,000 rows of 16 f32 into 10 parts",
+        lambda x, i: jaxops.dynamic_partition(x, i, 10, size=100_000),
+        lambda: (floats(100_000, 16), ints(10, 100_000)),
+    ),
+    Row(
+        "put_rows",
+        "dynamic_stitch: 2 lists of 50,000 rows of 16 f32",
+        lambda i, j, x: jaxops.dynamic_stitch([i, j], [x, x + 1], size=100_000),
+        lambda: (*np.split(permutation(100_000), 2), floats(50_000, 16)),
+    ),
+    Row(
+        "split_in_many",
+        "split: 1,000,000 f32 into 1,000",
+        lambda x: jaxops.split(x, 1000),
+        lambda: (floats(1_000_000),),
+    ),
+    Row(
+        "split_in_many",
+        "split: 1,000,000 f32 into 1,000, compiled",
+        lambda x: jaxops.split(x, 1000),
+        lambda: (floats(1_000_000),),
+        compiles=True,
+    ),
+    Row(
+        "join_many",
+        "concat: 1,000 rows of 1,000 f32, compiled",
+        joined,
+        lambda: (floats(1000, 1000),),
+        compiles=True,
+    ),
+    Row(
+        "read_rows",
+        "lazy Adam: 8,192 rows of 64 f32 of 1,000,000",
+        step_of_adam,
+        lambda: (floats(1_000_000, 64), permutation(1_000_000)[:8192]),
+    ),
+]
+
+
+@contextlib.contextmanager
+def without(name: str) -> Iterator[None]:
+    """Within: no program that is traced has that form."""
+    all_forms = dict(_forms._forms)
+    for reference, forms in all_forms.items():
+        _forms._forms[reference] = [form for form in forms if form.primitive.name != name]
+    jax.clear_caches()
+    try:
+        yield
+    finally:
+        _forms._forms.update(all_forms)
+        jax.clear_caches()
+
+
+def program(row: Row, arguments: tuple[Any, ...]) -> Any:
+    return jax.jit(lambda *a: row.call(*a)).lower(*arguments).compile()
+
+
+def times(row: Row, rounds: int) -> tuple[float, float]:
+    """Medians: the milliseconds with the form, and the ratio to the time without it."""
+    arguments = tuple(map(jnp.asarray, row.arguments()))
+    jaxpr = str(jax.make_jaxpr(row.call)(*arguments))
+    if f" = {row.form}" not in jaxpr:
+        raise AssertionError(f"{row.what}: {row.form} is not in the program")
+    if row.compiles:
+        return compile_times(row, arguments)
+    with_form = program(row, arguments)
+    with without(row.form):
+        without_form = program(row, arguments)
+    calls = {
+        "with": lambda: jax.block_until_ready(with_form(*arguments)),
+        "without": lambda: jax.block_until_ready(without_form(*arguments)),
+    }
+    check_answers(row.what, {name: call() for name, call in calls.items()})
+    measured = measure(calls, seconds=5, rounds=rounds)
+    pairs = zip(measured["with"], measured["without"], strict=True)
+    return 1e3 * statistics.median(measured["with"]), statistics.median(a / b for a, b in pairs)
+
+
+def compile_times(row: Row, arguments: tuple[Any, ...]) -> tuple[float, float]:
+    def seconds() -> float:
+        start = time.perf_counter()
+        jax.block_until_ready(program(row, arguments)(*arguments))
+        return time.perf_counter() - start
+
+    pairs = []
+    for _ in range(3):
+        with_form = seconds()
+        with without(row.form):
+            pairs.append((with_form, seconds()))
+    return 1e3 * statistics.median(a for a, _ in pairs), statistics.median(a / b for a, b in pairs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--only", default="", help="a part of the name of the form")
+    options = parser.parse_args()
+    print("| form | call | ms | with / without |\n|---|---|---|---|")
+    for row in ROWS:
+        if options.only in row.form:
+            milliseconds, ratio = times(row, options.rounds)
+            print(f"| `{row.form}` | {row.what} | {milliseconds:.2f} | {ratio:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
