@@ -8,6 +8,7 @@ import threading
 
 import jax
 from jax._src.interpreters import mlir
+from jaxlib.mlir import ir
 
 # Without LLVM's optimizations, the emitters of fused loops, and a module for each thread.
 FAST = {
@@ -73,7 +74,7 @@ def share_contexts():
     def is_in_use():
         """By the program during whose lowering another one is lowered."""
         try:
-            return mlir.ir.Context.current is made.context
+            return ir.Context.current is made.context
         except ValueError:  # there is none
             return False
 
