@@ -165,7 +165,10 @@ CUDA = {"platforms": ["cuda"], "disabled_checks": [jax.export.DisabledSafetyChec
 
 def as_on_cuda(function, *args):
     """What is lowered for CUDA, to be run on this machine; it has nothing of CUDA in it."""
-    return jax.export.export(jax.jit(function), **CUDA)(*args).call
+    exported = jax.export.export(jax.jit(function), **CUDA)(*args)
+    if "chlo.scan" in exported.mlir_module():
+        pytest.skip("jax 0.12 sums up for CUDA by an operation that ends the process on the CPU")
+    return exported.call
 
 
 @pytest.mark.parametrize(
