@@ -16,12 +16,11 @@ PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
 # What is soon done. XLA leaves optimizations out: see tests/fast.py.
 test: $(STAMP)
-	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'not slow and not optimized and not large and not stress'
+	JAXOPS_TESTS_SOON=1 $(PYTEST)
 
 # The values of every op without the forms that programs for the CPU compute faster.
 test-without-forms: $(STAMP)
-	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_FAST=1 $(PYTEST) \
-		-m 'not slow and not optimized and not large and not stress' \
+	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_SOON=1 $(PYTEST) \
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
 # Every test but those of the two targets below, with programs as users compile them.

@@ -35,7 +35,8 @@ def pytest_configure(config):
         # Programs of their own processes import what the tests share.
         paths = [os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        if os.environ.get("JAXOPS_TESTS_FAST"):  # `make test`
+        if os.environ.get("JAXOPS_TESTS_SOON"):  # `make test`
+            config.option.markexpr += " and not slow and not optimized"
             fast.set_flags()
     fast.share_contexts()
     if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`

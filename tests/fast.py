@@ -7,8 +7,6 @@ import sys
 import threading
 
 import jax
-from jax._src.interpreters import mlir
-from jaxlib.mlir import ir
 
 # Without LLVM's optimizations, the emitters of fused loops, and a module for each thread.
 FAST = {
@@ -62,12 +60,17 @@ def set_flags():
 
 
 def share_contexts():
-    """One context of MLIR for each thread: JAX makes one for each program, in a sixth of the time.
+    """Lowers all programs of a thread in one context of MLIR.
 
-    By private names: without them each program has its own, as for users.
+    JAX makes a new context for each program, which is a sixth of the time of these tests. The names
+    are private: where one is gone, each program has a context of its own, as for users.
     """
-    make = getattr(mlir, "make_ir_context", None)
-    if make is None:
+    try:
+        from jax._src.interpreters import mlir
+        from jaxlib.mlir import ir
+
+        make = mlir.make_ir_context
+    except (ImportError, AttributeError):
         return
     made = threading.local()
 

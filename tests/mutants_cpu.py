@@ -148,6 +148,16 @@ MUTANTS = {
             "test_pieces.py -k programs_are_short",
         ),
         (
+            "    if not arguments:\n        return by_xla(*arrays)\n",
+            "",
+            "test_pieces.py -k fused",
+        ),
+        (
+            'static = {"axis": axis, "arguments": True}',
+            'static = {"axis": axis, "arguments": False}',
+            "test_pieces.py -k eager_join",
+        ),
+        (
             "_split_p.def_impl(_split_eagerly)",
             "_split_p.def_impl(_compiled_split)",
             "test_pieces.py -k more_than",

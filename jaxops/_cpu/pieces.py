@@ -42,7 +42,7 @@ def _bits(dtype: np.dtype) -> int:
     return jnp.finfo(dtype).bits if jnp.issubdtype(dtype, jnp.floating) else 8
 
 
-# --- one array into pieces; `results`: the program returns all of them ---
+# --- one array into pieces; `results`: an eager call's program, whose results they are ---
 
 
 def _is_split_by_python(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> bool:
@@ -109,7 +109,7 @@ _compiled_split = jax.jit(_split_p.bind, static_argnames=("sizes", "axis", "resu
 _split_p.def_impl(_split_eagerly)
 
 
-# --- arrays into one; `arguments`: all of them are arguments of the program ---
+# --- arrays into one; `arguments`: an eager call's program, whose arguments they are ---
 
 
 def _is_joined_by_python(*arrays, axis: int, arguments: bool) -> bool:

@@ -27,7 +27,7 @@ def split_into(operand: jax.Array, sizes: Sequence[int], axis: int) -> list[jax.
 
 
 def split_by_xla(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
-    """`results` tells whether all pieces are results of the program."""
+    """`results`: the program is that of an eager call, whose results the pieces are."""
     del results
     return list(lax.split(operand, sizes, axis))
 
@@ -45,6 +45,6 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
 
 
 def join_by_xla(*arrays, axis: int, arguments: bool) -> jax.Array:
-    """`arguments` tells whether all arrays are arguments of the program."""
+    """`arguments`: the program is that of an eager call, whose arguments the arrays are."""
     del arguments
     return lax.concatenate(arrays, axis)

@@ -72,9 +72,7 @@ def test_values_eager_and_jit(case, ways):
         def results(*args, some=some):
             return {mode: case.op(*args, **options) for mode, options in some.items()}
 
-        # An eager call compiles a program for each mode.
-        is_soon = some is strict or is_first_of_its_op(case)
-        for call in [jax.jit(results), *([results] if is_soon else [])]:
+        for call in (results, jax.jit(results)):
             for by in shifts:
                 indices = shifted(case, by)
                 for mode, result in call(*case.data, *indices).items():

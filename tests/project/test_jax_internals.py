@@ -43,7 +43,6 @@ def outcomes() -> dict[str, str]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", private_names.CASES)
 def test_without_a_name(case):
     assert outcomes()[case] == ""

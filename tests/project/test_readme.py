@@ -6,6 +6,7 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+import records
 from docs_pages import load
 from records import TRANSFORMATIONS
 
@@ -33,6 +34,10 @@ def test_table_holds_every_function():
     assert set(TABLE) == set(OPERATIONS)
     in_v0 = {n for n, f in public_functions(v0).items() if f.__module__ == v0.__name__}
     assert {v0_name for _, v0_name, *_ in TABLE.values()} - {"-"} == in_v0
+
+
+def test_no_two_modules_record_a_function():
+    assert len(records.RECORDS) == sum(len(getattr(m, "RECORDS", {})) for m in records._MODULES)
 
 
 def test_table_and_number_are_those_of_the_records():

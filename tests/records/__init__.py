@@ -1,4 +1,4 @@
-"""One record for each public function: what tests, documents and benchmarks know of it.
+"""One record for each public function of arrays: what tests, documents and benchmarks know of it.
 
 A module for each of `jaxops/_ops`, with the oracles of its functions: `record.py` says what a
 record holds. `RECORDS` joins them; so do the tables below, each of one field.

@@ -80,6 +80,8 @@ CALLS = {
         lambda: jaxops.dynamic_stitch(np.array([[0], [1]]), [X[:1], X[1:2]]), TypeError, "dynamic_stitch: indices must be a list of arrays; received"),
     "dynamic_stitch-indices-none": (
         lambda: jaxops.dynamic_stitch(None, [X]), TypeError, "dynamic_stitch: indices must be a list of arrays; received None"),
+    "dynamic_stitch-data-list-of-floats": (
+        lambda: jaxops.dynamic_stitch([[0], [1]], [[1], [1.5]]), TypeError, "dynamic_stitch: data[1] must fit dtype int32; received an array of dtype float32"),
     "dynamic_stitch-indices-length": (
         lambda: jaxops.dynamic_stitch([[0]], [X[:1], X[1:2]]), ValueError, "dynamic_stitch: indices and data must be lists of the same length, 1 at least; received lengths 1 and 2"),
     "dynamic_stitch-indices-empty": (
