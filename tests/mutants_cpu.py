@@ -155,7 +155,7 @@ MUTANTS = {
         (
             'static = {"axis": axis, "arguments": True}',
             'static = {"axis": axis, "arguments": False}',
-            "test_pieces.py -k eager_join",
+            "test_pieces.py -k more_than",
         ),
         (
             "_split_p.def_impl(_split_eagerly)",

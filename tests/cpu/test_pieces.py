@@ -1,5 +1,7 @@
 """Splits into many pieces and joins of many: the same values as of few, and short programs."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import ml_dtypes
@@ -130,15 +132,22 @@ def test_joins_of_what_a_program_computes_are_fused():
     assert "callback" not in str(program.lower(x).compile().as_text())
 
 
-def test_an_eager_join_is_a_call_of_python(monkeypatch):
-    joined, copy = [], cpu_pieces._copy_joined
-    monkeypatch.setattr(cpu_pieces, "_copy_joined", lambda *a: joined.append(a) or copy(*a))
+@pytest.fixture
+def joins(monkeypatch):
+    """The arguments of each join that Python makes during the test."""
+    jax.clear_caches()  # programs of other tests call the function itself
+    joins, copy = [], cpu_pieces._copy_joined
+    monkeypatch.setattr(cpu_pieces, "_copy_joined", lambda *a: joins.append(a) or copy(*a))
+    return joins
+
+
+def test_an_eager_join_is_a_call_of_python(joins):
     pieces = [jnp.full((1, 5), n) for n in range(MANY)]
     np.testing.assert_array_equal(jaxops.concat(pieces, 0)[:, 3], np.arange(MANY))
-    assert len(joined) == 1
+    assert len(joins) == 1
 
 
-def test_more_than_a_program_takes(monkeypatch):
+def test_more_than_a_program_takes(monkeypatch, joins):
     """Eager calls make no program of so many results or operands; errors are the same."""
     number = pieces_module._TOO_MANY + 1
     monkeypatch.setattr(dispatch, "_run_compiled", None)
@@ -153,6 +162,7 @@ def test_more_than_a_program_takes(monkeypatch):
     assert_all_equal(rows, [*x])
     np.testing.assert_array_equal(joined, x)
     np.testing.assert_array_equal(stacked, x)
+    assert len(joins) == 2 * (math.ceil(number / MANY) + 1)
     grads = jax.grad(lambda x: sum(p.sum() * n for n, p in enumerate(jaxops.unstack(x))))(x)
     np.testing.assert_array_equal(grads, np.arange(number)[:, None] * np.ones(3))
     with pytest.raises(ValueError, match=r"split: num_or_size_splits must divide"):
