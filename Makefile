@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-all test-without-forms test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
+.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -22,6 +22,10 @@ test: $(STAMP)
 test-without-forms: $(STAMP)
 	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_SOON=1 $(PYTEST) \
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
+
+# What `make test` leaves out of `make test-all`.
+test-slow: $(STAMP)
+	$(PYTEST) -m '(slow or optimized) and not large and not stress'
 
 # Every test but those of the two targets below, with programs as users compile them.
 test-all: $(STAMP)

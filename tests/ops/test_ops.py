@@ -236,6 +236,7 @@ def test_deterministic_values_and_adjoint(case, ways):
     testing.check_adjoint(op, *case.data, by="vjp", jit=fast_jit)
 
 
+@pytest.mark.slow
 @select(lambda case: case.has_deterministic and has_derivatives(case), modes=["fill"])
 def test_deterministic_under_vmap(case, ways):
     (options,) = ways.values()

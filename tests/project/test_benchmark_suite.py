@@ -52,6 +52,7 @@ def test_groups_exist():
     assert words == {*work.GROUPS, "compile-bounds"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("group", "row", "peers"),
     [

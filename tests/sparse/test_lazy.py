@@ -105,7 +105,7 @@ COMPARISONS = {
 def in_each_way(names):
     """All under jit; eagerly, where each primitive is compiled, a few."""
     params = [(name, "jit") for name in names] + [
-        (name, "eager") for name in EAGER if name in names
+        pytest.param(name, "eager", marks=pytest.mark.slow) for name in EAGER if name in names
     ]
     return pytest.mark.parametrize(("name", "how"), params)
 

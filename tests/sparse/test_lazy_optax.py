@@ -122,6 +122,7 @@ def test_refused_at_init(name):
 SOME = ["adam", "centralize", "chain", "novograd", "scale_by_factored_rms", "schedule_free"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*SOME, *REASONS])
 def test_tables_of_one_and_three_dimensions(name):
     """Where they are not refused too."""

@@ -59,6 +59,7 @@ def row_numbers_in(result):
             yield set(np.ravel(row_numbers.to_indices(leaf)).tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.filterwarnings("ignore")
 def test_no_function_computes_with_row_numbers(module):

@@ -399,13 +399,13 @@ def check(case, jitted):
 
 
 # A share of the examples each, as compiling takes nearly all of the time.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("jitted", "x64", "examples"),
     [
-        (True, False, 8),
-        pytest.param(True, False, 80, marks=pytest.mark.slow),
-        pytest.param(True, True, 30, marks=pytest.mark.slow),
-        pytest.param(False, False, 15, marks=pytest.mark.slow),
+        (True, False, 80),
+        (True, True, 30),
+        (False, False, 15),
     ],
 )
 def test_family(jitted, x64, examples):
