@@ -1,3 +1,4 @@
+import logging
 import os
 import shutil
 import tempfile
@@ -35,9 +36,10 @@ def pytest_configure(config):
         # Programs of their own processes import what the tests share.
         paths = [os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        if os.environ.get("JAXOPS_TESTS_SOON"):  # `make test`
-            config.option.markexpr += " and not slow and not optimized"
+        if os.environ.get("JAXOPS_TESTS_SOON"):
             fast.set_flags()
+    if os.environ.get("JAXOPS_TESTS_SOON"):  # `make test`; each worker selects its tests itself
+        config.option.markexpr += " and not slow and not optimized"
     fast.share_contexts()
     if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`
         _forms.switch_off()
@@ -69,6 +71,21 @@ def programs_are_dropped(counted):
     yield
     if next(counted) % TESTS_BETWEEN_CLEARING == 0:
         jax.clear_caches()
+
+
+@pytest.fixture
+def quiet():
+    """JAX logs a traceback for each error that a callback raises."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def standard_promotion():
+    """As optax relies on it."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ MUTANTS = {
             "for at, rows in zip(places[::-1], lists[::-1], strict=True):",
             "test_ops.py -k 'values_eager and dynamic_stitch'",
         ),
-        ("return count // 2 + 1", "return count // 2", "test_forms.py -k fill_value"),
+        ("return count // 2 + 1", "return count // 2", "test_put_in_turn.py -k fill_value"),
     ],
     "_cpu/narrow_scatter": [
         (
@@ -126,7 +126,7 @@ MUTANTS = {
             "test_narrow_scatter.py -k no_rows",
         ),
     ],
-    "_cpu/pieces": [
+    "_cpu/pieces_by_python": [
         (
             "return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8",
             "return is_known and not is_sharded",
@@ -145,22 +145,22 @@ MUTANTS = {
         (
             "if len(sizes) < MANY and not results:",
             "if True:",
-            "test_pieces.py -k programs_are_short",
+            "test_pieces_by_python.py -k programs_are_short",
         ),
         (
             "    if not arguments:\n        return by_xla(*arrays)\n",
             "",
-            "test_pieces.py -k fused",
+            "test_pieces_by_python.py -k fused",
         ),
         (
             'static = {"axis": axis, "arguments": True}',
             'static = {"axis": axis, "arguments": False}',
-            "test_pieces.py -k more_than",
+            "test_pieces_by_python.py -k more_than",
         ),
         (
             "_split_p.def_impl(_split_eagerly)",
             "_split_p.def_impl(_compiled_split)",
-            "test_pieces.py -k more_than",
+            "test_pieces_by_python.py -k more_than",
         ),
         (
             "np.split(np.asarray(operand), ends[:-1], axis)",

@@ -6,27 +6,27 @@ MUTANTS = {
         (
             '_lower(ctx, indices, **params) if params["mode"] == "error" else',
             '_lower(ctx, indices, **params) if params["mode"] == "never" else',
-            "test_bounds.py -k mode_error_is",
+            "test_check.py -k mode_error_is",
         ),
         (
             'return mode == "error" or (mode == "device" and platform == "cpu")',
             'return mode == "device" and platform == "cpu"',
-            "test_bounds.py -k 'on_a_gpu and gather'",
+            "test_check.py -k 'on_a_gpu and gather'",
         ),
         (
             "if indices.size == 0:  # a batch of none",
             "if False:  # a batch of none",
-            "test_bounds.py -k 'batches_of_none and gather'",
+            "test_check.py -k 'batches_of_none and gather'",
         ),
         (
             "    indices = jnp.moveaxis(indices, dim, 0)\n    if indices.size == 0:",
             "    if indices.size == 0:",
-            "test_bounds.py -k lanes_along",
+            "test_check.py -k lanes_along",
         ),
         (
             "flags.append(any_out_of_bounds(indices, spec))",
             "flags.append(jnp.zeros((), bool))",
-            "test_bounds.py -k 'eager_and_jit and gather'",
+            "test_check.py -k 'eager_and_jit and gather'",
         ),
         (
             "    return first == first\n",
@@ -36,7 +36,7 @@ MUTANTS = {
         (
             "position, index = args\n",
             "index, position = args\n",
-            "test_bounds.py -k 'test_checkify and gather'",
+            "test_check.py -k 'test_checkify and gather'",
         ),
     ],
     "_indexing/bounds": [
@@ -51,19 +51,19 @@ MUTANTS = {
         (
             "return indices.astype(jnp.int32) if bits < 32 else indices",
             "return indices",
-            "test_narrow_indices.py -k 'gather and not partition'",
+            "test_index_dtypes.py -k 'gather and not partition'",
         ),
     ],
     "_indexing/policy": [
         (
             "as_vector([limit - 1 for limit in spec.limits]",
             "as_vector([limit for limit in spec.limits]",
-            "test_bounds.py -k 'are_exported and scatter_nd-elements-clip'",
+            "test_check.py -k 'are_exported and scatter_nd-elements-clip'",
         ),
         (
             "wrapped = jnp.remainder(indices, ",
             "wrapped = jnp.fmod(indices, ",
-            "test_bounds.py -k modes_of_gather",
+            "test_check.py -k modes_of_gather",
         ),
         (
             "        indices = _clip(indices, spec)\n    return Resolved",
@@ -73,7 +73,7 @@ MUTANTS = {
         (
             "return np.where(spec.inside(wide, limit), wide.astype(np.int64), -1)",
             "return np.where(wide < 0, -1, wide.astype(np.int64))",
-            "test_partition.py -k 'modes_of_exact or ignored'",
+            "test_partition.py test_stitch.py -k 'modes_of_exact or ignored'",
         ),
         (
             "wide = indices if indices.dtype == np.uint64 else indices.astype(np.int64)",
@@ -95,12 +95,12 @@ MUTANTS = {
         (
             "    elif deterministic:\n",
             "    elif deterministic and not deterministic:\n",
-            "test_scatter.py -k order_of_summation",
+            "test_deterministic_sums.py -k order_of_summation",
         ),
         (
             'updates = -updates if kind == "sub" else updates',
             "updates = +updates",
-            "test_scatter.py -k order_of_summation",
+            "test_deterministic_sums.py -k order_of_summation",
         ),
         (
             "result = jnp.where(windows.over_result(valid, result.ndim), result, fill)",
@@ -126,29 +126,29 @@ MUTANTS = {
         (
             'if mode == "device" and not spec.is_checked_if_empty:',
             'if mode == "device":',
-            "test_scatter.py -k nothing_is_read",
+            "test_canonical.py -k nothing_is_read",
         ),
         (
             "return lax.select(which, result, jnp.zeros_like(result))",
             "return result",
-            "test_bounds.py -k test_empty_results",
+            "test_check.py -k test_empty_results",
         ),
     ],
     "_indexing/deterministic_sums": [
         (
             "jnp.where(right_starts, right_sum, left_sum + right_sum)",
             "left_sum + right_sum",
-            "test_scatter.py -k 'deterministic or order_of'",
+            "test_deterministic_sums.py -k 'deterministic or order_of'",
         ),
         (
             "order = jnp.argsort(targets, stable=True)",
             "order = jnp.arange(n)",
-            "test_scatter.py -k 'deterministic or order_of'",
+            "test_deterministic_sums.py -k 'deterministic or order_of'",
         ),
         (
             'mode="drop", unique_indices=True)',
             'mode="drop", unique_indices=False)',
-            "test_scatter.py -k 'deterministic or order_of'",
+            "test_deterministic_sums.py -k 'deterministic or order_of'",
         ),
         (
             "return result, scatter_add(operand_dot, indices, updates_dot, windows)",
@@ -160,7 +160,7 @@ MUTANTS = {
         (
             "return check.raises(mode, check.platform_of(bad)) and",
             'return check.platform_of(bad) == "cpu" and',
-            "test_bounds.py -k 'on_a_gpu and gather'",
+            "test_check.py -k 'on_a_gpu and gather'",
         ),
         (
             'if fill_value is not None and mode != "fill" and not pads:',
@@ -180,12 +180,12 @@ MUTANTS = {
         (
             "@functools.lru_cache(maxsize=4096)\ndef _compiled(",
             "def _compiled(",
-            "test_bounds.py -k 'second_eager and gather'",
+            "test_dispatch.py -k 'second_eager and gather'",
         ),
         (
             "        except OutOfBoundsError:\n            pass",
             "        except OutOfBoundsError:\n            raise",
-            "test_bounds.py -k results_known",
+            "test_dispatch.py -k results_known",
         ),
         (
             "with jax.named_scope(scope):\n            return call(",
@@ -197,24 +197,24 @@ MUTANTS = {
         (
             "picked = call(positions, jnp.int32(-1))",
             "picked = call(positions, jnp.int32(0))",
-            "test_dtypes.py -k strings_out_of_bounds",
+            "test_strings.py -k strings_out_of_bounds",
         ),
     ],
     "_indexing/specs": [
         (
             "position[mapped_axes : mapped_axes + self.batch_dims]",
             "position[: self.batch_dims]",
-            "test_bounds.py -k 'vmap_leads and gather'",
+            "test_check.py -k 'vmap_leads and gather'",
         ),
         (
             "return (index >= 0) & (index < limit)",
             "return (index >= 0) & (index <= limit)",
-            "test_bounds.py -k 'eager_and_jit'",
+            "test_check.py -k eager_and_jit",
         ),
         (
             "size = dim - self.limits[axis] + 1",
             "size = dim - self.limits[axis]",
-            "test_bounds.py -k 'eager_and_jit'",
+            "test_check.py -k eager_and_jit",
         ),
         (
             'f"{place} < 0" if length < 0',
@@ -243,7 +243,7 @@ MUTANTS = {
         (
             "    batch_dims = indices.ndim - 1\n",
             "    batch_dims = 0\n",
-            "test_bounds.py -k 'eager_and_jit and gather'",
+            "test_check.py -k 'eager_and_jit and gather'",
         ),
         (
             "if params.shape[:batch_dims] != indices.shape[:batch_dims]:",
@@ -253,7 +253,7 @@ MUTANTS = {
         (
             "    axes = tuple(range(batch_dims, batch_dims + depth))\n",
             "    axes = tuple(range(depth))\n",
-            "test_bounds.py -k 'eager_and_jit and gather'",
+            "test_check.py -k 'eager_and_jit and gather'",
         ),
     ],
     "_ops/scatter": [
@@ -322,7 +322,7 @@ MUTANTS = {
         (
             "count > _TOO_MANY",
             "count > 2 * _TOO_MANY",
-            "test_pieces.py -k more_than",
+            "test_pieces_by_python.py -k more_than",
         ),
     ],
     "_run/extents": [
@@ -371,7 +371,7 @@ MUTANTS = {
         (
             "np.array(min(max(dim, info.min), info.max), dtype)",
             "np.array(dim).astype(dtype)",
-            "test_long_axes.py -k 'test_resolved_indices'",
+            "test_index_dtypes.py -k test_resolved_indices",
         ),
         (
             "return not any(map(is_symbolic_dim, dims))",
@@ -478,12 +478,12 @@ MUTANTS = {
         (
             "c | _user_checks if",
             "c if",
-            "test_bounds.py -k checkify_of_other",
+            "test_check.py -k checkify_of_other",
         ),
         (
             "outside = [frame for frame in frames if not _is_ours(frame[0])]",
             "outside = frames",
-            "test_sparse_grad_refused.py -k tied_table",
+            "test_linear_program.py -k tied_table",
         ),
         (
             "_put(x, device, committed=False)",

@@ -93,12 +93,12 @@ MUTANTS = {
         (
             "        if shape[-1:] != (ratio,):\n",
             "        if shape[-1] % ratio:\n",
-            "test_casting.py test_refusals.py -k 'bitcast-input or bitcast_shapes'",
+            "test_bitcast.py test_refusals.py -k 'bitcast-input or bitcast_shapes'",
         ),
         (
             "lax.complex(parts[..., 0], parts[..., 1])",
             "lax.complex(parts[..., 1], parts[..., 0])",
-            "test_casting.py -k bitcast_is_a_view",
+            "test_bitcast.py -k bitcast_is_a_view",
         ),
     ],
     "_ops/string_to_number": [
@@ -134,7 +134,7 @@ MUTANTS = {
         (
             "keys = numbers.astype(np.min_scalar_type(num_partitions))",
             "keys = numbers.astype(np.min_scalar_type(num_partitions - 1))",
-            "test_partition.py -k 'partition_exactly or 256 or many'",
+            "test_partition.py -k 'partition_exactly or 256'",
         ),
         (
             "        keys = jnp.where(valid, keys, jnp.int32(num_partitions))\n",
@@ -151,22 +151,22 @@ MUTANTS = {
         (
             "place.max(initial=-1)",
             "place[: lists[0].size].max(initial=-1)",
-            "test_partition.py -k 'many_lists or lists'",
+            "test_stitch.py -k 'many_lists or lists'",
         ),
         (
             "merged[~empty] = rows[sources[~empty]]",
             "merged[~empty] = rows[sources[~empty][::-1]]",
-            "test_partition.py -k stitch_exactly",
+            "test_stitch.py -k stitch_exactly",
         ),
         (
             "if limit > 2 * places.size:",
             "if False:",
-            "test_partition.py -k follows_the_rows",
+            "test_row_placement.py -k follows_the_rows",
         ),
         (
             "places = np.where(places < 0, limit, places)",
             "places = np.where(places < 0, limit - 1, places)",
-            "test_partition.py -k far_apart",
+            "test_row_placement.py -k far_apart",
         ),
         (
             'if size is None and mode in ("clip", "wrap"):',
@@ -256,7 +256,7 @@ MUTANTS = {
         (
             "(positions == 0) | is_nan[order]",
             "(positions == 0)",
-            "test_unique.py -k symbolic",
+            "test_first_occurrences.py -k symbolic",
         ),
         (
             "keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0",
@@ -266,7 +266,7 @@ MUTANTS = {
         (
             "first = jnp.where(is_nan, positions, jnp.int32(-1))",
             "first = jnp.where(is_nan, jnp.int32(-1), jnp.int32(-1))",
-            "test_unique.py -k nan_is_distinct",
+            "test_first_occurrences.py -k nan_is_distinct",
         ),
     ],
     "_indexing/positions": [

@@ -5,22 +5,22 @@ MUTANTS = {
         (
             "limits = tuple(dim - s + 1 for",
             "limits = tuple(dim - s for",
-            "test_bounds.py -k 'eager_and_jit and slice'",
+            "test_check.py -k 'eager_and_jit and slice'",
         ),
         (
             "remaining = (max(dim - b, 0) for",
             "remaining = (max(dim - b - 1, 0) for",
-            "test_symbolic_shapes.py test_compat_v0.py -k slice",
+            "test_symbolic_shapes.py test_v0.py -k slice",
         ),
         (
             "return lax.platform_dependent(input_, begin, cpu=window, default=elsewhere)",
             "return window(input_, begin)",
-            "test_bounds.py -k 'on_cuda and slice-part'",
+            "test_check.py -k 'on_cuda and slice-part'",
         ),
         (
             'jnp.where(before, jnp.uint32(0), positions) if mode == "clip" else positions',
             "positions",
-            "test_long_axes.py -k windows_that_reach",
+            "test_slice.py -k windows_that_reach",
         ),
     ],
     "_ops/strided_slice": [
@@ -137,7 +137,7 @@ MUTANTS = {
         (
             "start[axis], stop[axis] = low, result.shape[axis] - high",
             "start[axis], stop[axis] = high, result.shape[axis] - low",
-            "test_space_to_batch.py -k 'against_loops'",
+            "test_space_to_batch.py test_space_to_depth.py -k against_loops",
         ),
         (
             "    if any(min(pair) < 0 for pair in pairs):\n",

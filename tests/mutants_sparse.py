@@ -32,22 +32,22 @@ MUTANTS = {
         (
             "    valid = (indices >= 0) & (indices < num_rows)\n",
             "    valid = indices < num_rows\n",
-            "test_indexed_slices.py -k sum_duplicates",
+            "test_duplicates.py -k sum_duplicates",
         ),
         (
             "        indices = indices.astype(jnp.int64)  # as",
             "        pass  # as",
-            "test_indexed_slices.py -k more_rows",
+            "test_duplicates.py -k more_rows",
         ),
         (
             "nowhere = jnp.full(size, num_rows, indices.dtype)",
             "nowhere = jnp.full(size, 0, indices.dtype)",
-            "test_indexed_slices.py -k sum_duplicates",
+            "test_duplicates.py -k sum_duplicates",
         ),
         (
             "nowhere = jnp.iinfo(first.dtype).max  # beyond",
             "nowhere = first.size  # beyond",
-            "test_indexed_slices.py -k 'sum_duplicates_with_size and duplicates-and-ignored'",
+            "test_duplicates.py -k 'sum_duplicates_with_size and duplicates-and-ignored'",
         ),
         (
             "sums = jnp.zeros((max(size, 1), *values.shape[1:])",
@@ -57,12 +57,12 @@ MUTANTS = {
         (
             "dtype=slots.dtype) <= room",
             "dtype=slots.dtype) <= room + 1",
-            "test_indexed_slices.py -k 'sum_at_first and repeated-and-ignored'",
+            "test_duplicates.py -k 'sum_at_first and repeated-and-ignored'",
         ),
         (
             "sums = jnp.where(first, values, jnp.zeros((), values.dtype))",
             "sums = +values",
-            "test_indexed_slices.py -k 'sum_at_first and few-repeated'",
+            "test_duplicates.py -k 'sum_at_first and few-repeated'",
         ),
     ],
     "_sparse/row_numbers": [
@@ -163,7 +163,7 @@ MUTANTS = {
         (
             "is_whole = max(depths.values()) == 1",
             "is_whole = True",
-            "test_row_wise.py -k parts_of_rows_are_rows_too",
+            "test_row_rules.py -k parts_of_rows_are_rows_too",
         ),
         (
             "return (n for n in itertools.count(4001) if n % _FEW)",
@@ -178,12 +178,12 @@ MUTANTS = {
         (
             "if table not in update.inputs and table in state.signed",
             "if table not in update.inputs and table in state.inputs",
-            "test_row_wise.py -k not_collecting",
+            "test_row_facts.py -k not_collecting",
         ),
         (
             "            if begun and collects:\n",
             "            if collects:\n",
-            "test_row_wise.py -k not_collecting",
+            "test_row_facts.py -k not_collecting",
         ),
         (
             "            elif waits and copies:\n",
@@ -195,111 +195,111 @@ MUTANTS = {
         (
             "if result.is_count or not row_rules.same_params(*eqns):",
             "if not row_rules.same_params(*eqns):",
-            "test_row_wise.py -k 'mixed_rows and weighted'",
+            "test_row_rules.py -k 'mixed_rows and weighted'",
         ),
         (
             "if not row_rules.is_identity(name, operand.absent):",
             "if False:",
-            "test_row_wise.py -k 'mixed_rows and parameters'",
+            "test_row_rules.py -k 'mixed_rows and parameters'",
         ),
         (
             "if self.only_whole and len(axes) < rank:",
             "if False:",
-            "test_row_wise.py -k parts_of_rows_are_rows_too",
+            "test_row_rules.py -k parts_of_rows_are_rows_too",
         ),
         (
             "            axis -= sum(n < axis for n in axes)\n            absent =",
             "            absent =",
-            "test_row_wise.py -k 'test_row_wise and transposed'",
+            "test_row_rules.py -k 'test_row_wise and transposed'",
         ),
         (
             "if (is_sum and together and is_zero and not self.only_whole) or (",
             "if (is_sum and together and not self.only_whole) or (",
-            "test_row_wise.py -k 'mixed_rows and products'",
+            "test_row_rules.py -k 'mixed_rows and products'",
         ),
         (
             "                    position += rank - len(batch[0]) - len(contracting[0])\n",
             "                    position -= rank - rank\n",
-            "test_row_wise.py -k 'test_row_wise and projected'",
+            "test_row_rules.py -k 'test_row_wise and projected'",
         ),
         (
             "taken = range(len(branches)) if index.constant is None else [int(index.constant)]",
             "taken = range(len(branches))",
-            "test_row_wise.py -k 'collecting and (cond or switch)'",
+            "test_row_facts.py -k 'collecting and (cond or switch)'",
         ),
         (
             "            if x.rows and x.rows[1] == 0:\n",
             "            if x.rows and x.rows[1] == 1:\n",
-            "test_row_wise.py -k scanned",
+            "test_row_rules.py -k scanned",
         ),
         (
             "y._replace(rows=y.rows and (y.rows[0], y.rows[1] + 1)) for y in ys",
             "y for y in ys",
-            "test_row_wise.py -k scanned",
+            "test_row_rules.py -k scanned",
         ),
         (
             "return [_decided_by(goes_on, x) for x in results]",
             "return results",
-            "test_row_wise.py -k 'mixed_rows and while'",
+            "test_row_rules.py -k 'mixed_rows and while'",
         ),
         (
             "    if len(second) > len(first):\n",
             "    if len(second) > len(first) + 99:\n",
-            "test_row_wise.py -k 'mixed_rows and size'",
+            "test_row_rules.py -k 'mixed_rows and size'",
         ),
     ],
     "_sparse/row_rules": [
         (
             '_IDENTITIES = {"reduce_sum": 0, "reduce_prod": 1,',
             '_IDENTITIES = {"reduce_sum": 0, "reduce_prod": 0,',
-            "test_row_wise.py -k 'mixed_rows and product'",
+            "test_row_rules.py -k 'mixed_rows and product'",
         ),
         (
             '_jax_internals.param(eqn, "y") % 2 == 0',
             '_jax_internals.param(eqn, "y") % 2 == 1',
-            "test_row_wise.py -k collecting",
+            "test_row_facts.py -k collecting",
         ),
         (
             "return axis if has_rows and axis not in np.atleast_1d(along) else None",
             "return axis if has_rows else None",
-            "test_row_wise.py -k 'mixed_rows and columns'",
+            "test_row_rules.py -k 'mixed_rows and columns'",
         ),
         (
             'eqn.primitive.name == "iota" and _jax_internals.param(eqn, "dimension") not in axes',
             'eqn.primitive.name == "iota"',
-            "test_row_wise.py -k 'mixed_rows and row'",
+            "test_row_rules.py -k 'mixed_rows and row'",
         ),
         (
             'return tuple(param("permutation")).index(axis)',
             'return param("permutation")[axis]',
-            "test_row_wise.py -k 'test_row_wise and transposed'",
+            "test_row_rules.py -k 'test_row_wise and transposed'",
         ),
         (
             "else axis - sum(n < axis for n in dimensions)",
             "else axis",
-            "test_row_wise.py -k 'test_row_wise and squeezed'",
+            "test_row_rules.py -k 'test_row_wise and squeezed'",
         ),
         (
             'return _jax_internals.param(first, "y") == _jax_internals.param(second, "y")',
             "return True",
-            "test_row_wise.py -k 'mixed_rows and power'",
+            "test_row_rules.py -k 'mixed_rows and power'",
         ),
     ],
     "_sparse/row_errors": [
         (
             "    if keeps_params:\n",
             "    if not keeps_params:\n",
-            "test_row_wise.py -k test_collecting",
+            "test_row_facts.py -k test_collecting",
         ),
         (
             'updates = [f for f in inside if "update" in f[2]] or inside',
             "updates = inside",
-            "test_row_wise.py -k error_names",
+            "test_row_errors.py -k error_names",
         ),
         (
             "split(os.sep)[-3:]",
             "split(os.sep)[-2:]",
-            "test_row_wise.py -k error_names",
+            "test_row_errors.py -k error_names",
         ),
     ],
     "_sparse/lazy": [
@@ -342,24 +342,24 @@ MUTANTS = {
         (
             "if numbers[n] == num_consts + n:",
             "if numbers[n] is not None:",
-            "test_sparse_grad_refused.py -k change_places",
+            "test_linear_program.py -k change_places",
         ),
         (
             "numbers[0] if len(set(numbers)) == 1 else None for",
             "numbers[0] for",
-            "test_sparse_grad_refused.py -k 'branch'",
+            "test_linear_program.py -k branch",
         ),
     ],
     "_sparse/linear_program": [
         (
             "    if not _is_known(index):\n",
             "    if False:\n",
-            "test_sparse_grad_refused.py -k chosen_by_a_while",
+            "test_linear_program.py -k chosen_by_a_while",
         ),
         (
             "    if not known[0]:\n",
             "    if False:\n",
-            "test_sparse_grad_refused.py -k chosen_by_a_while",
+            "test_linear_program.py -k chosen_by_a_while",
         ),
         (
             "dataclasses.replace(table, dtypes=(*table.dtypes, dtype))",
@@ -381,7 +381,7 @@ MUTANTS = {
         (
             "result = result * self.shape[axis] + coordinate",
             "result = result + coordinate",
-            "test_value_and_grad.py -k lookups",
+            "test_lookups.py -k lookups",
         ),
         (
             "inside = [(s >= 0) & (s <= last) for",
@@ -391,22 +391,22 @@ MUTANTS = {
         (
             "return not self._reads_all(0) or self.shape[0] == 1",
             "return True",
-            "test_sparse_grad_refused.py -k other_uses",
+            "test_linear_program.py -k other_uses",
         ),
         (
             "coordinate = coordinate + offset * self.strides[axis]",
             "coordinate = coordinate + offset",
-            "test_value_and_grad.py -k lookups",
+            "test_lookups.py -k lookups",
         ),
         (
             "    deterministic_sums.gather_p: (_gather_access, _gather_starts),\n",
             "",
-            "test_value_and_grad.py -k lookups",
+            "test_lookups.py -k lookups",
         ),
         (
             "starts = [jnp.clip(s, 0, last) for",
             "starts = [jnp.clip(s, 0, last + 1) for",
-            "test_sparse_grad_transformed.py test_value_and_grad.py -k 'out_of_bounds or lookups'",
+            "test_sparse_grad_transformed.py test_lookups.py -k 'out_of_bounds or lookups'",
         ),
     ],
     "_sparse/value_and_grad": [
@@ -428,7 +428,7 @@ MUTANTS = {
         (
             "        used_otherwise.add(table.number)\n",
             "        pass\n",
-            "test_sparse_grad_refused.py -k 'other_uses'",
+            "test_linear_program.py -k other_uses",
         ),
     ],
 }

@@ -1,6 +1,6 @@
 """Mutants of jaxops.testing: see mutants.py."""
 
-RIGHT, WRONG = "test_testing.py -k 'right_gradients_pass'", "test_testing.py -k 'wrong_gradients'"
+RIGHT, WRONG = "test_grads.py -k right_gradients_pass", "test_grads.py -k wrong_gradients"
 
 MUTANTS = {
     "testing/__init__": [
@@ -31,44 +31,44 @@ MUTANTS = {
         (
             "return known_well and found.jump > self.function.rtol * scale",
             "return False",
-            "test_testing.py -k 'kinks'",
+            "test_numeric.py -k kinks",
         ),
         (
             "        if order > 1:\n            for mode",
             "        if order > 2:\n            for mode",
-            "test_testing.py -k 'second or wrong_gradients'",
+            "test_grads.py test_numeric.py -k 'second or wrong_gradients'",
         ),
     ],
     "testing/_function": [
         (
             "        self._check_primals(mode, direction, primals)\n",
             "",
-            "test_testing.py -k value_that_differs",
+            "test_function.py -k value_that_differs",
         ),
         (
             "wrong = np.flatnonzero(~(np.abs(widen(primal) - widen(y)) <= allowed[leaf]))",
             "wrong = np.flatnonzero(np.abs(widen(primal) - widen(y)) > allowed[leaf])",
-            "test_testing.py -k value_that_differs",
+            "test_function.py -k value_that_differs",
         ),
         (
             "allowed = [a + d.max(initial=0.0) for",
             "allowed = [a + 0 * d.max(initial=0.0) for",
-            "test_testing.py -k nearly_cancels",
+            "test_grads.py -k nearly_cancels",
         ),
         (
             ".eps) ** 0.5\n",
             ".eps) ** 0.25\n",
-            "test_testing.py -k 'wrong_gradients and one-percent'",
+            "test_grads.py -k 'wrong_gradients and one-percent'",
         ),
         (
             "coarsest = min((x.dtype for x",
             "coarsest = max((x.dtype for x",
-            "test_testing.py -k fewest_digits",
+            "test_numeric.py -k fewest_digits",
         ),
         (
             "if numeric.digits(dtype) >= numeric.digits(wide):",
             "if numeric.digits(dtype) <= numeric.digits(wide):",
-            "test_testing.py -k numeric_dtype",
+            "test_numeric.py -k numeric_dtype",
         ),
         (
             "            if self.trail:\n",
@@ -79,7 +79,7 @@ MUTANTS = {
     "testing/_numeric": [
         ("/ (2 * step))", "/ step)", RIGHT),
         ("SAFETY = 4.0", "SAFETY = 4e9", WRONG),
-        ("jump = abs(jumps[best])\n", "jump = 0.0 * jumps[best]\n", "test_testing.py -k 'kinks'"),
+        ("jump = abs(jumps[best])\n", "jump = 0.0 * jumps[best]\n", "test_numeric.py -k kinks"),
     ],
     "testing/_search": [
         (
@@ -93,7 +93,7 @@ MUTANTS = {
         (
             '"the imaginary part of ")[coordinate % 2]',
             '"the imaginary part of ")[0]',
-            "test_testing.py -k 'wrong_gradients and imaginary'",
+            "test_grads.py -k 'wrong_gradients and imaginary'",
         ),
     ],
     "testing/_adjoint": [

@@ -30,7 +30,8 @@ FLAGS["isa-one-thread"] = "--xla_cpu_multi_thread_eigen=false"
 RUNS = [f"{python}-{bits}" for python in VERSIONS for bits in ("x32", "x64")] + list(FLAGS)
 # The tests whose numbers may round: sums, products, derivatives and casts of floating-point values,
 # and what is told from their errors. The others move elements, count, or ask for errors.
-NUMBERS = ["tests/testing", "tests/sparse", "tests/cpu", "tests/project/test_examples.py"] + [
+NUMBERS = ["tests/testing", "tests/sparse", "tests/cpu", "tests/project/test_examples.py"]
+NUMBERS += ["tests/indexing/test_deterministic_sums.py"] + [
     f"tests/ops/test_{name}.py"
     for name in ("scatter", "string_to_number", "casting", "reversing", "unique", "ops")
 ]

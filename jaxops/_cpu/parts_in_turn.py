@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops import _symbolic
-from jaxops._cpu.pieces import MANY
+from jaxops._cpu.pieces_by_python import MANY
 from jaxops._forms import register
 from jaxops._indexing.parts import take_at_once
 from jaxops._indexing.positions import resize, take_or_fill

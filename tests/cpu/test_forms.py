@@ -93,17 +93,6 @@ def test_values_stay(name):
     jax.tree.map(assert_same, results, expected)
 
 
-def test_the_fill_value_has_no_tangent_of_its_own():
-    """Where nothing is put a constant stands, whatever its value."""
-
-    def stitched(x):
-        return jaxops.dynamic_stitch([[0, 2]], [x], size=4, fill_value=5.0)
-
-    result, tangent = jax.jvp(stitched, (TABLE[:2, 0],), (np.ones(2, np.float32),))
-    np.testing.assert_array_equal(result, [TABLE[0, 0], 5, TABLE[1, 0], 5])
-    np.testing.assert_array_equal(tangent, [1, 0, 1, 0])
-
-
 def test_every_form_is_called():
     assert {primitive for *_, primitive in CALLS.values()} == {p.name for p in _forms._references}
 

@@ -35,11 +35,7 @@ KINDS = ("add", "sub", "min", "max", "update")
 OPTIONS = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
-@pytest.fixture(autouse=True)
-def standard_promotion():
-    """As optax relies on it."""
-    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
-        yield
+pytestmark = pytest.mark.usefixtures("standard_promotion")
 
 
 def op(kind, **options):

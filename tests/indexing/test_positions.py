@@ -37,11 +37,3 @@ def test_batches_of_batches():
     ranks, total = jax.vmap(jax.vmap(true_ranks, in_axes=1))(jnp.asarray(mask))
     np.testing.assert_array_equal(ranks, (np.cumsum(mask, axis=1) - mask).swapaxes(1, 2))
     np.testing.assert_array_equal(total, mask.sum(1))
-
-
-def test_no_cumulative_sum_on_a_cpu():
-    """XLA's takes several times as long as the sum over words of bits."""
-    mask = jnp.zeros(5000, bool)
-    program = jax.jit(lambda mask: true_positions(mask, 7)).lower(mask).as_text()
-    assert "reduce_window" not in program
-    assert "popcnt" in program

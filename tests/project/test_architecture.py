@@ -7,6 +7,7 @@ from pathlib import Path
 import jaxops
 
 PACKAGE = Path(jaxops.__file__).parent
+TESTS = Path(__file__).parents[1]
 PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
 USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_indexing", "_cpu", "_run"}
 
@@ -77,3 +78,11 @@ def test_interpreters():
 def test_files_that_are_named_are_there():
     for name in set(re.findall(r"\b_\w+/\w+\.py", PAGE)):
         assert (PACKAGE / name).is_file(), name
+
+
+def test_every_module_has_a_test_module():
+    modules = [path for path in PACKAGE.glob("*/*.py") if path.stem != "__init__"]
+    assert len(modules) > 60
+    for path in modules:
+        room, name = (part.lstrip("_") for part in path.relative_to(PACKAGE).parts)
+        assert (TESTS / room / f"test_{name}").is_file(), path

@@ -16,12 +16,7 @@ from jaxops import IndexedSlices, TiedGradient
 ROWS, WIDTH = 6, 3
 
 
-@pytest.fixture(autouse=True)
-def standard_promotion():
-    """As optax relies on it."""
-    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
-        yield
-
+pytestmark = pytest.mark.usefixtures("standard_promotion")
 
 OPTIMIZERS = {
     "sgd": lambda: optax.sgd(0.5),

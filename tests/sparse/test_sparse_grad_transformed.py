@@ -1,6 +1,5 @@
 """sparse_value_and_grad: out-of-bounds indices, under transformations, and what it compiles to."""
 
-import logging
 import subprocess
 import sys
 
@@ -83,14 +82,6 @@ def test_an_element_out_of_bounds_is_no_other_element():
     _, slices = jaxops.sparse_value_and_grad(loss, tables="")(TABLE)
     np.testing.assert_array_equal(slices.indices, [TABLE.size, 5, TABLE.size])
     np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(TABLE))
-
-
-@pytest.fixture
-def quiet():
-    """JAX logs a traceback for each error that a callback raises."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def test_error_eagerly():

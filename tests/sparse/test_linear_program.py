@@ -22,7 +22,7 @@ def test_tied_table_is_refused_by_name_and_operation():
 
     params = {"embed": table(7, 3)}
     with pytest.raises(
-        ValueError, match=r"'embed'.*transpose at .*test_sparse_grad_refused.py:\d+ \(.*loss"
+        ValueError, match=r"'embed'.*transpose at .*test_linear_program.py:\d+ \(.*loss"
     ):
         jaxops.sparse_value_and_grad(loss, tables="embed")(params, I)
     grads = assert_sparse(loss, params, I, tied=True)
@@ -194,7 +194,7 @@ def test_cond_chosen_by_a_while_loop_is_refused(uses_table, words, tied):
     except NotImplementedError as error:
         refusal = str(error)
     if refusal or jax.__version_info__ < (0, 11):
-        assert re.search(words + r".*test_sparse_grad_refused.py:\d+", refusal)
+        assert re.search(words + r".*test_linear_program.py:\d+", refusal)
     else:  # jax 0.12 knows of such a loop the part that the choice depends on
         assert_sparse(chosen_by_a_while_loop(uses_table), params)
 

@@ -1,15 +1,21 @@
-"""Indices of 8 and 16 bits, which cannot hold the bounds that they are held against."""
+"""Index dtypes that cannot hold the bounds: 8 and 16 bits, and 32 bits on longer axes.
+
+The axes are shapes only: `test_large.py` has arrays of such lengths.
+"""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from long_axes import DTYPES, LENGTHS, as_mode_has_it, indices_of, is_refused
 from records import CASES, joined
-from records.record import LENGTH, TABLE, TALL
+from records.record import LENGTH, TALL
 
 import jaxops
+from jaxops._indexing import policy
+from jaxops._indexing.specs import ScalarIndex
 
-DTYPES = [np.int8, np.uint8, np.int16, np.uint16]
+NARROW = [np.int8, np.uint8, np.int16, np.uint16]
 
 OPS = joined("narrow")
 
@@ -24,7 +30,7 @@ def test_narrow_indices(name, x64):
     function, oracle = OPS[name]
     indices = [99, 5, 99, 0]
     expected = oracle(np.array(indices))
-    arrays = [jnp.array(indices, dtype) for dtype in DTYPES]
+    arrays = [jnp.array(indices, dtype) for dtype in NARROW]
     np.testing.assert_array_equal(function(arrays[0]), expected)
     for result in jax.jit(lambda arrays: [function(i) for i in arrays])(arrays):
         np.testing.assert_array_equal(result, expected)
@@ -41,13 +47,6 @@ def test_negative_ones(name, mode, of, dtype):
     np.testing.assert_array_equal(function(jnp.asarray(indices), mode=mode), expected)
 
 
-@pytest.mark.parametrize("index", [-1, -100])
-def test_strided_slice_from_the_end(index):
-    begin = jnp.array([index], jnp.int8)
-    result = jaxops.strided_slice(TABLE, begin, [0], shrink_axis_mask=1)
-    np.testing.assert_array_equal(result, TABLE[index])
-
-
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_beyond_the_end(dtype):
     """255 into 200, which int8 would have as -1."""
@@ -57,17 +56,24 @@ def test_beyond_the_end(dtype):
     np.testing.assert_array_equal(clipped[0], TALL[199])
 
 
-@pytest.mark.parametrize("dtypes", [("int32", "int64"), ("uint8", "int64"), ("int64", "uint32")])
-def test_single_indices_of_several_dtypes(dtypes):
-    """Joined without JAX's promotion, which may be strict, as here."""
-
-    @jax.jit
-    def element(i, j):
-        return jaxops.strided_slice(TABLE, [i, j], [0, 0], shrink_axis_mask=3)
-
-    with jax.enable_x64(True):
-        assert (
-            element(*(jnp.array(n, dtype) for n, dtype in zip((7, 2), dtypes, strict=True)))
-            == TABLE[7, 2]
-        )
-        assert element(jnp.array(7, dtypes[0]), 2) == TABLE[7, 2]
+@pytest.mark.parametrize(("dtype", "x64"), DTYPES, indirect=["x64"])
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_resolved_indices(length, mode, dtype, x64):
+    indices = indices_of(dtype)
+    spec = ScalarIndex("gather", limits=(length,))
+    if mode == "wrap" and is_refused(dtype, length, x64):
+        with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
+            policy.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
+        return
+    resolved, valid = policy.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
+    assert resolved.dtype != np.uint64  # not what XLA should gather with
+    resolved = np.asarray(resolved)[:, 0].tolist()
+    valid = valid if valid is None else np.asarray(valid)
+    for n, index in enumerate(indices):
+        expected = as_mode_has_it(index, length, mode)
+        if mode == "fill":
+            assert valid is not None
+            assert bool(valid[n]) == (expected is not None), index
+        if expected is not None:
+            assert resolved[n] == expected, index

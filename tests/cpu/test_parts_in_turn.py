@@ -1,0 +1,37 @@
+"""Parts taken one after the other are those of one gather, whatever their sizes are."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxops._cpu import parts_in_turn
+from jaxops._indexing.parts import take_at_once, take_parts
+
+ROWS, FILL = np.arange(40_000.0, dtype=np.float32).reshape(10_000, 4), np.float32(-1)
+ORDER = np.random.default_rng(0).permutation(10_000).astype(np.int32)
+PARTS = {  # starts, counts, sizes
+    "full": ([0, 4000], [4000, 6000], (4000, 6000)),
+    "filled-up": ([0, 10, 9990], [10, 9980, 10], (9000, 9980, 3)),
+    "none": ([0, 0, 10_000], [0, 10_000, 0], (1, 9999, 9000)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_against_numpy(name):
+    starts, counts, sizes = PARTS[name]
+    args = ROWS, FILL, jnp.array(ORDER), jnp.array(starts), jnp.array(counts)
+    assert parts_in_turn._is_for(*args, sizes=sizes)
+    for take in (take_parts, take_at_once):
+        parts = jax.jit(lambda *a, take=take: take(*a, sizes=sizes))(*args)
+        for part, start, count, size in zip(parts, starts, counts, sizes, strict=True):
+            expected = np.full((size, 4), -1, np.float32)
+            held = min(count, size)
+            expected[:held] = ROWS[ORDER[start : start + held]]
+            np.testing.assert_array_equal(part, expected)
+
+
+def test_small_and_very_many_parts_are_one_gather():
+    args = (jnp.zeros((10, 4)), FILL, jnp.arange(10), jnp.array([0]), jnp.array([3]))
+    assert not parts_in_turn._is_for(*args, sizes=(3,))
+    assert not parts_in_turn._is_for(jnp.asarray(ROWS), *args[1:], sizes=(30,) * parts_in_turn.MANY)

@@ -1,0 +1,40 @@
+"""Rows read by a loop that multiplies: those of the table, and zeros outside of it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxops._indexing.positions import read_rows
+
+TABLE = jnp.array([[1.5, -0.0], [np.inf, 2], [np.nan, 3]], jnp.float32)
+PLACES = jnp.array([2, 3, 0, 1, 0], jnp.int32)  # 3 rows: row 3 is none
+EXPECTED = np.pad(np.asarray(TABLE), ((0, 1), (0, 0)))[np.asarray(PLACES)]
+
+
+def test_against_numpy():
+    read = jax.jit(read_rows)
+    assert " = read_rows" in str(jax.make_jaxpr(read)(TABLE, PLACES))
+    np.testing.assert_array_equal(read(TABLE, PLACES), EXPECTED)
+    np.testing.assert_array_equal(np.signbit(read(TABLE, PLACES)), np.signbit(EXPECTED))
+
+
+@pytest.mark.parametrize("indices", [np.array([3, 3], np.int32), np.zeros(0, np.int32)], ids=len)
+def test_no_row_at_all(indices):
+    np.testing.assert_array_equal(jax.jit(read_rows)(TABLE, indices), np.zeros((len(indices), 2)))
+
+
+def test_batched():
+    tables = jnp.stack([TABLE, 2 * TABLE])
+    rows = jax.vmap(read_rows, (0, None))(tables, PLACES)
+    np.testing.assert_array_equal(rows, [EXPECTED, 2 * EXPECTED])
+
+
+def test_transposed():
+    table = jnp.ones((3, 2))
+    transposed = jax.linear_transpose(lambda t: read_rows(t, PLACES), table)
+    np.testing.assert_array_equal(transposed(jnp.ones((5, 2)))[0], [[2, 2], [1, 1], [1, 1]])
+
+
+def test_integers_are_gathered():
+    assert " = read_rows" not in str(jax.make_jaxpr(read_rows)(jnp.arange(3), PLACES))

@@ -1,0 +1,89 @@
+"""Sums in an order of their own: the same in every run, on every device."""
+
+import functools
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from records.record import MODES
+
+import jaxops
+
+
+@pytest.mark.parametrize("n", [1, 1000])
+def test_deterministic_sums(n):
+    rng = np.random.default_rng(0)
+    updates = rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-9, 9, (n, 1))
+    updates = updates.astype(np.float32)
+    indices = rng.integers(0, 3, (n, 1)).astype(np.int32)
+
+    def sums(indices, updates):
+        return jaxops.scatter_nd(indices, updates, [3, 3], deterministic=True)
+
+    exact = np.zeros((3, 3))
+    np.add.at(exact, indices[:, 0], updates.astype(np.float64))
+    first = sums(indices, updates)
+    np.testing.assert_allclose(first, exact, rtol=1e-4, atol=1e-2 * np.abs(updates).max())
+    np.testing.assert_array_equal(sums(indices, updates), first)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_no_two_updates_meet_in_a_deterministic_program(deterministic):
+    """On a CPU any sum repeats; what makes it so on a GPU is that targets are unique."""
+
+    def gradient(table, indices):
+        def total(t):
+            return (jaxops.gather(t, indices, deterministic=deterministic) ** 2).sum()
+
+        return jax.grad(total)(table)
+
+    text = jax.jit(gradient).lower(jnp.ones(4), jnp.array([1, 1])).as_text()
+    assert ("unique_indices = true" in text) == deterministic
+    assert ("unique_indices = false" in text) != deterministic
+
+
+# Each as a function of rows of a table and their indices.
+DETERMINISTIC = {
+    "scatter_nd": lambda i, u, **k: jaxops.scatter_nd(i, u, [3], **k),
+    "tensor_scatter_nd_add": lambda i, u, **k: jaxops.tensor_scatter_nd_add(
+        jnp.zeros(3, jnp.float32), i, u, **k
+    ),
+    "tensor_scatter_nd_sub": lambda i, u, **k: jaxops.tensor_scatter_nd_sub(
+        jnp.zeros(3, jnp.float32), i, -u, **k
+    ),
+    "gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather(t, i[:, 0], **k))(
+        jnp.zeros(3, jnp.float32)
+    ),
+    "gather_nd": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather_nd(t, i, **k))(
+        jnp.zeros(3, jnp.float32)
+    ),
+    "batch_gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.batch_gather(t, i[:, 0], **k))(
+        jnp.zeros(3, jnp.float32)
+    ),
+}
+
+
+def test_every_function_with_the_argument_is_here():
+    functions = {name: f for name, f in vars(jaxops).items() if inspect.isfunction(f)}
+    takes = {n for n, f in functions.items() if "deterministic" in inspect.signature(f).parameters}
+    assert takes == set(DETERMINISTIC)
+
+
+# For each of two rows in turn the same. Summed one after the other these make 3, as neighbours and
+# then as their sums 5.
+UPDATES = np.repeat(np.array([2.0**24, 1, 1, 1, -(2.0**24), 1, 1, 1], np.float32), 2)
+
+ROWS = np.array([[1], [0]] * 8, np.int32)
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_order_of_summation(name):
+    for mode in MODES:
+        for deterministic in (True, False):
+            call = functools.partial(DETERMINISTIC[name], mode=mode, deterministic=deterministic)
+            program = str(jax.make_jaxpr(call)(ROWS, UPDATES))
+            assert ("deterministic_scatter_add" in program) == deterministic
+    sums = DETERMINISTIC[name](ROWS, UPDATES, deterministic=True)
+    np.testing.assert_array_equal(sums, [5, 5, 0])

@@ -1,0 +1,69 @@
+"""What an error says and holds, for the first index out of bounds of each kind of indices."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from jaxops._indexing import specs
+
+# spec, index vectors, message, position, index, bound
+FIRST = {
+    "scalar": (
+        specs.ScalarIndex("gather", (5,)), [[[4], [-1]], [[7], [0]]],
+        "indices[0,1] = -1 is not in [0, 5)", (0, 1), -1, 5),
+    "scalar-alone": (
+        specs.ScalarIndex("gather", (5,)), [5], "indices = 5 is not in [0, 5)", (), 5, 5),
+    "vector": (
+        specs.VectorIndex("gather_nd", (2, 3), "param shape", (2, 3), 2), [[1, 2], [1, 3]],
+        "indices[1] = [1, 3] does not index into param shape [2,3]", (1,), (1, 3), (2, 3)),
+    "vector-of-a-batch": (
+        specs.VectorIndex("gather_nd", (3,), "param shape", (2, 3), 2, batch_dims=1), [[2], [3]],
+        "indices[1] = [1, 3] does not index into param shape [2,3]", (1,), (3,), (3,)),
+    "begin": (
+        specs.SliceBegin("slice", (2, 4), (3, 5)), [1, 5],
+        "Expected size[1] in [0, 0], but got 2", (1,), 5, 4),
+    "begin-beyond": (
+        specs.SliceBegin("slice", (2, 4), (3, 5)), [-1, 5],
+        "Expected begin[0] in [0, 3], but got -1", (0,), -1, 2),
+    "shrunk": (
+        specs.ShrunkAxes("strided_slice", (2, 4), (0, 2), (1, 3)), [1, 4],
+        "slice index 4 of dimension 2 out of bounds.", (3,), 4, 4),
+    "length": (
+        specs.SequenceLength("reverse_sequence", (5,), 1), [[4], [6]],
+        "seq_lens(1) > input.dims(1): 6 is not in [0, 5)", (1,), 6, 5),
+    "negative-length": (
+        specs.SequenceLength("reverse_sequence", (5,), 1), [[-2], [6]],
+        "seq_lens(0) < 0: -2 is not in [0, 5)", (0,), -2, 5),
+    "partition": (
+        specs.PartitionNumber("dynamic_partition", (2,)), [[[0], [2]]],
+        "partitions[0,1] = 2 is not in [0, 2)", (0, 1), 2, 2),
+    "stitch": (
+        specs.StitchIndices("dynamic_stitch", (9,), 3, ((2,), (), (2, 2))),
+        [[0], [8], [1], [2], [3], [9], [4]],
+        "indices[2] is out of range: indices[5][1,0] = 9 is not in [0, 9)", (5, 1, 0), 9, 9),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_first_out_of_bounds(name):
+    spec, indices, message, position, index, bound = FIRST[name]
+    error = spec.find_error(np.array(indices))
+    assert error is not None
+    for received in (error, pickle.loads(pickle.dumps(error))):
+        assert str(received) == f"{message} [Op:{spec.operation}]"
+        assert received.operation == spec.operation
+        assert (received.position, received.index, received.bound) == (position, index, bound)
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_nothing_is_out_of_bounds(name):
+    spec, indices, *_ = FIRST[name]
+    assert spec.find_error(np.zeros_like(indices)) is None
+    assert spec.find_error(np.zeros((0, len(spec.limits)), int)) is None
+
+
+def test_every_kind_is_here():
+    kinds = {cls for cls in vars(specs).values() if isinstance(cls, type)}
+    kinds = {cls for cls in kinds if issubclass(cls, specs.IndexSpec)} - {specs.IndexSpec}
+    assert {type(spec) for spec, *_ in FIRST.values()} == kinds

@@ -1,0 +1,35 @@
+"""Windows of slice that reach outside of long axes."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from long_axes import LENGTHS, as_mode_has_it, indices_of
+
+from jaxops._indexing import policy
+from jaxops._indexing.specs import ScalarIndex
+from jaxops._ops import slice
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+@pytest.mark.parametrize("length", LENGTHS[:-3])
+def test_windows_that_reach_outside(length, mode, dtype, x64):
+    size = 4
+    spec = ScalarIndex("slice", limits=(length,))
+
+    @jax.vmap
+    def positions(begin):
+        run = slice._run_of_positions(begin, size, length, "slice", mode)
+        return policy.resolve(spec, run[:, None], mode)
+
+    begins = indices_of(dtype)
+    resolved, valid = positions(jnp.array(begins, dtype))
+    resolved, valid = np.asarray(resolved), valid if valid is None else np.asarray(valid)
+    for n, begin in enumerate(begins):
+        for step in range(size):
+            expected = as_mode_has_it(begin + step, length, mode)
+            if valid is not None:
+                assert bool(valid[n, step]) == (expected is not None), (begin, step)
+            if expected is not None:
+                assert int(resolved[n, step, 0]) == expected, (begin, step)

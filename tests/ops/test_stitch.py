@@ -1,0 +1,97 @@
+"""dynamic_stitch beyond the harness: exact shapes, many lists, and their true size."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checks import assert_equal
+from fast import known
+
+import jaxops
+
+STITCHED = (
+    [6, [4, 1], [[5, 2], [0, 3]]],
+    [[61, 62], [[41, 42], [11, 12]], [[[51, 52], [21, 22]], [[1, 2], [31, 32]]]],
+    [[1, 2], [11, 12], [21, 22], [31, 32], [41, 42], [51, 52], [61, 62]],
+)
+
+STITCHES = {
+    "004-merge": STITCHED,
+    "one-list": ([[1, 0]], [[5, 6]], [6, 5]),
+    "scalars": ([1, 0], [5, 6], [6, 5]),
+    "holes-are-0": ([[3], [0]], [[1], [2]], [2, 0, 0, 1]),
+    "last-list-wins": ([[0, 1, 0], [1]], [[1, 2, 3], [4]], [3, 4]),
+    "nothing": ([[]], [np.zeros((0, 3), np.int32)], np.zeros((0, 3))),
+    "strings": ([[3], [0]], [["a"], ["b"]], ["b", "", "", "a"]),
+}
+
+
+@pytest.mark.parametrize("case", STITCHES)
+def test_stitch_exactly(case):
+    indices, data, expected = STITCHES[case]
+    merged, size = jaxops.dynamic_stitch(indices, data, return_size=True)
+    assert_equal(merged, expected)
+    assert int(size) == len(expected)
+
+
+def test_ignored_indices_of_exact_results():
+    merged = jaxops.dynamic_stitch([[0, -1], [2]], [[1, 2], [3]], mode="fill", fill_value=9)
+    assert_equal(merged, [1, 9, 3])
+    text = jaxops.dynamic_stitch([[0, 7]], [["a", "b"]], size=2, mode="fill", fill_value="?")
+    assert text.tolist() == ["a", "?"]
+
+
+def test_size_beyond_and_below():
+    merged, size = jaxops.dynamic_stitch([[4, 0]], [[1, 2]], size=3, mode="fill", return_size=True)
+    assert_equal(merged, [2, 0, 0])
+    assert int(size) == 5
+
+
+LISTS = [np.arange(n, n + 2, dtype=np.int32) for n in range(20)]  # each overlaps the next one
+
+
+def test_many_lists_are_checked_together_and_not_joined():
+    data = [jnp.full((2, 3), float(n)) for n in range(20)]
+    stitch = jax.jit(lambda indices: jaxops.dynamic_stitch(indices, data, size=21))
+    expected = np.minimum(np.arange(21), 19)  # of two rows the later list's stays
+    expected[1:-1] = np.arange(1, 20)
+    assert_equal(stitch(LISTS)[:, 0], expected)
+    program = stitch.lower(LISTS).compile(known(True)).as_text() or ""
+    assert program.count(" conditional(") == 1
+    assert " gather(" not in program
+
+
+@pytest.mark.parametrize("size", [None, 21], ids=["exact", "padded"])
+def test_out_of_bounds_in_one_of_many_lists(size):
+    indices = [*LISTS, np.array([[3, 4], [5, -7]], np.int32)]
+    data = [np.ones(x.shape, np.float32) for x in indices]
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jaxops.dynamic_stitch(indices, data, size=size)
+    assert "indices[3] is out of range: indices[20][1,1] = -7 is not in" in str(info.value)
+    assert info.value.position == (20, 1, 1)
+
+
+def test_true_size_of_many_lists():
+    """The largest index is in the last one."""
+    data = [jnp.zeros(x.shape) for x in LISTS]
+    _, size = jaxops.dynamic_stitch(LISTS, data, size=3, return_size=True)
+    assert int(size) == max(int(x.max()) for x in LISTS) + 1
+
+
+def test_index_dtypes_of_lists_differ():
+    indices = [np.array([0], np.uint32), np.array([1], np.int8), np.array([2], np.uint64)]
+    data = [np.array([n], np.float32) for n in range(3)]
+    assert_equal(jaxops.dynamic_stitch(indices, data), [0, 1, 2])
+    large = [*indices[:2], np.array([2**32 + 2], np.uint64)]
+    with pytest.raises(jaxops.OutOfBoundsError, match=f"indices.2..0. = {2**32 + 2} is not in"):
+        jaxops.dynamic_stitch(large, data, size=3)
+
+
+@pytest.mark.parametrize("index", [2**31 - 1, 2**31, 2**32 - 1, 2**62])
+def test_the_true_size_of_a_stitch_saturates(index, x64):
+    indices = jnp.array([1, min(index, np.iinfo(np.int64 if x64 else np.uint32).max)],
+                        jnp.int64 if x64 else jnp.uint32)  # fmt: skip
+    stitch = jax.jit(
+        lambda i: jaxops.dynamic_stitch([i], [i], size=2, return_size=True, mode="fill")
+    )
+    assert stitch(indices)[1] == 2**31 - 1

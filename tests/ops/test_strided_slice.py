@@ -1,0 +1,66 @@
+"""Single indices of strided_slice: from the end, of several dtypes, on long axes."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from long_axes import LENGTHS, as_mode_has_it, indices_of
+from records.record import TABLE
+
+import jaxops
+from jaxops._indexing import bounds, index_dtypes, policy
+from jaxops._indexing.specs import ShrunkAxes
+from jaxops._ops import strided_slice
+
+
+@pytest.mark.parametrize("index", [-1, -100])
+def test_strided_slice_from_the_end(index):
+    begin = jnp.array([index], jnp.int8)
+    result = jaxops.strided_slice(TABLE, begin, [0], shrink_axis_mask=1)
+    np.testing.assert_array_equal(result, TABLE[index])
+
+
+@pytest.mark.parametrize("dtypes", [("int32", "int64"), ("uint8", "int64"), ("int64", "uint32")])
+def test_single_indices_of_several_dtypes(dtypes):
+    """Joined without JAX's promotion, which may be strict, as here."""
+
+    @jax.jit
+    def element(i, j):
+        return jaxops.strided_slice(TABLE, [i, j], [0, 0], shrink_axis_mask=3)
+
+    with jax.enable_x64(True):
+        assert (
+            element(*(jnp.array(n, dtype) for n, dtype in zip((7, 2), dtypes, strict=True)))
+            == TABLE[7, 2]
+        )
+        assert element(jnp.array(7, dtypes[0]), 2) == TABLE[7, 2]
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "device"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_single_indices_count_from_the_end(length, mode, x64):
+    """The second axis is short; its index -9 counts too far."""
+    spec = ShrunkAxes("strided_slice", limits=(length, 5), axes=(0, 1), places=(0, 1))
+    vectors = [(i, j) for i in indices_of(np.int32) for j in (-9, -2, 4, 5)]
+    vectors = [v for v in vectors if -length <= v[0] < length]
+    begin = jnp.array(vectors, jnp.int32)
+
+    def positions():
+        begins = jax.vmap(lambda b: strided_slice._from_the_end(b, spec, mode))(begin)
+        if mode == "device":
+            return begins, bounds.in_bounds(index_dtypes.widen(begins), spec)
+        return policy.resolve(spec, begins, mode)
+
+    if not x64 and length >= 2**32:
+        with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
+            positions()
+        return
+    resolved, valid = positions()
+    resolved, valid = np.asarray(resolved).tolist(), valid if valid is None else np.asarray(valid)
+    for n, (i, j) in enumerate(vectors):
+        first, second = i + length * (i < 0), j + 5 * (j < 0)
+        expected = [as_mode_has_it(first, length, mode), as_mode_has_it(second, 5, mode)]
+        if valid is not None:
+            assert bool(valid[n]) == (None not in expected), (i, j)
+        if None not in expected:
+            assert resolved[n] == expected, (i, j)

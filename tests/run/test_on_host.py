@@ -1,0 +1,35 @@
+"""Results of exact shapes, which the host computes."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checks import assert_equal
+
+import jaxops
+from jaxops._run import on_host
+
+
+@pytest.mark.parametrize("num_partitions", [3, 300])
+def test_large_parts_are_not_copied(num_partitions, monkeypatch):
+    """JAX takes over the memory into which the host writes them."""
+    addresses = []
+
+    def empty(shape, dtype):
+        addresses.append((memory := make(shape, dtype)).ctypes.data)
+        return memory
+
+    make = on_host.empty
+    monkeypatch.setattr(on_host, "empty", empty)
+    data = jnp.arange(6000.0)
+    numbers = np.arange(6000) % 3
+    parts = jaxops.dynamic_partition(data, numbers, num_partitions)[:3]
+    assert [part.unsafe_buffer_pointer() for part in parts] == addresses
+    for n, part in enumerate(parts):
+        assert_equal(part, np.arange(n, 6000, 3))
+
+
+def test_results_stay_on_the_device_of_the_data():
+    data = jax.device_put(jnp.arange(3.0), jax.devices()[0])
+    assert jaxops.boolean_mask(data, [True, False, True]).committed
+    assert not jaxops.boolean_mask(jnp.arange(3.0), [True, False, True]).committed

@@ -1,0 +1,15 @@
+"""A wrong element is found by halves, in few calls."""
+
+import pytest
+from own_gradients import counted, normal, square, with_vjp
+
+from jaxops import testing
+
+
+@pytest.mark.optimized
+def test_one_wrong_element_in_a_million_is_found():
+    f = counted(square)
+    wrong = with_vjp(f, lambda x, c: (2 * x * c).at[765, 432].multiply(8))
+    with pytest.raises(AssertionError, match=r"wrong at args\[0\]\[765,432\]:"):
+        testing.check_grads(wrong, normal(1000, 1000), modes="rev", jit=None, directions=1)
+    assert f.calls < 600
