@@ -64,14 +64,14 @@ MUTANTS = {
         (
             "ones = (indices < table.shape[0]).astype(rows.dtype)",
             "ones = (indices > table.shape[0]).astype(rows.dtype)",
-            "test_lazy_state.py",
+            "test_row_reads.py -k numpy",
         ),
     ],
     "_cpu/counting_sort": [
         (
             "constant_values=num_keys)",
             "constant_values=0)",
-            "test_forms.py -k stable_order",
+            "test_counting_sort.py",
         ),
         (
             "starts = starts.at[counters].set(at + 1, **options)",
@@ -83,12 +83,12 @@ MUTANTS = {
         (
             "order = resize(order, order.shape[0] + max(sizes))",
             "pass",
-            "test_forms.py -k take_parts",
+            "test_parts_in_turn.py -k numpy",
         ),
         (
             "valid = lax.iota(jnp.int32, size) < counts[n]",
             "valid = lax.iota(jnp.int32, size) <= counts[n]",
-            "test_forms.py -k take_parts",
+            "test_parts_in_turn.py -k numpy",
         ),
     ],
     "_cpu/put_in_turn": [

@@ -161,12 +161,12 @@ MUTANTS = {
         (
             "if limit > 2 * places.size:",
             "if False:",
-            "test_row_placement.py -k follows_the_rows",
+            "test_stitch.py -k follows_the_rows",
         ),
         (
             "places = np.where(places < 0, limit, places)",
             "places = np.where(places < 0, limit - 1, places)",
-            "test_row_placement.py -k far_apart",
+            "test_stitch.py -k far_apart",
         ),
         (
             'if size is None and mode in ("clip", "wrap"):',
@@ -261,7 +261,12 @@ MUTANTS = {
         (
             "keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0",
             "keys = bits  # -0 is 0",
-            "test_unique.py -k 'special or zero'",
+            "test_first_occurrences.py -k against_numpy",
+        ),
+        (
+            "keys = x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)",
+            "keys = x.astype(jnp.uint32)",
+            "test_first_occurrences.py -k against_numpy",
         ),
         (
             "first = jnp.where(is_nan, positions, jnp.int32(-1))",

@@ -342,12 +342,12 @@ MUTANTS = {
         (
             "if numbers[n] == num_consts + n:",
             "if numbers[n] is not None:",
-            "test_linear_program.py -k change_places",
+            "test_jaxprs.py -k scan",
         ),
         (
             "numbers[0] if len(set(numbers)) == 1 else None for",
             "numbers[0] for",
-            "test_linear_program.py -k branch",
+            "test_jaxprs.py -k cond",
         ),
     ],
     "_sparse/linear_program": [

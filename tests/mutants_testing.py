@@ -89,11 +89,11 @@ MUTANTS = {
         ),
     ],
     "testing/_leaves": [
-        ("masked[start:stop] = ", "masked[start : stop + 1] = ", WRONG),
+        ("masked[start:stop] = ", "masked[start : stop + 1] = ", "test_leaves.py"),
         (
             '"the imaginary part of ")[coordinate % 2]',
             '"the imaginary part of ")[0]',
-            "test_grads.py -k 'wrong_gradients and imaginary'",
+            "test_leaves.py",
         ),
     ],
     "testing/_adjoint": [

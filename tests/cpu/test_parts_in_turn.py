@@ -12,7 +12,7 @@ ROWS, FILL = np.arange(40_000.0, dtype=np.float32).reshape(10_000, 4), np.float3
 ORDER = np.random.default_rng(0).permutation(10_000).astype(np.int32)
 PARTS = {  # starts, counts, sizes
     "full": ([0, 4000], [4000, 6000], (4000, 6000)),
-    "filled-up": ([0, 10, 9990], [10, 9980, 10], (9000, 9980, 3)),
+    "filled-up": ([0, 10, 9990], [10, 9980, 10], (9000, 9980, 30)),
     "none": ([0, 0, 10_000], [0, 10_000, 0], (1, 9999, 9000)),
 }
 

@@ -1,9 +1,28 @@
-"""Rows put at their places one after the other: only the rows have tangents."""
+"""On a CPU lists of rows are put at their places in turn, so that the last row of a place stays."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import jaxops
+from jaxops._indexing.row_placement import put_rows
+
+
+def test_the_last_row_of_a_place_stays():
+    """A place of `size` is none; the second list is empty, and the last place stays free."""
+    size, places = 5, [[3, 0, 3, 5], [], [1, 3], [1, 2]]
+    places = [np.array(at, np.int32) for at in places]
+    numbers = np.arange(2.0 * sum(map(len, places)), dtype=np.float32).reshape(-1, 2)
+    lists = np.split(numbers, np.cumsum([*map(len, places)])[:-1])
+
+    def put(places, lists):
+        return put_rows(size, places, lists, jnp.float32(-1))
+
+    expected = np.full((size + 1, 2), -1, np.float32)
+    for at, row in zip(np.concatenate(places), numbers, strict=True):
+        expected[at] = row
+    assert " = put_rows[" in str(jax.make_jaxpr(put)(places, lists))
+    np.testing.assert_array_equal(jax.jit(put)(places, lists), expected[:size], strict=True)
 
 
 def test_the_fill_value_has_no_tangent_of_its_own():
@@ -12,6 +31,7 @@ def test_the_fill_value_has_no_tangent_of_its_own():
     def stitched(x):
         return jaxops.dynamic_stitch([[0, 2]], [x], size=4, fill_value=5.0)
 
-    result, tangent = jax.jvp(stitched, (np.array([3, 4], np.float32),), (np.ones(2, np.float32),))
-    np.testing.assert_array_equal(result, [3, 5, 4, 5])
+    rows = np.array([0.5, -3], np.float32)
+    result, tangent = jax.jvp(stitched, (rows,), (np.ones(2, np.float32),))
+    np.testing.assert_array_equal(result, [rows[0], 5, rows[1], 5])
     np.testing.assert_array_equal(tangent, [1, 0, 1, 0])

@@ -1,4 +1,4 @@
-"""The search for first occurrences, whatever values come how often."""
+"""The search for first occurrences: of each dtype, and in each of its stages."""
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,6 @@ from jaxops._indexing.first_occurrences import FEW
 from jaxops._ops import unique as unique_module
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 700])
-@pytest.mark.parametrize("distinct", [1, 50, 10**6])
-def test_random(n, distinct):
-    x = np.random.default_rng(n).integers(-distinct, distinct, n).astype(np.int32)
-    assert_all_equal(jaxops.unique_with_counts(x), numbered(x))
-
-
 def numbered(x):
     values, first, inverse, count = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
@@ -28,9 +21,39 @@ def numbered(x):
     return [part.astype(np.int32) for part in parts]
 
 
+FLOATS = [np.float16, jnp.bfloat16, jnp.float8_e4m3fn, np.float32, np.float64]
+INTEGERS = [bool, np.int8, np.uint16, np.int32, jnp.int4, np.int64, np.uint64]
+
+
+def values(dtype):
+    """400 elements, most of them several times."""
+    numbers = np.random.default_rng(0).integers(0, 100, 400)
+    if dtype not in FLOATS:
+        wide = numbers * 2**40 if np.dtype(dtype).itemsize == 8 else numbers
+        return (wide + numbers % 3).astype(dtype)
+    tiny = jnp.finfo(dtype).smallest_subnormal
+    special = np.array([np.nan, -np.nan, 0, -0.0, np.inf, -np.inf]).astype(dtype)
+    return np.r_[special, tiny, -tiny, 2 * tiny, special, tiny, numbers.astype(dtype)]
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=lambda dtype: np.dtype(dtype).name)
+def test_against_numpy(dtype):
+    """NaN equals nothing, 0 and -0 are one value, and subnormal numbers are several."""
+    x = values(dtype)
+    with jax.enable_x64(True):
+        found = jax.jit(first_occurrences.first_occurrences)(jnp.asarray(x))
+    expected = [np.flatnonzero(x[: n + 1] == each)[:1] for n, each in enumerate(x)]
+    expected = [at.item() if at.size else n for n, at in enumerate(expected)]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_none_and_one(n):
+    found = first_occurrences.first_occurrences(jnp.ones(n))
+    np.testing.assert_array_equal(found, np.zeros(n, np.int32), strict=True)
+
+
 RNG = np.random.default_rng(5)
-
-
 # By which stages of the search find their values; `few` elements are looked at first.
 STAGED = {
     "few-distinct": lambda few: RNG.integers(0, 3, 9 * few),

@@ -1,48 +1,36 @@
-"""Rows put at their places: time and memory follow the rows, not the places."""
-
-import re
+"""Rows of several lists go to their places, where the last one stays and gets the gradient."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
-import jaxops
+from jaxops._indexing.row_placement import find_and_gather, put_rows
 
-
-@pytest.mark.parametrize("fill_value", [None, 7])
-def test_few_rows_far_apart(fill_value):
-    """Also where their places are ignored, or taken several times."""
-    far = 20_000
-    indices, data = [[far, 3], [-1, 3]], [np.array([1.5, 2]), np.array([4.0, 5])]
-    expected = np.zeros(far + 1) if fill_value is None else np.full(far + 1, fill_value, float)
-    expected[[3, far]] = 5, 1.5
-
-    def stitch(*data):
-        return jaxops.dynamic_stitch(indices, [*data], mode="fill", fill_value=fill_value)
-
-    np.testing.assert_array_equal(stitch(*data), expected)
-    np.testing.assert_array_equal(jax.jit(stitch)(*data), expected)
-    grads = jax.grad(lambda *data: (stitch(*data)[3:] ** 2).sum(), argnums=(0, 1))(
-        *map(jnp.array, data)
-    )
-    np.testing.assert_array_equal(grads, [[3.0, 0], [0, 10]])
+SIZE = 5
+PLACES = [np.array(at, np.int32) for at in ([3, 0, 3, SIZE], [], [1, 3], [1, 2])]  # SIZE is none
+LISTS = [np.tile(np.array([n, 10 * n], np.float32), (len(at), 1)) for n, at in enumerate(PLACES, 1)]
 
 
-def test_work_follows_the_rows(monkeypatch):
-    """What lies between two places far apart is memory that nobody has to write."""
-    written = []
-    ones = np.full
-    monkeypatch.setattr(np, "full", lambda *args: written.append(args) or ones(*args))
-    result = jaxops.dynamic_stitch([[2**26]], [jnp.ones(1, jnp.int8)])
-    assert result.shape == (2**26 + 1,)
-    assert not written
+def test_rows_are_found_for_places():
+    """The last place stays free."""
+    place = jax.jit(find_and_gather, static_argnames="size")
+    result = place(*LISTS, jnp.float32(-1), *PLACES, size=SIZE)
+    expected = np.array([[1, 10], [4, 40], [4, 40], [3, 30], [-1, -1]], np.float32)
+    np.testing.assert_array_equal(result, expected, strict=True)
+    nothing = [np.zeros((0, 2), np.float32)]
+    empty = place(*nothing, jnp.float32(-1), np.zeros(0, np.int32), size=SIZE)
+    np.testing.assert_array_equal(empty, np.full((SIZE, 2), -1))
 
 
-@pytest.mark.parametrize("place", [2**47, 0xDEADBEEF * 2**16])
-@pytest.mark.parametrize("data", [[1], np.ones(1, np.float32), jnp.ones((1, 3))], ids=type)
-def test_places_beyond_memory(place, data):
-    text = f"dynamic_stitch: indices must name places that memory holds; received {place}, for a "
-    tail = np.shape(data)[1:]
-    with pytest.raises(MemoryError, match=re.escape(f"{text}result of shape {(place + 1, *tail)}")):
-        jaxops.dynamic_stitch([np.array([place], np.int64)], [data])
+def test_gradients_go_to_the_rows_that_stay():
+    weights = np.arange(1.0, 2 * SIZE + 1, dtype=np.float32).reshape(SIZE, 2)
+
+    def total(lists, fill):
+        return (put_rows(SIZE, PLACES, lists, fill) * weights).sum()
+
+    lists_bar, fill_bar = jax.jit(jax.grad(total, (0, 1)))(LISTS, jnp.float32(-1))
+    nothing = [0, 0]
+    expected = [[nothing, weights[0], nothing, nothing], [], [nothing, weights[3]], weights[1:3]]
+    for bar, rows in zip(lists_bar, expected, strict=True):
+        np.testing.assert_array_equal(bar, np.reshape(rows, (-1, 2)))
+    assert fill_bar == weights[4].sum()

@@ -65,6 +65,13 @@ def test_64_bits(dtype):
         assert_all_equal(result, (y, idx.astype(np.int64), count.astype(np.int64)))
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 700])
+@pytest.mark.parametrize("distinct", [1, 50, 10**6])
+def test_random(n, distinct):
+    x = np.random.default_rng(n).integers(-distinct, distinct, n).astype(np.int32)
+    assert_all_equal(jaxops.unique_with_counts(x), unique_with_counts(x))
+
+
 def test_small_eager_calls_run_no_compiled_code():
     x = jnp.array([5, 3, 5, 1])
     jaxops.unique_with_counts(x)
