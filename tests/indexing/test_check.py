@@ -185,6 +185,7 @@ def test_on_cuda_what_is_out_of_bounds_reads_0_or_is_ignored(name):
 UNCHECKED = ("fill", "clip", "wrap", "promise_in_bounds")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mode"),
     [(n, m) for n in FIRST_CHECKED.values() for m in UNCHECKED if m in CHECKED[n].modes],

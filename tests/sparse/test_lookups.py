@@ -42,6 +42,7 @@ def test_lookups(lookup):
     assert grads["embed"].values.size < 7 * 3 * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 @pytest.mark.parametrize("name", ["gather", "take", "dynamic-row", "dynamic_slice"])
 def test_narrow_indices_of_a_long_table(name, dtype):
@@ -80,7 +81,10 @@ LOOKUPS_OF_NOTHING = {
 }
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (0, 0), (4, 0), (2, 0, 3)], ids=str)
+OTHER_SHAPES = [pytest.param(s, marks=pytest.mark.slow) for s in ((0, 0), (4, 0), (2, 0, 3))]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), *OTHER_SHAPES], ids=str)
 @pytest.mark.parametrize("lookup", LOOKUPS_OF_NOTHING)
 def test_tables_without_elements(lookup, shape):
     """Lookups pad them, which is no use of a table: there is nothing to have a gradient."""

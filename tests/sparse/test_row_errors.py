@@ -26,6 +26,6 @@ def test_the_error_names_the_line():
         ValueError, match=re.escape("in scale_by_trust_ratio (optax/_src/transform")
     ):
         jaxops.lazy(optax.chain(optax.clip(1.0), optax.lamb(0.1))).init(table())
-    words = r"\(reduce_sum\) in Stateless \(.*test_row_errors.py:\d+\)"
+    words = r"\(reduce_sum\) in Stateless \(.*row_wise_steps.py:\d+\)"
     with pytest.raises(ValueError, match=words):
         jaxops.lazy(Stateless(normed)).init(table())

@@ -57,6 +57,7 @@ def test_right_gradients_pass(name, order):
         testing.check_grads(f, *args, order=order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: np.dtype(d).name)
 def test_right_gradients_pass_from_every_seed(dtype):
     @jax.jit
@@ -197,6 +198,7 @@ def test_wrong_gradients_are_found(name):
         assert re.search(text, str(info.value)), info.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("mode", ["fwd", "rev"])
 def test_a_factor_is_found_in_every_dtype_from_every_seed(dtype, mode):
