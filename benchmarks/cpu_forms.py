@@ -67,6 +67,12 @@ ROWS = [
         lambda: (floats(2048, 4096), ints(4096, 1024)),
     ),
     Row(
+        "add_columns",
+        "gather: gradient of 1,024 of 4,096 columns",
+        gradient_of_columns,
+        lambda: (floats(2048, 4096), ints(4096, 1024)),
+    ),
+    Row(
         "narrow_scatter",
         "tensor_scatter_nd_add: 8,192 rows of 64 bf16 into 1,000,000",
         jaxops.tensor_scatter_nd_add,

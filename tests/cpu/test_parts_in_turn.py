@@ -20,7 +20,7 @@ PARTS = {  # starts, counts, sizes
 @pytest.mark.parametrize("name", PARTS)
 def test_against_numpy(name):
     starts, counts, sizes = PARTS[name]
-    args = ROWS, FILL, jnp.array(ORDER), jnp.array(starts), jnp.array(counts)
+    args = ROWS, FILL, *(jnp.array(x, jnp.int32) for x in (ORDER, starts, counts))
     assert parts_in_turn._is_for(*args, sizes=sizes)
     for take in (take_parts, take_at_once):
         parts = jax.jit(lambda *a, take=take: take(*a, sizes=sizes))(*args)

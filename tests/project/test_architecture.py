@@ -85,4 +85,5 @@ def test_every_module_has_a_test_module():
     assert len(modules) > 60
     for path in modules:
         room, name = (part.lstrip("_") for part in path.relative_to(PACKAGE).parts)
-        assert (TESTS / room / f"test_{name}").is_file(), path
+        is_recorded = room == "ops" and (TESTS / "records" / name).is_file()  # the harness tests it
+        assert is_recorded or (TESTS / room / f"test_{name}").is_file(), path

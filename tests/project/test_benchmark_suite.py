@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import cpu_forms
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,10 +18,12 @@ import work
 from row import PEERS, Row, floats, ints, small
 
 import jaxops
+from jaxops import _forms
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 TABLE = README.partition("## Functions")[2].partition("\n## ")[0]
 FUNCTIONS = set(re.findall(r"^\| `(\w+)` \|", TABLE, re.M))
+FORMS = {primitive.name for primitive in _forms._references}
 OF_SHAPES = {"rank", "shape", "shape_n", "size", "strided_slice_spec"}  # they touch no elements
 NAMES = [(group, row.name) for group, row in suite.chosen(list(work.GROUPS), "", quick=False)]
 GATHER = next(row for row in suite.ROWS if row.name == "gather: 65,536 rows of 128 f32")
@@ -39,6 +42,10 @@ def functions_in(group):
 def test_every_function_has_a_row():
     assert functions_in("tiny") == FUNCTIONS
     assert functions_in("throughput") == FUNCTIONS - OF_SHAPES
+
+
+def test_every_form_for_the_cpu_has_a_row():
+    assert {row.form for row in cpu_forms.ROWS} >= FORMS
 
 
 def test_rows_are_told_apart():
