@@ -12,7 +12,8 @@ PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
 
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
+# Each process has tests that stand together, which trace the same programs.
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
 # What is soon done. XLA leaves optimizations out: see tests/fast.py.
 test: $(STAMP)

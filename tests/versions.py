@@ -95,7 +95,8 @@ def with_flag(flag: str) -> dict[str, str]:
 
 def run_tests(python: str, setting: dict[str, str], options: list[str]) -> tuple[int, str]:
     """The exit status of pytest, and the last line that it printed."""
-    command = [python, "-m", "pytest", "--numprocesses", "auto", "--maxprocesses", "8", *options]
+    command = [python, "-m", "pytest", "--numprocesses", "auto", "--maxprocesses", "8"]
+    command += ["--dist", "worksteal", *options]
     last = ""
     with subprocess.Popen(
         command, cwd=ROOT, env=os.environ | setting, stdout=subprocess.PIPE, text=True
