@@ -3,6 +3,7 @@
 from jaxops import _cpu as _cpu  # the forms that programs for the CPU compute faster
 from jaxops import compat as compat
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
+from jaxops._errors import typed_errors as typed_errors
 from jaxops._ops.bitcast import bitcast as bitcast
 from jaxops._ops.boolean_mask import boolean_mask as boolean_mask
 from jaxops._ops.casting import cast as cast
@@ -69,3 +70,4 @@ from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_
 __version__ = "0.1.0"
 
 OutOfBoundsError.__module__ = "jaxops"  # where users find it; tracebacks print it
+typed_errors.__module__ = "jaxops"

@@ -1,8 +1,19 @@
-"""The exception that eager calls raise for an index outside its bounds; words for others."""
+"""The exception for an index outside its bounds, and how it is found again in JAX's exceptions."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 import jax
 import numpy as np
 from jax.core import Tracer
+
+from jaxops import _call_sites, _jax_internals
 
 _LONGEST = 200  # characters of a received value in a message
 
@@ -26,7 +37,7 @@ class OutOfBoundsError(IndexError):
     """An index lies outside the dimension that it indexes.
 
     Raised at the call when an operation runs eagerly. Under `jax.jit` the same text stands inside
-    the exception that JAX raises for a failed computation.
+    the exception that JAX raises for a failed computation; `jaxops.typed_errors` makes it this one.
 
     Attributes:
         operation: name of the jaxops function, for example `"gather"`.
@@ -36,6 +47,10 @@ class OutOfBoundsError(IndexError):
             vectors.
         bound: the dimension that the index must stay below (an int), or for an index vector the
             dimensions that it indexes (a tuple).
+        where: the call in the caller's code, for example `"model.py:31 (decoder)"`, with the path
+            as Python imports it; `""` if it is not known. A function that is jitted as it is, as in
+            `lookup = jax.jit(jaxops.gather)`, is traced once: then the line of its first call.
+        name: the argument `name` of the call, or None.
     """
 
     def __init__(
@@ -45,14 +60,175 @@ class OutOfBoundsError(IndexError):
         position: tuple[int, ...],
         index: int | tuple[int, ...],
         bound: int | tuple[int, ...],
+        where: str = "",
+        name: str | None = None,
     ):
         super().__init__(message)
         self.operation = operation
         self.position = position
         self.index = index
         self.bound = bound
+        self.where = where
+        self.name = name
 
     def __reduce__(self):
         # BaseException would pickle only `args`, which `__init__` does not accept.
-        fields = (self.args[0], self.operation, self.position, self.index, self.bound)
-        return OutOfBoundsError, fields
+        fields = (self.operation, self.position, self.index, self.bound, self.where, self.name)
+        return OutOfBoundsError, (self.args[0], *fields)
+
+
+# What programs raised. JAX's exceptions have the words only.
+_raised: collections.deque[OutOfBoundsError] = collections.deque(maxlen=256)
+
+
+def remember(error: OutOfBoundsError) -> None:
+    """Notes an error that a program raises, for `find_in`."""
+    _raised.append(error)
+
+
+def find_in(error: BaseException | None) -> OutOfBoundsError | None:
+    """The error of a program in the exception that JAX made of it; None if it is of another kind.
+
+    JAX raises a `JaxRuntimeError`, or a `ValueError`: https://github.com/jax-ml/jax/issues/34083
+    """
+    if error is None or isinstance(error, OutOfBoundsError):
+        return error
+    if not isinstance(error, (jax.errors.JaxRuntimeError, ValueError)):
+        return None
+    text = str(error)
+    found = next((raised for raised in reversed([*_raised]) if str(raised) in text), None)
+    return copy.copy(found)
+
+
+def is_out_of_bounds(error: Exception) -> bool:
+    """Whether JAX made `error` of an `OutOfBoundsError`, by its words alone."""
+    return f"{OutOfBoundsError.__name__}: " in str(error)
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class typed_errors:
+    """Makes an index out of bounds in a compiled program a `jaxops.OutOfBoundsError`.
+
+    JAX raises a failed computation as `jax.errors.JaxRuntimeError`, or as `ValueError` where it
+    calls a program that it has called before (https://github.com/jax-ml/jax/issues/34083). As a
+    context manager, `with jaxops.typed_errors():` turns either into `OutOfBoundsError` where it
+    leaves the block, whether it comes up at the call, at `jax.block_until_ready` or at
+    `float(loss)`. So wait in the block for what was computed in it. As a decorator,
+    `@jaxops.typed_errors()`, it does the same for the calls of a function, and waits for the
+    results, as dispatch is asynchronous.
+
+    Other exceptions pass as they are. Blocks may be nested, and used from several threads.
+
+    Args:
+        debugger: bool; whether to open Python's debugger at the call that failed, before the error
+            is raised. Its frame has the arguments of the call.
+
+    Raises:
+        OutOfBoundsError: with the fields `operation`, `position`, `index`, `bound`, `where` and
+            `name` of the index; JAX's exception is its `__context__`.
+        TypeError: wrong type of an argument.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxops
+        >>> @jaxops.typed_errors()
+        ... @jax.jit
+        ... def lookup(table, words):
+        ...     return jaxops.gather(table, words, name="embedding")
+        >>> try:
+        ...     lookup(jnp.ones((4, 2)), jnp.array([1, 7]))
+        ... except jaxops.OutOfBoundsError as error:
+        ...     print(error.name, error.position, error.index, error.bound)
+        embedding (1,) 7 4
+    """
+
+    def __init__(self, debugger: bool = False):
+        if not isinstance(debugger, bool):
+            raise TypeError(
+                f"typed_errors: debugger must be a bool; received {brief(debugger)}. "
+                "To decorate a function, write @jaxops.typed_errors()"
+            )
+        self._debugger = debugger
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        typed = find_in(error)
+        if typed is not None and typed is not error:
+            try:
+                raise typed from None
+            except OutOfBoundsError:
+                self._end(typed, traceback)
+                raise  # by itself adds no frame
+
+    def __call__(self, f: Callable[_P, _R]) -> Callable[_P, _R]:
+        if not callable(f):
+            raise TypeError(f"typed_errors: f must be callable; received {brief(f)}")
+
+        @functools.wraps(f)
+        def with_typed_errors(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                return jax.block_until_ready(f(*args, **kwargs))
+            except Exception as error:
+                typed = find_in(error)
+                if typed is None or typed is error:
+                    raise
+                try:
+                    raise typed from None
+                except OutOfBoundsError:
+                    self._end(typed, error.__traceback__)
+                    raise
+
+        return with_typed_errors
+
+    def _end(self, typed: OutOfBoundsError, traceback: TracebackType | None) -> None:
+        """Gives the error the frames of the exception that it replaces, and looks at them."""
+        typed.__traceback__ = _of_caller(traceback)
+        if self._debugger:
+            import pdb  # takes longer to import than this package
+
+            frames = typed.__traceback__ or traceback
+            print(f"jaxops.OutOfBoundsError: {typed}")
+            pdb.post_mortem(frames)
+
+
+def _of_caller(traceback: TracebackType | None) -> TracebackType | None:
+    """`traceback` without frames of JAX and of this package."""
+    if traceback is None or _jax_internals.traceback_filtering() == "off":
+        return traceback
+    below = _of_caller(traceback.tb_next)
+    if not _call_sites.is_of_caller(traceback.tb_frame.f_code):
+        return below
+    return TracebackType(below, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
+
+
+def hide_frames(error: OutOfBoundsError) -> None:
+    """Drops the frames of the function that caught `error`, and of those below it.
+
+    To be followed by `raise`, which by itself adds no frame. So the traceback ends in the frame of
+    the public function. JAX's setting that shows the frames of JAX keeps these too.
+    """
+    if _jax_internals.traceback_filtering() != "off":
+        error.__traceback__ = None
+
+
+def without_frames(f: Callable[_P, _R]) -> Callable[_P, _R]:
+    """`f`, of whose calls an `OutOfBoundsError` shows no frames."""
+
+    @functools.wraps(f)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return f(*args, **kwargs)
+        except OutOfBoundsError as error:
+            hide_frames(error)
+            raise
+
+    return call

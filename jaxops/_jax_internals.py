@@ -293,6 +293,56 @@ def is_for_elsewhere(ctx) -> bool:
     return for_export is not False or platforms is None or len(platforms) > 1
 
 
+def call_without_frames(ctx, emitted: Callable | None, callback: Callable) -> None:
+    """Makes a program call `callback` itself, not the function that JAX put around it.
+
+    `emitted` is that function, which `mlir.emit_python_callback` returned. XLA puts the frames of
+    an error before its message, and so the frame of that function, the only one that there is if
+    `callback` leaves none. Without the attribute it stays.
+    """
+    callbacks = _read(ctx, "module_context.host_callbacks")
+    if isinstance(callbacks, list) and callbacks and callbacks[-1] is emitted:
+        callbacks[-1] = callback
+
+
+_runtime_tokens = _find("jax._src.dispatch.runtime_tokens")
+
+
+class _Token:
+    """A token of JAX, of which an error that is expected does not come up again."""
+
+    def __init__(self, token: Any, is_expected: Callable[[Exception], bool]):
+        self.token = token
+        self.is_expected = is_expected
+
+    def block_until_ready(self) -> None:
+        try:
+            self.token.block_until_ready()
+        except Exception as error:
+            if not self.is_expected(error):
+                raise
+
+
+@functools.cache
+def let_tokens_fail(is_expected: Callable[[Exception], bool]) -> None:
+    """From now on JAX forgets errors that are expected, once the results of a program raised them.
+
+    JAX keeps a token of the last program with a callback on each device, and waits for it in
+    `jax.effects_barrier` and when the process ends. If the program has failed, its results raise
+    the error; the token would raise it again, each time, until another program takes its place.
+    JAX has no public way to drop a token. Without the names it stays.
+    """
+    tokens = type(_runtime_tokens)
+    set_token = _read(tokens, "set_output_runtime_token")
+    if set_token is None:
+        return
+
+    def set_output_runtime_token(self, device, token):
+        set_token(self, device, _Token(token, is_expected))
+
+    tokens.set_output_runtime_token = set_output_runtime_token
+
+
 # --- programs and their equations ---
 
 
@@ -421,19 +471,19 @@ def _is_program(x: Any) -> bool:
 
 # --- words of errors ---
 
+
+def traceback_filtering() -> str | None:
+    """The user's setting that shows or hides the frames of JAX; None if it is not known."""
+    return _read(jax.config, "jax_traceback_filtering")
+
+
+_register_exclusion = _find("jax.extend.source_info_util.register_exclusion")
+if _register_exclusion is not None:
+    # JAX attributes an equation, and what XLA makes of it, to the line of the caller's code.
+    # Without the name it is a line of this package.
+    _register_exclusion(os.path.join(os.path.dirname(__file__), ""))
+
 _user_frames = _find("jax._src.source_info_util.user_frames")
-
-
-def where(eqn: JaxprEqn) -> str:
-    """` at FILE:LINE (FUNCTION)` of the user's code that made `eqn`, or nothing if not known.
-
-    The innermost frame that is neither JAX's nor of this package. JAX's own errors name it.
-    """
-    frames = _frames(eqn)
-    outside = [frame for frame in frames if not _is_ours(frame[0])]
-    for file, line, function in outside or frames:
-        return f" at {file}:{line} ({function})"
-    return ""
 
 
 def frames_of(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
@@ -441,19 +491,11 @@ def frames_of(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
 
     Without frames of JAX and of this package; none if they are not known.
     """
-    return [frame for frame in _frames(eqn) if not _is_ours(frame[0])]
-
-
-def _frames(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
     try:
         frames = _user_frames(eqn.source_info.traceback)
         return [(frame.file_name, frame.start_line, frame.function_name) for frame in frames]
     except (AttributeError, TypeError):  # only a part of an error's words, which come without it
         return []
-
-
-def _is_ours(file: str) -> bool:
-    return file.startswith(os.path.join(os.path.dirname(__file__), ""))
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:

@@ -1,4 +1,3 @@
-import logging
 import os
 import shutil
 import tempfile
@@ -71,14 +70,6 @@ def programs_are_dropped(counted):
     yield
     if next(counted) % TESTS_BETWEEN_CLEARING == 0:
         jax.clear_caches()
-
-
-@pytest.fixture
-def quiet():
-    """JAX logs a traceback for each error that a callback raises."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture

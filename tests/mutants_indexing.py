@@ -224,9 +224,53 @@ MUTANTS = {
     ],
     "_errors": [
         (
-            "return OutOfBoundsError, fields",
-            "return OutOfBoundsError, fields[::-1]",
+            "return OutOfBoundsError, (self.args[0], *fields)",
+            "return OutOfBoundsError, (self.args[0], *fields[::-1])",
             "test_public_api.py -k pickling",
+        ),
+        (
+            "if str(raised) in text",
+            "if text",
+            "test_typed_errors.py -k each_thread",
+        ),
+        (
+            "if not _call_sites.is_of_caller(traceback.tb_frame.f_code):",
+            "if False:",
+            "test_typed_errors.py -k frames_are",
+        ),
+        (
+            "        error.__traceback__ = None\n",
+            "        pass\n",
+            "test_call_sites.py -k two_frames",
+        ),
+    ],
+    "_call_sites": [
+        (
+            "frame.f_lineno",
+            "code.co_firstlineno",
+            "test_call_sites.py -k 'where_and_name and plain'",
+        ),
+        (
+            "max(inside, key=len",
+            "min(inside, key=len",
+            "test_call_sites.py -k path_is",
+        ),
+        (
+            "if file.startswith(_PYTHONS) and not",
+            "if False and not",
+            "test_call_sites.py -k whose_code",
+        ),
+    ],
+    "_indexing/raising": [
+        (
+            "        raised.__traceback__ = None\n",
+            "        pass\n",
+            "test_raising.py -k no_frames",
+        ),
+        (
+            "    _errors.remember(raised)\n",
+            "",
+            "test_raising.py -k operands_reach",
         ),
     ],
     "_ops/gather": [
@@ -481,9 +525,14 @@ MUTANTS = {
             "test_check.py -k checkify_of_other",
         ),
         (
-            "outside = [frame for frame in frames if not _is_ours(frame[0])]",
-            "outside = frames",
-            "test_linear_program.py -k tied_table",
+            '    _register_exclusion(os.path.join(os.path.dirname(__file__), ""))\n',
+            "    pass\n",
+            "test_call_sites.py -k name_the_callers",
+        ),
+        (
+            "            if not self.is_expected(error):\n",
+            "            if self.is_expected(error):\n",
+            "test_raising.py -k token_forgets",
         ),
         (
             "_put(x, device, committed=False)",

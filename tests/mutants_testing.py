@@ -10,13 +10,13 @@ MUTANTS = {
             "test_refusals.py -k check_grads",
         ),
         (
-            "logger.setLevel(logging.CRITICAL + 1)",
-            "logger.setLevel(logging.DEBUG)",
-            "test_testing.py -k logs_nothing",
+            "        errors[how] = find_in(raised)\n",
+            "        errors[how] = raised\n",
+            "test_testing.py -k 'out_of_bounds_that or compiled_already'",
         ),
         (
-            "        if not re.search(pattern, str(error)):\n",
-            "        if False:\n",
+            "re.escape(expected) if match is None else match, str(error)",
+            "re.escape(expected) if match is None else match, str(error) + expected",
             "test_testing.py -k 'out_of_bounds_that'",
         ),
         (

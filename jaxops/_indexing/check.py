@@ -6,7 +6,7 @@ check is:
 * evaluated eagerly: the indices are looked at on the host and `OutOfBoundsError` is raised;
 * in the program of an eager call: a flag, which the call returns beside its results. If the flag
   is up, the call runs once more, evaluated eagerly (`collect_flags`);
-* lowered for the CPU: one reduction, and a host callback in the branch that raises;
+* lowered for the CPU: one reduction, and a branch that raises (`raising.py`);
 * lowered for other platforms: nothing (`mode="error"`: the same as on the CPU);
 * under `vmap`: itself, on the batched indices, so positions stay true and nothing is unrolled;
 * under `checkify`: a functional error.
@@ -25,9 +25,11 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
-from jaxops import _jax_internals
-from jaxops._errors import brief
+from jaxops import _call_sites, _jax_internals
+from jaxops._call_sites import CallSite
+from jaxops._errors import OutOfBoundsError, brief, remember
 from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
+from jaxops._indexing.raising import raise_from_program
 from jaxops._indexing.specs import IndexSpec
 
 # Eager calls run one compiled function that returns its flags instead of raising from inside.
@@ -68,7 +70,8 @@ def error_if_any(spec: IndexSpec, indices: jax.Array, mode: str) -> jax.Array:
     if flags is not None:
         flags.append(any_out_of_bounds(indices, spec))
         return indices
-    return check_p.bind(indices, spec=spec, mode=mode, axes=_axes_to_agree_on(indices))
+    axes, site = _axes_to_agree_on(indices), _call_sites.current()
+    return check_p.bind(indices, spec=spec, mode=mode, axes=axes, site=site)
 
 
 def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
@@ -147,18 +150,18 @@ check_p = Primitive("out_of_bounds_check")
 
 
 @check_p.def_impl
-def _check_eagerly(indices, *, spec, mode, axes):
+def _check_eagerly(indices, *, spec, mode, axes, site):
     del axes
     indices = jnp.asarray(indices)  # constants of a jaxpr come as NumPy arrays
     if raises(mode, platform_of(indices)):
-        error = spec.find_error(np.asarray(indices))
+        error = spec.find_error(np.asarray(indices), site)
         if error is not None:
             raise error
     return indices
 
 
 @check_p.def_abstract_eval
-def _check_abstract_eval(indices, *, spec, mode, axes):
+def _check_abstract_eval(indices, *, spec, mode, axes, site):
     return indices
 
 
@@ -173,7 +176,7 @@ def _check_batching_rule(operands, dims, **params):
 batching.primitive_batchers[check_p] = _check_batching_rule
 
 
-def _raise_if_any_on_one_device(indices, *, spec: IndexSpec, mode: str, axes: tuple[str, ...]):
+def _raise_if_any_on_one_device(indices, *, spec: IndexSpec, mode: str, axes, site: CallSite):
     """The check as compiled: the branch taken by good indices is empty.
 
     The other hands all of the indices to the host, where they are searched, as code that searches
@@ -182,19 +185,20 @@ def _raise_if_any_on_one_device(indices, *, spec: IndexSpec, mode: str, axes: tu
     del mode, axes
 
     def report():
-        jax.debug.callback(functools.partial(_raise_first, spec), indices)
+        error = functools.partial(_first_error, spec, site)
+        raise_from_program(error, indices, on_each_device=False)
 
     lax.cond(any_out_of_bounds(indices, spec), report, lambda: None)
     return indices
 
 
-def _raise_first(spec: IndexSpec, indices):
-    error = spec.find_error(np.asarray(indices))
+def _first_error(spec: IndexSpec, site: CallSite, indices) -> OutOfBoundsError:
+    error = spec.find_error(np.asarray(indices), site)
     assert error is not None, "only called with indices of which one is out of bounds"
-    raise error
+    return error
 
 
-def _raise_if_any_on_many_devices(indices, *, spec: IndexSpec, mode: str, axes: tuple[str, ...]):
+def _raise_if_any_on_many_devices(indices, *, spec: IndexSpec, mode: str, axes, site: CallSite):
     """The same where no device may have all of the indices: they are searched by the program."""
     del mode
     bad = any_out_of_bounds(indices, spec)
@@ -204,9 +208,8 @@ def _raise_if_any_on_many_devices(indices, *, spec: IndexSpec, mode: str, axes: 
         position, index = first_out_of_bounds(indices, spec)
         if axes:
             position, index = _from_one_shard(bad, (position, index), axes)
-        # `partitioned`: every device raises, not only the one with the data. A device that went
-        # on alone would wait for the others in its next collective.
-        jax.debug.callback(functools.partial(_raise, spec), position, index, partitioned=True)
+        error = functools.partial(_error_at, spec, site)
+        raise_from_program(error, position, index, on_each_device=True)
 
     lax.cond(any_bad, report, lambda: None)
     return indices
@@ -221,8 +224,8 @@ def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
     )
 
 
-def _raise(spec: IndexSpec, position, index):
-    raise spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index))
+def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsError:
+    return spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index), site)
 
 
 def _lower(ctx, indices, **params):
@@ -250,31 +253,34 @@ mlir.register_lowering(check_p, _lower_off_cpu)
 
 
 class _ErrorFormat(str):
-    """A format string whose `format` words the error of `spec`.
+    """A format string whose `format` words the error of `spec` at `site`.
 
     `checkify` formats its messages once the values are known, with `str.format`, which cannot
     choose the words by the values as `IndexSpec.describe` does.
     """
 
     spec: IndexSpec
+    site: CallSite
 
     @classmethod
-    def of(cls, spec: IndexSpec) -> _ErrorFormat:
-        self = cls(repr(spec))  # equal texts for equal specs: checkify compares them
-        self.spec = spec
+    def of(cls, spec: IndexSpec, site: CallSite) -> _ErrorFormat:
+        self = cls(repr((spec, site)))  # equal texts for equal checks: checkify compares them
+        self.spec, self.site = spec, site
         return self
 
     def format(self, *args, **kwargs) -> str:
         position, index = args
         del kwargs
-        return str(self.spec.error(tuple(map(int, position)), tuple(map(int, index))))
+        error = _error_at(self.spec, self.site, position, index)
+        remember(error)
+        return str(error)
 
 
-def _functional_error(indices, *, spec: IndexSpec, mode, axes):
+def _functional_error(indices, *, spec: IndexSpec, mode, axes, site: CallSite):
     """What `checkify.check` is to be called with."""
     del mode, axes
     ok = jnp.logical_not(any_out_of_bounds(indices, spec))
-    return ok, _ErrorFormat.of(spec), first_out_of_bounds(indices, spec)
+    return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec)
 
 
 _jax_internals.register_checkify_rule(check_p, _functional_error)

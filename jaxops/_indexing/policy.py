@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops import _symbolic
+from jaxops import _call_sites, _symbolic
 from jaxops._errors import brief
 from jaxops._indexing import check
 from jaxops._indexing.bounds import in_bounds, limits_of
@@ -97,7 +97,7 @@ def is_known_in_bounds(
     Raises the error of the first that is not, if `mode` makes it one on `platform`; while tracing,
     where no platform is known, the program raises it in mode "device".
     """
-    error = spec.find_error(indices)
+    error = spec.find_error(indices, _call_sites.current())
     if error is not None and check.raises(mode, platform):
         raise error
     return error is None

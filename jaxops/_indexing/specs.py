@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError
 
 
@@ -38,11 +39,13 @@ class IndexSpec:
         """What "in bounds" means, of one component: of a number, or of each in a NumPy array."""
         return (index >= 0) & (index < limit)
 
-    def error(self, position: tuple[int, ...], index: tuple[int, ...]) -> OutOfBoundsError:
-        """The error for the vector `index` that stands at `position`."""
+    def error(
+        self, position: tuple[int, ...], index: tuple[int, ...], site: CallSite
+    ) -> OutOfBoundsError:
+        """The error for the vector `index` that stands at `position`, in the call at `site`."""
         message, position, value, bound = self.describe(position, index)
-        text = f"{message} [Op:{self.operation}]"
-        return OutOfBoundsError(text, self.operation, position, value, bound)
+        text = f"{message} [Op:{self.operation}]{site}"
+        return OutOfBoundsError(text, self.operation, position, value, bound, *site)
 
     def describe(self, position, index) -> tuple[str, tuple[int, ...], int | tuple, int | tuple]:
         """Message, and the fields position, index and bound of the error."""
@@ -51,7 +54,7 @@ class IndexSpec:
     def first_bad_component(self, index: tuple[int, ...]) -> int:
         return [*map(self.inside, index, self.limits)].index(False)
 
-    def find_error(self, indices: np.ndarray) -> OutOfBoundsError | None:
+    def find_error(self, indices: np.ndarray, site: CallSite) -> OutOfBoundsError | None:
         """The error for the first vector out of bounds in concrete `indices`, or None."""
         bad = np.zeros(indices.shape[:-1], dtype=bool)
         for component, limit in enumerate(self.limits):
@@ -60,7 +63,7 @@ class IndexSpec:
             return None
         position = np.unravel_index(int(np.argmax(bad)), bad.shape)
         index = tuple(int(i) for i in indices[position])
-        return self.error(tuple(int(p) for p in position), index)
+        return self.error(tuple(int(p) for p in position), index, site)
 
 
 def _place(position: tuple[int, ...], arg: str = "indices") -> str:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.positions import take_or_fill, true_positions
 from jaxops._run import arguments, on_host
@@ -100,6 +101,7 @@ def boolean_mask(
     )
 
 
+@without_frames
 def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode):
     """The result for a concrete mask; `size` for strings only."""
     known = on_host.concrete(mask, op, "mask")

@@ -68,7 +68,7 @@ def gather(
         >>> jaxops.gather([10, 20, 30], [0, 7])
         Traceback (most recent call last):
         ...
-        jaxops.OutOfBoundsError: indices[1] = 7 is not in [0, 3) [Op:gather]
+        jaxops.OutOfBoundsError: indices[1] = 7 is not in [0, 3) [Op:gather] at ...
         >>> jaxops.gather([10, 20, 30], [0, 7], mode="fill", fill_value=-1)
         Array([10, -1], dtype=int32)
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.export import is_symbolic_dim
 
+from jaxops._errors import without_frames
 from jaxops._indexing import policy, result_size
 from jaxops._indexing.parts import take_parts
 from jaxops._indexing.positions import resize, stable_order
@@ -125,6 +126,7 @@ def _sizes(op: str, size: int | Sequence[int], num_partitions: int) -> tuple[int
     return tuple(on_host.check_size(s, op, f"size[{n}]") for n, s in enumerate(sizes))
 
 
+@without_frames
 def _partition_exactly(
     op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
 ) -> Any:

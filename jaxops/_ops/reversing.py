@@ -106,7 +106,7 @@ def reverse_sequence(
         Traceback (most recent call last):
         ...
         jaxops.OutOfBoundsError: seq_lens(0) > input.dims(1): 3 is not in [0, 3)
-        [Op:reverse_sequence]
+        [Op:reverse_sequence] at ...
 
     Source: https://www.tensorflow.org/api_docs/python/tf/reverse_sequence
     """

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
+from jaxops._errors import without_frames
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import VectorIndex
@@ -305,6 +306,7 @@ def tensor_scatter_nd_update(
     )
 
 
+@without_frames
 def _tensor_scatter(
     kind, tensor, indices, updates, *, name, mode, deterministic=False, moves_elements=False
 ):

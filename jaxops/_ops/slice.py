@@ -73,7 +73,7 @@ def slice(
         >>> jaxops.slice([1, 2, 3], [2], [2])
         Traceback (most recent call last):
         ...
-        jaxops.OutOfBoundsError: Expected size[0] in [0, 1], but got 2 [Op:slice]
+        jaxops.OutOfBoundsError: Expected size[0] in [0, 1], but got 2 [Op:slice] at ...
 
     Source: https://www.tensorflow.org/api_docs/python/tf/slice
     """

@@ -11,6 +11,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.export import is_symbolic_dim, register_namedtuple_serialization
 
+from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import FEW, first_occurrences
 from jaxops._indexing.positions import positions_by_rank, take_or_fill, true_ranks
@@ -157,6 +158,7 @@ def unique_with_counts(
     return _run(op, x, out_idx, name, size, fill_value, return_size, mode, with_counts=True)
 
 
+@without_frames
 def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_counts) -> Any:
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
@@ -168,9 +170,11 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_coun
         size = on_host.check_size(size, op)
     if arguments.is_host_string(x):
         x = arguments.to_host_strings(x, op, "x")
-        result, total = _of_strings(op, x, size, fill_value, dtype)
-        if size is not None:
-            result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [int(total)], mode)
+        with on_host.named_scope(op, name):
+            result, total = _of_strings(op, x, size, fill_value, dtype)
+            if size is not None:
+                spec = result_size.num_elements(op, size, _NOUN)
+                result_size.check_on_host(spec, [int(total)], mode)
     elif size is None:
         with on_host.named_scope(op, name):
             result, total = _exact(op, x, dtype, with_counts, return_size)

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _jax_internals
-from jaxops._errors import OutOfBoundsError
+from jaxops import _call_sites, _jax_internals
+from jaxops._errors import OutOfBoundsError, hide_frames
 from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents, strings
 
@@ -110,13 +110,31 @@ def run(
             f"received fill_value={arguments.brief(fill_value)} with mode={mode!r}"
         )
     is_plain = name is None and fill_value is None and not one_by_one
-    if is_plain and _are_eager_arrays(data, indices, like):
-        return _run_compiled(fields, [*data.values()], [*indices.values()], None, indices)
+    try:
+        if is_plain and _are_eager_arrays(data, indices, like):
+            return _run_compiled(fields, [*data.values()], [*indices.values()], None, indices)
+        on_arrays = functools.partial(
+            _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
+        )
+        with _call_sites.named(name):
+            call = _Call(*fields)
+            return _run(call, on_arrays, data, indices, fill_value, moves_elements, like)
+    except OutOfBoundsError as error:
+        hide_frames(error)
+        raise
 
-    call = _Call(*fields)
-    on_arrays = functools.partial(
-        _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
-    )
+
+def _run(
+    call: _Call,
+    on_arrays: Callable,
+    data: Mapping[str, object],
+    indices: Mapping[str, object],
+    fill_value: object,
+    moves_elements: bool,
+    like: str | None,
+) -> Any:
+    """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
+    op, mode = call.op, call.mode
     for arg, x in data.items():
         if arguments.is_host_string(x):
             if not moves_elements:

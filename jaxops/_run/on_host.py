@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import jax
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _jax_internals
+from jaxops import _call_sites, _jax_internals
 from jaxops._indexing import check
 from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
@@ -63,11 +63,16 @@ def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
     )
 
 
-def named_scope(op: str, name: str | None):
+@contextlib.contextmanager
+def named_scope(op: str, name: str | None) -> Iterator[None]:
+    """Around what an op does on the host, for a caller who passed `name`."""
     scope = dispatch.scope_name(op, name)
-    if name is None and _jax_internals.is_eager():
-        return contextlib.nullcontext()  # the scope is for traces
-    return jax.named_scope(scope)
+    with _call_sites.named(name):
+        if name is None and _jax_internals.is_eager():
+            yield  # the scope is for traces
+        else:
+            with jax.named_scope(scope):
+                yield
 
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
-from jaxops import _jax_internals
+from jaxops import _call_sites, _jax_internals
 
 # Primitives whose result is their operand.
 IDENTITIES = {
@@ -86,3 +86,10 @@ def unchanged_by_cond(eqn: JaxprEqn, inputs: list) -> list:
         numbers[0] if len(set(numbers)) == 1 else None for numbers in zip(*branches, strict=True)
     ]
     return [None if number is None else inputs[number] for number in same]
+
+
+def where(eqn: JaxprEqn) -> str:
+    """` at FILE:LINE (FUNCTION)` of the caller's code that made `eqn`, or nothing if not known."""
+    for file, line, function in _jax_internals.frames_of(eqn):
+        return f" at {_call_sites.place(file, line, function)}"
+    return ""

@@ -219,7 +219,7 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
 def _unknown(eqn: JaxprEqn, noun: str) -> NotImplementedError:
     return NotImplementedError(
         f"sparse_value_and_grad: {noun} must not come out of a while_loop that also computes what "
-        f"is differentiated; received such{_jax_internals.where(eqn)}"
+        f"is differentiated; received such{jaxprs.where(eqn)}"
     )
 
 

@@ -11,7 +11,7 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._sparse import linear_program
+from jaxops._sparse import jaxprs, linear_program
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, concatenate
 from jaxops._sparse.lookups import describe, is_lookup
 
@@ -137,7 +137,7 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
         if not tied:
             raise ValueError(
                 f"{_OP}: table {paths[table.number]!r} must be used by lookups of rows only; "
-                f"received a use by {describe(eqn)}{_jax_internals.where(eqn)}. With "
+                f"received a use by {describe(eqn)}{jaxprs.where(eqn)}. With "
                 "tied=True its gradient has a dense part beside the rows; or leave it out of tables"
             )
 

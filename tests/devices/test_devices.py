@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,36 @@ def test_a_bad_shard_is_an_error_and_the_process_lives(third):
     for name, outcome in run(*list(PROGRAMS)[third::3]).items():
         assert PROGRAMS[name] in (outcome["error"] or ""), (name, outcome)
         assert outcome["alive"], name
+
+
+def test_two_processes_raise_and_end():
+    """A bad index in the data of one of them."""
+    script = Path(__file__).with_name("process_programs.py")
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, script, str(port), str(rank)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": FLAGS},
+        )
+        for rank in (0, 1)
+    ]
+    outcomes = [(*process.communicate(), process.returncode) for process in processes]
+    for out, err, status in outcomes:
+        lines = [line for line in out.splitlines() if not line.startswith("[Gloo]")]
+        assert lines == [
+            "sharded-jit: indices[12] = 99 is not in [0, 16) [Op:gather] at "
+            "process_programs.py:32 (lookup)",
+            "120.0",
+            "shard_map: indices[0] = 99 is not in [0, 16) [Op:gather] at "
+            "process_programs.py:32 (lookup)",
+            "120.0",
+        ], (lines, err)
+        assert (err, status) == ("", 0)
 
 
 def test_shards_may_go_different_ways():

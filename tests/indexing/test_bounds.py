@@ -12,8 +12,6 @@ import jaxops
 from jaxops._indexing import bounds
 from jaxops._indexing.specs import ScalarIndex
 
-pytestmark = pytest.mark.usefixtures("quiet")
-
 LIMITS = [0, 1, 5, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 1, 2**40, 2**63 - 1]
 
 EDGES = {n + d for n in (0, *LIMITS) for d in (-1, 0, 1)} | {-(2**31), -(2**63), 2**64 - 1}

@@ -22,8 +22,6 @@ from jaxops._indexing import check
 
 CASES = joined("out_of_bounds")
 
-pytestmark = pytest.mark.usefixtures("quiet")
-
 
 @pytest.fixture(params=CASES)
 def case(request):

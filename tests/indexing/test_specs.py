@@ -5,7 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
+from jaxops._call_sites import CallSite
 from jaxops._indexing import specs
+
+SITE = CallSite("model.py:31 (decoder)", None)
 
 # spec, index vectors, message, position, index, bound
 FIRST = {
@@ -48,19 +51,19 @@ FIRST = {
 @pytest.mark.parametrize("name", FIRST)
 def test_first_out_of_bounds(name):
     spec, indices, message, position, index, bound = FIRST[name]
-    error = spec.find_error(np.array(indices))
+    error = spec.find_error(np.array(indices), SITE)
     assert error is not None
     for received in (error, pickle.loads(pickle.dumps(error))):
-        assert str(received) == f"{message} [Op:{spec.operation}]"
-        assert received.operation == spec.operation
+        assert str(received) == f"{message} [Op:{spec.operation}] at model.py:31 (decoder)"
+        assert (received.operation, received.where, received.name) == (spec.operation, *SITE)
         assert (received.position, received.index, received.bound) == (position, index, bound)
 
 
 @pytest.mark.parametrize("name", FIRST)
 def test_nothing_is_out_of_bounds(name):
     spec, indices, *_ = FIRST[name]
-    assert spec.find_error(np.zeros_like(indices)) is None
-    assert spec.find_error(np.zeros((0, len(spec.limits)), int)) is None
+    assert spec.find_error(np.zeros_like(indices), SITE) is None
+    assert spec.find_error(np.zeros((0, len(spec.limits)), int), SITE) is None
 
 
 def test_every_kind_is_here():

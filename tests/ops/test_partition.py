@@ -127,7 +127,6 @@ COMPILED = {
 }  # fmt: skip
 
 
-@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("case", COMPILED)
 def test_out_of_bounds_compiled(case):
     function, indices, words = COMPILED[case]

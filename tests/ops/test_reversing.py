@@ -10,8 +10,6 @@ from jax.experimental import checkify
 
 import jaxops
 
-pytestmark = pytest.mark.usefixtures("quiet")
-
 T = np.arange(24, dtype=np.int32).reshape(1, 2, 3, 4)
 Y = np.arange(8, dtype=np.float32).reshape(2, 4)
 
@@ -69,7 +67,7 @@ def test_lengths_out_of_bounds(name):
     for mode in ("device", "error"):
         with pytest.raises(jaxops.OutOfBoundsError) as info:
             reversed_rows(lengths, mode)
-        assert str(info.value) == f"{text} [Op:reverse_sequence]"
+        assert str(info.value).startswith(f"{text} [Op:reverse_sequence] at ")
         assert (info.value.position, info.value.index, info.value.bound) == (position, index, 5)
         compiled = jax.jit(lambda i, mode=mode: reversed_rows(i, mode))
         with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as failed:

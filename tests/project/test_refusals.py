@@ -30,7 +30,7 @@ def test_number_of_calls():
 
 
 # Not called by users: what errors are, and a pair of functions that `lazy` returns.
-NOT_CALLED = {"OutOfBoundsError", "LazyOptimizer"}
+NOT_CALLED = {"OutOfBoundsError", "LazyOptimizer", "typed_errors"}
 CALLED = {
     **{name: f for name, f in vars(jaxops).items() if isinstance(f, (FunctionType, type))},
     "IndexedSlices.add_to": jaxops.IndexedSlices.add_to,

@@ -54,7 +54,7 @@ TRANSFORMATIONS = {"lazy", "sparse_value_and_grad"}
 TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
 # Of functions and specifications, not of arrays; and what is not called by users.
 OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec"}
-CLASSES = {"OutOfBoundsError", "LazyOptimizer", "StridedSliceSpec", "TiedGradient"}
+CLASSES = {"OutOfBoundsError", "LazyOptimizer", "StridedSliceSpec", "TiedGradient", "typed_errors"}
 
 PUBLIC = {
     **{n: f for n, f in vars(jaxops).items() if isinstance(f, (FunctionType, type))},

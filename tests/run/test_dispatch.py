@@ -11,8 +11,6 @@ from records.record import X
 
 import jaxops
 
-pytestmark = pytest.mark.usefixtures("quiet")
-
 CASES = joined("out_of_bounds")
 
 

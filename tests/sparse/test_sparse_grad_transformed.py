@@ -90,7 +90,7 @@ def test_error_eagerly():
 
 
 @pytest.mark.parametrize("wrap", [jax.jit, jax.checkpoint], ids=["jit", "checkpoint"])
-def test_error_compiled(wrap, quiet):
+def test_error_compiled(wrap):
     call = jax.jit(jaxops.sparse_value_and_grad(wrap(loss), tables="embed"))
     with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as info:
         jax.block_until_ready(call(PARAMS, BAD))

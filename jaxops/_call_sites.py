@@ -1,0 +1,104 @@
+"""Where in the caller's code an op is called: the error of a program that runs later tells it."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+import inspect
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from types import CodeType
+from typing import NamedTuple
+
+import jax
+import jaxlib
+
+
+class CallSite(NamedTuple):
+    """A call of an op."""
+
+    where: str  # "model.py:31 (decoder)"; "" if no frame of the stack is the caller's
+    name: str | None  # what the caller passed as `name`
+
+    def __str__(self) -> str:
+        """The end of an error's message."""
+        place = f" at {self.where}" if self.where else ""
+        return place if self.name is None else f'{place}, name="{self.name}"'
+
+
+_name: contextvars.ContextVar[str | None] = contextvars.ContextVar("jaxops_name", default=None)
+
+
+@contextlib.contextmanager
+def named(name: str | None) -> Iterator[None]:
+    """Within: the call sites of this context have `name`."""
+    token = _name.set(name)
+    try:
+        yield
+    finally:
+        _name.reset(token)
+
+
+def current() -> CallSite:
+    """The site of the call that is being made: the innermost frame of the caller's code.
+
+    A program keeps it as a parameter of its checks. So whatever JAX makes of the program has it
+    too: batched, differentiated, computed again in a backward pass.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and not is_of_caller(frame.f_code):
+        frame = frame.f_back
+    if frame is None:
+        return CallSite("", _name.get())
+    code = frame.f_code
+    return CallSite(place(code.co_filename, frame.f_lineno, code.co_qualname), _name.get())
+
+
+def place(file: str, line: int, function: str) -> str:
+    """`"model.py:31 (Decoder.embed)"`; a function within another stands without that one."""
+    return f"{_short(file)}:{line} ({function.rpartition('<locals>.')[2]})"
+
+
+def is_of_caller(code: CodeType) -> bool:
+    """Whether `code` is neither JAX's, nor of this package, nor of Python's library."""
+    return _is_of_caller(code.co_filename)
+
+
+def _folder(*path: str) -> str:
+    return os.path.join(*path, "")  # with a separator at its end
+
+
+_JAXS_AND_OURS = tuple(
+    _folder(os.path.dirname(file)) for file in (jax.__file__, jaxlib.__file__, __file__)
+)
+# JAX's functions come by `contextlib` and others of Python's library.
+_PYTHONS = _folder(sysconfig.get_path("stdlib"))
+_INSTALLED = ("site-packages", "dist-packages")  # folders that may lie within Python's
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_of_caller(file: str) -> bool:
+    if file.startswith(_PYTHONS) and not file.removeprefix(_PYTHONS).startswith(_INSTALLED):
+        return False
+    return not file.startswith((*_JAXS_AND_OURS, "<frozen "))
+
+
+@functools.lru_cache(maxsize=4096)
+def _short(file: str) -> str:
+    """`file` without the folder that Python imports it from: `"model.py"`, `"layers/embed.py"`."""
+    folders = [_folder(os.path.abspath(path)) for path in sys.path]
+    inside = [folder for folder in folders if file.startswith(folder)]
+    return _cell(file) or file.removeprefix(max(inside, key=len, default=""))
+
+
+def _cell(file: str) -> str | None:
+    """What IPython calls a cell of a notebook, `"Cell In[3]"`; None for any other file."""
+    try:
+        shell = sys.modules["IPython"].get_ipython()
+        kind, number = shell.compile.format_code_name(file)
+    except (KeyError, AttributeError, TypeError):  # no notebook; no cell; another IPython
+        return None
+    return f"{kind} {number}"

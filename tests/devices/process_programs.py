@@ -1,0 +1,57 @@
+"""One of two processes, of 4 host devices each: an index out of bounds in the data of the second.
+
+Prints the errors, and the results of good steps after them.
+"""
+
+import sys
+
+import jax
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import jaxops
+
+port, rank = sys.argv[1:]
+jax.config.update("jax_num_cpu_devices", 4)
+jax.config.update("jax_cpu_collectives_implementation", "gloo")
+jax.distributed.initialize(f"localhost:{port}", 2, int(rank))
+mesh = jax.sharding.Mesh(np.array(jax.devices()), "d")
+
+
+def put(x, spec):
+    return jax.make_array_from_callback(x.shape, NamedSharding(mesh, spec), lambda i: x[i])
+
+
+rows = np.arange(16)
+good, bad = put(rows, P("d")), put(np.where(rows == 12, 99, rows), P("d"))
+
+
+def lookup(table, words):
+    return jaxops.gather(table, words).sum()
+
+
+@jax.jit
+def over_shards(table, words):
+    return jax.shard_map(
+        lambda table, words: lax.psum(lookup(table, words), "d"),
+        mesh=mesh,
+        in_specs=(P(), P("d")),
+        out_specs=P(),
+    )(table, words)
+
+
+table = rows.astype(np.float32)
+programs = {
+    "sharded-jit": (jax.jit(lookup), put(table, P("d"))),
+    "shard_map": (over_shards, put(table, P())),
+}
+for name, (program, operand) in programs.items():
+    try:
+        with jaxops.typed_errors():
+            jax.block_until_ready(program(operand, bad))
+    except jaxops.OutOfBoundsError as error:
+        print(f"{name}: {error}")
+    jax.effects_barrier()
+    print(program(operand, good))

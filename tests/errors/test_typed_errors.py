@@ -1,0 +1,167 @@
+"""`typed_errors` and what it finds in the exceptions that JAX raises."""
+
+import copy
+import re
+import threading
+import traceback
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax.experimental import checkify
+from records import joined
+
+import jaxops
+from jaxops import _errors
+
+TABLE = jnp.arange(10.0)
+GOOD, BAD = jnp.array([1, 2]), jnp.array([1, 99])
+CASES = joined("out_of_bounds")
+
+
+def step(table, words):
+    return jnp.sum(jaxops.gather(table, words, name="token_embedding"))
+
+
+FIELDS = {
+    "operation": "gather",
+    "position": (1,),
+    "index": 99,
+    "bound": 10,
+    "where": f"test_typed_errors.py:{step.__code__.co_firstlineno + 1} (step)",
+    "name": "token_embedding",
+}
+
+
+def fields(error):
+    return {name: getattr(error, name) for name in FIELDS}
+
+
+USES = {
+    "value": lambda loss: loss,
+    "block_until_ready": lambda loss: loss.block_until_ready(),
+    "float": float,
+    "print": str,
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_first_and_later_calls(use):
+    """JAX raises JaxRuntimeError in a first call, ValueError in a later one."""
+    fresh, used = jax.jit(step), jax.jit(step)
+    used(TABLE, GOOD)
+    kinds = set()
+    for compiled in (fresh, fresh, used, used):
+        with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
+            jax.block_until_ready(USES[use](compiled(TABLE, BAD)))
+        assert fields(info.value) == FIELDS
+        kinds.add(type(info.value.__context__))
+        assert info.value.__suppress_context__
+    assert kinds <= {jax.errors.JaxRuntimeError, ValueError}
+
+
+@pytest.mark.parametrize("call", CASES)
+def test_every_function(call):
+    case = CASES[call]
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jaxops.typed_errors()(jax.jit(case.call))(jnp.array(case.bad))
+    error = info.value
+    assert (error.position, error.index, error.bound) == (case.position, case.index, case.bound)
+
+
+def test_decorator():
+    @jaxops.typed_errors()
+    @jax.jit
+    def train(table, words):
+        """Trains."""
+        return {"loss": step(table, words)}
+
+    assert (train.__name__, train.__doc__) == ("train", "Trains.")
+    assert train(TABLE, GOOD)["loss"] == 3
+    for _ in range(2):
+        with pytest.raises(jaxops.OutOfBoundsError) as info:
+            train(TABLE, words=BAD)
+        assert fields(info.value) == FIELDS
+
+
+def test_frames_are_the_callers():
+    compiled = jax.jit(step)
+    with pytest.raises(jaxops.OutOfBoundsError) as within, jaxops.typed_errors():
+        compiled(TABLE, BAD)
+    with pytest.raises(jaxops.OutOfBoundsError) as decorated:
+        jaxops.typed_errors()(compiled)(TABLE, BAD)
+    for info, lines in ((within, 2), (decorated, 1)):  # the line of `with`, too
+        frames = traceback.extract_tb(info.value.__traceback__)
+        assert [frame.filename for frame in frames] == [__file__] * lines
+
+
+def test_other_exceptions_pass():
+    error = RuntimeError("of another kind")
+    eager = jaxops.typed_errors()(lambda: jaxops.gather(TABLE, BAD))
+    for raised in (error, ValueError("is not in [0, 10)"), KeyError("OutOfBoundsError")):
+        with pytest.raises(type(raised)) as info, jaxops.typed_errors():
+            raise raised
+        assert info.value is raised
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        eager()
+    assert info.value.__context__ is None
+    assert _errors.find_in(None) is None
+
+
+def test_it_turns_what_leaves_it():
+    """Within, the exception is JAX's, as ever."""
+    with jaxops.typed_errors(), pytest.raises((jax.errors.JaxRuntimeError, ValueError)):
+        jax.block_until_ready(jax.jit(step)(TABLE, BAD))
+    with pytest.raises(jaxops.OutOfBoundsError), jaxops.typed_errors(), jaxops.typed_errors():
+        jax.block_until_ready(jax.jit(step)(TABLE, BAD))
+
+
+def test_functional_errors():
+    error, _ = checkify.checkify(jax.jit(step))(TABLE, BAD)
+    with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
+        error.throw()
+    assert fields(info.value) == FIELDS
+
+
+def test_each_thread_has_its_own():
+    compiled = jax.jit(lambda i: jaxops.gather(TABLE, i))
+    compiled(GOOD)
+    seen = {}
+
+    def fail(index):
+        for _ in range(20):
+            with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
+                jax.block_until_ready(compiled(jnp.array([index])))
+            seen.setdefault(index, set()).add(info.value.index)
+
+    threads = [threading.Thread(target=fail, args=(100 + n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {100 + n: {100 + n} for n in range(8)}
+
+
+def test_what_is_remembered():
+    """A copy is found, as each exception has a traceback of its own; old ones are forgotten."""
+    error = jaxops.OutOfBoundsError("text 1 of an error", "gather", (1,), 99, 10, "a.py:1 (f)", "n")
+    assert _errors.find_in(ValueError(f"INTERNAL: {error}")) is None
+    _errors.remember(error)
+    found = _errors.find_in(ValueError(f"INTERNAL: {error}"))
+    assert found is not error
+    assert (str(found), fields(found)) == (str(error), fields(error))
+    assert fields(copy.deepcopy(found)) == fields(error)
+    for n in range(_errors._raised.maxlen or 0):
+        _errors.remember(jaxops.OutOfBoundsError(f"another {n}", "gather", (), n, 0))
+    assert _errors.find_in(ValueError(f"INTERNAL: {error}")) is None
+
+
+def test_the_words_are_one_sentence():
+    """Without frames of JAX or of jaxops between the words of XLA and of the error."""
+    for _ in range(2):
+        with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as info:
+            jax.block_until_ready(jax.jit(step)(TABLE, BAD))
+        words, _, error = str(info.value).partition(": OutOfBoundsError: ")
+        assert re.fullmatch(r"INTERNAL: \w+ error calling callback", words)
+        where = f'at {FIELDS["where"]}, name="token_embedding"'
+        assert error == f"indices[1] = 99 is not in [0, 10) [Op:gather] {where}"
