@@ -37,6 +37,7 @@ table, good = (jax.device_put(x, sharding) for x in (jnp.arange(16.0), jnp.arang
 bad = jax.device_put(jnp.arange(16).at[7].set(99), sharding)
 step = jax.jit(decoder)
 """
+MORE = "INTERNAL: Buffer Definition Event: "
 MESSAGE = (
     "INTERNAL: CpuCallback error calling callback: OutOfBoundsError: indices[7] = 99 is not in "
     "[0, 16) [Op:gather] at model.py:6 (decoder)\n"
@@ -57,9 +58,11 @@ def printed(tmp_path):
             env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags},
             **options,
         )
-        stderr = done.stderr.replace(f"{tmp_path}/", "")
+        # jax 0.10.0 says more on many devices.
+        stdout, stderr = (x.replace(MORE, "INTERNAL: ") for x in (done.stdout, done.stderr))
+        stderr = stderr.replace(f"{tmp_path}/", "")
         lines = [line for line in stderr.splitlines() if set(line.strip()) - {"^", "~"}]
-        return done.stdout, lines, done.returncode
+        return stdout, lines, done.returncode
 
     return run
 
@@ -147,7 +150,7 @@ def main(words):
     return jax.block_until_ready(step(table, words))
 main(bad)
 """
-    out, err, status = printed(program, input="p number, words[7]\nq\n")
+    out, err, status = printed(program, input="p number, int(words[7])\nq\n")
     assert "-> return jax.block_until_ready(step(table, words))\n" in out
-    assert "(7, Array(99, dtype=int32))" in out
+    assert "(7, 99)\n" in out
     assert (err[-1].startswith("jaxops.OutOfBoundsError: indices[7] = 99"), status) == (True, 1)

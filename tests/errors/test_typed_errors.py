@@ -116,6 +116,15 @@ def test_it_turns_what_leaves_it():
         jax.block_until_ready(jax.jit(step)(TABLE, BAD))
 
 
+def test_refusals():
+    with pytest.raises(
+        TypeError, match=r"typed_errors: debugger must be a bool; received <func.*\(\)"
+    ):
+        jaxops.typed_errors(step)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="typed_errors: f must be callable; received 3"):
+        jaxops.typed_errors()(3)  # type: ignore[arg-type]
+
+
 def test_functional_errors():
     error, _ = checkify.checkify(jax.jit(step))(TABLE, BAD)
     with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
