@@ -89,7 +89,11 @@ def _is_of_caller(file: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _short(file: str) -> str:
     """`file` without the folder that Python imports it from: `"model.py"`, `"layers/embed.py"`."""
-    folders = [_folder(os.path.abspath(path)) for path in sys.path]
+    try:
+        # Python ignores what is no string. "" is the working directory, which may be gone.
+        folders = [_folder(os.path.abspath(path)) for path in sys.path if isinstance(path, str)]
+    except OSError:
+        return file
     inside = [folder for folder in folders if file.startswith(folder)]
     return _cell(file) or file.removeprefix(max(inside, key=len, default=""))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import copy
 import functools
+import inspect
+import re
 from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
@@ -96,8 +98,15 @@ def find_in(error: BaseException | None) -> OutOfBoundsError | None:
     if not isinstance(error, (jax.errors.JaxRuntimeError, ValueError)):
         return None
     text = str(error)
-    found = next((raised for raised in reversed([*_raised]) if str(raised) in text), None)
-    return copy.copy(found)
+    # XLA's words begin with the code of a status; `checkify` throws ours as they are.
+    is_of_xla = re.match("[A-Z_]+: ", text)
+    found = [
+        raised
+        for raised in reversed([*_raised])
+        if (str(raised) in text if is_of_xla else text.startswith(str(raised)))
+    ]
+    # The words of one error may be the beginning of another's.
+    return copy.copy(max(found, key=lambda raised: len(str(raised)), default=None))
 
 
 def is_out_of_bounds(error: Exception) -> bool:
@@ -118,7 +127,7 @@ class typed_errors:
     leaves the block, whether it comes up at the call, at `jax.block_until_ready` or at
     `float(loss)`. So wait in the block for what was computed in it. As a decorator,
     `@jaxops.typed_errors()`, it does the same for the calls of a function, and waits for the
-    results, as dispatch is asynchronous.
+    results, as dispatch is asynchronous. The function may not be a generator or a coroutine.
 
     Other exceptions pass as they are. Blocks may be nested, and used from several threads.
 
@@ -172,6 +181,11 @@ class typed_errors:
     def __call__(self, f: Callable[_P, _R]) -> Callable[_P, _R]:
         if not callable(f):
             raise TypeError(f"typed_errors: f must be callable; received {brief(f)}")
+        if inspect.iscoroutinefunction(f) or inspect.isgeneratorfunction(f):
+            raise TypeError(
+                "typed_errors: f must compute its results before it returns; received "
+                f"{brief(f)}, a generator or coroutine. Write the block inside it"
+            )
 
         @functools.wraps(f)
         def with_typed_errors(*args: _P.args, **kwargs: _P.kwargs) -> _R:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import re
+import sys
 import traceback
 from pathlib import Path
 
@@ -226,6 +227,19 @@ def test_the_path_is_that_of_imports(tmp_path, monkeypatch):
         with pytest.raises(jaxops.OutOfBoundsError) as info:
             space["embed"](TABLE, BAD)
         assert info.value.where == f"{where}:4 (embed)"
+
+
+def test_a_path_of_odd_things(monkeypatch):
+    """Python ignores what is no string; the working directory may be gone."""
+    monkeypatch.setattr(sys, "path", [Path("/"), b"/", None, "", "/a", "/a/b"])
+    for file, short in {"/a/b/c.py": "c.py", "/a/c.py": "c.py", "/d/c.py": "/d/c.py"}.items():
+        assert _call_sites._short.__wrapped__(file) == short
+
+    def gone(path):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(_call_sites.os.path, "abspath", gone)
+    assert _call_sites._short.__wrapped__("/a/b/c.py") == "/a/b/c.py"
 
 
 def test_whose_code_it_is():

@@ -108,6 +108,30 @@ def test_other_exceptions_pass():
     assert _errors.find_in(None) is None
 
 
+def test_an_exception_of_the_caller_that_quotes_the_error():
+    def train():
+        try:
+            jax.block_until_ready(jax.jit(step)(TABLE, BAD))
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
+            raise ValueError(f"batch 3: {error}") from error
+
+    with pytest.raises(ValueError, match="batch 3: INTERNAL: ") as info, jaxops.typed_errors():
+        train()
+    assert type(info.value) is ValueError
+
+
+def test_words_that_begin_another_error():
+    long = jaxops.OutOfBoundsError('is not in [0, 1) at a.py:1 (f), name="n"', "gather", (), 9, 1)
+    short = jaxops.OutOfBoundsError("is not in [0, 1) at a.py:1 (f)", "gather", (), 8, 1)
+    for first, second in ((long, short), (short, long)):
+        _errors.remember(first)
+        _errors.remember(second)
+        for error in (long, short):
+            found = _errors.find_in(jax.errors.JaxRuntimeError(f"INTERNAL: callback: {error}"))
+            assert found is not None
+            assert found.index == error.index
+
+
 def test_it_turns_what_leaves_it():
     """Within, the exception is JAX's, as ever."""
     with jaxops.typed_errors(), pytest.raises((jax.errors.JaxRuntimeError, ValueError)):
@@ -123,6 +147,16 @@ def test_refusals():
         jaxops.typed_errors(step)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="typed_errors: f must be callable; received 3"):
         jaxops.typed_errors()(3)  # type: ignore[arg-type]
+
+    def generator():
+        yield step(TABLE, BAD)
+
+    async def coroutine():
+        return step(TABLE, BAD)
+
+    for f in (generator, coroutine):
+        with pytest.raises(TypeError, match="typed_errors: f must compute its results before"):
+            jaxops.typed_errors()(f)
 
 
 def test_functional_errors():

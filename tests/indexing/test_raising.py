@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
 
 import jaxops
 from jaxops import _errors, _jax_internals
@@ -32,11 +34,9 @@ def raise_if(is_bad, position, index):
     return index
 
 
-lowered_p = jax.extend.core.Primitive("raise_if")
+lowered_p = Primitive("raise_if")
 lowered_p.def_abstract_eval(lambda is_bad, position, index: index)
-jax.interpreters.mlir.register_lowering(
-    lowered_p, jax.interpreters.mlir.lower_fun(raise_if, multiple_results=False)
-)
+mlir.register_lowering(lowered_p, mlir.lower_fun(raise_if, multiple_results=False))
 
 
 def test_operands_reach_the_error():
