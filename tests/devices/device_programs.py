@@ -7,7 +7,6 @@ Usage: device_programs.py SECONDS_TO_WAIT_AT_THE_END PROGRAM...
 
 import functools
 import json
-import logging
 import sys
 import time
 
@@ -21,7 +20,6 @@ from jax.sharding import PartitionSpec as P
 import jaxops
 
 jax.config.update("jax_num_cpu_devices", 8)
-logging.disable(logging.CRITICAL)  # JAX logs a traceback for each error that a callback raises
 
 MESH = Mesh(np.array(jax.devices()), ("d",))
 MESH_2D = Mesh(np.array(jax.devices()).reshape(4, 2), ("d", "m"))

@@ -9,7 +9,6 @@ Usage: sharded_programs.py WAY, one of jit, jnp, explicit, auto_axes, eager, sha
 
 import functools
 import json
-import logging
 import math
 import re
 import sys
@@ -25,7 +24,6 @@ from jax.sharding import PartitionSpec as P
 import jaxops
 
 jax.config.update("jax_num_cpu_devices", 8)
-logging.disable(logging.CRITICAL)  # JAX logs a traceback for each error that a callback raises
 
 ROWS, COLUMNS, LOOKUPS = 160, 64, 24
 RNG = np.random.default_rng(0)
