@@ -486,6 +486,6 @@ def check_addressable(
 
 
 def check_bool(x: object, op: str, arg: str) -> bool:
-    if not isinstance(x, bool):
+    if not isinstance(x, (bool, np.bool_)):
         raise TypeError(f"{op}: {arg} must be a static bool; received {brief(x)}")
-    return x
+    return bool(x)

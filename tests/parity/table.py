@@ -34,4 +34,5 @@ NOT_COMPARED = {
     "global_norm": "TensorFlow does not sum repeated rows first, and sums squares in another order",
     "clip_by_global_norm": "by global_norm",
     "OutOfBoundsError": "an exception",
+    "typed_errors": "turns JAX's exceptions into that one",
 }

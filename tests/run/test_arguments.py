@@ -131,3 +131,11 @@ def test_arrays_of_two_dtypes_do_not_meet(name):
     for how in (call, jax.jit(call)):
         with pytest.raises(TypeError, match=f"^{name}: .* must fit dtype float16; received"):
             how(**TWO)
+
+
+def test_bools_of_numpy_are_bools():
+    for x in (True, np.True_, np.bool_(False)):
+        assert arguments.check_bool(x, "gather", "deterministic") is bool(x)
+    for x in (1, np.int8(1), np.array(True), jnp.array(True), None):
+        with pytest.raises(TypeError, match="gather: deterministic must be a static bool"):
+            arguments.check_bool(x, "gather", "deterministic")
