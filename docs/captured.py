@@ -24,6 +24,8 @@ BLOCKS = re.compile(
     r"```(?:text|console\n\$ (?P<command>[^\n]*))\n(?P<printed>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+# Nothing else: with CI set, pytest prints more, and JAX has settings in variables of its own.
+INHERITED = ("HOME", "PATH", "PYTHONPATH", "TMPDIR")
 NOTEBOOK = """
 import sys
 from IPython.core.interactiveshell import InteractiveShell
@@ -59,7 +61,8 @@ def run(name: str, script: Script) -> str:
             stderr=subprocess.STDOUT,
             text=True,
             cwd=folder,
-            env={**os.environ, "JAX_PLATFORMS": "cpu", "COLUMNS": "80"},
+            env={key: os.environ[key] for key in INHERITED if key in os.environ}
+            | {"JAX_PLATFORMS": "cpu", "COLUMNS": "80"},
         )
         folders = [f"{folder}/", f"{os.path.realpath(folder)}/"]
     printed = done.stdout
