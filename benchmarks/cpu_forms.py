@@ -43,6 +43,11 @@ def steps_of_adam(table, indices):
     return jax.lax.fori_loop(0, 50, step, (table, optimizer.init(table)))[0]
 
 
+def sums_of_rows(values, indices):
+    slices = jaxops.IndexedSlices(values, indices, (100_000, 16))
+    return slices.sum_duplicates(65_536, mode="fill").values
+
+
 def gradient_of_columns(params, indices):
     return jax.grad(lambda p: (jaxops.gather(p, indices, axis=-1) ** 2).sum())(params)
 
@@ -89,6 +94,18 @@ ROWS = [
         "unique: 1,000,000 i32 of 100,000 values",
         lambda x: jaxops.unique(x, size=100_000),
         lambda: (ints(100_000, 1_000_000),),
+    ),
+    Row(
+        "number_distinct",
+        "unique: 1,000,000 i32 of 100,000 values",
+        lambda x: jaxops.unique(x, size=100_000),
+        lambda: (ints(100_000, 1_000_000),),
+    ),
+    Row(
+        "first_occurrences",
+        "sum_duplicates: 65,536 rows of 16 f32 of 100,000",
+        sums_of_rows,
+        lambda: (floats(65_536, 16), ints(100_000, 65_536)),
     ),
     Row(
         "stable_order",

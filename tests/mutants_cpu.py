@@ -26,6 +26,19 @@ MUTANTS = {
             "test_column_sums.py -k gradient_is_numpys",
         ),
     ],
+    "_cpu/hash_table": [
+        (
+            "first = jnp.where(are_nan(keys, x.dtype), positions, jnp.int32(-1))",
+            "first = jnp.where(are_nan(keys, x.dtype), jnp.int32(-1), jnp.int32(-1))",
+            "test_first_occurrences.py -k nan_is_distinct",
+        ),
+        (
+            'return first.at[jnp.where(waits, places, n)].set(places[found], mode="drop")',
+            'return first.at[jnp.where(waits, places, n)].set(found, mode="drop")',
+            "test_hash_table.py -k 'stages and 8'",
+        ),
+        ("jnp.any(is_first[FEW:])", "jnp.any(is_first[2 * FEW :])", "test_hash_table.py -k stages"),
+    ],
     "_forms": [
         (
             "lower(on_cpu if is_one and not is_apart else",

@@ -91,6 +91,23 @@ MUTANTS = {
             "test_policy.py",
         ),
     ],
+    "_indexing/masks": [
+        (
+            "    x_bar = write(cotangent, valid) if",
+            "    x_bar = jnp.where(valid, cotangent, 0) if",
+            "test_masks.py -k transpose",
+        ),
+        (
+            "    return read(cotangent, jnp.zeros((), cotangent.dtype), valid), None",
+            "    return cotangent, None",
+            "test_masks.py -k transpose",
+        ),
+        (
+            "            x = x.reshape(x.shape + (1,) * (ndim - x.ndim))\n",
+            "            x = x.reshape((1,) * (ndim - x.ndim) + x.shape)\n",
+            "test_masks.py -k vmap",
+        ),
+    ],
     "_indexing/canonical": [
         (
             "    elif deterministic:\n",
@@ -103,8 +120,8 @@ MUTANTS = {
             "test_deterministic_sums.py -k order_of_summation",
         ),
         (
-            "result = jnp.where(windows.over_result(valid, result.ndim), result, fill)",
-            "result = jnp.where(windows.over_result(valid, result.ndim), result, 0 * fill)",
+            "masks.read(result, fill, windows",
+            "masks.read(result, 0 * fill, windows",
             "test_row_copies.py -k test_modes",
         ),
         (

@@ -254,7 +254,22 @@ MUTANTS = {
     ],
     "_indexing/first_occurrences": [
         (
-            "(positions == 0) | is_nan[order]",
+            "places = jnp.where(is_new, run, positions + n)",
+            "places = run",
+            "test_first_occurrences.py -k by_sort",
+        ),
+        (
+            "jnp.append(start[1:], n)",
+            "jnp.append(start[1:], n + 1)",
+            "test_first_occurrences.py -k by_sort",
+        ),
+        (
+            "number_of_run = _put(run_of_number, positions, positions)",
+            "number_of_run = run_of_number",
+            "test_first_occurrences.py -k by_sort",
+        ),
+        (
+            "(positions == 0) | are_nan(keys, x.dtype)",
             "(positions == 0)",
             "test_first_occurrences.py -k symbolic",
         ),
@@ -264,14 +279,9 @@ MUTANTS = {
             "test_first_occurrences.py -k against_numpy",
         ),
         (
-            "keys = x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)",
-            "keys = x.astype(jnp.uint32)",
+            "return x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)",
+            "return x.astype(jnp.uint32)",
             "test_first_occurrences.py -k against_numpy",
-        ),
-        (
-            "first = jnp.where(is_nan, positions, jnp.int32(-1))",
-            "first = jnp.where(is_nan, jnp.int32(-1), jnp.int32(-1))",
-            "test_first_occurrences.py -k nan_is_distinct",
         ),
     ],
     "_indexing/positions": [

@@ -5,6 +5,7 @@ Each module registers its forms with `_forms.py`, so nothing imports this room b
 
 from jaxops._cpu import column_sums as column_sums
 from jaxops._cpu import counting_sort as counting_sort
+from jaxops._cpu import hash_table as hash_table
 from jaxops._cpu import narrow_scatter as narrow_scatter
 from jaxops._cpu import parts_in_turn as parts_in_turn
 from jaxops._cpu import pieces_by_python as pieces_by_python

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._indexing import check, deterministic_sums, policy
+from jaxops._indexing import check, deterministic_sums, masks, policy
 from jaxops._indexing.dimension_numbers import (
     Windows,
     gather_windows,
@@ -45,12 +45,11 @@ def gather(
     indices, valid = policy.resolve(spec, indices, mode)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = _pad_empty_axes(operand, windows, fill)
-    # What is not valid keeps its index: HLO's gather reads something for it, which is masked
-    # below, and the scatter that is its transpose skips it. So it stays known as no row at all.
+    # What is not valid keeps its index, so that the scatter which is the transpose skips it.
     gather_fn = deterministic_sums.gather if deterministic else gather_windows
     result = gather_fn(operand, indices, windows)
     if valid is not None:
-        result = jnp.where(windows.over_result(valid, result.ndim), result, fill)
+        result = masks.read(result, fill, windows.over_result(valid, result.ndim))
     return result
 
 
@@ -109,12 +108,11 @@ def scatter(
     if mode == "fill" and not deterministic:
         lax_mode = _DROP
     else:
-        # On a GPU bad indices do come here. HLO defines that scatter skips them; the mask is
-        # for the gradient, which is a gather and would read an element next to them.
+        # On a GPU bad indices do come here. HLO defines that scatter skips them; the gradient is
+        # a gather, which would read an element next to them.
         lax_mode = _PROMISE
         if valid is not None:
-            mask = windows.over_result(valid, updates.ndim)
-            updates = jnp.where(mask, updates, jnp.zeros((), updates.dtype))
+            updates = masks.write(updates, windows.over_result(valid, updates.ndim))
     if kind in ("min", "max"):
         result = _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates)
     elif deterministic:

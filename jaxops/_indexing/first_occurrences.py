@@ -1,180 +1,131 @@
-"""For each element of a vector the position of the first one equal to it.
+"""The distinct values of a vector: where each comes first, its number, and how often it comes.
 
-By a hash table of positions, which is filled in rounds (`_search`). In each round every element
-that still waits for its answer goes to a slot that its value decides, and bids its own position;
-the lowest bid stays. Then each element reads the position in its slot. If the element there has the
-same value, it is the first one with this value, since all of them came to this slot. If not, two
-values have met, and the elements that lost try another slot in the next round:
+By a stable sort, in which equal elements stand in a run that begins with the first of them:
 
     elements          7    9    7    5    9
-    positions         0    1    2    3    4
-    round 1: slot     s    s    s    t    s    7 and 9 meet in s
-      lowest bid      0    0    0    3    0
-      answer          0    -    0    3    -    a 9 finds a 7 there, and waits
-    round 2: slot          u              u
-      lowest bid           1              1
-      answer          0    1    0    3    1
+    sorted            5    7    7    9    9
+    their positions   3    0    2    1    4
+    run               0    1    1    2    2
 
-The number of rounds depends on how often values meet, not on the number of elements.
+The first positions of the runs are 3, 0, 1. Values are numbered by these: 7 is number 0, 9 is 1 and
+5 is 2.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.export import is_symbolic_dim
 
-from jaxops._indexing.positions import true_positions
-
-FEW = 1 << 16  # the values of so many elements are searched first
-_PART = 4  # one in so many elements may be left for the last stage
+from jaxops import _forms, _symbolic
 
 
 def first_occurrences(x: jax.Array) -> jax.Array:
     """For each element the position of the first one equal to it; for a NaN its own.
 
-    By a hash table, as XLA's sort is slow on a CPU. A large vector is searched in three stages:
-
-    1. Only the first `FEW` elements bid, in a small table. If few values are distinct, most
-       elements have one of these, and find it. The stage ends when the first `FEW` elements are
-       done, or after a round that leaves more than half of all elements waiting.
-    2. All elements that wait bid, until at most one in `_PART` waits.
-    3. A round takes time for every element, also for those that are done. So the elements that
-       wait are taken out of the vector and searched among themselves: equal ones all wait.
-
     Example:
         >>> first_occurrences(jnp.array([7, 9, 7, 5, 9]))
         Array([0, 1, 0, 3, 1], dtype=int32)
     """
-    n = x.shape[0]
-    positions = lax.iota(jnp.int32, n)
-    if n == 0:
-        return positions
-    keys, is_nan = _keys(x)
-    if is_symbolic_dim(n):  # the size of the table must be known
-        return _by_sort(keys, is_nan)
-    first = jnp.where(is_nan, positions, jnp.int32(-1))
-    # Made from the keys, so that under `shard_map` it varies along the same axes as they do.
-    nothing = jnp.where(keys[0] == keys[0], jnp.int32(0), jnp.int32(1))
-
-    def some_wait(waiting, first):
-        del first
-        return waiting > 0
-
-    def many_wait(waiting, first):
-        del first
-        return waiting > n // _PART
-
-    def few_are_found(waiting, first):
-        return jnp.any(first[:FEW] < 0) & (waiting <= n // 2)
-
-    def search_on(first, waiting):
-        first, waiting = _search(keys, first, waiting, many_wait)
-        places, count = true_positions(first < 0, n // _PART)
-        local = lax.iota(jnp.int32, n // _PART)
-        waits = local < count
-        unknown = jnp.where(waits, jnp.int32(-1), local)
-        found, _ = _search(keys[places], unknown, waiting, some_wait)
-        return first.at[jnp.where(waits, places, n)].set(places[found], mode="drop")
-
-    def is_complete(first, waiting):
-        del waiting
-        return first
-
-    if n <= _PART * FEW:
-        return _search(keys, first, nothing + n, some_wait)[0]
-    first, waiting = _search(keys, first, nothing, few_are_found, bidders=FEW)
-    return lax.cond(waiting > 0, search_on, is_complete, first, waiting)
+    if x.shape[0] == 0:
+        return lax.iota(jnp.int32, 0)
+    (first,) = _forms.call(first_by_sort, x)
+    return first
 
 
-def _by_sort(keys: jax.Array, is_nan: jax.Array) -> jax.Array:
-    """By a stable sort: equal elements stand in a run that begins with the first of them."""
-    positions = lax.iota(jnp.int32, keys.shape[0])
-    keys, order = lax.sort((keys, positions), num_keys=1, is_stable=True)
-    is_new = (keys != jnp.roll(keys, 1)) | (positions == 0) | is_nan[order]
-    run_starts = lax.cummax(jnp.where(is_new, positions, 0))
-    return jnp.zeros_like(order).at[order].set(order[run_starts], unique_indices=True)
+def number_distinct(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:
+    """Numbers the distinct values by first occurrence.
 
+    Returns the positions of the first `size` distinct values, 0 beyond; the number of the value of
+    each element; how many values there are; and, if wanted, how often each one comes, 0 beyond.
 
-def _search(
-    keys: jax.Array,
-    first: jax.Array,
-    waiting: jax.Array,
-    goes_on: Callable[[jax.Array, jax.Array], jax.Array],
-    bidders: int | None = None,
-) -> tuple[jax.Array, jax.Array]:
-    """`first` with answers in place of -1, and how many elements are still `waiting` for one.
-
-    Rounds are played as long as `goes_on(waiting, first)`. All elements that wait read slots, but
-    only those among the first `bidders` bid. Equal elements go from slot to slot by the same way,
-    so they all find the same position in a slot: that of the first of them, or of another value.
-    Bids of earlier rounds stay in the table. Their elements are done, and differ from all elements
-    that wait: so old bids give no wrong answer, and at worst take a slot away.
+    Example:
+        >>> x = jnp.array([7, 9, 7, 5, 9])
+        >>> firsts, numbers, total, counts = number_distinct(x, size=4, with_counts=True)
+        >>> firsts, numbers
+        (Array([0, 1, 3, 0], dtype=int32), Array([0, 1, 0, 2, 1], dtype=int32))
+        >>> total, counts
+        (Array(3, dtype=int32), Array([2, 2, 1, 0], dtype=int32))
     """
-    n = keys.shape[0]
-    bidders = bidders or n
-    # At most a quarter of the slots are ever used: with half of them, many distinct values take
-    # twice the rounds.
-    bits = min(max(bidders - 1, 1).bit_length() + 2, 31)
-    hashes = _hash(keys)
-    # Odd, so that each element comes by every slot in time.
-    steps = _hash(keys ^ np.array(0x9E3779B9, keys.dtype)) | np.uint32(1)
-    positions = lax.iota(jnp.int32, n)
-    empty = jnp.where(keys[0] == keys[0], jnp.int32(n), jnp.int32(0))
-    table = jnp.broadcast_to(empty, 1 << bits)
-
-    def play_round(state):
-        table, first, _, turn = state
-        waits = first < 0
-        slots = ((hashes + turn * steps) >> np.uint32(32 - bits)).astype(jnp.int32)
-        slots = jnp.where(waits, slots, 0)
-        bids = jnp.where(waits, positions, jnp.int32(n))
-        table = table.at[slots[:bidders]].min(bids[:bidders], mode="promise_in_bounds")
-        winners = table.at[slots].get(mode="promise_in_bounds")
-        found = waits & (keys.at[winners].get(mode="clip") == keys) & (winners < n)
-        first = jnp.where(found, winners, first)
-        return table, first, _count(first < 0), turn + np.uint32(1)
-
-    def more(state):
-        _, first, waiting, _ = state
-        return goes_on(waiting, first)
-
-    state = table, first, waiting, np.uint32(0)
-    return lax.while_loop(more, play_round, state)[1:3]
+    if x.shape[0] == 0:
+        nothing = jnp.zeros(size, jnp.int32)
+        return [nothing, lax.iota(jnp.int32, 0), jnp.int32(0), *[nothing] * with_counts]
+    return _forms.call(number_by_sort, x, size=size, with_counts=with_counts)
 
 
-def _count(mask: jax.Array) -> jax.Array:
-    return mask.sum(dtype=jnp.int32)
+def first_by_sort(x: jax.Array) -> list[jax.Array]:
+    order, is_new = _runs(x)
+    run_starts = lax.cummax(jnp.where(is_new, lax.iota(jnp.int32, x.shape[0]), 0))
+    return [_put(order, order[run_starts], order)]  # every place is written
 
 
-def _keys(x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Unsigned integers that are equal where elements are; and which elements are NaN.
+def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:
+    positions = lax.iota(jnp.int32, x.shape[0])
+    n = _symbolic.as_vector(x.shape, jnp.int32)
+    order, is_new = _runs(x)
+    run = jnp.cumsum(is_new, dtype=jnp.int32) - 1
+    total = run[-1] + 1
+    # Of each run the first position, and where it begins; `n` for runs that there are not.
+    places = jnp.where(is_new, run, positions + n)
+    nowhere = jnp.broadcast_to(n, x.shape)
+    first, start = (_put(places, values, nowhere) for values in (order, positions))
+    length = jnp.append(start[1:], n) - start
+    first, run_of_number, length = lax.sort((first, positions, length), num_keys=1)
+    number_of_run = _put(run_of_number, positions, positions)
+    numbers = _put(order, number_of_run[run], order)  # every place is written
+
+    def of_values(x):
+        number = lax.iota(jnp.int32, size)
+        return jnp.where(number < total, x.at[number].get(mode="clip"), 0)
+
+    counts = [of_values(length)] if with_counts else []
+    return [of_values(first), numbers, total, *counts]
+
+
+def _runs(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The positions of the elements in sorted order, and whether a run begins there."""
+    positions = lax.iota(jnp.int32, x.shape[0])
+    keys, order = lax.sort((equality_keys(x), positions), num_keys=1, is_stable=True)
+    is_new = (keys != jnp.roll(keys, 1)) | (positions == 0) | are_nan(keys, x.dtype)
+    return order, is_new
+
+
+def _put(places: jax.Array, values: jax.Array, into: jax.Array) -> jax.Array:
+    """`values` at distinct `places`; what is beyond the end is dropped."""
+    return into.at[places].set(values, mode="drop", unique_indices=True)
+
+
+def equality_keys(x: jax.Array) -> jax.Array:
+    """Unsigned integers of 32 or 64 bits, equal where elements are; a NaN is known by `are_nan`.
 
     From the bits, as compiled arithmetic may take subnormal numbers for 0.
     """
+    if x.dtype == bool:
+        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # some bools are bytes beyond 0 and 1
     if not jnp.issubdtype(x.dtype, jnp.floating):
-        keys = x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)
-        return keys, jnp.zeros_like(keys, dtype=bool)
-    if x.dtype.itemsize == 1:  # formats with infinities and zeros of their own
-        x = x.astype(jnp.float32)
-    width = 8 * x.dtype.itemsize
-    bits = lax.bitcast_convert_type(x, np.dtype(f"uint{width}"))
-    magnitude = bits & np.array((1 << (width - 1)) - 1, bits.dtype)
-    infinity = np.array(np.inf, x.dtype).view(bits.dtype)
+        return x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)
+    dtype = _with_ieee_zeros(x.dtype)
+    bits = lax.bitcast_convert_type(x.astype(dtype), np.dtype(f"uint{8 * dtype.itemsize}"))
+    magnitude = bits & _magnitude(bits)
     keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0
-    return keys.astype(jnp.uint64 if width == 64 else jnp.uint32), magnitude > infinity
+    return keys.astype(jnp.uint64 if dtype.itemsize == 8 else jnp.uint32)
 
 
-def _hash(keys: jax.Array) -> jax.Array:
-    """32 well mixed bits; different for different 32-bit keys (the end of MurmurHash3)."""
-    if keys.dtype == jnp.uint64:
-        keys = keys ^ ((keys >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15))
-        keys = keys ^ (keys >> np.uint64(32))
-    h = keys.astype(jnp.uint32)
-    h = (h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    h = (h ^ (h >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return h ^ (h >> np.uint32(16))
+def are_nan(keys: jax.Array, dtype: np.dtype) -> jax.Array:
+    """Which of the `equality_keys` of elements of `dtype` are those of NaN."""
+    if not jnp.issubdtype(dtype, jnp.floating):
+        return jnp.zeros_like(keys, dtype=bool)
+    dtype = _with_ieee_zeros(dtype)
+    bits = keys.astype(np.dtype(f"uint{8 * dtype.itemsize}"))
+    return (bits & _magnitude(bits)) > np.array(np.inf, dtype).view(bits.dtype)
+
+
+def _with_ieee_zeros(dtype: np.dtype) -> np.dtype:
+    """The formats of 8 bits have infinities and zeros of their own."""
+    return np.dtype(np.float32) if dtype.itemsize == 1 else dtype
+
+
+def _magnitude(bits: jax.Array) -> np.ndarray:
+    """All bits but the sign."""
+    return np.array((1 << (8 * bits.dtype.itemsize - 1)) - 1, bits.dtype)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops import _forms
-from jaxops._indexing import canonical
+from jaxops._indexing import canonical, masks
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex
 
@@ -89,13 +89,11 @@ def take_rows(operand: jax.Array, positions: jax.Array, axis: int) -> jax.Array:
 
 
 def take_or_fill(operand, positions, valid, fill_value, axis: int) -> jax.Array:
-    """`take_rows`, with `fill_value` (None: 0) where not `valid`."""
-    result = take_rows(operand, jnp.where(valid, positions, jnp.zeros_like(positions)), axis)
+    """`take_rows`, with `fill_value` (None: 0) where not `valid`, which the transpose skips."""
+    result = take_rows(operand, jnp.where(valid, positions, jnp.full_like(positions, -1)), axis)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
-    valid = lax.broadcast_in_dim(valid, result.shape, (axis,))
-    # Not by `jnp.where`, which does not use empty operands: a check on which `valid` depends would
-    # be dropped.
-    return lax.select(valid, result, jnp.broadcast_to(fill, result.shape))
+    other_axes = [d for d in range(result.ndim) if d != axis]
+    return masks.read(result, fill, lax.expand_dims(valid, other_axes))
 
 
 def resize(x: jax.Array, size: int) -> jax.Array:

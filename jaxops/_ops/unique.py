@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.export import is_symbolic_dim, register_namedtuple_serialization
+from jax.export import register_namedtuple_serialization
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
-from jaxops._indexing.first_occurrences import FEW, first_occurrences
-from jaxops._indexing.positions import positions_by_rank, take_or_fill, true_ranks
+from jaxops._indexing.first_occurrences import number_distinct
+from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool
@@ -222,10 +222,10 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
         count = np.bincount(idx, minlength=firsts.size) if with_counts else None
     else:
         with jax.ensure_compile_time_eval():
-            numbered = _compiled_number(values, size=known.size, with_counts=with_counts)
-        firsts, idx, count, total = jax.tree.map(np.asarray, numbered)
+            numbered = _number_compiled(values, size=known.size, with_counts=with_counts)
+        firsts, idx, total, *counts = map(np.asarray, numbered)
         firsts = firsts[:total]
-        count = count[:total] if with_counts else None
+        count = counts[0][:total] if with_counts else None
     # To move an array to the device costs as much as all the rest of a small call.
     parts = [idx.astype(out_idx, copy=False)]
     if count is not None:
@@ -256,50 +256,17 @@ def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _unique(x, fill_value, *, op, mode, size, out_idx):
     _check_vector(op, x)
     # Compiled, as an eager `vmap` would compile the operations one by one.
-    numbered = _compiled_number(lax.stop_gradient(x), size=size, with_counts=True)
-    firsts, idx, count, total = numbered
+    numbered = _number_compiled(lax.stop_gradient(x), size=size, with_counts=True)
+    firsts, idx, total, count = numbered
     held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
     idx += held - total  # 0, which brings the check along
     valid = lax.iota(jnp.int32, size) < held
     y = take_or_fill(x, firsts, valid, fill_value, 0)
-    assert count is not None
     count += held - total
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
 
-def _number(x: jax.Array, *, size: int, with_counts: bool):
-    """Positions of the first `size` distinct values; numbers of elements; counts; how many."""
-    n = x.shape[0]
-    if x.dtype == bool:
-        x = (x.astype(jnp.uint8) != 0).astype(jnp.uint8)  # some bools are bytes beyond 0 and 1
-    first = first_occurrences(x)
-    is_first = first == lax.iota(jnp.int32, n)
-
-    def number_by(is_first):
-        ranks, total = true_ranks(is_first)
-        firsts = positions_by_rank(is_first, ranks, size)
-        return firsts, ranks.at[first].get(mode="promise_in_bounds"), total
-
-    def number_by_all():
-        return number_by(is_first)
-
-    def number_by_few():
-        return number_by(is_first[:FEW])
-
-    # If few values are distinct, most vectors have each of them among the first `FEW` elements:
-    # then only these are numbered.
-    if not is_symbolic_dim(n) and n > FEW:
-        firsts, idx, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
-    else:
-        firsts, idx, total = number_by_all()
-    count = None
-    if with_counts:
-        count = jnp.zeros(size + 1, jnp.int32)
-        count = count.at[jnp.minimum(idx, size)].add(1, mode="promise_in_bounds")[:size]
-    return firsts, idx, count, total
-
-
-_compiled_number = jax.jit(_number, static_argnames=("size", "with_counts"))
+_number_compiled = jax.jit(number_distinct, static_argnames=("size", "with_counts"))
 
 
 def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:

@@ -79,28 +79,7 @@ def sum_at_first(
     The other places have values of 0 and the index `num_rows`.
     """
     slots = _first_slots(indices, num_rows)
-    positions = lax.iota(slots.dtype, slots.size)
-    is_first = slots == positions
     indices = counted(indices, num_rows)
+    is_first = slots == lax.iota(slots.dtype, slots.size)
     indices = jnp.where(is_first, indices, jnp.asarray(num_rows, indices.dtype))
-    if slots.size == 0:
-        return values, indices
-
-    is_repeated = (slots < slots.size) & ~is_first
-    room = -(-slots.size // 8)
-
-    def add_repeated(values):
-        # Most rows come once, and stay as they are. The repeated ones are listed, and added.
-        order = jnp.where(is_repeated, jnp.cumsum(is_repeated, dtype=slots.dtype) - 1, slots.size)
-        nowhere = jnp.full(room, slots.size, slots.dtype)
-        repeated = nowhere.at[order].set(positions, mode="drop")
-        first = is_first.reshape((-1,) + (1,) * (values.ndim - 1))
-        sums = jnp.where(first, values, jnp.zeros((), values.dtype))
-        targets = slots.at[repeated].get(mode="fill", fill_value=slots.size)
-        return sums.at[targets].add(values.at[repeated].get(mode="clip"), mode="drop")
-
-    def add_all(values):
-        return jnp.zeros_like(values).at[slots].add(values, mode="drop")
-
-    few = jnp.sum(is_repeated, dtype=slots.dtype) <= room
-    return lax.cond(few, add_repeated, add_all, values), indices
+    return jnp.zeros_like(values).at[slots].add(values, mode="drop"), indices

@@ -68,6 +68,12 @@ CALLS = {
     "stable_order": (
         lambda x: jaxops.dynamic_partition(x, KEYS, 5, size=3000), PARTS, "stable_order"),
     "take_parts": (lambda x: jaxops.dynamic_partition(x, KEYS, 5, size=3000), PARTS, "take_parts"),
+    "first_occurrences": (
+        lambda x: jaxops.IndexedSlices(x, KEYS, (9, 32)).sum_duplicates(9).values, PARTS,
+        "first_occurrences"),
+    "number_distinct": (
+        lambda x: jaxops.unique_with_counts(x[:, 0], size=3000), np.round(PARTS),
+        "number_distinct"),
     "put_rows": (
         lambda x: jaxops.dynamic_stitch([ROWS, ROWS], [x[:4], x[4:8]], size=50), TABLE, "put_rows"),
     "split": (lambda x: jaxops.split(x, 300), jnp.arange(600.0), "split_in_many"),

@@ -1,0 +1,491 @@
+"""What is compiled for accelerators: a call of each function, beside what users of JAX write.
+
+An idiom means the same on a device: what is out of bounds, or negative, reads 0 and writes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from rows_blocks import (
+    jnp_batch_to_space,
+    jnp_depth_to_space,
+    jnp_patches,
+    jnp_space_to_batch,
+    jnp_space_to_depth,
+)
+
+import jaxops
+
+
+class Work(NamedTuple):
+    """A call `jaxops(*arguments)`, and `idiom`, which has the same results.
+
+    Arguments are shapes with a dtype. Floats are data: they are differentiated, and compiled in
+    other dtypes too.
+    """
+
+    op: str
+    what: str
+    jaxops: Callable[..., Any]
+    idiom: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    quick: bool = False
+
+
+def data(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def ids(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.int32)
+
+
+def mask(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.bool_)
+
+
+# --- gathers ---
+
+
+def beyond(i, size):
+    """Negative indices out of bounds, where `.at` takes them from the end."""
+    return jnp.where(i < 0, size, i)
+
+
+def take(p, i, axis=0):
+    at = (slice(None),) * axis + (beyond(i, p.shape[axis]),)
+    return p.at[at].get(mode="fill", fill_value=0)
+
+
+def take_nd(p, i):
+    at = tuple(beyond(i[..., k], p.shape[k]) for k in range(i.shape[-1]))
+    return p.at[at].get(mode="fill", fill_value=0)
+
+
+GATHERS = [
+    Work("gather", "rows of 128", jaxops.gather, take, (data(65536, 128), ids(8192)), True),
+    Work("gather", "single elements", jaxops.gather, take, (data(1 << 20), ids(1 << 16)), True),
+    Work(
+        "gather",
+        "last axis",
+        partial(jaxops.gather, axis=-1),
+        partial(take, axis=1),
+        (data(2048, 4096), ids(1024)),
+    ),
+    Work(
+        "gather",
+        "middle axis",
+        partial(jaxops.gather, axis=1),
+        partial(take, axis=1),
+        (data(64, 512, 128), ids(256)),
+    ),
+    Work(
+        "gather",
+        "batch_dims=1",
+        partial(jaxops.gather, batch_dims=1),
+        jax.vmap(take),
+        (data(64, 512, 128), ids(64, 512)),
+    ),
+    Work("batch_gather", "", jaxops.batch_gather, jax.vmap(take), (data(64, 4096), ids(64, 1024))),
+    Work(
+        "gather_nd",
+        "single elements",
+        jaxops.gather_nd,
+        take_nd,
+        (data(1000, 1000), ids(1 << 16, 2)),
+    ),
+    Work("gather_nd", "rows", jaxops.gather_nd, take_nd, (data(256, 256, 128), ids(8192, 2))),
+    Work(
+        "gather_nd",
+        "batch_dims=1",
+        partial(jaxops.gather_nd, batch_dims=1),
+        jax.vmap(take_nd),
+        (data(64, 4096), ids(64, 1024, 1)),
+    ),
+]
+
+# --- scatters ---
+
+
+def put(kind):
+    def scatter(t, i, u):
+        at = tuple(beyond(i[..., k], t.shape[k]) for k in range(i.shape[-1]))
+        return getattr(t.at[at], kind)(u, mode="drop")
+
+    return scatter
+
+
+def add_to_zeros(*shape):
+    return lambda i, u: put("add")(jnp.zeros(shape, u.dtype), i, u)
+
+
+def scatter_nd(what, shape, indices, updates, quick=False):
+    return Work(
+        "scatter_nd",
+        what,
+        lambda i, u: jaxops.scatter_nd(i, u, shape),
+        add_to_zeros(*shape),
+        (ids(*indices), data(*updates)),
+        quick,
+    )
+
+
+KINDS = {"add": "add", "sub": "subtract", "max": "max", "min": "min", "update": "set"}
+SCATTERS = [
+    scatter_nd("single elements", (1000,), (1 << 16, 1), (1 << 16,), True),
+    scatter_nd("pairs", (1000, 2), (1 << 16, 1), (1 << 16, 2)),
+    scatter_nd("rows of 3", (1000, 3), (1 << 16, 1), (1 << 16, 3), True),
+    scatter_nd("rows of 65", (1000, 65), (1 << 16, 1), (1 << 16, 65)),
+    scatter_nd("rows of 128", (65536, 128), (8192, 1), (8192, 128)),
+    scatter_nd("single elements of a matrix", (1000, 1000), (1 << 16, 2), (1 << 16,)),
+    *(
+        Work(
+            f"tensor_scatter_nd_{kind}",
+            "rows of 128",
+            getattr(jaxops, f"tensor_scatter_nd_{kind}"),
+            put(method),
+            (data(65536, 128), ids(8192, 1), data(8192, 128)),
+        )
+        for kind, method in KINDS.items()
+    ),
+]
+
+# --- slices ---
+
+
+def window(x, begin, size):
+    """The elements at `begin + [0, size)`, and 0 outside of `x`.
+
+    As XLA moves a window until it fits, it reads from `x` with a window of zeros on each side.
+    """
+    padded = jnp.pad(x, [(s, s) for s in size])
+    at = [jnp.clip(b + s, 0, d + s) for b, s, d in zip(begin, size, x.shape, strict=True)]
+    return lax.dynamic_slice(padded, at, size)
+
+
+SLICES = [
+    Work(
+        "slice",
+        "static begin",
+        lambda x: jaxops.slice(x, [3, 5], [1024, 512]),
+        lambda x: x[3:1027, 5:517],
+        (data(4096, 1024),),
+    ),
+    Work(
+        "slice",
+        "traced begin",
+        lambda x, b: jaxops.slice(x, b, [1024, 512]),
+        lambda x, b: window(x, [b[0], b[1]], (1024, 512)),
+        (data(4096, 1024), ids(2)),
+        True,
+    ),
+    Work(
+        "strided_slice",
+        "steps",
+        lambda x: jaxops.strided_slice(x, [0, -1], [4096, -1025], [2, -3]),
+        lambda x: x[::2, ::-3],
+        (data(4096, 1024),),
+    ),
+    Work(
+        "strided_slice",
+        "one traced row",
+        lambda x, i: jaxops.strided_slice(x, i, i + 1, [1], shrink_axis_mask=1),
+        lambda x, i: take(x, jnp.where(i[0] < 0, i[0] + x.shape[0], i[0])),
+        (data(4096, 1024), ids(1)),
+    ),
+]
+
+# --- shapes that depend on data ---
+
+
+def masked(x, m, size):
+    (places,) = jnp.nonzero(m, size=size, fill_value=m.size)
+    return x.at[places].get(mode="fill", fill_value=0)
+
+
+def partitioned(x, numbers, parts, size):
+    """By a stable sort; a number out of bounds is no part's."""
+    keys = jnp.where((numbers >= 0) & (numbers < parts), numbers, parts)
+    order = jnp.argsort(keys, stable=True)
+    ends = jnp.searchsorted(keys[order], jnp.arange(parts + 1, dtype=keys.dtype))
+    at = ends[:-1, None] + jnp.arange(size)[None]
+    at = jnp.where(at < ends[1:, None], at, x.shape[0])
+    rows = x.at[order.at[at].get(mode="fill", fill_value=x.shape[0])]
+    return list(rows.get(mode="fill", fill_value=0))
+
+
+def stitched(i, d, size):
+    """Which of several rows stays at a place is not said."""
+    at = beyond(jnp.concatenate(i), size)
+    rows = jnp.concatenate(d)
+    return jnp.zeros((size, *rows.shape[1:]), rows.dtype).at[at].set(rows, mode="drop")
+
+
+def distinct(x, size, counts=False):
+    """Sorted values, where TensorFlow has them by first occurrence."""
+    return jnp.unique(x, return_inverse=True, return_counts=counts, size=size)
+
+
+DATA_DEPENDENT = [
+    Work(
+        "boolean_mask",
+        "rows",
+        lambda x, m: jaxops.boolean_mask(x, m, size=32768),
+        partial(masked, size=32768),
+        (data(65536, 32), mask(65536)),
+    ),
+    Work(
+        "dynamic_partition",
+        "8 parts",
+        lambda x, n: jaxops.dynamic_partition(x, n, 8, size=8192),
+        partial(partitioned, parts=8, size=8192),
+        (data(65536, 32), ids(65536)),
+    ),
+    Work(
+        "dynamic_stitch",
+        "8 parts",
+        lambda i, d: jaxops.dynamic_stitch(i, d, size=65536),
+        partial(stitched, size=65536),
+        ([ids(8192)] * 8, [data(8192, 32)] * 8),
+    ),
+    Work(
+        "unique",
+        "65,536 elements",
+        lambda x: jaxops.unique(x, size=1000),
+        partial(distinct, size=1000),
+        (ids(1 << 16),),
+    ),
+    Work(
+        "unique_with_counts",
+        "1,000,000 elements",
+        lambda x: jaxops.unique_with_counts(x, size=1000),
+        partial(distinct, size=1000, counts=True),
+        (ids(1_000_000),),
+    ),
+    Work(
+        "one_hot",
+        "f32",
+        lambda i: jaxops.one_hot(i, 200),
+        lambda i: jax.nn.one_hot(i, 200),
+        (ids(65536),),
+    ),
+]
+
+# --- what moves data ---
+
+
+def reversed_prefixes(x, lengths):
+    at = jnp.arange(x.shape[1])[None]
+    lengths = jnp.clip(lengths, 0, x.shape[1])[:, None]
+    at = jnp.where(at < lengths, lengths - 1 - at, at)
+    return jnp.take_along_axis(x, at[:, :, None], axis=1)
+
+
+def shuffle_channels(x):
+    return jnp_depth_to_space(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+
+
+MATRIX = (data(2048, 2048),)
+IMAGE = (data(16, 128, 128, 16),)
+BATCHES = (data(64, 64, 64, 16),)
+ONES, THREE = [1, 1, 1, 1], [1, 3, 3, 1]
+EDGES = [[1, 1], [2, 0]]
+MOVES = [
+    Work("reverse", "", lambda x: jaxops.reverse(x, [0]), lambda x: x[::-1], MATRIX),
+    Work(
+        "reverse_sequence",
+        "",
+        lambda x, n: jaxops.reverse_sequence(x, n, seq_axis=1),
+        reversed_prefixes,
+        (data(64, 512, 128), ids(64)),
+    ),
+    Work("transpose", "", jaxops.transpose, jnp.transpose, MATRIX),
+    Work("reshape", "", lambda x: jaxops.reshape(x, [-1]), lambda x: x.reshape(-1), MATRIX),
+    Work("squeeze", "", jaxops.squeeze, jnp.squeeze, (data(1, 2048, 2048),)),
+    Work(
+        "expand_dims",
+        "",
+        lambda x: jaxops.expand_dims(x, 1),
+        lambda x: jnp.expand_dims(x, 1),
+        MATRIX,
+    ),
+    Work("split", "", lambda x: jaxops.split(x, 8), lambda x: jnp.split(x, 8), MATRIX),
+    Work(
+        "concat",
+        "",
+        lambda xs: jaxops.concat(xs, 1),
+        lambda xs: jnp.concatenate(xs, 1),
+        ([data(1024, 512)] * 4,),
+    ),
+    Work("stack", "", jaxops.stack, jnp.stack, ([data(1024, 512)] * 4,)),
+    Work("unstack", "", jaxops.unstack, jnp.unstack, (data(4, 1024, 512),)),
+    Work(
+        "tile",
+        "",
+        lambda x: jaxops.tile(x, [2, 3]),
+        lambda x: jnp.tile(x, (2, 3)),
+        (data(512, 512),),
+    ),
+    Work("pad", "", lambda x: jaxops.pad(x, EDGES), lambda x: jnp.pad(x, EDGES), MATRIX),
+    Work(
+        "pad",
+        "REFLECT",
+        lambda x: jaxops.pad(x, EDGES, "REFLECT"),
+        lambda x: jnp.pad(x, EDGES, "reflect"),
+        MATRIX,
+    ),
+    Work("space_to_depth", "", lambda x: jaxops.space_to_depth(x, 2), jnp_space_to_depth, IMAGE),
+    Work("depth_to_space", "", lambda x: jaxops.depth_to_space(x, 2), jnp_depth_to_space, BATCHES),
+    Work(
+        "depth_to_space",
+        "NCHW",
+        lambda x: jaxops.depth_to_space(x, 2, "NCHW"),
+        shuffle_channels,
+        BATCHES,
+    ),
+    *(
+        Work(
+            op,
+            "",
+            lambda x, op=op: getattr(jaxops, op)(x, [2, 2], EDGES),
+            lambda x: jnp_space_to_batch(x, EDGES),
+            IMAGE,
+        )
+        for op in ("space_to_batch", "space_to_batch_nd")
+    ),
+    *(
+        Work(
+            op,
+            "",
+            lambda x, op=op: getattr(jaxops, op)(x, [2, 2], EDGES),
+            lambda x: jnp_batch_to_space(x, EDGES),
+            BATCHES,
+        )
+        for op in ("batch_to_space", "batch_to_space_nd")
+    ),
+    *(
+        Work(
+            op,
+            "3 x 3",
+            lambda x, op=op: getattr(jaxops, op)(x, THREE, ONES, ONES, "SAME"),
+            lambda x: jnp_patches(x, 3, "SAME"),
+            IMAGE,
+        )
+        for op in ("extract_patches", "extract_image_patches")
+    ),
+]
+
+# --- dtypes and shapes ---
+
+
+def saturated(x):
+    return jnp.clip(x, -128, 127).astype(jnp.int8)
+
+
+def to(dtype):
+    return lambda x: x.astype(dtype)
+
+
+CASTS = [
+    Work("cast", "to bf16", lambda x: jaxops.cast(x, jnp.bfloat16), to(jnp.bfloat16), MATRIX),
+    Work("saturate_cast", "", lambda x: jaxops.saturate_cast(x, jnp.int8), saturated, MATRIX),
+    Work("to_bfloat16", "", jaxops.to_bfloat16, to(jnp.bfloat16), MATRIX),
+    Work("to_float", "", jaxops.to_float, to(jnp.float32), MATRIX),
+    Work("to_int32", "", jaxops.to_int32, to(jnp.int32), MATRIX),
+    Work(
+        "bitcast",
+        "",
+        lambda x: jaxops.bitcast(x, jnp.uint8),
+        lambda x: lax.bitcast_convert_type(x, jnp.uint8),
+        MATRIX,
+    ),
+    Work("shape", "", jaxops.shape, lambda x: np.array(x.shape, np.int32), MATRIX),
+    Work(
+        "shape_n",
+        "",
+        lambda x: jaxops.shape_n([x, x]),
+        lambda x: [np.array(x.shape, np.int32)] * 2,
+        MATRIX,
+    ),
+    Work("rank", "", jaxops.rank, lambda x: np.int32(x.ndim), MATRIX),
+    Work("size", "", jaxops.size, lambda x: np.int32(math.prod(x.shape)), MATRIX),
+]
+
+# --- sparse gradients ---
+
+TABLE, BATCH = (65536, 128), 8192
+
+
+def loss(table, i):
+    return jnp.sum(jnp.tanh(jaxops.gather(table, i)) ** 2)
+
+
+def loss_of_rows(rows):
+    return jnp.sum(jnp.tanh(rows) ** 2)
+
+
+def sparse_step(table, i):
+    """Gradient descent."""
+    _, grads = jaxops.sparse_value_and_grad(loss, tables="")(table, i)
+    return (-0.1 * grads).add_to(table)
+
+
+def step_by_hand(table, i):
+    grads = jax.grad(loss_of_rows)(take(table, i))
+    return table.at[beyond(i, table.shape[0])].add(-0.1 * grads, mode="drop")
+
+
+def adagrad(optimizer, table, accumulated, i):
+    """One step; the only array of the table's shape in the state of `optax.adagrad` is given."""
+    state = optimizer.init(table)
+    leaves, tree = jax.tree.flatten(state)
+    leaves = [accumulated if x.shape == accumulated.shape else x for x in leaves]
+    _, grads = jaxops.sparse_value_and_grad(loss, tables="")(table, i)
+    table, state = optimizer.apply(grads, jax.tree.unflatten(tree, leaves), table)
+    return table, state
+
+
+def lazy_adagrad(table, accumulated, i):
+    import optax
+
+    return adagrad(jaxops.lazy(optax.adagrad(0.1)), table, accumulated, i)
+
+
+def adagrad_by_hand(table, accumulated, i):
+    """The gradients of a row that comes more than once are added up first."""
+    size = table.shape[0]
+    grads = jax.grad(loss_of_rows)(take(table, i))
+    rows, inverse = jnp.unique(beyond(i, size), return_inverse=True, size=BATCH, fill_value=size)
+    grads = jax.ops.segment_sum(grads, inverse, BATCH)
+    sums = take(accumulated, rows) + grads**2
+    scale = jnp.where(sums > 0, lax.rsqrt(sums + 1e-7), 0)
+    options = {"mode": "drop", "unique_indices": True}
+    return (
+        table.at[rows].add(-0.1 * scale * grads, **options),
+        accumulated.at[rows].set(sums, **options),
+    )
+
+
+STEPS = [
+    Work(
+        "sparse_value_and_grad",
+        "gradient descent",
+        sparse_step,
+        step_by_hand,
+        (data(*TABLE), ids(BATCH)),
+        True,
+    ),
+    Work(
+        "lazy", "Adagrad", lazy_adagrad, adagrad_by_hand, (data(*TABLE), data(*TABLE), ids(BATCH))
+    ),
+]
+
+WORKS = [*GATHERS, *SCATTERS, *SLICES, *DATA_DEPENDENT, *MOVES, *CASTS, *STEPS]

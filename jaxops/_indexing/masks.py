@@ -1,0 +1,81 @@
+"""What is read out of bounds, masked; and what is written there, left to the scatter.
+
+A gather reads something for an index out of bounds, which is masked. The scatter that is its
+transpose skips such an index, as HLO defines, so a mask of its updates would be a pass over them
+for nothing: on a TPU as long as the scatter. The transpose that JAX has for a `select` is a mask.
+
+So these are two linear primitives, each the transpose of the other. `read` stands after a gather,
+`write` before a scatter.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax.interpreters import ad
+
+from jaxops._primitives import linear_primitive, varying_alike
+
+
+def read(x: jax.Array, fill: jax.Array, valid: jax.Array) -> jax.Array:
+    """What a gather has read: `x` where its indices are `valid`, a scalar `fill` elsewhere.
+
+    `valid` has the rank of `x`, and the size 1 along the dimensions of windows.
+    """
+    return read_p.bind(*varying_alike(x, fill, valid))
+
+
+def write(updates: jax.Array, valid: jax.Array) -> jax.Array:
+    """What a scatter is to write, which skips updates that are not `valid`: `updates`, all of them.
+
+    `valid` as `read` has it.
+    """
+    return write_p.bind(*varying_alike(updates, valid))
+
+
+def _read(x, fill, valid):
+    return jnp.where(valid, x, fill)
+
+
+def _write(updates, valid):
+    del valid
+    return updates
+
+
+def _batch(bind, operands, dims):
+    """Every operand gets the rank of the batched `x`: the new dimension stands first."""
+    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+    ndim = operands[0].ndim + (dims[0] is None)
+    batched = []
+    for number, (x, dim) in enumerate(zip(operands, dims, strict=True)):
+        if dim is not None:
+            x = jnp.moveaxis(x, dim, 0)
+            x = x.reshape(x.shape + (1,) * (ndim - x.ndim))
+        elif number == 0:
+            x = jnp.broadcast_to(x, (size, *x.shape))
+        elif x.ndim:
+            x = x[None]
+        batched.append(x)
+    return bind(*batched), 0
+
+
+def _read_transpose(cotangent, x, fill, valid):
+    x_bar = write(cotangent, valid) if ad.is_undefined_primal(x) else None
+    fill_bar = None
+    if ad.is_undefined_primal(fill):
+        zeros = jnp.zeros_like(cotangent)
+        (fill_bar,) = jax.linear_transpose(lambda f: _read(zeros, f, valid), fill.aval)(cotangent)
+    return x_bar, fill_bar, None
+
+
+def _write_transpose(cotangent, updates, valid):
+    del updates
+    return read(cotangent, jnp.zeros((), cotangent.dtype), valid), None
+
+
+read_p = linear_primitive(
+    "masked_read", _read, num_linear=2, batch=_batch, transpose=_read_transpose
+)
+write_p = linear_primitive(
+    "unmasked_write", _write, num_linear=1, batch=_batch, transpose=_write_transpose
+)
