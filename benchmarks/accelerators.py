@@ -104,7 +104,7 @@ def gradient(function, tree, is_data):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("platform", choices=["cuda", "tpu"])
     parser.add_argument("--quick", action="store_true", help="a few rows; writes nothing")
     parser.add_argument("--only", default="", help="rows whose name has this in it; writes nothing")

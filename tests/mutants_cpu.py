@@ -110,7 +110,6 @@ MUTANTS = {
             "for at, rows in zip(places[::-1], lists[::-1], strict=True):",
             "test_ops.py -k 'values_eager and dynamic_stitch'",
         ),
-        ("return count // 2 + 1", "return count // 2", "test_put_in_turn.py -k fill_value"),
     ],
     "_cpu/narrow_scatter": [
         (

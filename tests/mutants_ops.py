@@ -180,6 +180,17 @@ MUTANTS = {
             'at[flat].min(order, mode="drop")',
             "test_ops.py -k 'adjoint and dynamic_stitch-duplicates'",
         ),
+        ("return count // 2 + 1", "return count // 2", "test_put_in_turn.py -k fill_value"),
+        (
+            "fill_value=-1) == order",
+            "fill_value=-1) >= 0",
+            "test_row_placement.py -k gradients_go",
+        ),
+        (
+            "jnp.sum(jnp.where(is_empty, cotangent, 0))",
+            "jnp.sum(cotangent)",
+            "test_row_placement.py -k gradients_go",
+        ),
     ],
     "_ops/boolean_mask": [
         (

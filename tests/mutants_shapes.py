@@ -5,12 +5,12 @@ MUTANTS = {
         (
             "moved = [s + b - f for",
             "moved = [s - b + f for",
-            "test_check.py -k 'on_cuda and slice-part'",
+            "test_lowered.py -k 'slice-part'",
         ),
         (
             "begins = [jnp.clip(begin[i], -length, dim)",
             "begins = [jnp.clip(begin[i], 0, dim)",
-            "test_check.py -k 'on_cuda and slice-part'",
+            "test_lowered.py -k 'slice-part'",
         ),
         (
             "limits = tuple(dim - s + 1 for",
@@ -25,7 +25,7 @@ MUTANTS = {
         (
             "return lax.platform_dependent(input_, begin, cpu=window, default=elsewhere)",
             "return window(input_, begin)",
-            "test_check.py -k 'on_cuda and slice-part'",
+            "test_lowered.py -k 'slice-part'",
         ),
         (
             'jnp.where(before, jnp.uint32(0), positions) if mode == "clip" else positions',
@@ -173,6 +173,11 @@ MUTANTS = {
         ),
     ],
     "_ops/patches": [
+        (
+            "start = pixel * windows.rate",
+            "start = pixel",
+            "test_lowered.py -k patches",
+        ),
         (
             "rate, missing // 2)",
             "rate, -(-missing // 2))",

@@ -6,14 +6,18 @@ import jax
 import jax.numpy as jnp
 
 from jaxops._forms import register
-from jaxops._indexing.row_placement import find_and_gather, split_arrays
+from jaxops._indexing.row_placement import (
+    find_and_gather,
+    gather_back,
+    num_linear,
+    split_arrays,
+)
 
 
 def _put_in_turn(*arrays, size: int) -> jax.Array:
     """`_put` on a CPU, where a scatter puts one row after the other, so that the last one stays.
 
-    One scatter for each list, as to join the lists would copy them. Only for the values: a scatter
-    that may overwrite has no transpose.
+    One scatter for each list, as to join the lists would copy them.
     """
     lists, fill, places = split_arrays(arrays)
     result = jnp.full((size, *lists[0].shape[1:]), fill)
@@ -22,15 +26,11 @@ def _put_in_turn(*arrays, size: int) -> jax.Array:
     return result
 
 
-def _num_linear(count: int) -> int:
-    """Of `count` arrays: the lists of rows and the fill value."""
-    return count // 2 + 1
-
-
 register(
     find_and_gather,
     "put_rows",
     on_cpu=_put_in_turn,
-    num_linear=_num_linear,
+    num_linear=num_linear,
+    transpose=gather_back,
     is_for=lambda *arrays, size: True,
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+from jax.interpreters import ad
 
 from jaxops import _forms
 from jaxops._indexing.positions import take_or_fill
@@ -19,6 +20,29 @@ def put_rows(size: int, places, lists, fill: jax.Array) -> jax.Array:
 def find_and_gather(*arrays, size: int) -> jax.Array:
     lists, fill, places = split_arrays(arrays)
     return merge(lists, _last_at(places, size), fill)
+
+
+def gather_back(cotangent, *arrays, size: int):
+    """The transpose of `find_and_gather`: what JAX makes of it adds the rows of the cotangent up.
+
+    The cotangent of a row is that of its place, if the row stays there: a gather for each list.
+    """
+    lists, fill, places = split_arrays(arrays)
+    source = _last_at(places, size)
+    bars, start = [], 0
+    for rows, at in zip(lists, places, strict=True):
+        order = start + jnp.arange(at.shape[0], dtype=jnp.int32)
+        start += at.shape[0]
+        if ad.is_undefined_primal(rows):
+            stays = source.at[at].get(mode="fill", fill_value=-1) == order
+            bars.append(take_or_fill(cotangent, at, stays, None, 0))
+        else:
+            bars.append(None)
+    fill_bar = None
+    if ad.is_undefined_primal(fill):
+        is_empty = (source < 0).reshape((-1,) + (1,) * (cotangent.ndim - 1))
+        fill_bar = jnp.sum(jnp.where(is_empty, cotangent, 0))
+    return [*bars, fill_bar, *[None] * len(places)]
 
 
 def _last_at(places: Sequence[jax.Array], size: int) -> jax.Array:
@@ -40,3 +64,8 @@ def split_arrays(arrays):
     """The lists of rows, the fill value, and the places of each list's rows; `size` is no place."""
     count = len(arrays) // 2
     return arrays[:count], arrays[count], arrays[count + 1 :]
+
+
+def num_linear(count: int) -> int:
+    """Of `count` arrays: the lists of rows and the fill value."""
+    return count // 2 + 1

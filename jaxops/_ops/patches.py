@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -134,6 +135,7 @@ def _over_space(x: object, op: str, arg: str) -> tuple[int, int]:
 # XLA compiles the pieces of a join one by one: 400 of them take 20 s. For more pieces than these a
 # gather runs faster too.
 _MOST_JOINED = 8
+_MOST_PIXELS = 32  # of a window whose pixels are joined one by one, off the CPU
 
 
 class _Windows(NamedTuple):
@@ -184,10 +186,17 @@ def _extract_patches(images, fill_value, *, op, sizes, strides, rates, padding):
     # A symbolic depth may be any.
     is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
     if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:
-        patches = _small_patches(images, rows, cols)
+        joined = _small_patches
     else:
-        patches = _join_windows(_join_windows(images, 2, cols), 1, rows)
-    return patches.reshape(shape)
+        joined = _join_both
+
+    def on_cpu(images):
+        return joined(images, rows=rows, cols=cols).reshape(shape)
+
+    if rows.size * cols.size > _MOST_PIXELS:
+        return on_cpu(images)
+    elsewhere = functools.partial(_join_pixels, rows=rows, cols=cols)
+    return lax.platform_dependent(images, cpu=on_cpu, default=elsewhere)
 
 
 def _windows(op, dim, size, stride, rate, padding) -> _Windows:
@@ -208,6 +217,22 @@ def _windows(op, dim, size, stride, rate, padding) -> _Windows:
 def _moving(stride: int, count: int, size: int) -> int:
     """The stride. It does not move a single window, and is made small enough to need no padding."""
     return stride if is_symbolic_dim(count) or count > 1 else min(stride, size)
+
+
+def _join_pixels(x: jax.Array, *, rows: _Windows, cols: _Windows) -> jax.Array:
+    """A strided view of `x` for each pixel of a window, joined: a GPU and a TPU make one loop."""
+
+    def view(x, axis, windows, pixel):
+        start = pixel * windows.rate
+        stop = start + (windows.count - 1) * windows.stride + 1
+        return lax.slice_in_dim(x, start, stop, windows.stride, axis)
+
+    of_rows = [view(x, 1, rows, i) for i in range(rows.size)]
+    return lax.concatenate([view(r, 2, cols, j) for r in of_rows for j in range(cols.size)], 3)
+
+
+def _join_both(x: jax.Array, *, rows: _Windows, cols: _Windows) -> jax.Array:
+    return _join_windows(_join_windows(x, 2, cols), 1, rows)
 
 
 def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
@@ -245,7 +270,7 @@ def _take_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
     return rows.reshape(*rows.shape[:3], size * x.shape[3])
 
 
-def _small_patches(x: jax.Array, rows: _Windows, cols: _Windows) -> jax.Array:
+def _small_patches(x: jax.Array, *, rows: _Windows, cols: _Windows) -> jax.Array:
     """Every window of a few pixels.
 
     XLA makes one loop over the result, in which each element chooses its piece. While the choice is

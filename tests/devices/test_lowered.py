@@ -1,0 +1,86 @@
+"""What is lowered for a GPU and a TPU, run on the CPU of this machine: every function and gradient.
+
+A program that has nothing of its platform in it runs anywhere. So it shows what becomes of values
+there; the compilers of these platforms come later, and nothing here is theirs.
+"""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+from records import CASES, first_of_each_op
+
+PLATFORMS = ["cuda", "tpu"]
+ANYWHERE = {"disabled_checks": [jax.export.DisabledSafetyCheck.platform()]}
+FIRST = set(first_of_each_op(CASES).values())
+
+
+def lowered(platform, function, *args):
+    """`function` of these arguments as it is on `platform`, to be called on this machine."""
+    exported = jax.export.export(jax.jit(function), platforms=[platform], **ANYWHERE)(*args)
+    text = exported.mlir_module()
+    assert "callback" not in text
+    if "chlo.scan" in text:
+        pytest.skip("jax 0.12 sums up by an operation that ends the process on the CPU")
+    return exported.call
+
+
+def gradients(case, **options):
+    def total(*args):
+        return (case.op(*args, **options) ** 2).sum()
+
+    return jax.grad(total, tuple(range(len(case.data)))) if case.data else lambda *args: ()
+
+
+def cases(which):
+    return [
+        pytest.param(platform, name, marks=() if name in FIRST else pytest.mark.slow)
+        for platform in PLATFORMS
+        for name in which
+    ]
+
+
+@pytest.mark.parametrize(("platform", "name"), cases(CASES))
+def test_values_and_gradients(platform, name):
+    case = CASES[name]
+
+    def both(*args):
+        return case.op(*args), gradients(case)(*args)
+
+    result, grads = lowered(platform, both, *case.args)(*case.args)
+    np.testing.assert_array_equal(result, case.oracle(*case.args))
+    for actual, expected in zip(grads, jax.jit(gradients(case))(*case.args), strict=True):
+        np.testing.assert_allclose(actual, expected, 1e-6, 1e-6)
+
+
+FILLED = {name: case for name, case in CASES.items() if "fill" in case.modes}
+
+
+@pytest.mark.parametrize(("platform", "name"), cases(FILLED))
+def test_what_is_out_of_bounds_reads_0_or_is_ignored(platform, name):
+    case = CASES[name]
+
+    def both(*args):
+        return case.op(*args), gradients(case)(*args)
+
+    call = lowered(platform, both, *case.args)
+    filled = jax.jit(gradients(case, mode="fill"))
+    for by in (-2, 3):
+        args = (*case.data, *(i + np.int32(by) for i in case.indices))
+        result, grads = call(*args)
+        np.testing.assert_array_equal(result, case.oracle(*args, mode="fill"))
+        for actual, expected in zip(grads, filled(*args), strict=True):
+            np.testing.assert_array_equal(actual, expected)
+
+
+CHECKED = {name: case for name, case in CASES.items() if "error" in case.modes}
+
+
+@pytest.mark.parametrize(("platform", "name"), cases(first_of_each_op(CHECKED).values()))
+def test_mode_error_still_reports(platform, name):
+    """Without a GPU, JAX makes no callback for one. The refusal of exports tells of the check."""
+    case = CHECKED[name]
+    program = jax.jit(functools.partial(case.op, mode="error"))
+    with pytest.raises(ValueError, match=r"'error', which raises from a host callback"):
+        jax.export.export(program, platforms=[platform])(*case.args)
