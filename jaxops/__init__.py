@@ -1,6 +1,7 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
 from jaxops import _cpu as _cpu  # the forms that programs for the CPU compute faster
+from jaxops import _cuda as _cuda  # and those for a GPU
 from jaxops import compat as compat
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._errors import typed_errors as typed_errors

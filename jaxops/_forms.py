@@ -1,8 +1,8 @@
-"""Functions that programs for the CPU compute in another, faster way: the contract of `_cpu`.
+"""Functions that programs of one platform compute faster: the contract of `_cpu` and `_cuda`.
 
 A module of another room hands a `reference`, a function made of `lax` calls, to `call`. A module of
-`_cpu` registers a form of that reference. Without the module every value stays as it is: only the
-reference is computed then.
+`_cpu` or `_cuda` registers a form of that reference. Without the module every value stays as it is:
+only the reference is computed then.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def reference_of(primitive: Primitive) -> Callable | None:
 def register(
     reference: Callable,
     name: str,
-    on_cpu: Callable,
+    form: Callable,
     num_linear: int | Callable[[int], int],
     is_for: Callable[..., bool],
     batch: Callable | None = None,
@@ -57,44 +57,46 @@ def register(
     returns_list: bool = False,
     on_many_devices: bool = False,
     maps_itself: bool = False,
+    platform: str = "cpu",
 ) -> Primitive:
-    """Registers `on_cpu`, which has the results of `reference`, as a form of it.
+    """Registers `form`, which has the results of `reference`, as a form of it.
 
     A primitive rather than `lax.platform_dependent`: derivatives and transpose are those of
-    `reference`, so `on_cpu` needs none, and tracing is short. In the program of another platform
+    `reference`, so `form` needs none, and tracing is short. In the program of another platform
     the primitive is `reference`.
 
     Args:
         reference: as `call` has it.
         name: of the primitive, in traced programs.
-        on_cpu: a function of the same arguments.
+        form: a function of the same arguments.
         num_linear: as `linear_primitive` has it; so are `batch`, `transpose` and `returns_list`.
         is_for: tells by operands and static arguments, which are known while tracing, whether the
             form is worth it.
         batch: see `num_linear`.
         transpose: see `num_linear`.
-        calls_python: whether `on_cpu` calls Python. A program that is stored, or lowered for
+        calls_python: whether `form` calls Python. A program that is stored, or lowered for
             several platforms at once, gets `reference` then.
         returns_list: see `num_linear`.
         on_many_devices: whether a program for several devices, which XLA partitions, gets
-            `on_cpu` too; else it gets `reference`.
-        maps_itself: whether a batch is computed by `on_cpu` under `jax.vmap`; else, without a rule
+            `form` too; else it gets `reference`.
+        maps_itself: whether a batch is computed by `form` under `jax.vmap`; else, without a rule
             `batch`, by `reference`.
+        platform: whose programs have the form.
     """
     elsewhere = reference
     if maps_itself:
-        elsewhere, on_cpu = (functools.partial(map_over, f) for f in (elsewhere, on_cpu))
+        elsewhere, form = (functools.partial(map_over, f) for f in (elsewhere, form))
     primitive = linear_primitive(name, elsewhere, num_linear, batch, transpose, returns_list)
     if maps_itself:
         batching.primitive_batchers[primitive] = functools.partial(_add_map, primitive)
     lower = functools.partial(mlir.lower_fun, multiple_results=returns_list)
 
-    def lower_for_cpu(ctx, *operands, **static):
+    def lower_form(ctx, *operands, **static):
         is_apart = calls_python and _jax_internals.is_for_elsewhere(ctx)
         is_one = on_many_devices or _jax_internals.is_for_one_device(ctx)
-        return lower(on_cpu if is_one and not is_apart else elsewhere)(ctx, *operands, **static)
+        return lower(form if is_one and not is_apart else elsewhere)(ctx, *operands, **static)
 
-    mlir.register_lowering(primitive, lower_for_cpu, platform="cpu")
+    mlir.register_lowering(primitive, lower_form, platform=platform)
     _forms.setdefault(reference, []).append(_Form(is_for, primitive))
     _references[primitive] = reference
     return primitive

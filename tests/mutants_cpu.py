@@ -39,10 +39,33 @@ MUTANTS = {
         ),
         ("jnp.any(is_first[FEW:])", "jnp.any(is_first[2 * FEW :])", "test_hash_table.py -k stages"),
     ],
+    "_cuda/atomic_sums": [
+        ("jnp.float32(-0.0)", "jnp.float32(0.0)", "test_atomic_sums.py -k rows"),
+        (
+            "length + _VECTOR - 2) // _VECTOR + 1",
+            "length + _VECTOR - 2) // _VECTOR",
+            "test_atomic_sums.py -k rows",
+        ),
+        (
+            'updates = -updates if kind == "sub" else updates',
+            'updates = updates if kind == "sub" else updates',
+            "test_atomic_sums.py -k subtraction",
+        ),
+        (
+            "constant_values=num_vectors)",
+            "constant_values=0)",
+            "test_atomic_sums.py -k rows",
+        ),
+        (
+            'return [scatter_windows("add", zeros, indices, cotangent, windows), None]',
+            'return [lax_scatter("add", zeros, indices, cotangent, windows), None]',
+            "test_atomic_sums.py -k gradients",
+        ),
+    ],
     "_forms": [
         (
-            "lower(on_cpu if is_one and not is_apart else",
-            "lower(on_cpu if not is_apart else",
+            "lower(form if is_one and not is_apart else",
+            "lower(form if not is_apart else",
             "test_column_sums.py -k only_programs",
         ),
         (

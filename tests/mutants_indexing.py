@@ -6,7 +6,7 @@ MUTANTS = {
         (
             '_lower(ctx, indices, **params) if params["mode"] == "error" else',
             '_lower(ctx, indices, **params) if params["mode"] == "never" else',
-            "test_check.py -k mode_error_is",
+            "test_lowered.py -k mode_error",
         ),
         (
             'return mode == "error" or (mode == "device" and platform == "cpu")',

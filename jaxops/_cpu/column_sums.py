@@ -19,7 +19,7 @@ from jaxops._indexing.dimension_numbers import (
     Windows,
     bind_gather_to_batch,
     lax_gather,
-    lax_scatter,
+    scatter_windows,
 )
 
 
@@ -48,7 +48,7 @@ def _is_faster(shape: tuple[int, ...], indices_shape: tuple[int, ...], windows: 
 
 def _add_columns(updates, indices, *, windows: Windows, shape: tuple[int, ...]):
     """An array of `shape` with the sums of `updates`."""
-    return lax_scatter("add", jnp.zeros(shape, updates.dtype), indices, updates, windows)
+    return scatter_windows("add", jnp.zeros(shape, updates.dtype), indices, updates, windows)
 
 
 def _add_by_row(updates, indices, *, windows: Windows, shape: tuple[int, ...]):
@@ -76,14 +76,14 @@ def _transpose(cotangent, operand, indices, *, windows: Windows):
 _forms.register(
     _add_columns,
     "add_columns",
-    on_cpu=_add_by_row,
+    form=_add_by_row,
     num_linear=1,
     is_for=_is_added_faster,
 )
 _forms.register(
     lax_gather,
     "gather_columns",
-    on_cpu=lax_gather,
+    form=lax_gather,
     num_linear=1,
     is_for=_is_added_by_row,
     batch=bind_gather_to_batch,

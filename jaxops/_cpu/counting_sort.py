@@ -53,7 +53,7 @@ def _counting_sort(keys: jax.Array, *, num_keys: int) -> list[jax.Array]:
 register(
     order_by_sort,
     "stable_order",
-    on_cpu=_counting_sort,
+    form=_counting_sort,
     num_linear=0,
     is_for=_is_known,
     returns_list=True,

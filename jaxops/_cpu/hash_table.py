@@ -192,7 +192,7 @@ for _reference, _name, _by_hash in (
     register(
         _reference,
         _name,
-        on_cpu=_by_hash,
+        form=_by_hash,
         num_linear=0,
         is_for=_is_known,
         returns_list=True,

@@ -118,7 +118,7 @@ def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
 _scatter_p = register(
     scatter_updates,
     "narrow_scatter",
-    on_cpu=_scatter_rows,
+    form=_scatter_rows,
     num_linear=2,
     is_for=_is_widened_whole,
     batch=_batch,

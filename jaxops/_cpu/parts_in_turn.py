@@ -40,7 +40,7 @@ def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array
 register(
     take_at_once,
     "take_parts",
-    on_cpu=_take_in_turn,
+    form=_take_in_turn,
     num_linear=2,
     is_for=_is_for,
     returns_list=True,

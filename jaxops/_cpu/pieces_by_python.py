@@ -97,7 +97,7 @@ def _split_transpose(cotangents, operand, *, axis: int, **static):
 _split_p = register(
     split_by_xla,
     "split_in_many",
-    on_cpu=_split_by_python,
+    form=_split_by_python,
     num_linear=1,
     is_for=_is_split_by_python,
     batch=_split_batch,
@@ -160,7 +160,7 @@ def _join_transpose(cotangent, *operands, axis: int, arguments: bool):
 _join_p = register(
     join_by_xla,
     "join_many",
-    on_cpu=_join_by_python,
+    form=_join_by_python,
     num_linear=sys.maxsize,
     is_for=_is_joined_by_python,
     batch=_join_batch,

@@ -29,7 +29,7 @@ def _put_in_turn(*arrays, size: int) -> jax.Array:
 register(
     find_and_gather,
     "put_rows",
-    on_cpu=_put_in_turn,
+    form=_put_in_turn,
     num_linear=num_linear,
     transpose=gather_back,
     is_for=lambda *arrays, size: True,

@@ -49,7 +49,7 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
 register(
     lax_gather,
     "gather_rows",
-    on_cpu=_gather_in_vectors,
+    form=_gather_in_vectors,
     num_linear=1,
     is_for=_is_copied_by_element,
     batch=bind_gather_to_batch,

@@ -40,7 +40,7 @@ def _multiplied_rows(table: jax.Array, indices: jax.Array) -> jax.Array:
 register(
     rows_or_zeros,
     "read_rows",
-    on_cpu=_multiplied_rows,
+    form=_multiplied_rows,
     num_linear=1,
     is_for=_are_floats,
     on_many_devices=True,

@@ -57,7 +57,7 @@ def _sums_before(counts: jax.Array) -> jax.Array:
 register(
     ranks_by_cumsum,
     "true_ranks",
-    on_cpu=_ranks_by_words,
+    form=_ranks_by_words,
     num_linear=0,
     is_for=_is_known,
     returns_list=True,

@@ -1,4 +1,4 @@
-"""_forms: without the forms of `_cpu` every value stays, and no other room knows of `_cpu`."""
+"""_forms: without the forms every value stays, and no other room knows of those of `_cpu`."""
 
 import ast
 import contextlib
@@ -12,6 +12,7 @@ import pytest
 
 import jaxops
 from jaxops import _forms
+from jaxops._cuda import atomic_sums
 
 PACKAGE = Path(jaxops.__file__).parent
 
@@ -63,6 +64,8 @@ CALLS = {
     "add_columns": (lambda x: jaxops.gather(x, KEYS[:300] * 7, axis=1), TABLE, "gather_columns"),
     "scatter": (
         lambda x: jaxops.tensor_scatter_nd_add(x, ROWS[:, None], x[:4]), NARROW, "narrow_scatter"),
+    "subtract": (
+        lambda x: jaxops.tensor_scatter_nd_sub(x, ROWS[:, None], x[:4]), TABLE, "atomic_sums"),
     "true_ranks": (
         lambda x: jaxops.boolean_mask(x, KEYS == 2, size=3000), PARTS, "true_ranks"),
     "stable_order": (
@@ -80,6 +83,9 @@ CALLS = {
     "concatenate": (lambda x: jaxops.concat([x] * 300, 0), jnp.arange(2.0), "join_many"),
     "read_rows": (lazy_step, jnp.asarray(TABLE), "read_rows"),
 }  # fmt: skip
+if atomic_sums._ADDS_BY_COMPARE_AND_SWAP:
+    CALLS["gather-elements"] = (
+        lambda x: jaxops.gather(x[:, 0], ROWS), TABLE, "gather_for_atomic_sums")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -110,6 +116,6 @@ def test_only_the_package_imports_the_forms():
             names = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             if isinstance(node, ast.ImportFrom) and node.module == "jaxops":
                 names += [f"jaxops.{alias.name}" for alias in node.names]
-            if any(name.startswith("jaxops._cpu") for name in names):
+            if any(name.startswith(("jaxops._cpu", "jaxops._cuda")) for name in names):
                 importers.add(path.relative_to(PACKAGE).parts[0])
-    assert importers == {"__init__.py", "_cpu"}
+    assert importers == {"__init__.py", "_cpu", "_cuda"}

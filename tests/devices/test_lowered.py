@@ -12,13 +12,14 @@ import pytest
 from records import CASES, first_of_each_op
 
 PLATFORMS = ["cuda", "tpu"]
-ANYWHERE = {"disabled_checks": [jax.export.DisabledSafetyCheck.platform()]}
+ANYWHERE = [jax.export.DisabledSafetyCheck.platform()]
 FIRST = set(first_of_each_op(CASES).values())
 
 
 def lowered(platform, function, *args):
     """`function` of these arguments as it is on `platform`, to be called on this machine."""
-    exported = jax.export.export(jax.jit(function), platforms=[platform], **ANYWHERE)(*args)
+    program = jax.jit(function)
+    exported = jax.export.export(program, platforms=[platform], disabled_checks=ANYWHERE)(*args)
     text = exported.mlir_module()
     assert "callback" not in text
     if "chlo.scan" in text:

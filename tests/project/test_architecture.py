@@ -9,7 +9,7 @@ import jaxops
 PACKAGE = Path(jaxops.__file__).parent
 TESTS = Path(__file__).parents[1]
 PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
-USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_indexing", "_cpu", "_run"}
+USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_indexing", "_cpu", "_cuda", "_run"}
 
 
 def table() -> dict[str, set[str]]:
@@ -51,7 +51,7 @@ def test_imports():
 def test_directions():
     imports = table()
     for room, others in imports.items():
-        assert "_cpu" not in others or room == "jaxops"
+        assert not others & {"_cpu", "_cuda"} or room == "jaxops"
         assert "_ops" not in others or room in ("jaxops", "compat")
     below, left = set(), set(imports)
     while left:  # rooms that import nothing but rooms below them

@@ -45,7 +45,7 @@ def test_every_function_has_a_row():
 
 
 def test_every_form_for_the_cpu_has_a_row():
-    assert {row.form for row in cpu_forms.ROWS} >= FORMS
+    assert {row.form for row in cpu_forms.ROWS} >= FORMS - {"atomic_sums", "gather_for_atomic_sums"}
 
 
 def test_rows_are_told_apart():
