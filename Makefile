@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz mutants docs bench bench-core bench-sparse clean
+.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs bench bench-core bench-sparse clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -60,7 +60,18 @@ parity: $(PARITY_STAMP)
 	PARITY_EXAMPLES=$(EXAMPLES) $(PARITY_PYTHON) -m pytest -c tests/parity/pytest.ini tests/parity \
 		--numprocesses auto --maxprocesses 8 --dist loadgroup
 
-# The same with fresh seeds, as long as SECONDS; FUNCTIONS=gather,v0.pad and SEED=7 narrow it down.
+# Every function compiled for an H100 and for a TPU v5e, which XLA's compilers for them do on a
+# machine without one; into benchmarks/results and docs/accelerators.md. Half an hour.
+accelerators: .venv-cuda/.installed .venv-tpu/.installed $(STAMP)
+	.venv-cuda/bin/python benchmarks/accelerators.py cuda
+	.venv-tpu/bin/python benchmarks/accelerators.py tpu
+	$(BIN)/python benchmarks/accelerators_report.py
+
+# A few of the programs for the H100; fails if one waits for the host, or adds by compare-and-swap.
+accelerators-quick: .venv-cuda/.installed
+	.venv-cuda/bin/python benchmarks/accelerators.py cuda --quick
+
+# Like `parity`, with fresh seeds, as long as SECONDS; FUNCTIONS=gather,v0.pad and SEED=7 narrow it down.
 SECONDS ?= 300
 fuzz: $(PARITY_STAMP)
 	$(PARITY_PYTHON) tests/parity/fuzz.py --seconds $(SECONDS) \
@@ -109,9 +120,17 @@ $(PARITY_STAMP): pyproject.toml
 	$(PARITY_VENV)/bin/python -m pip install --quiet --editable '.[parity]'
 	touch $@
 
+.venv-cuda/.installed: REQUIREMENTS = 'jax[cuda12-local]' nvidia-cuda-nvcc-cu12
+.venv-tpu/.installed: REQUIREMENTS = 'jax[tpu]'
+.venv-%/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --upgrade pip
+	.venv-$*/bin/python -m pip install --quiet --editable '.[optax]' $(REQUIREMENTS)
+	touch $@
+
 $(STAMP)-benchmarks: $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable '.[benchmarks]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) build .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu build .pytest_cache .ruff_cache

@@ -69,6 +69,7 @@ class Compiler:
     def __init__(self, platform: str, topology: str | None = None):
         self.platform = platform
         os.environ["JAX_PLATFORMS"] = "cpu"
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         if platform == "tpu":
             os.environ.update(TPU_SETTINGS)
         else:

@@ -1,0 +1,88 @@
+"""Writes the tables of docs/accelerators.md from the results of accelerators.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from accelerators import RESULTS, is_worse, name_of
+
+PAGE = Path(__file__).parents[1] / "docs" / "accelerators.md"
+FIELDS = ("kernels", "temporaries", "accessed", "prefetched", "atomics")
+
+
+def rows_of(platform: str) -> list[dict[str, Any]]:
+    rows = json.loads((RESULTS / f"accelerators-{platform}.json").read_text())
+    for row in rows:
+        for contender in ("jaxops", "idiom"):
+            if "error" not in row[contender]:
+                row[contender] = {"kernels": 0, "temporaries": 0, "atomics": []} | row[contender]
+                if platform == "tpu":
+                    row[contender] = {"accessed": 0, "prefetched": 0} | row[contender]
+                else:
+                    row[contender] |= {"accessed": None}
+    return rows
+
+
+def pair(row: dict[str, Any] | None, field: str, unit: float = 1) -> str:
+    """Of jaxops and of the idiom."""
+    if row is None:
+        return "-"
+    if "error" in row["jaxops"]:
+        return "error"
+    values = [row[c].get(field) for c in ("jaxops", "idiom")]
+    texts = ["?" if v is None else f"{v / unit:.3g}" if unit > 1 else str(v) for v in values]
+    return " / ".join(texts) if texts[0] != texts[1] else texts[0]
+
+
+def table() -> str:
+    cuda, tpu = (
+        {(name_of(row), row["kind"]): row for row in rows_of(platform)}
+        for platform in ("cuda", "tpu")
+    )
+    lines = [
+        "| call | H100: kernels | gradient | MB of temporaries | gradient | additions | "
+        "v5e: MB accessed | gradient |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(name for name, _ in cuda):
+        forward, gradient = cuda.get((name, "f32")), cuda.get((name, "f32 gradient"))
+        found = [a for row in (forward, gradient) if row for a in row["jaxops"].get("atomics", [])]
+        lines.append(
+            f"| {name} | {pair(forward, 'kernels')} | {pair(gradient, 'kernels')} | "
+            f"{pair(forward, 'temporaries', 1e6)} | {pair(gradient, 'temporaries', 1e6)} | "
+            f"{', '.join(f'`{a}`' for a in dict.fromkeys(found))} | "
+            f"{pair(tpu.get((name, 'f32')), 'accessed', 1e6)} | "
+            f"{pair(tpu.get((name, 'f32 gradient')), 'accessed', 1e6)} |"
+        )
+    return "\n".join(lines)
+
+
+def misses(platform: str) -> str:
+    """The rows that are worse than their idiom, a line for each call."""
+    found: dict[str, list[str]] = {}
+    for row in rows_of(platform):
+        if worse := is_worse(row):
+            fields = ["kernels", "temporaries"] if platform == "cuda" else ["accessed"]
+            values = "; ".join(f"{field} {pair(row, field)}" for field in fields)
+            found.setdefault(name_of(row), []).append(f"{row['kind']}: {worse} ({values})")
+    return "\n".join(f"- {name}: {'; '.join(kinds)}" for name, kinds in found.items()) or "- none"
+
+
+def main() -> None:
+    text = PAGE.read_text()
+    for mark, content in (
+        ("table", table()),
+        ("cuda", misses("cuda")),
+        ("tpu", misses("tpu")),
+    ):
+        pattern = rf"(<!-- {mark} -->\n).*?(\n<!-- end -->)"
+        text, count = re.subn(pattern, lambda m, c=content: m[1] + c + m[2], text, flags=re.DOTALL)
+        assert count == 1, mark
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
