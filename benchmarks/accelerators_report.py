@@ -78,8 +78,10 @@ def main() -> None:
         ("cuda", misses("cuda")),
         ("tpu", misses("tpu")),
     ):
-        pattern = rf"(<!-- {mark} -->\n).*?(\n<!-- end -->)"
-        text, count = re.subn(pattern, lambda m, c=content: m[1] + c + m[2], text, flags=re.DOTALL)
+        pattern = rf"(<!-- {mark} -->\n).*?(<!-- end -->)"
+        text, count = re.subn(
+            pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL
+        )
         assert count == 1, mark
     PAGE.write_text(text)
 

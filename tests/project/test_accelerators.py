@@ -101,3 +101,11 @@ def test_faults_and_what_is_worse():
     assert accelerators.is_worse({**ROW, "jaxops": more, "idiom": tpu}) == "bytes"
     copied = {**more, "prefetched": 100}
     assert not accelerators.is_worse({**ROW, "jaxops": copied, "idiom": tpu})
+
+
+def test_the_page_has_the_results():
+    report = importlib.import_module("accelerators_report")
+    page = report.PAGE.read_text()
+    assert report.table() in page
+    for platform in ("cuda", "tpu"):
+        assert report.misses(platform) in page
