@@ -25,6 +25,7 @@ def linear_primitive(
     batch: Callable | None = None,
     transpose: Callable | None = None,
     returns_list: bool = False,
+    is_typed_as_first: bool = False,
 ) -> Primitive:
     """`reference` as one equation of a program.
 
@@ -39,12 +40,17 @@ def linear_primitive(
         transpose: the rule of the transpose. If it is given, the tangent is the primitive again, so
             that the rule is reached; else the tangent is `reference` of the tangents.
         returns_list: whether `reference` returns a list.
+        is_typed_as_first: whether the result has the type of the first operand, so that it need not
+            be found by tracing the reference.
     """
     primitive = Primitive(name)
     primitive.multiple_results = returns_list
     primitive.def_impl(reference)
-    type_rule = types_of_results if returns_list else type_of_result
-    primitive.def_abstract_eval(functools.partial(type_rule, reference))
+    if is_typed_as_first:
+        primitive.def_abstract_eval(lambda first, *_: first)
+    else:
+        type_rule = types_of_results if returns_list else type_of_result
+        primitive.def_abstract_eval(functools.partial(type_rule, reference))
     tangent_fn = primitive.bind if transpose else reference
     ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
     ad.primitive_transposes[primitive] = transpose or functools.partial(_transpose, reference)

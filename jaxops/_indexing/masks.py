@@ -74,8 +74,18 @@ def _write_transpose(cotangent, updates, valid):
 
 
 read_p = linear_primitive(
-    "masked_read", _read, num_linear=2, batch=_batch, transpose=_read_transpose
+    "masked_read",
+    _read,
+    num_linear=2,
+    batch=_batch,
+    transpose=_read_transpose,
+    is_typed_as_first=True,
 )
 write_p = linear_primitive(
-    "unmasked_write", _write, num_linear=1, batch=_batch, transpose=_write_transpose
+    "unmasked_write",
+    _write,
+    num_linear=1,
+    batch=_batch,
+    transpose=_write_transpose,
+    is_typed_as_first=True,
 )
