@@ -9,8 +9,11 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.interpreters import mlir
 
 from jaxops._primitives import linear_primitive, varying_alike
+
+_PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 
 
 def reverse_prefixes(
@@ -25,26 +28,43 @@ def reverse_prefixes(
 
 
 def _gather_reversed(input, lengths, *, seq_axis, batch_axes):
+    positions, windows, in_positions = _positions(input, lengths, seq_axis, batch_axes)
+    indexed = (*batch_axes, seq_axis)
+    # Batching dimensions let XLA leave each shard of the batch where it is.
+    dimension_numbers = lax.GatherDimensionNumbers(
+        offset_dims=windows,
+        collapsed_slice_dims=(seq_axis,),
+        start_index_map=(seq_axis,),
+        operand_batching_dims=batch_axes,
+        start_indices_batching_dims=in_positions,
+    )
+    sizes = tuple(1 if d in indexed else dim for d, dim in enumerate(input.shape))
+    return lax.gather(input, positions, dimension_numbers, sizes, mode=_PROMISE)
+
+
+def _scatter_reversed(input, lengths, *, seq_axis, batch_axes):
+    """The same: a permutation that is its own inverse may put elements where it would take them."""
+    positions, windows, in_positions = _positions(input, lengths, seq_axis, batch_axes)
+    dimension_numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=windows,
+        inserted_window_dims=(seq_axis,),
+        scatter_dims_to_operand_dims=(seq_axis,),
+        operand_batching_dims=batch_axes,
+        scatter_indices_batching_dims=in_positions,
+    )
+    options = {"unique_indices": True, "mode": _PROMISE}
+    return lax.scatter(jnp.zeros_like(input), positions, input, dimension_numbers, **options)
+
+
+def _positions(input, lengths, seq_axis: int, batch_axes: tuple[int, ...]):
+    """Index vectors along `seq_axis`, the other axes, and which of its dimensions are the batch."""
     indexed = sorted((*batch_axes, seq_axis))
     lengths = lax.expand_dims(lengths, (indexed.index(seq_axis),))
     shape = tuple(input.shape[d] for d in indexed)
     positions = lax.broadcasted_iota(lengths.dtype, shape, indexed.index(seq_axis))
     positions = jnp.where(positions < lengths, lengths - 1 - positions, positions)
-    # Batching dimensions let XLA leave each shard of the batch where it is.
-    dimension_numbers = lax.GatherDimensionNumbers(
-        offset_dims=tuple(d for d in range(input.ndim) if d not in indexed),
-        collapsed_slice_dims=(seq_axis,),
-        start_index_map=(seq_axis,),
-        operand_batching_dims=batch_axes,
-        start_indices_batching_dims=tuple(indexed.index(axis) for axis in batch_axes),
-    )
-    return lax.gather(
-        input,
-        positions[..., None],
-        dimension_numbers,
-        tuple(1 if d in indexed else dim for d, dim in enumerate(input.shape)),
-        mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
-    )
+    windows = tuple(d for d in range(input.ndim) if d not in indexed)
+    return positions[..., None], windows, tuple(map(indexed.index, batch_axes))
 
 
 def _batch(bind, operands, dims, *, seq_axis, batch_axes):
@@ -69,4 +89,8 @@ def _transpose(cotangent, input, lengths, **axes):
 
 reverse_prefixes_p = linear_primitive(
     "reverse_sequence", _gather_reversed, num_linear=1, batch=_batch, transpose=_transpose
+)
+# On a TPU a scatter of rows moves a third of the bytes of the gather.
+mlir.register_lowering(
+    reverse_prefixes_p, mlir.lower_fun(_scatter_reversed, multiple_results=False), platform="tpu"
 )
