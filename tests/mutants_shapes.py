@@ -174,8 +174,8 @@ MUTANTS = {
     ],
     "_ops/patches": [
         (
-            "start = pixel * windows.rate",
-            "start = pixel",
+            "starts = (0, i * rows.rate,",
+            "starts = (0, i,",
             "test_lowered.py -k patches",
         ),
         (

@@ -222,13 +222,15 @@ def _moving(stride: int, count: int, size: int) -> int:
 def _join_pixels(x: jax.Array, *, rows: _Windows, cols: _Windows) -> jax.Array:
     """A strided view of `x` for each pixel of a window, joined: a GPU and a TPU make one loop."""
 
-    def view(x, axis, windows, pixel):
-        start = pixel * windows.rate
-        stop = start + (windows.count - 1) * windows.stride + 1
-        return lax.slice_in_dim(x, start, stop, windows.stride, axis)
+    strides = (1, rows.stride, cols.stride, 1)
 
-    of_rows = [view(x, 1, rows, i) for i in range(rows.size)]
-    return lax.concatenate([view(r, 2, cols, j) for r in of_rows for j in range(cols.size)], 3)
+    def view(i, j):
+        starts = (0, i * rows.rate, j * cols.rate, 0)
+        last = (rows.count - 1) * rows.stride, (cols.count - 1) * cols.stride
+        stops = (x.shape[0], starts[1] + last[0] + 1, starts[2] + last[1] + 1, x.shape[3])
+        return lax.slice(x, starts, stops, strides)
+
+    return lax.concatenate([view(i, j) for i in range(rows.size) for j in range(cols.size)], 3)
 
 
 def _join_both(x: jax.Array, *, rows: _Windows, cols: _Windows) -> jax.Array:
