@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -131,8 +132,18 @@ def _mirror(tensor, op, paddings, filling):
                 f"{op}: paddings must be {limit} in mode {filling}; received {paddings} with "
                 f"tensor of shape {tensor.shape}"
             )
-    # The last dimension first, while there is least to copy piecemeal.
-    for axis in reversed(range(tensor.ndim)):
+    axes = range(tensor.ndim)
+    forwards, backwards = (
+        functools.partial(_mirror_in_turn, axes=order, paddings=paddings, border=border)
+        for order in (axes, axes[::-1])
+    )
+    # The last dimension first, while there is least to copy piecemeal; on a TPU it is copied in
+    # tiles, and goes last.
+    return lax.platform_dependent(tensor, tpu=forwards, default=backwards)
+
+
+def _mirror_in_turn(tensor, *, axes, paddings, border: int):
+    for axis in axes:
         (before, after), stop = paddings[axis], tensor.shape[axis] - border
         parts = [tensor]
         if before:
