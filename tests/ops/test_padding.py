@@ -91,4 +91,5 @@ def test_a_traced_constant():
 def test_no_gather(platform):
     program = jax.jit(lambda x: jaxops.pad(x, [[1, 1], [2, 2]], "REFLECT"))
     text = program.trace(X).lower(lowering_platforms=(platform,)).as_text()
-    assert set(re.findall(r"stablehlo\.(\w+)", text)) == {"slice", "reverse", "concatenate"}
+    moves = set(re.findall(r"stablehlo\.(\w+)", text)) - {"case", "constant", "return"}
+    assert moves == {"slice", "reverse", "concatenate"}
