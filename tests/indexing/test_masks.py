@@ -7,7 +7,7 @@ import pytest
 
 from jaxops._indexing import masks
 
-X = jnp.arange(1.0, 7.0).reshape(3, 2)
+X = jnp.arange(1, 7, dtype=jnp.float32).reshape(3, 2)
 VALID = jnp.array([True, False, True])[:, None]
 FILL = jnp.float32(9)
 READ = [[1, 2], [9, 9], [5, 6]]
@@ -54,7 +54,7 @@ def test_programs_for_devices_mask_no_updates():
     import jaxops
 
     def gradient(rows, indices):
-        return jax.vjp(lambda p: jaxops.gather(p, indices), jnp.zeros((9, 2)))[1](rows)
+        return jax.vjp(lambda p: jaxops.gather(p, indices), jnp.zeros((9, 2), jnp.float32))[1](rows)
 
     def scatter(rows, indices):
         return jaxops.scatter_nd(indices[:, None], rows, [9, 2])
