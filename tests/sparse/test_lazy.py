@@ -328,7 +328,9 @@ def test_only_tables_and_states_have_their_size(name):
     ]
     tables = [x for x in jax.tree.leaves(args) if x.shape == (MANY_ROWS, 8)]
     # Without a state the table takes what SGD adds, row by row, and none is gathered to be set.
+    # With jaxlib 0.10.2 the addition has a form for CUDA.
     expected = ["scatter-add"] if name == "sgd" else ["scatter"] * len(tables)
+    made = ["scatter-add" if op == "atomic_sums" else op for op in made]
     assert [op for op in made if op not in ("reshape", "jit")] == expected
 
 
