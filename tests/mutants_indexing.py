@@ -200,9 +200,24 @@ MUTANTS = {
             "test_dispatch.py -k 'second_eager and gather'",
         ),
         (
-            "        except OutOfBoundsError:\n            pass",
-            "        except OutOfBoundsError:\n            raise",
-            "test_dispatch.py -k results_known",
+            "    except OutOfBoundsError:\n        return None",
+            "    except OutOfBoundsError:\n        raise",
+            "test_dispatch.py -k not_known",
+        ),
+        (
+            "lambda x: np.asarray(x)[()], result",
+            "lambda x: x, result",
+            "test_dispatch.py -k functions_of_jax",
+        ),
+        (
+            "return are_integers and sum(",
+            "return True or sum(",
+            "test_dispatch.py -k not_known",
+        ),
+        (
+            "sum(x.size for x in results) <= _MANY",
+            "True",
+            "test_dispatch.py -k not_known",
         ),
         (
             "with jax.named_scope(scope):\n            return call(",

@@ -308,9 +308,11 @@ def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
             # Host values depend on nothing that is traced, so the cast can run at once.
             with jax.ensure_compile_time_eval(), jax.enable_x64(True):
                 result = run(op, impl, {arg: x}, name=name, dtype=dtype)
-            # At trace time integers may be shapes, as for the ops that move elements.
-            holds_shapes = not is_eager and {x.dtype.kind, dtype.kind} <= {"i", "u"}
-            return np.asarray(result) if holds_shapes else result
+            # At trace time integers may be shapes, as in every op, and floats made of them a part
+            # of a shape's computation.
+            kinds = {x.dtype.kind, dtype.kind}
+            holds_shapes = not is_eager and kinds <= set("iuf") and kinds != {"f"}
+            return np.asarray(result)[()] if holds_shapes else result
     return run(op, impl, {arg: x}, name=name, dtype=dtype)
 
 

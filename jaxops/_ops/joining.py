@@ -14,18 +14,22 @@ from jax import lax
 
 from jaxops._indexing.pieces import are_too_many, concatenate, split_into
 from jaxops._run.arguments import (
+    STATIC_HINT,
     Arrayable,
     brief,
     canonical_axis,
     check_numeric_or_bool,
     is_scalar,
     kind,
+    refuse_traced,
     static_dims,
     static_int,
     static_int_of_one,
     to_numpy,
 )
 from jaxops._run.dispatch import run
+
+_SPLIT_HINT = f"jaxops.dynamic_partition(size=) takes traced numbers of pieces; {STATIC_HINT}"
 
 
 def split(
@@ -75,6 +79,7 @@ def split(
         sizes = None
         count = static_int(pieces, op, arg)
     else:
+        refuse_traced(pieces, op, arg, _SPLIT_HINT)
         sizes = static_dims(pieces, op, arg)
         count = len(sizes)
     if count < 1:

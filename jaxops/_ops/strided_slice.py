@@ -19,6 +19,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops.shaping import shape_of
 from jaxops._run.arguments import (
+    STATIC_HINT,
     Arrayable,
     brief,
     is_static_int,
@@ -335,7 +336,8 @@ def _range_part(op: str, arg: str, i: int, value: Any) -> int:
     if isinstance(value, Tracer):
         raise TypeError(
             f"{op}: {arg}[{i}] must be static, because a range decides the shape of the result; "
-            f"received a traced value (bit {i} of shrink_axis_mask makes it a single index)"
+            f"received a traced value (bit {i} of shrink_axis_mask makes it a single index); "
+            f"jaxops.slice takes a traced begin, with a static size; {STATIC_HINT}"
         )
     return static_int(value, op, f"{arg}[{i}]")
 

@@ -23,6 +23,11 @@ Arrayable: TypeAlias = ArrayLike | Sequence[Any]
 
 _DEEPEST = 100  # levels of lists: more than NumPy has dimensions
 _DEEPEST_TREE = 250  # levels of a pytree: a share of the calls that Python's stack holds
+# For an argument that is traced and must not be.
+STATIC_HINT = (
+    "inside jit compute it from Python ints, NumPy arrays, x.shape or jaxops.shape(x) in place of "
+    "arrays of jnp, or name it in static_argnums or static_argnames"
+)
 X64_HINT = 'switch 64-bit types on with jax.config.update("jax_enable_x64", True)'
 
 
@@ -359,7 +364,18 @@ def static_int(x: object, op: str, arg: str) -> int:
     x = readable(x)
     if is_static_int(x):
         return int(x)  # type: ignore[call-overload]
-    raise TypeError(f"{op}: {arg} must be a static int; received {brief(x)}")
+    hint = f"; {STATIC_HINT}" if isinstance(x, Tracer) else ""
+    raise TypeError(f"{op}: {arg} must be a static int; received {brief(x)}{hint}")
+
+
+def refuse_traced(x: object, op: str, arg: str, hint: str = STATIC_HINT) -> None:
+    """Refuses an argument that has to be static and is, or holds, a traced value."""
+    if isinstance(x, Tracer):
+        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}; {hint}")
+    if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
+        raise TypeError(
+            f"{op}: {arg} must be static; received a list with a traced value in it; {hint}"
+        )
 
 
 def static_int_of_one(x: object, op: str, arg: str) -> int:
@@ -395,10 +411,7 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
     if isinstance(x, (list, tuple)) and all([type(i) is int for i in x]):
         return tuple(x)
-    if isinstance(x, Tracer):
-        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
-    if isinstance(x, (list, tuple)) and any(isinstance(i, Tracer) for i in x):
-        raise TypeError(f"{op}: {arg} must be static; received a list with a traced value in it")
+    refuse_traced(x, op, arg)
     # All at once: each component of a JAX array would cost a transfer.
     components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)
     error = ValueError if _is_list_or_ints(components) else TypeError
@@ -439,8 +452,7 @@ def _is_list_or_ints(x: object) -> bool:
 
 def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...], ...]:
     """Rows of Python ints known at trace time; `shape` is for the message, such as `[rank, 2]`."""
-    if isinstance(x, Tracer):
-        raise TypeError(f"{op}: {arg} must be static; received {brief(x)}")
+    refuse_traced(x, op, arg)
     rows: Any = [*map(readable, x)] if isinstance(x, (list, tuple)) else as_numpy_or_none(x)
     if rows is None or (isinstance(rows, np.ndarray) and rows.ndim != 2):
         error = ValueError if _is_list_or_ints(rows) else TypeError
@@ -487,5 +499,6 @@ def check_addressable(
 
 def check_bool(x: object, op: str, arg: str) -> bool:
     if not isinstance(x, (bool, np.bool_)):
-        raise TypeError(f"{op}: {arg} must be a static bool; received {brief(x)}")
+        hint = f"; {STATIC_HINT}" if isinstance(x, Tracer) else ""
+        raise TypeError(f"{op}: {arg} must be a static bool; received {brief(x)}{hint}")
     return bool(x)

@@ -134,7 +134,7 @@ def _run(
     like: str | None,
 ) -> Any:
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
-    op, mode = call.op, call.mode
+    op = call.op
     for arg, x in data.items():
         if arguments.is_host_string(x):
             if not moves_elements:
@@ -146,16 +146,10 @@ def _run(
     def on_numbers(call):
         return on_arrays(call, *_to_operands(op, data, fill_value, like))
 
-    is_known = moves_elements and not _jax_internals.is_eager()
-    if is_known and _holds_shapes(op, data, indices, fill_value):
-        # What is known at trace time and may be a shape stays known, so that
-        # `reshape(x, concat([shape(x)[:1], [-1]], 0))` compiles.
-        known = call._replace(mode="error") if mode == "device" else call
-        try:
-            with jax.ensure_compile_time_eval():
-                return on_numbers(known)
-        except OutOfBoundsError:
-            pass  # the program raises it, should it come here, and run on a CPU
+    if not _jax_internals.is_eager():
+        known = _shape_arithmetic(call, on_numbers, [*data.values(), *indices.values(), fill_value])
+        if known is not None:
+            return known
     return on_numbers(call)
 
 
@@ -176,18 +170,36 @@ def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object],
     return like is None or len({x.dtype for x in data.values()}) == 1  # type: ignore[attr-defined]
 
 
-def _holds_shapes(
-    op: str, data: Mapping[str, object], indices: Mapping[str, object], fill_value
-) -> bool:
-    """Whether all is known, and integers, and no more of them than a shape may have."""
-    arg = " and ".join([*data, *indices])
-    leaves = arguments.leaves([*data.values(), *indices.values(), fill_value], op, arg)
+def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:
+    """Inside a trace, the result of known integers, where the result too may be a shape; or None.
+
+    So `jnp.ones(stack([3, shape(x)[0]]))` compiles. Like `shape`, the result of host integers is
+    of NumPy, as whatever JAX computes from an array of its own inside a trace is traced.
+    """
+    arg = " and ".join([*call.data, *call.indices])
+    leaves = arguments.leaves(args, call.op, arg)
     if any(isinstance(leaf, Tracer) for leaf in leaves):
-        return False
-    if sum(np.size(leaf) for leaf in leaves) > _MANY:
-        return False
-    arrays = map(arguments.as_numpy_or_none, data.values())
-    return all(array is not None and array.dtype.kind in "iu" for array in arrays)
+        return None
+    arrays = [*map(arguments.as_numpy_or_none, args[: len(call.data)])]
+    if not all(array is not None and array.dtype.kind in "iub" for array in arrays):
+        return None
+    if sum(map(np.size, leaves)) > _MANY or not _may_be_shapes(lambda: on_numbers(call)):
+        return None
+    try:
+        with jax.ensure_compile_time_eval():
+            result = on_numbers(call._replace(mode="error") if call.mode == "device" else call)
+    except OutOfBoundsError:
+        return None  # the program raises it, should it come here, and run on a CPU
+    if any(isinstance(leaf, jax.Array) for leaf in leaves):
+        return result
+    return jax.tree.map(lambda x: np.asarray(x)[()], result)
+
+
+def _may_be_shapes(f: Callable) -> bool:
+    """Whether the results are integers, and no more of them than a shape may have."""
+    results = jax.tree.leaves(jax.eval_shape(f))
+    are_integers = all(jnp.issubdtype(x.dtype, jnp.integer) for x in results)
+    return are_integers and sum(x.size for x in results) <= _MANY
 
 
 def _to_operands(op: str, data: Mapping[str, object], fill_value: object, like: str | None):

@@ -14,12 +14,11 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.core import Tracer
 from jax.typing import DTypeLike
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import Arrayable, as_numpy_or_none, brief, static_int
+from jaxops._run.arguments import Arrayable, as_numpy_or_none, brief, refuse_traced, static_int
 
 
 @contextlib.contextmanager
@@ -227,8 +226,7 @@ def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) ->
         Array([[2, 1],
                [4, 3]], dtype=int32)
     """
-    if isinstance(dims, Tracer):
-        raise TypeError("reverse: dims must be static; received a traced array")
+    refuse_traced(dims, "reverse", "dims")
     flags = as_numpy_or_none(dims)
     rank = len(shape_of(tensor, "reverse", "tensor"))
     if flags is None or flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):

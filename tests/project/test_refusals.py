@@ -24,6 +24,17 @@ def test_refused(case):
     assert words in str(info.value)
 
 
+def test_what_must_be_static_says_how():
+    """Each refusal of a traced value where a static one is needed."""
+    told = 0
+    for call, exception, words in CALLS.values():
+        if "static" in words and "traced" in words and exception is TypeError:
+            with pytest.raises(TypeError, match="static_argnums"):
+                call()
+            told += 1
+    assert told > 30
+
+
 def test_number_of_calls():
     assert len(CALLS) == sum(map(len, TABLES))  # no id stands in two tables
     assert len(CALLS) - len(names.CALLS) >= 1000

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from checks import assert_fails
 from jax.core import Tracer
-from records import joined
+from records import CALLS, FUNCTIONS, joined
 from records.record import X
 
 import jaxops
+from jaxops.compat import v0
 
 CASES = joined("out_of_bounds")
 
@@ -35,12 +36,56 @@ def test_components_are_joined_without_change():
     assert_fails("slice index", corner, huge, zero)
 
 
-def test_results_known_while_tracing_stay_known():
-    def op(x):
-        known = jaxops.gather([2, 3, 4], [1])
-        assert not isinstance(known, Tracer)
-        assert isinstance(jaxops.gather([2, 3, 4], [7]), Tracer)  # for the program to raise
-        return x.reshape(tuple(np.asarray(known)))
+def of_integers(kind, value):
+    if kind == "arrays":
+        return [np.asarray(x, np.int32) for x in value]
+    return np.asarray(value, np.int32) if kind in ("data", "scalar") else value
 
+
+# Whose results are other dtypes, or integers of other dtypes than x64 allows; and gradients.
+OF_INTEGERS = [
+    name
+    for name, call in CALLS.items()
+    if not {"grads", "text"} & {kind for kind, _ in call.values()}
+    and name.split(".")[-1] not in ("to_double", "to_int64", "to_bfloat16", "one_hot")
+    and "IndexedSlices" not in name
+]
+
+
+@pytest.mark.parametrize("name", OF_INTEGERS)
+def test_shapes_are_computed_while_tracing(name):
+    """What is computed of integers that the host knows is of NumPy, so it serves as a shape."""
+    arguments = {arg: of_integers(*value) for arg, value in CALLS[name].items()}
+    eager = FUNCTIONS[name](**arguments)
+    found = []
+    jax.jit(lambda: found.extend(jax.tree.leaves(FUNCTIONS[name](**arguments))))()
+    assert all(isinstance(x, (np.ndarray, np.generic)) for x in found), found
+    for ours, expected in zip(found, jax.tree.leaves(eager), strict=True):
+        np.testing.assert_array_equal(ours, expected, strict=True)
+
+
+def test_shapes_that_functions_of_jax_take():
+    def shaped(x):
+        rows, columns = jaxops.unstack(jaxops.shape(x))
+        half = jaxops.cast(jaxops.to_float(rows) * 0.5, "int32")
+        flat = jaxops.reshape(jaxops.stack([rows // 2, columns]), [-1])
+        last = jaxops.slice(jaxops.shape(x), [1], [1])
+        padded = jaxops.concat([v0.pack([3, half]), jaxops.tile(last, [1])], 0)
+        return jnp.arange(rows * 2), jnp.ones(flat), jnp.ones(padded), x[:1].reshape(padded[1:])
+
+    shapes = [x.shape for x in jax.jit(shaped)(jnp.zeros((2, 6)))]
+    assert shapes == [(4,), (1, 6), (3, 1, 6), (1, 6)]
+
+
+def test_what_is_not_known_or_no_shape_is_traced():
+    def op(x):
+        assert isinstance(jaxops.gather([2, 3, 4], [7]), Tracer)  # for the program to raise
+        assert isinstance(jaxops.gather([2, 3, 4], x), Tracer)
+        assert isinstance(jaxops.tile([1], [257]), Tracer)  # a large constant
+        assert isinstance(jaxops.gather([2.0, 3.0], [1]), Tracer)
+        assert isinstance(jaxops.gather(table, [1]), jax.Array)  # what JAX holds stays there
+        return x
+
+    table = jnp.arange(3)
+    jax.jit(op)(jnp.int32(0))
     assert_fails("indices[0] = 7", jax.jit(lambda: jaxops.gather([2, 3, 4], [7])))
-    assert jax.jit(op)(jnp.ones(3)).shape == (3,)
