@@ -112,17 +112,22 @@ def main() -> None:
     parser.add_argument("platform", choices=["cuda", "tpu"])
     parser.add_argument("--quick", action="store_true", help="a few rows; writes nothing")
     parser.add_argument("--only", default="", help="rows whose name has this in it; writes nothing")
+    parser.add_argument("--missing", action="store_true", help="adds what the results lack")
     parser.add_argument("--kinds", nargs="+", default=KINDS)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     options = parser.parse_args()
     from accelerator_rows import WORKS
 
+    path = RESULTS / f"accelerators-{options.platform}.json"
+    known = json.loads(path.read_text()) if options.missing else []
+    done = {(name_of(row), row["kind"]) for row in known}
     context = multiprocessing.get_context("spawn")
     tasks = [
         (number, kind)
         for number, work in enumerate(WORKS)
         if options.only in f"{work.op} {work.what}" and (work.quick or not options.quick)
         for kind in options.kinds
+        if (name_of_work(work), kind) not in done
     ]
     with concurrent.futures.ProcessPoolExecutor(
         options.processes, context, start, (options.platform,)
@@ -136,8 +141,11 @@ def main() -> None:
     if failed:
         raise SystemExit("\n".join(failed))
     if not (options.quick or options.only):
+        names = [name_of_work(work) for work in WORKS]
+        rows += [row for row in known if name_of(row) in names]
+        rows.sort(key=lambda row: (names.index(name_of(row)), KINDS.index(row["kind"])))
         text = ",\n".join(json.dumps(without_nothing(row)) for row in rows)
-        (RESULTS / f"accelerators-{options.platform}.json").write_text(f"[\n{text}\n]\n")
+        path.write_text(f"[\n{text}\n]\n")
 
 
 def without_nothing(row: dict[str, Any]) -> dict[str, Any]:
