@@ -36,3 +36,16 @@ def test_pictures_are_there():
     named = set(re.findall(r"\]\((?:\.\./docs/)?(pictures/[^)]+)\)", shown))
     assert len(named) > 20
     assert sorted(named) == sorted(f"pictures/{p.name}" for p in (DOCS / "pictures").iterdir())
+
+
+def test_page_on_porting_shows_what_parity_runs():
+    """Each function that is shown is one of those before or after, and all are shown."""
+    page = (DOCS / "porting.md").read_text()
+    shown = set(re.findall(r"^```python\n(def .*?)^```$", page, re.M | re.S))
+    defined = set()
+    for name in ("ports_before", "ports_after"):
+        text = (DOCS.parent / "tests" / "parity" / f"{name}.py").read_text()
+        functions = re.findall(r"^def .*?(?=^\S|\Z)", text, re.M | re.S)
+        defined |= {function.rstrip() + "\n" for function in functions}
+    assert shown == defined
+    assert len(shown) == 12
