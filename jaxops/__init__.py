@@ -3,6 +3,10 @@
 from jaxops import _cpu as _cpu  # the forms that programs for the CPU compute faster
 from jaxops import _cuda as _cuda  # and those for a GPU
 from jaxops import compat as compat
+from jaxops import dtypes as dtypes  # the functions once more, where TensorFlow has them
+from jaxops import image as image
+from jaxops import nn as nn
+from jaxops import strings as strings
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._errors import typed_errors as typed_errors
 from jaxops._ops.bitcast import bitcast as bitcast

@@ -19,8 +19,9 @@ def table() -> dict[str, set[str]]:
 
 
 def room_of(path: Path) -> str:
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return "jaxops" if parts == ("__init__",) else parts[0]
+    room, *module = path.relative_to(PACKAGE).with_suffix("").parts
+    # Modules of public names, such as `nn`, are part of the public names.
+    return "jaxops" if not module and (room == "__init__" or not room.startswith("_")) else room
 
 
 def imported(path: Path) -> set[str]:

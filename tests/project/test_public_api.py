@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import operator
 import pickle
 from importlib.metadata import version
 from types import FunctionType
@@ -9,6 +10,7 @@ from types import FunctionType
 import jax
 import jax.numpy as jnp
 import pytest
+from records import RECORDS
 
 import jaxops
 
@@ -42,6 +44,15 @@ def test_options_that_tensorflow_lacks_are_keywords(name):
             assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
     if "mode" in parameters:
         assert parameters["mode"].default == "device"
+
+
+def test_names_of_tensorflow_lead_to_the_functions():
+    """`tf.nn.depth_to_space` is `jaxops.nn.depth_to_space`, and so for every function."""
+    paths = {record.readme.partition(" | ")[0].strip("`") for record in RECORDS.values()}
+    paths = {path for path in paths if path.startswith("tf.") and ".compat." not in path}
+    assert len(paths) > 40
+    for path in paths:
+        assert operator.attrgetter(path.removeprefix("tf."))(jaxops) in FUNCTIONS.values(), path
 
 
 def test_version():

@@ -1,0 +1,4 @@
+"""The functions that TensorFlow has in `tf.dtypes`."""
+
+from jaxops._ops.casting import cast as cast
+from jaxops._ops.casting import saturate_cast as saturate_cast
