@@ -41,13 +41,14 @@ MUTANTS = {
     ],
     "_cuda/atomic_sums": [
         ("jnp.float32(-0.0)", "jnp.float32(0.0)", "test_atomic_sums.py -k rows"),
+        ("^ np.uint32(1 << 31)", "^ np.uint32(1 << 30)", "test_atomic_sums.py"),
         (
             "length + _VECTOR - 2) // _VECTOR + 1",
             "length + _VECTOR - 2) // _VECTOR",
             "test_atomic_sums.py -k rows",
         ),
         (
-            'updates = -updates if kind == "sub" else updates',
+            'updates = _negated(updates) if kind == "sub" else updates',
             'updates = updates if kind == "sub" else updates',
             "test_atomic_sums.py -k subtraction",
         ),

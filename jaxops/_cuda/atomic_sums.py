@@ -3,7 +3,7 @@
 Where many updates meet in few elements, such a loop is reported to take hundreds of times as long
 as an atomic addition. XLA has two of them:
 
-* a scatter that subtracts, of any dtype: the form adds what is negated;
+* a scatter that subtracts: the form adds what is negated (of 16-bit floats it stays a loop);
 * with jaxlib 0.10.2 and 0.11.0, float32 additions, unless they are vectors of 4. The compiler makes
   vectors of rows, of 8 numbers at least and a multiple of 4, if there are more numbers to add than
   threads of the device. The form adds vectors of 8, in which the elements of the window stand
@@ -18,6 +18,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.interpreters import ad
 from jaxlib.version import __version__ as jaxlib_version
@@ -66,10 +67,18 @@ def _is_widened(operand, indices, windows: Windows) -> bool:
 
 
 def _by_additions(operand, updates, indices, *, kind: str, windows: Windows, mode):
-    updates = -updates if kind == "sub" else updates
+    updates = _negated(updates) if kind == "sub" else updates
     if _is_widened(operand, indices, windows):
         return _add_vectors(operand, updates, indices, windows)
     return lax_scatter("add", operand, indices, updates, windows, mode)
+
+
+def _negated(x: jax.Array) -> jax.Array:
+    """`-x`; of float32 by the sign bits, as jaxlib 0.12 makes a subtraction of adding `-x`."""
+    if x.dtype != jnp.float32:
+        return -x
+    bits = lax.bitcast_convert_type(x, jnp.uint32) ^ np.uint32(1 << 31)
+    return lax.bitcast_convert_type(bits, x.dtype)
 
 
 def _add_vectors(operand, updates, indices, windows: Windows):
