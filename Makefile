@@ -82,13 +82,14 @@ fuzz: $(PARITY_STAMP)
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
-# What is made by running the functions: docs/dtypes.md, symbolic_shapes.md and gallery.md, the
-# README's table of functions, and what scripts print in docs/out_of_bounds.md. The tables are of
-# tests/records.
+# What is made by running the functions: docs/dtypes.md, symbolic_shapes.md, tensorflow_names.md and
+# gallery.md, the README's table of functions, and what scripts print in docs/out_of_bounds.md. The
+# tables are of tests/records.
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python docs/readme_table.py
 	PYTHONPATH=tests $(BIN)/python docs/dtype_table.py
 	PYTHONPATH=tests $(BIN)/python docs/symbolic_table.py
+	$(BIN)/python docs/names_table.py
 	$(BIN)/python docs/captured.py
 	$(BIN)/python examples/gallery.py
 

@@ -112,6 +112,42 @@ GATHERS = [
     ),
 ]
 
+# --- embeddings ---
+
+
+def by_row(ids, weights=None):
+    """A sparse tensor with 8 values in each row."""
+    places = jnp.stack(jnp.unravel_index(jnp.arange(ids.size), (ids.size // 8, 8)), axis=-1)
+    values = ids if weights is None else weights
+    return jaxops.SparseTensor(places, values, (ids.size // 8, 8))
+
+
+def means_of_rows(t, i):
+    return take(t, i).reshape(-1, 8, t.shape[1]).mean(1)
+
+
+def weighted_rows(t, i, w):
+    return (take(t, i) * w[:, None]).reshape(-1, 8, t.shape[1]).sum(1)
+
+
+EMBEDDINGS = [
+    Work("embedding_lookup", "", jaxops.embedding_lookup, take, (data(65536, 128), ids(8192))),
+    Work(
+        "embedding_lookup_sparse",
+        "mean",
+        lambda t, i: jaxops.embedding_lookup_sparse(t, by_row(i), None),
+        means_of_rows,
+        (data(65536, 128), ids(8192)),
+    ),
+    Work(
+        "safe_embedding_lookup_sparse",
+        "weighted sum",
+        lambda t, i, w: jaxops.safe_embedding_lookup_sparse(t, by_row(i), by_row(i, w), "sum"),
+        weighted_rows,
+        (data(65536, 128), ids(8192), data(8192)),
+    ),
+]
+
 # --- scatters ---
 
 
@@ -137,6 +173,79 @@ def scatter_nd(what, shape, indices, updates, quick=False):
         quick,
     )
 
+
+def segments(kind):
+    """The idiom of `unsorted_segment_*`: `jax.ops`, and what users of it divide by."""
+
+    def reduce(x, i):
+        i = beyond(i, 1000)
+        if kind not in ("mean", "sqrt_n"):
+            return getattr(jax.ops, f"segment_{kind}")(x, i, 1000)
+        counts = jax.ops.segment_sum(jnp.ones(i.shape, x.dtype), i, 1000)
+        divisors = jnp.maximum(counts, 1)[:, None]
+        divisors = jnp.sqrt(divisors) if kind == "sqrt_n" else divisors
+        return jax.ops.segment_sum(x, i, 1000) / divisors
+
+    def finite(x, i):
+        result = reduce(x, i)
+        if kind not in ("min", "max") or jnp.issubdtype(x.dtype, jnp.integer):
+            return result
+        # Where there is nothing to reduce TensorFlow has the largest finite number, not infinity.
+        info = jnp.finfo(x.dtype)
+        return jnp.clip(result, info.min, info.max)
+
+    return finite
+
+
+SEGMENTS = [
+    Work(
+        f"unsorted_segment_{kind}",
+        "rows of 32",
+        partial(getattr(jaxops, f"unsorted_segment_{kind}"), num_segments=1000),
+        segments(kind),
+        (data(8192, 32), ids(8192)),
+    )
+    for kind in ("sum", "mean", "sqrt_n", "prod", "min", "max")
+]
+
+
+def of_few(function):
+    """With 0 for a segment without rows, as TensorFlow has it for sorted ones."""
+
+    def reduce(x, i):
+        counts = jax.ops.segment_sum(jnp.ones(i.shape, jnp.int32), i, 1000)
+        return jnp.where(counts[:, None] == 0, 0, function(x, i))
+
+    return reduce
+
+
+SEGMENTS += [
+    Work(
+        f"segment_{kind}",
+        "rows of 32",
+        partial(getattr(jaxops, f"segment_{kind}"), num_segments=1000),
+        of_few(segments(kind)) if kind in ("min", "max") else segments(kind),
+        (data(8192, 32), ids(8192)),
+    )
+    for kind in ("sum", "mean", "prod", "min", "max")
+]
+
+
+def sparse_segments(kind):
+    reduce = segments(kind)
+    return lambda x, i, s: reduce(take(x, i), s)
+
+
+SEGMENTS += [
+    Work(
+        f"sparse_segment_{kind}",
+        "rows of 32",
+        partial(getattr(jaxops, f"sparse_segment_{kind}"), num_segments=1000),
+        sparse_segments(kind),
+        (data(4096, 32), ids(8192), ids(8192)),
+    )
+    for kind in ("sum", "mean", "sqrt_n")
+]
 
 KINDS = {"add": "add", "sub": "subtract", "max": "max", "min": "min", "update": "set"}
 SCATTERS = [
@@ -211,6 +320,12 @@ def masked(x, m, size):
     return x.at[places].get(mode="fill", fill_value=0)
 
 
+def repeated(x, repeats, size=8192):
+    """`jnp.repeat` goes on with the last row, where ours are 0."""
+    rows = jnp.repeat(x, repeats, axis=0, total_repeat_length=size)
+    return jnp.where((jnp.arange(size) < repeats.sum())[:, None], rows, 0)
+
+
 def partitioned(x, numbers, parts, size):
     """By a stable sort; a number out of bounds is no part's."""
     keys = jnp.where((numbers >= 0) & (numbers < parts), numbers, parts)
@@ -229,6 +344,11 @@ def stitched(i, d, size):
     return jnp.zeros((size, *rows.shape[1:]), rows.dtype).at[at].set(rows, mode="drop")
 
 
+def others(x, y, size):
+    (places,) = jnp.nonzero(~jnp.isin(x, y), size=size, fill_value=x.size)
+    return x.at[places].get(mode="fill", fill_value=0), jnp.where(places < x.size, places, 0)
+
+
 def distinct(x, size, counts=False):
     """Sorted values, where TensorFlow has them by first occurrence."""
     return jnp.unique(x, return_inverse=True, return_counts=counts, size=size)
@@ -243,6 +363,48 @@ DATA_DEPENDENT = [
         (data(65536, 32), mask(65536)),
     ),
     Work(
+        "where",
+        "of two matrices",
+        jaxops.where,
+        jnp.where,
+        (mask(2048, 2048), data(2048, 2048), data(2048, 2048)),
+    ),
+    Work(
+        "where",
+        "positions",
+        lambda m: jaxops.where(m, size=32768),
+        lambda m: jnp.argwhere(m, size=32768, fill_value=0),
+        (mask(256, 256),),
+    ),
+    Work(
+        "repeat",
+        "evenly",
+        lambda x: jaxops.repeat(x, 3, 0),
+        lambda x: jnp.repeat(x, 3, 0),
+        (data(8192, 128),),
+    ),
+    Work(
+        "repeat",
+        "with size=",
+        lambda x, n: jaxops.repeat(x, n, 0, size=8192),
+        repeated,
+        (data(8192, 128), ids(8192)),
+    ),
+    Work(
+        "sequence_mask",
+        "",
+        lambda n: jaxops.sequence_mask(n, 512),
+        lambda n: jnp.arange(512)[None] < n[:, None],
+        (ids(4096),),
+    ),
+    Work(
+        "searchsorted",
+        "in 1,000",
+        jaxops.searchsorted,
+        jnp.searchsorted,
+        (ids(1000), ids(1 << 16)),
+    ),
+    Work(
         "dynamic_partition",
         "8 parts",
         lambda x, n: jaxops.dynamic_partition(x, n, 8, size=8192),
@@ -255,6 +417,13 @@ DATA_DEPENDENT = [
         lambda i, d: jaxops.dynamic_stitch(i, d, size=65536),
         partial(stitched, size=65536),
         ([ids(8192)] * 8, [data(8192, 32)] * 8),
+    ),
+    Work(
+        "setdiff1d",
+        "65,536 elements",
+        lambda x, y: jaxops.setdiff1d(x, y, size=1 << 16),
+        partial(others, size=1 << 16),
+        (ids(1 << 16), ids(1 << 16)),
     ),
     Work(
         "unique",
@@ -293,12 +462,74 @@ def shuffle_channels(x):
     return jnp_depth_to_space(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
 
 
+def unraveled(i):
+    """Of 1,024 columns; what is out of bounds reads 0."""
+    i = jnp.where((i >= 0) & (i < 1 << 20), i, 0)
+    return jnp.stack(jnp.unravel_index(i, (1024, 1024)))
+
+
+def inverted(x):
+    """Of numbers that stand there twice the first counts."""
+    last = jnp.iinfo(jnp.int32).max
+    places = jnp.full(x.shape, last).at[beyond(x, x.size)].min(jnp.arange(x.size), mode="drop")
+    return jnp.where(places == last, 0, places)
+
+
 MATRIX = (data(2048, 2048),)
 IMAGE = (data(16, 128, 128, 16),)
 BATCHES = (data(64, 64, 64, 16),)
 ONES, THREE = [1, 1, 1, 1], [1, 3, 3, 1]
 EDGES = [[1, 1], [2, 0]]
 MOVES = [
+    Work(
+        "matrix_band_part",
+        "lower triangles",
+        lambda x: jaxops.matrix_band_part(x, -1, 0),
+        jnp.tril,
+        (data(16, 512, 512),),
+    ),
+    Work(
+        "matrix_diag",
+        "",
+        jaxops.matrix_diag,
+        lambda x: x[..., None] * jnp.eye(512, dtype=x.dtype)[None],
+        (data(16, 512),),
+    ),
+    Work(
+        "matrix_diag_part",
+        "",
+        jaxops.matrix_diag_part,
+        lambda x: jnp.diagonal(x, axis1=-2, axis2=-1),
+        (data(16, 512, 512),),
+    ),
+    Work(
+        "matrix_set_diag",
+        "",
+        jaxops.matrix_set_diag,
+        lambda x, y: jnp.where(jnp.eye(512, dtype=bool), y[..., None], x),
+        (data(16, 512, 512), data(16, 512)),
+    ),
+    Work(
+        "tensor_diag",
+        "",
+        jaxops.tensor_diag,
+        lambda x: jnp.diag(x.reshape(-1)).reshape(16, 64, 16, 64),
+        (data(16, 64),),
+    ),
+    Work(
+        "tensor_diag_part",
+        "",
+        jaxops.tensor_diag_part,
+        lambda x: jnp.diagonal(x.reshape(1024, 1024)).reshape(16, 64),
+        (data(16, 64, 16, 64),),
+    ),
+    Work(
+        "matrix_transpose",
+        "",
+        jaxops.matrix_transpose,
+        lambda x: jnp.swapaxes(x, -1, -2),
+        (data(16, 512, 512),),
+    ),
     Work("reverse", "", lambda x: jaxops.reverse(x, [0]), lambda x: x[::-1], MATRIX),
     Work(
         "reverse_sequence",
@@ -307,6 +538,21 @@ MOVES = [
         reversed_prefixes,
         (data(64, 512, 128), ids(64)),
     ),
+    Work(
+        "roll",
+        "",
+        lambda x, k: jaxops.roll(x, k, 0),
+        lambda x, k: jnp.roll(x, k, 0),
+        (data(2048, 2048), ids()),
+    ),
+    Work(
+        "unravel_index",
+        "",
+        lambda i: jaxops.unravel_index(i, [1024, 1024]),
+        unraveled,
+        (ids(1 << 20),),
+    ),
+    Work("invert_permutation", "", jaxops.invert_permutation, inverted, (ids(1 << 20),)),
     Work("transpose", "", jaxops.transpose, jnp.transpose, MATRIX),
     Work("reshape", "", lambda x: jaxops.reshape(x, [-1]), lambda x: x.reshape(-1), MATRIX),
     Work("squeeze", "", jaxops.squeeze, jnp.squeeze, (data(1, 2048, 2048),)),
@@ -326,6 +572,7 @@ MOVES = [
         ([data(1024, 512)] * 4,),
     ),
     Work("stack", "", jaxops.stack, jnp.stack, ([data(1024, 512)] * 4,)),
+    Work("parallel_stack", "", jaxops.parallel_stack, jnp.stack, ([data(1024, 512)] * 4,)),
     Work("unstack", "", jaxops.unstack, jnp.unstack, (data(4, 1024, 512),)),
     Work(
         "tile",
@@ -415,6 +662,24 @@ CASTS = [
         lambda x: [np.array(x.shape, np.int32)] * 2,
         MATRIX,
     ),
+    Work(
+        "broadcast_to",
+        "",
+        lambda x: jaxops.broadcast_to(x, [64, 8, 1024]),
+        lambda x: jnp.broadcast_to(x, (64, 8, 1024)),
+        (data(8, 1),),
+    ),
+    Work(
+        "fill",
+        "",
+        lambda x: jaxops.fill([512, 512], x),
+        lambda x: jnp.full((512, 512), x),
+        (data(),),
+    ),
+    Work("meshgrid", "", jaxops.meshgrid, jnp.meshgrid, (data(512), data(1024))),
+    Work("range", "", lambda: jaxops.range(2**20), lambda: jnp.arange(2**20), ()),
+    Work("stop_gradient", "", jaxops.stop_gradient, lax.stop_gradient, MATRIX),
+    Work("guarantee_const", "", jaxops.guarantee_const, lambda x: x, MATRIX),
     Work("rank", "", jaxops.rank, lambda x: np.int32(x.ndim), MATRIX),
     Work("size", "", jaxops.size, lambda x: np.int32(math.prod(x.shape)), MATRIX),
 ]
@@ -488,4 +753,5 @@ STEPS = [
     ),
 ]
 
-WORKS = [*GATHERS, *SCATTERS, *SLICES, *DATA_DEPENDENT, *MOVES, *CASTS, *STEPS]
+WORKS = [*GATHERS, *EMBEDDINGS, *SCATTERS, *SEGMENTS, *SLICES, *DATA_DEPENDENT, *MOVES, *CASTS]
+WORKS += STEPS

@@ -28,7 +28,7 @@ KINDS = (
 )
 LANES = 4  # of the batch under vmap
 # A gradient whose row numbers the scatter's own kernel computes: XLA's vectors are lost there.
-KNOWN_LOOPS = ("boolean_mask",)
+KNOWN_LOOPS = ("boolean_mask", "matrix_diag_part", "repeat")
 _state: dict[str, Any] = {}
 
 
@@ -66,6 +66,8 @@ def program(function, arguments, kind: str):
     leaves, tree = jax.tree.flatten(arguments)
     is_data = [leaf.dtype == jnp.float32 for leaf in leaves]
     if not any(is_data) and kind.split()[0] != "f32":
+        return None
+    if not leaves and "vmap" in kind:
         return None
     leaves = [
         jax.ShapeDtypeStruct(x.shape, dtype if d else x.dtype)
@@ -171,7 +173,7 @@ def faults(row: dict[str, Any]) -> list[str]:
     if "error" in ours:
         return [ours["error"]]
     found = [f"{opcode} waits for the host" for opcode in ours["stalls"]]
-    is_sum = not row["op"].endswith(("max", "min")) and not row["kind"].startswith("bf16")
+    is_sum = not row["op"].endswith(("max", "min", "prod")) and not row["kind"].startswith("bf16")
     if is_sum and any("cas" in name for name in ours["atomics"]) and row["op"] not in KNOWN_LOOPS:
         found.append("adds by compare-and-swap")
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from peers import tf
-from records import RECORDS, needed
+from records import FUNCTIONS, RECORDS, needed
 from row import Row
 
 import jaxops
@@ -25,10 +25,11 @@ def as_arrays(kind: str, value: Any) -> Any:
 def tiny_row(name: str) -> Row:
     call = needed(name)
     theirs = RECORDS[name].readme.partition(" | ")[0].strip("`").removeprefix("tf.")
+    is_called_as_it_is = FUNCTIONS[name] is getattr(jaxops, name)
     arguments = tuple(as_arrays(kind, value) for kind, value in call.values())
 
     def ours(*values):
-        return getattr(jaxops, name)(**dict(zip(call, values, strict=True)))
+        return FUNCTIONS[name](**dict(zip(call, values, strict=True)))
 
     def tensorflow(*values):
         return operator.attrgetter(theirs)(tf)(**dict(zip(call, values, strict=True)))
@@ -38,7 +39,7 @@ def tiny_row(name: str) -> Row:
         "the call of its record",
         lambda n: arguments,
         jaxops=ours,
-        tensorflow=None if theirs == "-" else tensorflow,
+        tensorflow=tensorflow if theirs != "-" and is_called_as_it_is else None,
         groups="tiny",
     )
 

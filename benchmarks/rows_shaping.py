@@ -168,6 +168,16 @@ JOINS = [
         groups="throughput tiny bandwidth",
     ),
     Row(
+        "parallel_stack",
+        "100 of 200 x 200 f32",
+        matrices(100, 200, 200),
+        jaxops=lambda xs: jaxops.parallel_stack(xs),
+        tensorflow=lambda xs: tf.stack(xs),
+        jnp=lambda xs: jnp.stack(xs),
+        keras=lambda xs: keras.ops.stack(xs),
+        torch=lambda xs: torch.stack(xs),
+    ),
+    Row(
         "stack",
         "4 of 1,000 x 1,000 f32, last axis",
         matrices(4, 1000, 1000),

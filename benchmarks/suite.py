@@ -8,6 +8,7 @@ benchmarks/README.md.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import re
@@ -23,25 +24,14 @@ import chart
 import jax
 import peers
 import report
-import rows_blocks
-import rows_casting
-import rows_indexing
-import rows_partition
-import rows_programs
 import rows_records
-import rows_shaping
 from row import Row, full
 from timing import check_answers, measure
 from work import GROUPS
 
-ROWS = [
-    *rows_indexing.ROWS,
-    *rows_partition.ROWS,
-    *rows_shaping.ROWS,
-    *rows_blocks.ROWS,
-    *rows_casting.ROWS,
-    *rows_programs.ROWS,
-]
+_FILES = sorted(Path(__file__).parent.glob("rows_*.py"))
+_MODULES = [importlib.import_module(file.stem) for file in _FILES]
+ROWS = [row for module in _MODULES for row in getattr(module, "ROWS", [])]
 ROWS += rows_records.tiny_rows(ROWS)
 KEEP = str(2**32)  # more bytes than any row frees
 ALLOCATORS = {

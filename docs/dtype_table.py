@@ -9,9 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import records
 from records import RECORDS, needed
-
-import jaxops
 
 FLOAT8 = sorted(name for name in dir(jnp) if name.startswith("float8_"))
 COLUMNS = {
@@ -56,7 +55,7 @@ def array(value: Any, dtype: str) -> Any:
 def takes(function: str, dtype: str) -> bool:
     """Whether the call works; a refusal must be a TypeError of ours that names the function."""
     try:
-        jax.block_until_ready(getattr(jaxops, function)(**arguments(function, dtype)))
+        jax.block_until_ready(records.FUNCTIONS[function](**arguments(function, dtype)))
     except TypeError as error:
         if not str(error).startswith(f"{function}: "):
             raise

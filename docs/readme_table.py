@@ -8,7 +8,7 @@ from pathlib import Path
 from records import RECORDS
 
 README = Path(__file__).parents[1] / "README.md"
-SECTIONS = ("Casting", "Shapes and shaping", "Slicing and joining", "Indexing")
+SECTIONS = ("Casting", "Shapes and shaping", "Slicing and joining", "Indexing", "Embeddings")
 HEAD = "| function | TensorFlow 2 | v0 | differs under `jit` | gradient | bounds |\n"
 HEAD += "|---|---|---|---|---|---|\n"
 

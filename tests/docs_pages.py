@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def load(name: str) -> ModuleType:

@@ -23,13 +23,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import mutants_cpu
-import mutants_indexing
-import mutants_ops
-import mutants_shapes
-import mutants_sparse
-import mutants_testing
-
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 PACKAGE = ROOT / "jaxops"
@@ -71,14 +64,7 @@ class Mutant(NamedTuple):
         return source.replace(self.original, self.mutated)
 
 
-TABLES = (
-    mutants_cpu,
-    mutants_indexing,
-    mutants_shapes,
-    mutants_ops,
-    mutants_sparse,
-    mutants_testing,
-)
+TABLES = [importlib.import_module(path.stem) for path in sorted(TESTS.glob("mutants_*.py"))]
 MUTANTS = [
     Mutant(module, *mutant)
     for table in TABLES

@@ -90,6 +90,21 @@ MUTANTS = {
             "if error is not None:",
             "test_policy.py",
         ),
+        (
+            'if mode not in ("device", asked):',
+            'if mode == "never":',
+            "test_policy.py -k policies",
+        ),
+        (
+            '"ERROR": "error"',
+            '"ERROR": "device"',
+            "test_policy.py -k policies",
+        ),
+        (
+            "    if not asked:\n        return mode\n",
+            "",
+            "test_policy.py -k policies",
+        ),
     ],
     "_indexing/masks": [
         (
@@ -110,8 +125,8 @@ MUTANTS = {
     ],
     "_indexing/canonical": [
         (
-            "    elif deterministic:\n",
-            "    elif deterministic and not deterministic:\n",
+            "    if deterministic:\n        updates",
+            "    if deterministic and not deterministic:\n        updates",
             "test_deterministic_sums.py -k order_of_summation",
         ),
         (
@@ -125,8 +140,8 @@ MUTANTS = {
             "test_row_copies.py -k test_modes",
         ),
         (
-            "        lax_mode = _DROP\n",
-            "        lax_mode = _PROMISE\n",
+            "_DROP if drops else _PROMISE",
+            "_PROMISE",
             "test_ops.py -k 'adjoint and tensor_scatter_nd_add-elements'",
         ),
         (
@@ -151,7 +166,34 @@ MUTANTS = {
             "test_check.py -k test_empty_results",
         ),
     ],
+    "_indexing/explicit_axes": [
+        (
+            "if of_operand[:b] == of_indices[:b] and not any([*indexed, *of_indices[b:]]):",
+            "if of_operand[:b] == of_indices[:b]:",
+            "test_explicit_axes.py",
+        ),
+        (
+            "[x or y for x, y in zip(of_operand[:b], of_indices[:b], strict=True)]",
+            "of_operand[:b]",
+            "test_explicit_axes.py",
+        ),
+        (
+            "[*batch, *kept[b:first], *of_indices[b:-1], *kept[first:]]",
+            "[*batch, *of_indices[b:-1], *kept[b:]]",
+            "test_explicit_axes.py",
+        ),
+        (
+            "    if is_initial:\n",
+            "    if not is_initial:\n",
+            "test_explicit_axes.py",
+        ),
+    ],
     "_indexing/deterministic_sums": [
+        (
+            "    if indexed and is_widened(",
+            "    if is_widened(",
+            "test_deterministic_sums.py -k no_components",
+        ),
         (
             "jnp.where(right_starts, right_sum, left_sum + right_sum)",
             "left_sum + right_sum",
@@ -210,8 +252,8 @@ MUTANTS = {
             "test_dispatch.py -k functions_of_jax",
         ),
         (
-            "return are_integers and sum(",
-            "return True or sum(",
+            "return are_integers and are_known",
+            "return are_known",
             "test_dispatch.py -k not_known",
         ),
         (
@@ -226,6 +268,16 @@ MUTANTS = {
         ),
     ],
     "_run/strings": [
+        (
+            "        if place:\n",
+            "        if place >= 0:\n",
+            "test_scatter.py -k joined",
+        ),
+        (
+            "result[place] = nothing.join(piece)",
+            "result[place] = piece[-1]",
+            "test_scatter.py -k joined",
+        ),
         (
             "picked = call(positions, jnp.int32(-1))",
             "picked = call(positions, jnp.int32(0))",
@@ -307,6 +359,16 @@ MUTANTS = {
     ],
     "_ops/gather": [
         (
+            "if validate_indices is not None and not isinstance(",
+            "if validate_indices and not isinstance(",
+            "test_refusals.py -k 'test_refused and gather-validate_indices'",
+        ),
+        (
+            'mode=policy.mode_of_policy("gather_nd", bad_indices_policy, mode)',
+            "mode=mode",
+            "test_policy.py -k bad_indices_policy",
+        ),
+        (
             "    axis += params.ndim if axis < 0 else 0\n",
             "    axis += indices.ndim if axis < 0 else 0\n",
             "test_ops.py -k 'values_eager and gather-last-axis'",
@@ -333,15 +395,25 @@ MUTANTS = {
         ),
     ],
     "_ops/scatter": [
-        ('_scatter("max", zeros', '_scatter("add", zeros', "test_scatter.py -k trues"),
+        (
+            "bad_indices_policy, mode),\n        indexed",
+            '"", mode),\n        indexed',
+            "test_policy.py -k 'bad_indices_policy and scatter_nd'",
+        ),
+        (
+            "bad_indices_policy, mode),\n        moves",
+            '"", mode),\n        moves',
+            "test_policy.py -k 'bad_indices_policy and tensor_scatter'",
+        ),
+        ('reduce("max", 0', 'reduce("add", 0', "test_scatter.py -k trues"),
         (
             "if any(size < 0 for size in shape):",
             "if any(size < -1 for size in shape):",
             "test_refusals.py -k 'test_refused and scatter_nd'",
         ),
         (
-            "    if updates.shape != expected:\n",
-            "    if updates.ndim != len(expected):\n",
+            "    if updates_shape != expected:\n",
+            "    if len(updates_shape) != len(expected):\n",
             "test_refusals.py -k 'test_refused and scatter_nd'",
         ),
         (
@@ -350,9 +422,14 @@ MUTANTS = {
             "test_refusals.py -k 'test_refused and scatter_nd'",
         ),
         (
-            "limits=operand.shape[:depth]",
-            "limits=operand.shape[-depth:]",
+            "limits=shape[:depth]",
+            "limits=shape[-depth:]",
             "test_ops.py -k 'values_eager and scatter_nd and rows'",
+        ),
+        (
+            "    places = 1 + jnp.arange(",
+            "    places = jnp.arange(",
+            "test_scatter.py -k joined",
         ),
     ],
     "_indexing/dimension_numbers": [
@@ -399,6 +476,23 @@ MUTANTS = {
             "count > _TOO_MANY",
             "count > 2 * _TOO_MANY",
             "test_pieces_by_python.py -k more_than",
+        ),
+    ],
+    "_run/sharding": [
+        (
+            "or not _is_of_sharding(error):",
+            "or _is_of_sharding(error):",
+            "test_sharding.py",
+        ),
+        (
+            "spec.count(axis) != 1",
+            "spec.count(axis) > 1",
+            "test_sharding.py",
+        ),
+        (
+            "elif (mesh := _explicit_mesh(arrays)) is None:",
+            "elif (mesh := _explicit_mesh(arrays)) is out_sharding:",
+            "test_sharding.py",
         ),
     ],
     "_run/extents": [

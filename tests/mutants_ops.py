@@ -20,10 +20,33 @@ MUTANTS = {
             "jaxops/compat/v0.py -k string_to_number",
         ),
         (
-            '_under_names(axis="dim")',
-            '_under_names(axis="axis")',
+            '_one_of("expand_dims", axis=axis, dim=dim)\n    with _under_names(axis=arg)',
+            '_one_of("expand_dims", axis=axis, dim=dim)\n    with _under_names(dim=arg)',
             "test_refusals.py -k expand_dims",
         ),
+    ],
+    "compat/_spelling": [
+        ("and len(said) > 1:", "and len(said) > 9:", "test_spelling.py test_refusals.py"),
+        ("count == min(faults)", "count >= min(faults)", "test_spelling.py"),
+        ("len(args) <= shared and", "len(args) <= shared + 1 and", "test_spelling.py"),
+        ("_is_int(x) or (_are_ints(x)", "_is_int(x) and (_are_ints(x)", "test_spelling.py"),
+        ("    if value is None and x is not None:", "    if False:", "test_v0.py test_spelling.py"),
+    ],
+    "compat/_v0_blocks": [
+        ("< 2:", "< 1:", "test_refusals.py -k v0"),
+        ("if len(shape) != 4:", "if False:", "test_refusals.py -k v0"),
+    ],
+    "compat/_v0_joining": [
+        ("np.flatnonzero(flags)", "np.flatnonzero(flags)[::-1][:1]", "test_v0.py test_spelling.py"),
+        (
+            'spelled("0.5 to 0.12", (_concat_values, "concat_v2 of 0.12"))',
+            'spelled("0.5 to 0.12")',
+            "test_v0_joining.py",
+        ),
+    ],
+    "compat/_v0_matrices": [
+        ("limit, delta, dtype, name)", "limit, delta, None, name)", "test_v0_matrices.py"),
+        ("indexing=indexing, name=name)", "name=name)", "test_v0_matrices.py"),
     ],
     "_run/arguments": [
         (
@@ -211,6 +234,21 @@ MUTANTS = {
     ],
     "_ops/unique": [
         (
+            "y = take_or_fill(x, firsts, valid, fill_value, axis)",
+            "y = take_or_fill(x, firsts, valid, fill_value, 0)",
+            "test_unique.py -k slices",
+        ),
+        (
+            "    if data.ndim > 1:\n",
+            "    if data.ndim > 2:\n",
+            "test_unique.py -k slices",
+        ),
+        (
+            "keys = np.asarray(_keys(jnp.asarray(numbers.reshape(x.shape), jnp.int32), axis))",
+            "keys = numbers.reshape(x.shape)[:, 0]",
+            "test_unique.py -k rows_of_strings",
+        ),
+        (
             "        if number == len(firsts):\n",
             "        if number >= len(firsts) - 1:\n",
             "test_unique.py -k 004",
@@ -280,8 +318,8 @@ MUTANTS = {
             "test_first_occurrences.py -k by_sort",
         ),
         (
-            "(positions == 0) | are_nan(keys, x.dtype)",
-            "(positions == 0)",
+            "| is_first | are_nan(keys, dtype)",
+            "| is_first",
             "test_first_occurrences.py -k symbolic",
         ),
         (

@@ -45,6 +45,13 @@ def in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     return jnp.all(inside, axis=-1)
 
 
+def negative_if_ignored(indices: jax.Array, spec: IndexSpec) -> jax.Array | None:
+    """Mask of the index vectors that are ignored as they are negative; None if `spec` has none."""
+    if not spec.ignores_negative or jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
+        return None
+    return jnp.any(indices < 0, axis=-1)
+
+
 def any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """Whether some index is out of bounds, told by one bit.
 
@@ -63,6 +70,8 @@ def any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
         return jnp.logical_not(jnp.all(in_bounds(indices, spec)))
     zero = np.zeros((), values.dtype)
     left = limits - np.array(1, limits.dtype) - values
+    if negative_if_ignored(indices, spec) is not None:
+        left, values = left & ~values, left & ~values  # no sign bit where the index has one
     seen = lax.reduce((values, left), (zero, zero), _or_each, range(values.ndim))
     return (seen[0] | seen[1]) >= np.array(sign, values.dtype)
 
@@ -77,7 +86,9 @@ def first_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array,
     if sharding.mesh.explicit_axes:  # types that are sharded would refuse what follows
         indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]
-    flat = jnp.argmin(in_bounds(indices, spec).reshape(-1))
+    inside, ignored = in_bounds(indices, spec), negative_if_ignored(indices, spec)
+    inside = inside if ignored is None else inside | ignored
+    flat = jnp.argmin(inside.reshape(-1))
     index = lax.dynamic_index_in_dim(indices.reshape(-1, indices.shape[-1]), flat, keepdims=False)
     position = jnp.array(jnp.unravel_index(flat, shape), dtype=flat.dtype).reshape(len(shape))
     return position, index

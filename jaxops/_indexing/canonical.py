@@ -12,13 +12,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._indexing import check, deterministic_sums, masks, policy
+from jaxops._indexing import check, deterministic_sums, explicit_axes, masks, policy
 from jaxops._indexing.dimension_numbers import (
     Windows,
     gather_windows,
     lax_gather,
     scatter_windows,
 )
+from jaxops._indexing.products import scatter_product
 from jaxops._indexing.specs import IndexSpec
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -47,10 +48,14 @@ def gather(
     operand = _pad_empty_axes(operand, windows, fill)
     # What is not valid keeps its index, so that the scatter which is the transpose skips it.
     gather_fn = deterministic_sums.gather if deterministic else gather_windows
-    result = gather_fn(operand, indices, windows)
-    if valid is not None:
-        result = masks.read(result, fill, windows.over_result(valid, result.ndim))
-    return result
+
+    def read(operand, indices, fill, valid):
+        result = gather_fn(operand, indices, windows)
+        if valid is not None:
+            result = masks.read(result, fill, windows.over_result(valid, result.ndim))
+        return result
+
+    return explicit_axes.gather(read, operand, indices, windows, fill, valid)
 
 
 def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:
@@ -97,41 +102,105 @@ def scatter(
     *,
     mode: str,
     deterministic: bool = False,
+    is_initial: bool = False,
 ) -> jax.Array:
-    """Combines windows of `operand` with `updates`; what is out of bounds is dropped."""
+    """Combines windows of `operand` with `updates`; what is out of bounds is dropped.
+
+    `is_initial`: the operand is what no update meets, and has no share in gradients.
+    """
     if updates.size == 0:
-        return _checked(operand, indices, spec, mode) if operand.size == 0 else operand
+        if operand.size or not spec.is_checked_if_empty:
+            return operand
+        return _checked(operand, indices, spec, mode)
     _refuse_empty_axes(operand, windows, spec, mode)
     shape = operand.shape
     operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
     indices, valid = policy.resolve(spec, indices, mode)
-    if mode == "fill" and not deterministic:
-        lax_mode = _DROP
-    else:
-        # On a GPU bad indices do come here. HLO defines that scatter skips them; the gradient is
-        # a gather, which would read an element next to them.
-        lax_mode = _PROMISE
-        if valid is not None:
-            updates = masks.write(updates, windows.over_result(valid, updates.ndim))
-    if kind in ("min", "max"):
-        result = _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates)
-    elif deterministic:
-        updates = -updates if kind == "sub" else updates
+    # On a GPU bad indices do come here. HLO defines that scatter skips them; the gradient is a
+    # gather, which would read an element next to them, and masks what it reads.
+    drops = (mode == "fill" or spec.ignores_negative) and not deterministic
+    if deterministic:
         deterministic_sums.check_countable(operand, indices, windows, spec.operation)
-        result = deterministic_sums.scatter_add(operand, indices, updates, windows)
-    else:
-        result = scatter_windows(kind, operand, indices, updates, windows, lax_mode)
+
+    combine = functools.partial(
+        _combine,
+        kind,
+        windows,
+        _DROP if drops else _PROMISE,
+        is_initial=is_initial,
+        deterministic=deterministic,
+    )
+    result = explicit_axes.scatter(
+        combine, operand, indices, valid, updates, windows, is_initial=is_initial
+    )
     return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
 
 
+def _combine(
+    kind: str,
+    windows: Windows,
+    lax_mode: lax.GatherScatterMode,
+    operand: jax.Array,
+    indices: jax.Array,
+    valid: jax.Array | None,
+    updates: jax.Array,
+    *,
+    is_initial: bool,
+    deterministic: bool,
+) -> jax.Array:
+    """The scatter of indices that are in bounds, or not `valid`, or for `lax` to drop."""
+    if valid is not None and lax_mode == _PROMISE:
+        updates = masks.write(updates, windows.over_result(valid, updates.ndim))
+    if kind in ("min", "max"):
+        return _scatter_extremum(
+            kind, windows, lax_mode, is_initial, operand, indices, valid, updates
+        )
+    if kind == "prod":
+        return scatter_product(windows, lax_mode, operand, indices, valid, updates)
+    if deterministic:
+        updates = -updates if kind == "sub" else updates
+        return deterministic_sums.scatter_add(operand, indices, updates, windows)
+    return scatter_windows(kind, operand, indices, updates, windows, lax_mode)
+
+
+def reduce(
+    kind: str,
+    initial,
+    shape,
+    indices: jax.Array,
+    updates: jax.Array,
+    windows: Windows,
+    spec: IndexSpec,
+    *,
+    mode: str,
+    deterministic: bool = False,
+) -> jax.Array:
+    """Combines the `updates` that meet in an element of `shape`, or `initial` where none does.
+
+    `kind` is "add", "prod", "min" or "max"; and `initial` combines with any update to that update.
+    """
+    return scatter(
+        kind,
+        jnp.full(shape, initial, updates.dtype),
+        indices,
+        updates,
+        windows,
+        spec,
+        mode=mode,
+        deterministic=deterministic,
+        is_initial=True,
+    )
+
+
 # lax.scatter_min and lax.scatter_max have no derivative.
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
-def _scatter_extremum(kind, windows, lax_mode, operand, indices, valid, updates):
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2, 3))
+def _scatter_extremum(kind, windows, lax_mode, is_initial, operand, indices, valid, updates):
+    del is_initial
     return scatter_windows(kind, operand, indices, updates, windows, lax_mode)
 
 
 @_scatter_extremum.defjvp
-def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
+def _scatter_extremum_jvp(kind, windows, lax_mode, is_initial, primals, tangents):
     """The tangent is shared in equal parts by all that attain the extremum, as in TensorFlow.
 
     out = max(x, y_1, .., y_n)  =>  d out = (x' [x = out] + sum_j y_j' [y_j = out]) / #attaining
@@ -142,13 +211,15 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, primals, tangents):
     attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
-    operand_share = _same(operand, out).astype(out.dtype)
+    operand_share = jnp.zeros_like(out) if is_initial else _same(operand, out).astype(out.dtype)
     updates_share = attained.astype(out.dtype)
 
     def add_updates(to, values):
         return scatter_windows("add", to, indices, values, windows, lax_mode)
 
     attaining = add_updates(operand_share, updates_share)
+    if is_initial:  # where no update meets, none attains
+        attaining = jnp.maximum(attaining, jnp.ones_like(attaining))
     out_dot = add_updates(operand_dot * operand_share, updates_dot * updates_share) / attaining
     return out, out_dot
 

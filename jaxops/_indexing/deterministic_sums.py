@@ -83,7 +83,7 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     # The last row of a segment holds its sum. All others go to distinct rows that do not exist.
     targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
 
-    if is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
+    if indexed and is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
         # The operand as it is: reshaped, it would not be updated in place.
         vectors = index_vectors(targets, dims)
         sums = sums.reshape(n, *operand.shape[len(indexed) :])

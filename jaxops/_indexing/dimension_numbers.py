@@ -79,6 +79,7 @@ def gather_windows(operand: jax.Array, indices: jax.Array, windows: Windows) -> 
 _LAX_SCATTERS = {
     "add": lax.scatter_add,
     "sub": lax.scatter_sub,
+    "mul": lax.scatter_mul,
     "min": lax.scatter_min,
     "max": lax.scatter_max,
     "update": lax.scatter,
@@ -93,7 +94,8 @@ def lax_scatter(
     windows: Windows,
     mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
 ) -> jax.Array:
-    """The scatter of `lax` that adds, subtracts, takes the "min" or "max", or is an "update"."""
+    """The scatter of `lax` that adds, subtracts, multiplies, takes the "min" or "max", or is an
+    "update"."""
     return _LAX_SCATTERS[kind](
         operand,
         indices,

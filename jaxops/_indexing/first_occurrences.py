@@ -34,6 +34,27 @@ def first_occurrences(x: jax.Array) -> jax.Array:
     return first
 
 
+def first_equal_rows(x: jax.Array) -> jax.Array:
+    """For each row of a matrix the position of the first one equal to it; its own if it has a NaN.
+
+    Column after column: rows are equal so far if they were before, and so are their elements.
+
+    Example:
+        >>> first_equal_rows(jnp.array([[7, 9], [7, 8], [7, 9]]))
+        Array([0, 1, 0], dtype=int32)
+    """
+    positions = lax.iota(jnp.int32, x.shape[0])
+
+    def refine(first, column):
+        keys = equality_keys(column)
+        first, keys, order = lax.sort((first, keys, positions), num_keys=2, is_stable=True)
+        is_new = (first != jnp.roll(first, 1)) | _differ(keys, x.dtype)
+        run_starts = lax.cummax(jnp.where(is_new, positions, 0))
+        return _put(order, order[run_starts], order), None  # every place is written
+
+    return lax.scan(refine, jnp.zeros_like(positions), x.T)[0]
+
+
 def number_distinct(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:
     """Numbers the distinct values by first occurrence.
 
@@ -87,8 +108,13 @@ def _runs(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The positions of the elements in sorted order, and whether a run begins there."""
     positions = lax.iota(jnp.int32, x.shape[0])
     keys, order = lax.sort((equality_keys(x), positions), num_keys=1, is_stable=True)
-    is_new = (keys != jnp.roll(keys, 1)) | (positions == 0) | are_nan(keys, x.dtype)
-    return order, is_new
+    return order, _differ(keys, x.dtype)
+
+
+def _differ(keys: jax.Array, dtype: np.dtype) -> jax.Array:
+    """Whether elements of `dtype` with these `equality_keys` are not equal to the one before."""
+    is_first = lax.iota(jnp.int32, keys.shape[0]) == 0
+    return (keys != jnp.roll(keys, 1)) | is_first | are_nan(keys, dtype)
 
 
 def _put(places: jax.Array, values: jax.Array, into: jax.Array) -> jax.Array:

@@ -12,7 +12,7 @@ index is taken. "promise_in_bounds": the caller answers for it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,12 +21,14 @@ import numpy as np
 from jaxops import _call_sites, _symbolic
 from jaxops._errors import brief
 from jaxops._indexing import check
-from jaxops._indexing.bounds import in_bounds, limits_of
+from jaxops._indexing.bounds import in_bounds, limits_of, negative_if_ignored
 from jaxops._indexing.index_dtypes import are_long, from_the_end, narrow, over_components, widen
 from jaxops._indexing.specs import IndexSpec
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
 _SET_OF_MODES = frozenset(MODES)  # compares by hash first; arrays compare element by element
+# What TensorFlow's `bad_indices_policy` asks for; "" leaves it to `mode`.
+_MODE_OF_POLICY = {"": "", "DEFAULT": "device", "ERROR": "error", "IGNORE": "fill"}
 
 
 class Resolved(NamedTuple):
@@ -45,11 +47,44 @@ def check_mode(op: str, mode: object) -> None:
         raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {brief(mode)}")
 
 
+def mode_of_policy(op: str, bad_indices_policy: object, mode: Any) -> str:
+    """The mode that TensorFlow's argument stands for, where `mode` says no other."""
+    if not isinstance(bad_indices_policy, str) or bad_indices_policy not in _MODE_OF_POLICY:
+        kind = ValueError if isinstance(bad_indices_policy, str) else TypeError
+        raise kind(
+            f'{op}: bad_indices_policy must be one of "", DEFAULT, ERROR, IGNORE; '
+            f"received {brief(bad_indices_policy)}"
+        )
+    asked = _MODE_OF_POLICY[bad_indices_policy]
+    if not asked:
+        return mode
+    check_mode(op, mode)
+    if mode not in ("device", asked):
+        raise ValueError(
+            f'{op}: bad_indices_policy must agree with mode: "{bad_indices_policy}" is '
+            f'mode="{asked}"; received mode={mode!r} too'
+        )
+    return asked
+
+
 def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
     """Applies `mode` to index vectors `indices[..., K]` whose bounds are `spec.limits`.
 
     Entries that are not `valid` keep their value.
     """
+    resolved = _resolve(spec, indices, mode)
+    negative = negative_if_ignored(indices, spec)
+    if negative is None:
+        return resolved
+    valid = jnp.logical_not(negative)
+    kept = indices.astype(resolved.indices.dtype)
+    return Resolved(
+        jnp.where(negative[..., None], kept, resolved.indices),
+        valid if resolved.valid is None else valid & resolved.valid,
+    )
+
+
+def _resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
     indices = widen(indices, spec.limits)
     valid = None
     if not spec.limits:  # empty index vectors are in bounds

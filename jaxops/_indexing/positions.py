@@ -50,6 +50,13 @@ def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
     return ranks, total
 
 
+def is_true(x: jax.Array) -> jax.Array:
+    """Which elements of any dtype count as true."""
+    if x.dtype == bool:
+        x = x.astype(jnp.uint8)  # views make bools of other bytes than 0 and 1, which miscount
+    return x != jnp.zeros((), x.dtype)
+
+
 def _iota(mask: jax.Array) -> jax.Array:
     return lax.iota(jnp.int32, mask.shape[0])
 

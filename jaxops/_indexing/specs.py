@@ -33,6 +33,8 @@ class IndexSpec:
     off_cpu: ClassVar[str] = "ignored"
     # Whether an index out of bounds is an error where no element would be read.
     is_checked_if_empty: ClassVar[bool] = True
+    # Whether a negative index is ignored in every mode, and no error in any.
+    ignores_negative: ClassVar[bool] = False
 
     @staticmethod
     def inside(index, limit):
@@ -80,6 +82,13 @@ class ScalarIndex(IndexSpec):
     def describe(self, position, index):
         message = f"{_place(position)} = {index[0]} is not in [0, {self.limits[0]})"
         return message, position, index[0], self.limits[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class RowIndex(ScalarIndex):
+    """`sparse_segment_*`: looked at also where rows have no elements."""
+
+    is_checked_if_empty = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,12 +162,49 @@ class SequenceLength(IndexSpec):
 
 
 @dataclasses.dataclass(frozen=True)
+class BandWidth(IndexSpec):
+    """`matrix_band_part`: a number of diagonals is at most that of rows or columns."""
+
+    off_cpu = "clipped"
+    arg: str
+
+    def describe(self, position, index):
+        width, limit = index[0], self.limits[0]
+        what = "rows" if self.arg == "num_lower" else "columns"
+        message = f"{self.arg} must be negative or at most the number of {what}, {limit - 1}"
+        return f"{message}; received {width}", position, width, limit
+
+
+@dataclasses.dataclass(frozen=True)
 class PartitionNumber(IndexSpec):
     """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
 
     def describe(self, position, index):
         message = f"{_place(position, 'partitions')} = {index[0]} is not in [0, {self.limits[0]})"
         return message, position, index[0], self.limits[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class RepeatCount(IndexSpec):
+    """`repeat`: how often a slice is repeated is no index, but as an index not negative."""
+
+    off_cpu = "by element"
+
+    def describe(self, position, index):
+        message = f"{_place(position, 'repeats')} = {index[0]} is not in [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class PermutationEntry(IndexSpec):
+    """`invert_permutation`: a number, and whether it stands in `x` before as well (0 or 1)."""
+
+    def describe(self, position, index):
+        place = f"{_place(position, 'x')} = {index[0]}"
+        number, limit = index[0], self.limits[0]
+        if self.inside(number, limit):
+            return f"{place} is duplicated in the input.", position, number, limit
+        return f"{place} is not between 0 and {limit}", position, number, limit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,3 +228,62 @@ class StitchIndices(IndexSpec):
             f"indices[{flat}] is out of range: {place} = {index[0]} is not in [0, {self.limits[0]})"
         )
         return message, (*batch, number, *within), index[0], self.limits[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class RowPartition(IndexSpec):
+    """`RaggedTensor` and `segment_*`: numbers that say where rows are, each beside the step to it.
+
+    The component 0 is a row split, below the number of values plus 1, or the number of a row. The
+    component 1 is how far it is from the one before; that of the first split how far from 0, and
+    behind `count` splits may come the number of values.
+    """
+
+    arg: str
+    count: int
+
+    def describe(self, position, index):
+        *batch, k = position
+        number, step = index
+        if self.arg in ("value_rowids", "segment_ids"):
+            message, bound = self._of_rowid(k, number, step), self.limits[0]
+        else:
+            message, bound = self._of_split(k, number, step), self.limits[0] - 1
+        return message, (*batch, min(k, self.count - 1)), number, bound
+
+    def _of_rowid(self, k, number, step):
+        if 0 <= number < self.limits[0]:
+            return f"{self.arg}[{k}] = {number} is less than the one before, {number - step}"
+        return f"{self.arg}[{k}] = {number} is not in [0, {self.limits[0]})"
+
+    def _of_split(self, k, number, step):
+        capacity = self.limits[0] - 1
+        of_lengths = self.arg == "row_lengths"
+        if k == self.count or number > capacity:
+            total = (
+                "the sum of row_lengths" if of_lengths else f"row_splits[{min(k, self.count - 1)}]"
+            )
+            relation = "more than" if number > capacity else "not"
+            return f"{total} = {number} is {relation} the number of values, {capacity}"
+        if of_lengths:
+            return f"row_lengths[{k - 1}] = {step} is negative"
+        if k == 0:
+            return f"row_splits[0] = {number} is not 0"
+        return f"row_splits[{k}] = {number} is less than the one before, {number - step}"
+
+
+@dataclasses.dataclass(frozen=True)
+class UnsortedSegmentIds(IndexSpec):
+    """`unsorted_segment_*`: the number of the segment that a slice belongs to."""
+
+    is_checked_if_empty = False
+    ignores_negative = True
+
+    @staticmethod
+    def inside(index, limit):
+        return index < limit
+
+    def describe(self, position, index):
+        place = _place(position, "segment_ids")
+        message = f"{place} = {index[0]} is out of range [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]

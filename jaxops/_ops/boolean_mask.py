@@ -10,7 +10,7 @@ from jax import lax
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
-from jaxops._indexing.positions import take_or_fill, true_positions
+from jaxops._indexing.positions import is_true, take_or_fill, true_positions
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import Arrayable, check_bool, static_int
 from jaxops._run.dispatch import run
@@ -127,10 +127,7 @@ def _boolean_mask(tensor, mask, fill_value, *, op, mode, axis, size, return_size
     axis = _check_shapes(op, tensor, mask, axis)
     on_host.check_countable(mask.size, op, "mask")
     rows = tensor.reshape(on_host.merge_axes(tensor.shape, axis, mask.ndim))
-    if mask.dtype == bool:
-        mask = mask.astype(jnp.uint8)  # views make bools of bytes that are not 0 or 1
-    mask = mask != jnp.zeros((), mask.dtype)
-    positions, total = true_positions(mask.reshape(-1), size)
+    positions, total = true_positions(is_true(mask).reshape(-1), size)
     total = result_size.hold(result_size.num_elements(op, size, _NOUN), total, mask.size, mode)
     valid = lax.iota(jnp.int32, size) < total
     result = take_or_fill(rows, positions, valid, fill_value, axis)

@@ -259,9 +259,10 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
             f"strings or quantised numbers); received {arguments.brief(dtype)}"
         )
     if jax.dtypes.canonicalize_dtype(result) != result:
+        why = "indices and lengths need no cast, functions take them as int32; for other numbers "
         raise ValueError(
             f"{op}: {arg} must have 32 bits at most while x64 is off; received {result}; "
-            f"{arguments.X64_HINT}"
+            f"{why if result == np.int64 else ''}{arguments.X64_HINT}"
         )
     return result
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import jax
+import numpy as np
 
-from jaxops._indexing import canonical
+from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
-from jaxops._run.arguments import Arrayable, check_bool, static_int
+from jaxops._run.arguments import Arrayable, brief, check_bool, is_static_int, static_int
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 
 def gather(
     params: Arrayable,
     indices: Arrayable,
+    validate_indices: bool | None = None,
     axis: int | None = None,
     batch_dims: int = 0,
     name: str | None = None,
@@ -21,6 +24,7 @@ def gather(
     mode: str = "device",
     fill_value: Arrayable | None = None,
     deterministic: bool = False,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Gathers slices of `params` along `axis`.
 
@@ -30,6 +34,7 @@ def gather(
     Args:
         params: array of shape `P` and any dtype, or host strings. Traced.
         indices: integer array of shape `I`. Negative ones are out of bounds. Traced.
+        validate_indices: static bool or None; of no effect, as in TensorFlow 2. See `mode`.
         axis: static int in `[-rank(params), rank(params))`, at least `batch_dims`. Default: the
             number that `batch_dims` is, so that a negative one counts from the end of `params`.
         batch_dims: static int in `[-rank(indices), rank(indices)]`: how many leading dimensions
@@ -44,6 +49,9 @@ def gather(
             strings, the empty one). Traced.
         deterministic: static bool; whether the gradient sums over repeated indices in a fixed
             order, bit for bit repeatable on every platform.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `P[:axis] + I[batch_dims:] + P[axis+1:]` and dtype of `params`; for host
@@ -74,12 +82,19 @@ def gather(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/gather
     """
+    if validate_indices is not None and not isinstance(validate_indices, (bool, np.bool_)):
+        hint = "; axis is the argument after it" if is_static_int(validate_indices) else ""
+        raise TypeError(
+            "gather: validate_indices must be a bool or None; "
+            f"received {brief(validate_indices)}{hint}"
+        )
     return run(
         "gather",
         _gather,
         {"params": params},
         {"indices": indices},
         name=name,
+        out_sharding=out_sharding,
         mode=mode,
         fill_value=fill_value,
         moves_elements=True,
@@ -97,6 +112,7 @@ def batch_gather(
     mode: str = "device",
     fill_value: Arrayable | None = None,
     deterministic: bool = False,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Gathers along the last dimension of `indices`, all dimensions before it being batch.
 
@@ -111,6 +127,9 @@ def batch_gather(
         mode: static; what an index out of bounds does, as in `gather`.
         fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `I + P[rank(indices):]` and dtype of `params`.
@@ -136,6 +155,7 @@ def batch_gather(
         {"params": params},
         {"indices": indices},
         name=name,
+        out_sharding=out_sharding,
         mode=mode,
         fill_value=fill_value,
         moves_elements=True,
@@ -148,10 +168,12 @@ def gather_nd(
     indices: Arrayable,
     batch_dims: int = 0,
     name: str | None = None,
+    bad_indices_policy: str = "",
     *,
     mode: str = "device",
     fill_value: Arrayable | None = None,
     deterministic: bool = False,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Gathers the slices of `params` that index vectors select.
 
@@ -166,12 +188,17 @@ def gather_nd(
         batch_dims: static int in `[0, rank(indices))`: how many leading dimensions `params` and
             `indices` share.
         name: static; name of the `jax.named_scope` of the operation.
+        bad_indices_policy: static; TensorFlow's word for a `mode`, which must not say another.
+            `"DEFAULT"` is `"device"`, `"ERROR"` is `"error"`, `"IGNORE"` is `"fill"`.
         mode: static; what an index vector out of bounds does. `"device"`: an error on the CPU,
             reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
             `"clip"` and `"wrap"`: each component is clipped, or counted modulo its dimension.
             `"promise_in_bounds"`: the caller promises that there is none.
         fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `I[:-1] + P[batch_dims + I[-1]:]` and dtype of `params`; for host strings a
@@ -201,7 +228,8 @@ def gather_nd(
         {"params": params},
         {"indices": indices},
         name=name,
-        mode=mode,
+        out_sharding=out_sharding,
+        mode=policy.mode_of_policy("gather_nd", bad_indices_policy, mode),
         fill_value=fill_value,
         moves_elements=True,
         batch_dims=static_int(batch_dims, "gather_nd", "batch_dims"),

@@ -28,6 +28,7 @@ from jaxops._run.arguments import (
     to_numpy,
 )
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 _SPLIT_HINT = f"jaxops.dynamic_partition(size=) takes traced numbers of pieces; {STATIC_HINT}"
 
@@ -122,7 +123,11 @@ def _split(value, *, op, count, sizes, axis):
 
 
 def concat(
-    values: Sequence[Arrayable] | Arrayable, axis: int | Sequence[int], name: str | None = None
+    values: Sequence[Arrayable] | Arrayable,
+    axis: int | Sequence[int],
+    name: str | None = None,
+    *,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Joins arrays along a dimension that they have.
 
@@ -137,6 +142,9 @@ def concat(
         axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
             looked at any closer, and may hold a scalar.
         name: static; name of the `jax.named_scope` of the operation.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of the shape of each value, but for dimension `axis`, which is the sum of theirs; for
@@ -161,7 +169,15 @@ def concat(
     op = "concat"
     axis = static_int_of_one(axis, op, "axis")
     items = list(values) if isinstance(values, (list, tuple)) else [values]
-    return run(op, _concat, **_several(op, items), name=name, moves_elements=True, axis=axis)
+    return run(
+        op,
+        _concat,
+        **_several(op, items),
+        name=name,
+        out_sharding=out_sharding,
+        moves_elements=True,
+        axis=axis,
+    )
 
 
 def _several(op: str, values: list[Any]) -> dict[str, Any]:
@@ -212,7 +228,11 @@ def _equal_but_for(axis: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def stack(
-    values: Sequence[Arrayable] | Arrayable, axis: int = 0, name: str | None = None
+    values: Sequence[Arrayable] | Arrayable,
+    axis: int = 0,
+    name: str | None = None,
+    *,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Joins arrays along a new dimension.
 
@@ -226,6 +246,9 @@ def stack(
         axis: static int in `[-1 - rank, rank]` for values of that rank: where the new dimension
             stands in the result.
         name: static; name of the `jax.named_scope` of the operation.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of the shape of each value with `len(values)` inserted; for host strings a NumPy
@@ -249,12 +272,47 @@ def stack(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/stack
     """
-    op = "stack"
-    axis = static_int(axis, op, "axis")
+    return _run_stack("stack", values, static_int(axis, "stack", "axis"), name, out_sharding)
+
+
+def parallel_stack(
+    values: Sequence[Arrayable] | Arrayable, name: str | None = "parallel_stack"
+) -> jax.Array:
+    """`stack(values)`. XLA copies all values at once, as TensorFlow does by this function only.
+
+    Follows `tf.parallel_stack`. Differs from it in: as `stack`; it may be called eagerly, and has a
+    gradient.
+
+    Args:
+        values: list of arrays, as in `stack`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape of each value with `len(values)` before it, as `stack` returns it.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: no values, or different shapes.
+
+    Gradient: the cotangent, unstacked.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.parallel_stack([[1, 4], [2, 5], [3, 6]])
+        Array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/parallel_stack
+    """
+    return _run_stack("parallel_stack", values, 0, name)
+
+
+def _run_stack(op, values, axis, name, out_sharding=None):
+    options = {"name": name, "out_sharding": out_sharding, "moves_elements": True, "axis": axis}
     if isinstance(values, (list, tuple)):
-        args = _several(op, list(values))
-        return run(op, _stack, **args, name=name, moves_elements=True, axis=axis)
-    return run(op, _stack_rows, {"values": values}, name=name, moves_elements=True, axis=axis)
+        return run(op, _stack, **_several(op, list(values)), **options)
+    return run(op, _stack_rows, {"values": values}, **options)
 
 
 def _stack(values, *, op, axis):
@@ -336,7 +394,13 @@ def _unstack(value, *, op, num, axis):
     return [lax.squeeze(piece, (axis,)) for piece in split_into(value, [1] * dim, axis)]
 
 
-def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax.Array:
+def tile(
+    input: Arrayable,
+    multiples: Arrayable,
+    name: str | None = None,
+    *,
+    out_sharding: OutSharding = None,
+) -> jax.Array:
     """Repeats `input` along each dimension.
 
     Follows `tf.tile`. Differs from it in: nothing.
@@ -345,6 +409,9 @@ def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax
         input: array of shape `D` and any dtype, or host strings. Traced.
         multiples: static ints of at least 0, one per dimension.
         name: static; name of the `jax.named_scope` of the operation.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `[D[i] * multiples[i]]` and dtype of `input`; for host strings a NumPy array.
@@ -365,7 +432,15 @@ def tile(input: Arrayable, multiples: Arrayable, name: str | None = None) -> jax
     """
     op = "tile"
     multiples = static_dims(multiples, op, "multiples")
-    return run(op, _tile, {"input": input}, name=name, moves_elements=True, multiples=multiples)
+    return run(
+        op,
+        _tile,
+        {"input": input},
+        name=name,
+        out_sharding=out_sharding,
+        moves_elements=True,
+        multiples=multiples,
+    )
 
 
 def _tile(input, *, op, multiples):

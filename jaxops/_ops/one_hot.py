@@ -39,7 +39,8 @@ def one_hot(
         off_value: scalar of the same dtype, or host string; default 0. Traced.
         axis: static int in `[-1, rank(indices)]`, where the new axis stands; default -1, the last.
         dtype: static dtype of the result; default that of `on_value` or `off_value`, else float32.
-            Where it is bool, or where strings are given, both values must be given.
+            Where it is bool, or where strings are given, both values must be given; with strings
+            it may be `"string"`, or TensorFlow's or NumPy's dtype of them.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -73,11 +74,12 @@ def one_hot(
     given = {arg: x for arg, x in values.items() if x is not None}
     strings = any(arguments.is_host_string(x) for x in given.values())
     if strings:
-        if len(given) < 2 or dtype is not None:
+        if len(given) < 2 or not (dtype is None or _is_dtype_of_strings(dtype)):
             raise TypeError(
-                f"{op}: on_value and off_value must both be given, and no dtype, where they are "
-                f"strings; received {given} and dtype={arguments.brief(dtype)}"
+                f"{op}: on_value and off_value must both be given, and no dtype of numbers, where "
+                f"they are strings; received {given} and dtype={arguments.brief(dtype)}"
             )
+        dtype = None
     else:
         given, dtype = _to_one_dtype(op, given, dtype)
     return run(
@@ -96,7 +98,7 @@ def one_hot(
 def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.Array], np.dtype]:
     """`given` as arrays of the dtype of the result, and this dtype."""
     if dtype is None:
-        given = {arg: _as_tensorflow_takes(x) for arg, x in given.items()}
+        given = {arg: arguments.as_tensorflow_takes(x) for arg, x in given.items()}
     arrays = {arg: arguments.to_operand(x, op, arg) for arg, x in given.items()}
     if dtype is not None:
         dtype = static_dtype(dtype, op, "dtype")
@@ -119,16 +121,15 @@ def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.
     return arrays, dtype
 
 
-def _as_tensorflow_takes(x: Any) -> Any:
-    """Python numbers as int32 and float32; with 64-bit types on JAX would take 64 bits."""
-    kinds = {int: np.int32, float: np.float32}
-    if type(x) not in kinds:
-        return x
+def _is_dtype_of_strings(dtype: Any) -> bool:
+    """Whether it is TensorFlow's, or its name, or one of NumPy's."""
+    dtype = getattr(dtype, "as_numpy_dtype", dtype)
+    if not isinstance(dtype, (str, type, np.dtype)) or dtype == "string":
+        return isinstance(dtype, str)
     try:
-        with np.errstate(over="raise"):
-            return np.asarray(x, kinds[type(x)])
-    except (OverflowError, FloatingPointError):
-        return x
+        return np.dtype(dtype).kind in "OSTU"
+    except (TypeError, ValueError, SyntaxError):  # as of "(,)f4"
+        return False
 
 
 def _one_hot(indices, on_value=None, off_value=None, *, op, depth, axis, dtype):

@@ -19,6 +19,7 @@ from jaxops._run.arguments import (
     static_matrix,
 )
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
 
@@ -29,11 +30,13 @@ def pad(
     mode: str = "CONSTANT",
     constant_values: Arrayable = 0,
     name: str | None = None,
+    *,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Puts elements before and after those of `tensor`, along each dimension.
 
     Follows `tf.pad`. Differs from it in: any rank; `constant_values` is refused where the dtype of
-    `tensor` cannot hold it, and where `mode` makes no use of it.
+    `tensor` cannot hold it.
 
     Args:
         tensor: array of shape `D` and any dtype, or host strings. Traced.
@@ -43,8 +46,12 @@ def pad(
             `"REFLECT"`: mirror images without the border element, of at most `D[i] - 1`
             elements. `"SYMMETRIC"`: mirror images with the border element, of at most `D[i]`.
         constant_values: scalar that fits the dtype of `tensor`; 0 is zero, false or the empty
-            string. As in TensorFlow, -0.0 keeps its sign in an array of JAX only. Traced.
+            string. As in TensorFlow, -0.0 keeps its sign in an array of JAX only, and the other
+            modes look at no value. Traced.
         name: static; name of the `jax.named_scope` of the operation.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `[paddings[i, 0] + D[i] + paddings[i, 1]]` and dtype of `tensor`; for host
@@ -75,32 +82,35 @@ def pad(
         raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
     mode = mode.upper()
     data: dict[str, Any] = {"tensor": tensor}
-    # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
-    on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
-    if not (on_host and np.shape(constant_values) == () and constant_values == 0):
-        if mode != "CONSTANT":
-            raise ValueError(
-                f"{op}: constant_values is used by mode CONSTANT only; "
-                f"received {brief(constant_values)} with mode {mode}"
-            )
-        if is_host_string(constant_values) != is_host_string(tensor):
-            raise TypeError(
-                f"{op}: constant_values must be a string where tensor holds strings, and only "
-                f"there; received {brief(constant_values)}"
-            )
-        data["constant_values"] = constant_values
-    elif mode == "CONSTANT" and is_host_string(tensor):
-        data["constant_values"] = empty_string_like(np.asarray(tensor).reshape(-1))
+    if mode == "CONSTANT":
+        data |= _constant(tensor, constant_values, op)
     return run(
         op,
         _pad,
         data,
         name=name,
+        out_sharding=out_sharding,
         moves_elements=True,
         like="tensor",
         paddings=static_matrix(paddings, op, "paddings", "[rank, 2]"),
         filling=mode,
     )
+
+
+def _constant(tensor: Arrayable, constant_values: Arrayable, op: str) -> dict[str, Any]:
+    """The constant, where it is not the 0 of an array of numbers."""
+    # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
+    on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
+    if on_host and np.shape(constant_values) == () and constant_values == 0:
+        if not is_host_string(tensor):
+            return {}
+        constant_values = empty_string_like(np.asarray(tensor).reshape(-1))
+    elif is_host_string(constant_values) != is_host_string(tensor):
+        raise TypeError(
+            f"{op}: constant_values must be a string where tensor holds strings, and only "
+            f"there; received {brief(constant_values)}"
+        )
+    return {"constant_values": constant_values}
 
 
 def _pad(tensor, constant_values=None, *, op, paddings, filling):

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxops._errors import without_frames
-from jaxops._indexing import canonical
+from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import VectorIndex
-from jaxops._run.arguments import Arrayable, check_bool, static_dims
+from jaxops._run import strings
+from jaxops._run.arguments import Arrayable, check_bool, is_host_string, static_dims
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 
 def scatter_nd(
     indices: Arrayable,
     updates: Arrayable,
     shape: Sequence[int],
+    bad_indices_policy: str = "",
     name: str | None = None,
     *,
     mode: str = "device",
     deterministic: bool = False,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Adds `updates` into zeros of `shape`, at the places that index vectors select.
 
     Follows `tf.scatter_nd`. Differs from it in: index dtypes (every integer type), a single index
-    vector with a scalar update, empty index vectors and a `shape` without elements are allowed,
-    strings are refused.
+    vector with a scalar update, empty index vectors and a `shape` without elements are allowed.
 
     Args:
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of the result. Negative components are out of bounds. Traced.
         updates: array of shape `I[:-1] + shape[I[-1]:]`, any numeric dtype or bool (for which
-            adding is "or"). Traced.
+            adding is "or"), or host strings (for which it is joining). Traced.
         shape: static sequence of ints.
+        bad_indices_policy: static; TensorFlow's word for a `mode`, which must not say another.
+            `"DEFAULT"` is `"device"`, `"ERROR"` is `"error"`, `"IGNORE"` is `"fill"`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does. `"device"`: an error on the CPU,
             its update is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its update
@@ -43,9 +51,13 @@ def scatter_nd(
             dimension. `"promise_in_bounds"`: the caller promises that there is none.
         deterministic: static bool; whether updates of one element are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
-        Array of `shape` and dtype of `updates`; updates of the same element are summed.
+        Array of `shape` and dtype of `updates`; updates of the same element are summed. Strings
+        are joined in their order into a NumPy array of strings that are empty at first.
 
     Raises:
         OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an
@@ -67,23 +79,28 @@ def scatter_nd(
     """
     op = "scatter_nd"
     shape = static_dims(shape, op, "shape")
-    return run(
+    with_options = functools.partial(
+        run,
         op,
-        _scatter_nd,
-        {"updates": updates},
-        {"indices": indices},
         name=name,
-        mode=mode,
+        out_sharding=out_sharding,
+        mode=policy.mode_of_policy(op, bad_indices_policy, mode),
         indexed=shape,
         shape=shape,
         deterministic=check_bool(deterministic, op, "deterministic"),
     )
+    if not is_host_string(updates):
+        return with_options(_scatter_nd, {"updates": updates}, {"indices": indices})
+    updates = strings.on_host(op, updates, "updates")
+    places = with_options(_places, {}, {"indices": indices}, updates_shape=updates.shape)
+    return strings.joined(updates, np.asarray(places), shape)
 
 
 def tensor_scatter_nd_add(
     tensor: Arrayable,
     indices: Arrayable,
     updates: Arrayable,
+    bad_indices_policy: str = "",
     name: str | None = None,
     *,
     mode: str = "device",
@@ -99,6 +116,7 @@ def tensor_scatter_nd_add(
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
         updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
@@ -122,7 +140,7 @@ def tensor_scatter_nd_add(
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_add
     """
     return _tensor_scatter(
-        "add", tensor, indices, updates, name=name, mode=mode, deterministic=deterministic
+        "add", tensor, indices, updates, name, mode, bad_indices_policy, deterministic
     )
 
 
@@ -130,6 +148,7 @@ def tensor_scatter_nd_sub(
     tensor: Arrayable,
     indices: Arrayable,
     updates: Arrayable,
+    bad_indices_policy: str = "",
     name: str | None = None,
     *,
     mode: str = "device",
@@ -145,6 +164,7 @@ def tensor_scatter_nd_sub(
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
         updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
@@ -168,7 +188,7 @@ def tensor_scatter_nd_sub(
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub
     """
     return _tensor_scatter(
-        "sub", tensor, indices, updates, name=name, mode=mode, deterministic=deterministic
+        "sub", tensor, indices, updates, name, mode, bad_indices_policy, deterministic
     )
 
 
@@ -176,6 +196,7 @@ def tensor_scatter_nd_min(
     tensor: Arrayable,
     indices: Arrayable,
     updates: Arrayable,
+    bad_indices_policy: str = "",
     name: str | None = None,
     *,
     mode: str = "device",
@@ -191,6 +212,7 @@ def tensor_scatter_nd_min(
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
         updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
 
@@ -213,13 +235,14 @@ def tensor_scatter_nd_min(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_min
     """
-    return _tensor_scatter("min", tensor, indices, updates, name=name, mode=mode)
+    return _tensor_scatter("min", tensor, indices, updates, name, mode, bad_indices_policy)
 
 
 def tensor_scatter_nd_max(
     tensor: Arrayable,
     indices: Arrayable,
     updates: Arrayable,
+    bad_indices_policy: str = "",
     name: str | None = None,
     *,
     mode: str = "device",
@@ -235,6 +258,7 @@ def tensor_scatter_nd_max(
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
         updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
 
@@ -257,7 +281,7 @@ def tensor_scatter_nd_max(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_max
     """
-    return _tensor_scatter("max", tensor, indices, updates, name=name, mode=mode)
+    return _tensor_scatter("max", tensor, indices, updates, name, mode, bad_indices_policy)
 
 
 def tensor_scatter_nd_update(
@@ -301,14 +325,12 @@ def tensor_scatter_nd_update(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update
     """
-    return _tensor_scatter(
-        "update", tensor, indices, updates, name=name, mode=mode, moves_elements=True
-    )
+    return _tensor_scatter("update", tensor, indices, updates, name, mode)
 
 
 @without_frames
 def _tensor_scatter(
-    kind, tensor, indices, updates, *, name, mode, deterministic=False, moves_elements=False
+    kind, tensor, indices, updates, name, mode, bad_indices_policy="", deterministic=False
 ):
     op = f"tensor_scatter_nd_{kind}"
     return run(
@@ -317,8 +339,8 @@ def _tensor_scatter(
         {"tensor": tensor, "updates": updates},
         {"indices": indices},
         name=name,
-        mode=mode,
-        moves_elements=moves_elements,
+        mode=policy.mode_of_policy(op, bad_indices_policy, mode),
+        moves_elements=kind == "update",
         like="tensor",
         kind=kind,
         deterministic=check_bool(deterministic, op, "deterministic"),
@@ -326,14 +348,27 @@ def _tensor_scatter(
 
 
 def _scatter_nd(updates, indices, *, op, shape, **options):
-    if any(size < 0 for size in shape):
-        raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
+    _check_shape(op, shape)
+    windows, spec = _windows(op, shape, indices, updates.shape, "shape")
     if updates.dtype == bool:  # "or" is the addition of bool
-        as_int = updates.astype(jnp.uint8)
-        zeros = jnp.zeros(shape, jnp.uint8)
-        return _scatter("max", zeros, indices, as_int, op, "shape", **options).astype(bool)
-    zeros = jnp.zeros(shape, updates.dtype)
-    return _scatter("add", zeros, indices, updates, op, "shape", **options)
+        updates = updates.astype(jnp.uint8)
+        result = canonical.reduce("max", 0, shape, indices, updates, windows, spec, **options)
+        return result.astype(bool)
+    return canonical.reduce("add", 0, shape, indices, updates, windows, spec, **options)
+
+
+def _places(indices, *, op, shape, updates_shape, mode, deterministic):
+    """For each component of the updates the place in the result, from 1 on; 0 where it is ignored.
+
+    By gathering at the indices what scattering would add to.
+    """
+    del deterministic  # strings are joined in their order
+    _check_shape(op, shape)
+    if math.prod(shape) >= 2**31 - 1:  # places are numbered in 32 bits
+        raise ValueError(f"{op}: shape must have fewer than 2**31 - 1 strings; received {shape}")
+    places = 1 + jnp.arange(math.prod(shape), dtype=jnp.int32).reshape(shape)
+    windows, spec = _windows(op, shape, indices, updates_shape, "shape")
+    return canonical.gather(places, indices, windows, spec, mode=mode)
 
 
 def _tensor_scatter_nd(tensor, updates, indices, *, op, kind, **options):
@@ -344,30 +379,36 @@ def _tensor_scatter_nd(tensor, updates, indices, *, op, kind, **options):
     return _scatter(kind, tensor, indices, updates, op, "tensor", **options)
 
 
+def _check_shape(op, shape):
+    if any(size < 0 for size in shape):
+        raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
+
+
 def _scatter(kind, operand, indices, updates, op, operand_name, *, mode, deterministic):
-    if indices.ndim == 0:
-        raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
-    depth = indices.shape[-1]
-    if depth > operand.ndim:
-        raise ValueError(
-            f"{op}: indices.shape[-1] must be at most the rank of {operand_name}, "
-            f"{operand.ndim}; received {depth} with {operand_name} {operand.shape}"
-        )
-    expected = indices.shape[:-1] + operand.shape[depth:]
-    if updates.shape != expected:
-        raise ValueError(
-            f"{op}: updates must have shape indices.shape[:-1] + "
-            f"{operand_name}{'' if operand_name == 'shape' else '.shape'}[{depth}:] = {expected}; "
-            f"received {updates.shape} with indices of shape {indices.shape}"
-        )
-    spec = VectorIndex(
-        op,
-        limits=operand.shape[:depth],
-        noun="shape",
-        shape=operand.shape,
-        indices_ndim=indices.ndim,
-    )
-    windows = Windows(axes=tuple(range(depth)), batch_dims=0)
+    windows, spec = _windows(op, operand.shape, indices, updates.shape, operand_name)
     return canonical.scatter(
         kind, operand, indices, updates, windows, spec, mode=mode, deterministic=deterministic
     )
+
+
+def _windows(op, shape, indices, updates_shape, name):
+    """Where updates go in an operand of `shape`, which messages call `name`; and its bounds."""
+    if indices.ndim == 0:
+        raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
+    depth = indices.shape[-1]
+    if depth > len(shape):
+        raise ValueError(
+            f"{op}: indices.shape[-1] must be at most the rank of {name}, "
+            f"{len(shape)}; received {depth} with {name} {shape}"
+        )
+    expected = indices.shape[:-1] + shape[depth:]
+    if updates_shape != expected:
+        raise ValueError(
+            f"{op}: updates must have shape indices.shape[:-1] + "
+            f"{name}{'' if name == 'shape' else '.shape'}[{depth}:] = {expected}; "
+            f"received {updates_shape} with indices of shape {indices.shape}"
+        )
+    spec = VectorIndex(
+        op, limits=shape[:depth], noun="shape", shape=shape, indices_ndim=indices.ndim
+    )
+    return Windows(axes=tuple(range(depth)), batch_dims=0), spec

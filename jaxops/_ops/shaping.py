@@ -30,6 +30,7 @@ from jaxops._run.arguments import (
     to_numpy,
 )
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 
 def shape(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.ndarray:
@@ -198,7 +199,13 @@ def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
     return exact.astype(dtype)
 
 
-def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax.Array:
+def reshape(
+    tensor: Arrayable,
+    shape: Arrayable,
+    name: str | None = None,
+    *,
+    out_sharding: OutSharding = None,
+) -> jax.Array:
     """Gives the elements of `tensor` another shape.
 
     Follows `tf.reshape`. Differs from it in: nothing.
@@ -208,6 +215,9 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
         shape: static ints; at most one is -1: it follows from the number of elements. An int is a
             vector of one, `[]` makes a scalar.
         name: static; name of the `jax.named_scope` of the operation.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `shape` (with -1 resolved) and dtype of `tensor`; for host strings a NumPy
@@ -236,6 +246,7 @@ def reshape(tensor: Arrayable, shape: Arrayable, name: str | None = None) -> jax
         _reshape,
         {"tensor": tensor},
         name=name,
+        out_sharding=out_sharding,
         moves_elements=True,
         shape=(static_dim(shape, op, "shape"),)
         if is_scalar(shape)

@@ -21,6 +21,7 @@ from jaxops._run.arguments import (
     static_ints_or_none,
 )
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 
 def slice(
@@ -31,6 +32,7 @@ def slice(
     *,
     mode: str = "device",
     fill_value: Arrayable | None = None,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Extracts the window of shape `size` that starts at `begin`.
 
@@ -51,6 +53,9 @@ def slice(
             window fits.
         fill_value: scalar that fits the dtype of `input_`, for `mode="fill"`; default 0 (for
             strings, the empty one). Traced.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array of shape `size` (with -1 resolved) and dtype of `input_`; for host strings a NumPy
@@ -85,6 +90,7 @@ def slice(
         {"input_": input_},
         {"begin": begin},
         name=name,
+        out_sharding=out_sharding,
         mode=mode,
         fill_value=fill_value,
         moves_elements=True,

@@ -21,7 +21,7 @@ from jaxops._run.arguments import (
     static_ints,
     static_matrix,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import run, scope_name
 
 
 def space_to_batch(
@@ -290,3 +290,70 @@ def check_divisible(op, what, input, first, block_shape):
             f"{op}: {what} must have dimensions {first} to {first + len(space) - 1} divisible by "
             f"{block_shape}; received shape {input.shape}"
         )
+
+
+def required_space_to_batch_paddings(
+    input_shape: Sequence[int],
+    block_shape: Sequence[int],
+    base_paddings: Any = None,
+    name: str | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The paddings that make dimensions divisible by blocks, and the crops that undo them.
+
+    Follows `tf.required_space_to_batch_paddings`. Differs from it in: all arguments are static, and
+    the results are NumPy arrays, so that they serve as arguments of `space_to_batch`; negative
+    numbers are refused.
+
+    Args:
+        input_shape: `M` static ints of at least 0, the dimensions that are cut into blocks.
+        block_shape: `M` static ints of at least 1.
+        base_paddings: static ints of at least 0 and shape `[M, 2]`: what is padded anyway; default
+            nothing.
+        name: static; must be a str or None. Nothing is computed that could bear it.
+
+    Returns:
+        `paddings` and `crops`, two int32 NumPy arrays of shape `[M, 2]`: `base_paddings` with
+        as much more after each dimension as it takes, and only that more.
+
+    Raises:
+        TypeError: wrong type of an argument; a traced one.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.required_space_to_batch_paddings([5, 6], [2, 4])
+        (array([[0, 1],
+               [0, 2]], dtype=int32), array([[0, 1],
+               [0, 2]], dtype=int32))
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/required_space_to_batch_paddings
+    """
+    op = "required_space_to_batch_paddings"
+    scope_name(op, name)
+    blocks = static_ints(block_shape, op, "block_shape")
+    dims = static_ints(input_shape, op, "input_shape")
+    base = tuple((0, 0) for _ in blocks)
+    if base_paddings is not None:
+        base = static_matrix(base_paddings, op, "base_paddings", f"[{len(blocks)}, 2]")
+    for arg, given, least in (("block_shape", blocks, 1), ("input_shape", dims, 0)):
+        if len(given) != len(blocks) or any(n < least for n in given):
+            raise ValueError(
+                f"{op}: {arg} must have {len(blocks)} numbers of at least {least}; received {given}"
+            )
+    if [len(pads) for pads in base] != [2] * len(blocks) or any(n < 0 for p in base for n in p):
+        raise ValueError(
+            f"{op}: base_paddings must have shape [{len(blocks)}, 2] and numbers of at least 0; "
+            f"received {base}"
+        )
+    more = [-(dim + sum(p)) % block for dim, block, p in zip(dims, blocks, base, strict=True)]
+    paddings = [(before, after + m) for (before, after), m in zip(base, more, strict=True)]
+    crops = [(0, m) for m in more]
+    return _as_pairs(paddings, op), _as_pairs(crops, op)
+
+
+def _as_pairs(pairs: list[tuple[int, int]], op: str) -> np.ndarray:
+    if any(n >= 2**31 for pair in pairs for n in pair):
+        raise ValueError(f"{op}: base_paddings must make paddings that fit int32; received {pairs}")
+    return np.array(pairs, np.int32).reshape(-1, 2)

@@ -30,6 +30,7 @@ from jaxops._run.arguments import (
     to_indices,
 )
 from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
 
 
 class StridedSliceSpec(NamedTuple):
@@ -161,15 +162,17 @@ def strided_slice(
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
+    var: None = None,
     name: str | None = None,
     *,
     mode: str = "device",
     fill_value: Arrayable | None = None,
+    out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Extracts `input_[begin:end:strides, ...]`, with Python's indexing encoded in five masks.
 
-    Follows `tf.strided_slice`, without its `var`. Differs from it in: off the CPU a single index
-    out of bounds is no error (see `mode`).
+    Follows `tf.strided_slice`. Differs from it in: off the CPU a single index out of bounds is no
+    error (see `mode`); there are no variables, so `var` must be None.
 
     Entry `i` of the `m` entries of `begin`, `end` and `strides` is, by bit `i` of the masks and in
     this order of precedence: an ellipsis, a new axis, a single index (`begin[i]`, whose axis is
@@ -188,6 +191,7 @@ def strided_slice(
         ellipsis_mask: static int with at most one bit: as many full ranges as fit.
         new_axis_mask: static int; at its bits a dimension of size 1 is inserted.
         shrink_axis_mask: static int; at its bits stands a single index.
+        var: None. What TensorFlow assigns to it, `tensor_scatter_nd_update` puts into a new array.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a single index outside `[-D, D)` does. `"device"`: an error on the CPU,
             reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
@@ -195,6 +199,9 @@ def strided_slice(
             `"promise_in_bounds"`: the caller promises that there is none.
         fill_value: scalar that fits the dtype of `input_`, for `mode="fill"`; default 0 (for
             strings, the empty one). Traced.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
 
     Returns:
         Array with the dtype of `input_`; for host strings a NumPy array. A range contributes
@@ -222,6 +229,11 @@ def strided_slice(
     Source: https://www.tensorflow.org/api_docs/python/tf/strided_slice
     """
     op = "strided_slice"
+    if var is not None:
+        raise TypeError(
+            f"{op}: var must be None, as arrays are not assigned to; received {brief(var)}; "
+            "tensor_scatter_nd_update and x.at[...].set(...) make a new array"
+        )
     masks = {
         arg: static_int(mask, op, arg)
         for arg, mask in (
@@ -243,6 +255,7 @@ def strided_slice(
         {"input_": input_},
         {"begin": _stack(op, singles, mode, input_)},
         name=name,
+        out_sharding=out_sharding,
         mode=mode,
         fill_value=fill_value,
         moves_elements=True,

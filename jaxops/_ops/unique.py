@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ from jax.export import register_namedtuple_serialization
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
-from jaxops._indexing.first_occurrences import number_distinct
+from jaxops._indexing.first_occurrences import first_equal_rows, number_distinct
 from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
@@ -52,17 +53,20 @@ def unique(
     fill_value: Arrayable | None = None,
     return_size: bool = False,
     mode: str = "device",
+    axis: int | None = None,
 ) -> Any:
     """Finds the distinct values of a vector, in the order of their first occurrence.
 
-    `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included.
+    `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included. With `axis` it finds the
+    distinct slices of an array along that axis, as `tf.raw_ops.UniqueV2` does.
 
     Follows `tf.unique`. Differs from it in: a traced `x` needs a static `size`; `y` has a
     gradient; 0 and -0 are the same value in every floating-point dtype, and subnormal numbers are
     told apart (TensorFlow tells 0 from -0 in 16 bits, and takes subnormals for 0).
 
     Args:
-        x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
+        x: vector of bools, integers or real numbers, or of host strings; with `axis` an array of
+            these, of rank 1 at least. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of `y`, for code that is compiled or batched over `x`. `mode`
@@ -76,10 +80,14 @@ def unique(
             dropped from the end elsewhere, where `idx` still counts them. `"error"`: an error
             everywhere. `"fill"`: dropped. `"promise_in_bounds"`: the caller promises that there
             are none. With `return_size=True` they are dropped in every mode.
+        axis: static int in `[-rank(x), rank(x))`, along which slices are compared. Default: `x` is
+            a vector. The time grows with the size of a slice, whose elements are sorted in turn.
 
     Returns:
         Named tuple `(y, idx)`: `y` of shape `[size]` and dtype of `x` (for host strings a NumPy
-        array), `idx` with the shape of `x`. With `return_size` a tuple of it and an int32 scalar.
+        array), `idx` with the shape of `x`; with `axis` `y` has the shape of `x` but for `size`
+        along the axis, and `idx` is a vector of a number for each slice. With `return_size` a tuple
+        of it and an int32 scalar.
 
     Raises:
         OutOfBoundsError: `size` holds too few values, where `mode` makes that an error, in an
@@ -95,6 +103,9 @@ def unique(
         >>> y, idx = jaxops.unique([5, 3, 5, 5, 1])
         >>> y, idx
         (Array([5, 3, 1], dtype=int32), Array([0, 1, 0, 0, 2], dtype=int32))
+        >>> jaxops.unique([[1, 2], [3, 4], [1, 2]], axis=0).y
+        Array([[1, 2],
+               [3, 4]], dtype=int32)
         >>> padded = jax.jit(lambda x: jaxops.unique(x, size=4, fill_value=-1, return_size=True))
         >>> result, size = padded(jax.numpy.array([5, 3, 5, 5, 1]))
         >>> result.y, size
@@ -102,7 +113,8 @@ def unique(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/unique
     """
-    return _run("unique", x, out_idx, name, size, fill_value, return_size, mode, with_counts=False)
+    op = "unique"
+    return _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, with_counts=False)
 
 
 def unique_with_counts(
@@ -114,6 +126,7 @@ def unique_with_counts(
     fill_value: Arrayable | None = None,
     return_size: bool = False,
     mode: str = "device",
+    axis: int | None = None,
 ) -> Any:
     """Finds the distinct values of a vector, in the order of first occurrence, and counts them.
 
@@ -129,6 +142,7 @@ def unique_with_counts(
         fill_value: scalar for places of `y` without a value, as in `unique`. Traced.
         return_size: static bool, as in `unique`.
         mode: static, as in `unique`.
+        axis: static int, as in `unique`.
 
     Returns:
         Named tuple `(y, idx, count)`: `y` and `idx` as of `unique`; `count[k]` tells how often
@@ -155,11 +169,11 @@ def unique_with_counts(
     Source: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts
     """
     op = "unique_with_counts"
-    return _run(op, x, out_idx, name, size, fill_value, return_size, mode, with_counts=True)
+    return _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, with_counts=True)
 
 
 @without_frames
-def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_counts) -> Any:
+def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, with_counts) -> Any:
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
@@ -168,16 +182,18 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_coun
         raise TypeError(f"{op}: out_idx must be int32 or int64; received {dtype}")
     if size is not None:
         size = on_host.check_size(size, op)
+    if axis is not None:
+        axis = arguments.static_int_of_one(axis, op, "axis")
     if arguments.is_host_string(x):
         x = arguments.to_host_strings(x, op, "x")
         with on_host.named_scope(op, name):
-            result, total = _of_strings(op, x, size, fill_value, dtype)
+            result, total = _of_strings(op, x, axis, size, fill_value, dtype)
             if size is not None:
                 spec = result_size.num_elements(op, size, _NOUN)
                 result_size.check_on_host(spec, [int(total)], mode)
     elif size is None:
         with on_host.named_scope(op, name):
-            result, total = _exact(op, x, dtype, with_counts, return_size)
+            result, total = _exact(op, x, axis, dtype, with_counts, return_size)
     else:
         result, total = run(
             op,
@@ -189,34 +205,44 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, *, with_coun
             pads=True,
             size=size,
             out_idx=dtype,
+            axis=axis,
         )
     result = UniqueWithCounts(*result) if with_counts else Unique(*result[:2])
     return (result, total) if return_size else result
 
 
-def _of_strings(op: str, x: np.ndarray, size: int | None, fill_value, out_idx: np.dtype):
-    _check_vector(op, x)
-    values, first, inverse, count = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
+def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_idx: np.dtype):
+    axis = _check_axis(op, x, axis)
+    keys = x
+    if x.ndim > 1:
+        _, numbers = np.unique(x, return_inverse=True)
+        with jax.ensure_compile_time_eval():
+            keys = np.asarray(_keys(jnp.asarray(numbers.reshape(x.shape), jnp.int32), axis))
+    _, first, inverse, count = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)  # `np.unique` sorts by value
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    y, count = values[order], count[order].astype(out_idx)
+    y, count = np.take(x, first[order], axis), count[order].astype(out_idx)
     if size is not None:
-        y = on_host.fit_strings(y, 0, size, fill_value, op)
+        y = on_host.fit_strings(y, axis, size, fill_value, op)
         count = np.pad(count[:size], (0, max(size - count.size, 0)))
     return (y, rank[inverse].astype(out_idx), count), np.array(order.size, np.int32)
 
 
-def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_total: bool):
+def _exact(op: str, x: Arrayable, axis, out_idx: np.dtype, with_counts: bool, with_total: bool):
     data = on_host.to_data(x, op, "x")
     # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
     known = on_host.concrete(values, op, "x")
     if known is None:
         on_host.refuse_traced(op, "x", x)
-    _check_vector(op, data)
+    axis = _check_axis(op, data, axis)
+    if data.ndim > 1:
+        with jax.ensure_compile_time_eval():
+            values = _keys_compiled(values, axis)
+            known = np.asarray(values)
     if known.size <= _SMALL and known.dtype.kind in "biuf":
         firsts, idx = _number_few(known)
         count = np.bincount(idx, minlength=firsts.size) if with_counts else None
@@ -232,7 +258,7 @@ def _exact(op: str, x: Arrayable, out_idx: np.dtype, with_counts: bool, with_tot
         parts.append(count.astype(out_idx))
     if with_total:
         parts.append(np.array(firsts.size, np.int32))
-    y = on_host.take(data, firsts, 0, 1)
+    y = on_host.take(data, firsts, axis, 1)
     idx, *rest = on_host.from_host(parts, data)
     total = rest.pop() if with_total else None
     return (y, idx, *rest), total
@@ -253,15 +279,17 @@ def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(firsts, np.int32), np.array(idx, np.int32)
 
 
-def _unique(x, fill_value, *, op, mode, size, out_idx):
-    _check_vector(op, x)
+def _unique(x, fill_value, *, op, mode, size, out_idx, axis):
+    axis = _check_axis(op, x, axis)
     # Compiled, as an eager `vmap` would compile the operations one by one.
-    numbered = _number_compiled(lax.stop_gradient(x), size=size, with_counts=True)
+    keys = _keys_compiled(lax.stop_gradient(x), axis)
+    numbered = _number_compiled(keys, size=size, with_counts=True)
     firsts, idx, total, count = numbered
-    held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
+    spec = result_size.num_elements(op, size, _NOUN)
+    held = result_size.hold(spec, total, x.shape[axis], mode)
     idx += held - total  # 0, which brings the check along
     valid = lax.iota(jnp.int32, size) < held
-    y = take_or_fill(x, firsts, valid, fill_value, 0)
+    y = take_or_fill(x, firsts, valid, fill_value, axis)
     count += held - total
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
@@ -269,9 +297,23 @@ def _unique(x, fill_value, *, op, mode, size, out_idx):
 _number_compiled = jax.jit(number_distinct, static_argnames=("size", "with_counts"))
 
 
-def _check_vector(op: str, x: jax.Array | np.ndarray) -> None:
-    if x.ndim != 1:
-        raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
-    on_host.check_countable(x.size, op, "x")
+def _keys(x: jax.Array, axis: int) -> jax.Array:
+    """A vector whose elements are equal where the slices of `x` along `axis` are."""
+    if x.ndim == 1:
+        return x
+    rows = jnp.moveaxis(x, axis, 0)
+    return first_equal_rows(rows.reshape(rows.shape[0], math.prod(rows.shape[1:])))
+
+
+_keys_compiled = jax.jit(_keys, static_argnames="axis")
+
+
+def _check_axis(op: str, x: jax.Array | np.ndarray, axis: int | None) -> int:
+    """The axis along which slices are compared: of a vector the one that it has."""
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{op}: x must be a vector, or axis given; received shape {x.shape}")
+    axis = 0 if axis is None else arguments.canonical_axis(axis, x.ndim, op)
+    on_host.check_countable(x.shape[axis], op, "x")
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")
+    return axis

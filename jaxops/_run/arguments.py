@@ -308,6 +308,18 @@ def _saturate(
     return narrow
 
 
+def as_tensorflow_takes(x: Any) -> Any:
+    """Python numbers as int32 and float32; with 64-bit types on JAX would take 64 bits."""
+    kinds = {int: np.int32, float: np.float32}
+    if type(x) not in kinds:
+        return x
+    try:
+        with np.errstate(over="raise"):
+            return np.asarray(x, kinds[type(x)])
+    except (OverflowError, FloatingPointError):
+        return x
+
+
 def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
     """A scalar of `dtype`, from a value that `dtype` can hold."""
     value = to_operand(x, op, arg)

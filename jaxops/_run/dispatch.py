@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _call_sites, _jax_internals
+from jaxops import _call_sites, _jax_internals, _symbolic
 from jaxops._errors import OutOfBoundsError, hide_frames
 from jaxops._indexing import check, policy
-from jaxops._run import arguments, extents, strings
+from jaxops._run import arguments, extents, sharding, strings
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
 NO_FILL: Any = object()
@@ -32,6 +32,7 @@ class _Call(NamedTuple):
     mode: str | None
     takes_fill: bool
     static: tuple[tuple[str, Any], ...]
+    out_sharding: Any
 
     def __call__(self, *arrays: Any) -> Any:
         """`impl` by keyword, if XLA can count all arrays that it makes.
@@ -41,8 +42,8 @@ class _Call(NamedTuple):
         """
         names = (*self.data, *self.indices, "fill_value")[: len(arrays)]
         by_name = dict(zip(names, arrays, strict=True))
-        counted = extents.check_sizes(self.op, self._on_counted, by_name, dict(self.static))
-        return self._on_counted(*counted)
+        function = functools.partial(sharding.call, self.op, self._on_counted, self.out_sharding)
+        return function(*extents.check_sizes(self.op, function, by_name, dict(self.static)))
 
     def _on_counted(self, *arrays: Any) -> Any:
         options = dict(self.static)
@@ -70,8 +71,10 @@ def run(
     pads: bool = False,
     moves_elements: bool = False,
     like: str | None = None,
+    of_own_dtype: Sequence[str] = (),
     indexed: Sequence[int] = (),
     one_by_one: bool = False,
+    out_sharding: Any = None,
     **static,
 ) -> Any:
     """Runs `impl(**data, **indices, op=op, mode=mode, fill_value=fill_value, **static)`.
@@ -93,16 +96,21 @@ def run(
         moves_elements: whether every element of the result is an element of `data` or the fill
             value; only such an op takes host strings.
         like: the data argument whose dtype all data must have.
+        of_own_dtype: the data arguments that need not.
         indexed: sizes that `indices` count along, beside those of the data.
         one_by_one: whether an eager call runs the primitives of `impl` one by one, as a program of
             all its arrays takes too long to compile.
+        out_sharding: how devices share the result, as the caller said it; None if not.
         **static: hashable arguments of `impl`.
     """
     indices = indices or {}
     if mode is not NO_BOUNDS:
         policy.check_mode(op, mode)
+    if out_sharding is not None:
+        sharding.check_out_sharding(out_sharding, op)
+    takes_fill = fill_value is not NO_FILL
     # A plain tuple: to make a `_Call` takes as long as a twentieth of an eager call.
-    fields = (op, impl, (*data,), (*indices,), mode, fill_value is not NO_FILL, (*static.items(),))
+    fields = (op, impl, (*data,), (*indices,), mode, takes_fill, (*static.items(),), out_sharding)
     fill_value = None if fill_value is NO_FILL else fill_value
     if fill_value is not None and mode != "fill" and not pads:
         raise ValueError(
@@ -111,14 +119,16 @@ def run(
         )
     is_plain = name is None and fill_value is None and not one_by_one
     try:
-        if is_plain and _are_eager_arrays(data, indices, like):
+        if is_plain and _are_eager_arrays(data, indices, like, of_own_dtype):
             return _run_compiled(fields, [*data.values()], [*indices.values()], None, indices)
         on_arrays = functools.partial(
             _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
         )
         with _call_sites.named(name):
             call = _Call(*fields)
-            return _run(call, on_arrays, data, indices, fill_value, moves_elements, like)
+            return _run(
+                call, on_arrays, data, indices, fill_value, moves_elements, like, of_own_dtype
+            )
     except OutOfBoundsError as error:
         hide_frames(error)
         raise
@@ -132,6 +142,7 @@ def _run(
     fill_value: object,
     moves_elements: bool,
     like: str | None,
+    of_own_dtype: Sequence[str],
 ) -> Any:
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
     op = call.op
@@ -144,7 +155,7 @@ def _run(
             return strings.by_position(op, functools.partial(on_arrays, call), data, fill_value)
 
     def on_numbers(call):
-        return on_arrays(call, *_to_operands(op, data, fill_value, like))
+        return on_arrays(call, *_to_operands(op, data, fill_value, like, of_own_dtype))
 
     if not _jax_internals.is_eager():
         known = _shape_arithmetic(call, on_numbers, [*data.values(), *indices.values(), fill_value])
@@ -153,7 +164,9 @@ def _run(
     return on_numbers(call)
 
 
-def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object], like) -> bool:
+def _are_eager_arrays(
+    data: Mapping[str, object], indices: Mapping[str, object], like, of_own_dtype
+) -> bool:
     """Whether all arguments are arrays that need no conversion; the rest is checked while tracing.
 
     A compiled call evicts Python's code and data from the processor's caches, so here each step of
@@ -167,7 +180,8 @@ def _are_eager_arrays(data: Mapping[str, object], indices: Mapping[str, object],
             return False
     if not _jax_internals.is_eager():
         return False
-    return like is None or len({x.dtype for x in data.values()}) == 1  # type: ignore[attr-defined]
+    alike = (x for arg, x in data.items() if arg not in of_own_dtype)
+    return like is None or len({x.dtype for x in alike}) == 1  # type: ignore[attr-defined]
 
 
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:
@@ -199,16 +213,23 @@ def _may_be_shapes(f: Callable) -> bool:
     """Whether the results are integers, and no more of them than a shape may have."""
     results = jax.tree.leaves(jax.eval_shape(f))
     are_integers = all(jnp.issubdtype(x.dtype, jnp.integer) for x in results)
-    return are_integers and sum(x.size for x in results) <= _MANY
+    are_known = all(_symbolic.are_known(x.shape) for x in results)
+    return are_integers and are_known and sum(x.size for x in results) <= _MANY
 
 
-def _to_operands(op: str, data: Mapping[str, object], fill_value: object, like: str | None):
+def _to_operands(
+    op: str,
+    data: Mapping[str, object],
+    fill_value: object,
+    like: str | None,
+    of_own_dtype: Sequence[str],
+):
     """The data as arrays, of one dtype if `like` names one of them; and the fill value."""
     operands = [arguments.to_operand(x, op, arg) for arg, x in data.items()]
     if like is not None:
         dtype = operands[list(data).index(like)].dtype
         for n, (arg, x) in enumerate(data.items()):
-            if operands[n].dtype != dtype:
+            if operands[n].dtype != dtype and arg not in of_own_dtype:
                 operands[n] = arguments.to_dtype(x, operands[n], dtype, op, arg)
     if fill_value is not None:
         dtype = operands[0].dtype

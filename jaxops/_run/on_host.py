@@ -34,8 +34,8 @@ def check_size(size: object, op: str, arg: str = "size") -> int:
     size = arguments.static_int(size, op, arg)
     if size < 0:
         raise ValueError(f"{op}: {arg} must be at least 0; received {size}")
-    if size >= 2**31:  # positions are counted in 32 bits
-        raise ValueError(f"{op}: {arg} must be less than 2**31; received {size}")
+    if size >= 2**31 - 1:  # int32 counts the positions, and one beyond them
+        raise ValueError(f"{op}: {arg} must be less than 2**31 - 1; received {size}")
     return size
 
 

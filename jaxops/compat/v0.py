@@ -3,13 +3,14 @@
 Adapters of the functions of `jaxops`, whose docstrings say all the rest: dtypes, bounds, gradients,
 errors. Code for TensorFlow 0.x moves over with the module name changed. The functions here lack
 arguments that TensorFlow 0.x did not have (`mode`, `size`, ...).
+
+Where the releases from 0.5 to 0.12 spell a call in different ways, all of them are taken. Arguments
+without names that two releases read differently are refused with both readings.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -17,31 +18,59 @@ import numpy as np
 from jax.typing import DTypeLike
 
 import jaxops
-from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import Arrayable, as_numpy_or_none, brief, refuse_traced, static_int
-
-
-@contextlib.contextmanager
-def _under_names(**names: str) -> Iterator[None]:
-    """Within, errors of a function of `jaxops` have the names that this module uses.
-
-    `names` maps names of the function and its arguments. The received value is the caller's, and
-    stays.
-    """
-    try:
-        yield
-    except (TypeError, ValueError, MemoryError) as error:
-        reason, *received = str(error).partition("; received")
-        pattern = "|".join(rf"\b{name}\b" for name in names)
-        text = "".join([re.sub(pattern, lambda match: names[match[0]], reason), *received])
-        kind = next(k for k in (TypeError, MemoryError, ValueError) if isinstance(error, k))
-        raise kind(text) from error
-
-
-def _beyond(function: str, arg: str):
-    """`_under_names` for an argument of `jaxops` that this module's function does not have."""
-    return _under_names(**{arg: f"`{arg}` of `jaxops.{function}`"})
-
+from jaxops._ops.where import select as _select
+from jaxops._run.arguments import Arrayable, brief
+from jaxops.compat._spelling import beyond as _beyond
+from jaxops.compat._spelling import once_without as _once_without
+from jaxops.compat._spelling import one_of as _one_of
+from jaxops.compat._spelling import spelled as _spelled
+from jaxops.compat._spelling import under_names as _under_names
+from jaxops.compat._v0_blocks import batch_to_space as batch_to_space
+from jaxops.compat._v0_blocks import batch_to_space_nd as batch_to_space_nd
+from jaxops.compat._v0_blocks import depth_to_space as depth_to_space
+from jaxops.compat._v0_blocks import extract_image_patches as extract_image_patches
+from jaxops.compat._v0_blocks import (
+    required_space_to_batch_paddings as required_space_to_batch_paddings,
+)
+from jaxops.compat._v0_blocks import space_to_batch as space_to_batch
+from jaxops.compat._v0_blocks import space_to_batch_nd as space_to_batch_nd
+from jaxops.compat._v0_blocks import space_to_depth as space_to_depth
+from jaxops.compat._v0_joining import concat as concat
+from jaxops.compat._v0_joining import concat_v2 as concat_v2
+from jaxops.compat._v0_joining import pack as pack
+from jaxops.compat._v0_joining import pad as pad
+from jaxops.compat._v0_joining import parallel_stack as parallel_stack
+from jaxops.compat._v0_joining import reverse as reverse
+from jaxops.compat._v0_joining import reverse_sequence as reverse_sequence
+from jaxops.compat._v0_joining import reverse_v2 as reverse_v2
+from jaxops.compat._v0_joining import slice as slice
+from jaxops.compat._v0_joining import split as split
+from jaxops.compat._v0_joining import split_v as split_v
+from jaxops.compat._v0_joining import stack as stack
+from jaxops.compat._v0_joining import strided_slice as strided_slice
+from jaxops.compat._v0_joining import tile as tile
+from jaxops.compat._v0_joining import transpose as transpose
+from jaxops.compat._v0_joining import unpack as unpack
+from jaxops.compat._v0_joining import unstack as unstack
+from jaxops.compat._v0_matrices import diag as diag
+from jaxops.compat._v0_matrices import diag_part as diag_part
+from jaxops.compat._v0_matrices import fill as fill
+from jaxops.compat._v0_matrices import matrix_band_part as matrix_band_part
+from jaxops.compat._v0_matrices import matrix_diag as matrix_diag
+from jaxops.compat._v0_matrices import matrix_diag_part as matrix_diag_part
+from jaxops.compat._v0_matrices import matrix_set_diag as matrix_set_diag
+from jaxops.compat._v0_matrices import matrix_transpose as matrix_transpose
+from jaxops.compat._v0_matrices import meshgrid as meshgrid
+from jaxops.compat._v0_matrices import range as range
+from jaxops.compat._v0_segments import segment_max as segment_max
+from jaxops.compat._v0_segments import segment_mean as segment_mean
+from jaxops.compat._v0_segments import segment_min as segment_min
+from jaxops.compat._v0_segments import segment_prod as segment_prod
+from jaxops.compat._v0_segments import segment_sum as segment_sum
+from jaxops.compat._v0_segments import sparse_segment_mean as sparse_segment_mean
+from jaxops.compat._v0_segments import sparse_segment_sqrt_n as sparse_segment_sqrt_n
+from jaxops.compat._v0_segments import sparse_segment_sum as sparse_segment_sum
+from jaxops.compat._v0_segments import unsorted_segment_sum as unsorted_segment_sum
 
 # Casting
 
@@ -107,22 +136,22 @@ def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.A
 # Shapes and shaping
 
 
-def shape(input: Arrayable, name: str | None = None) -> np.ndarray:
-    """`jaxops.shape(input)`, int32."""
-    with _beyond("shape", "out_type"):
-        return jaxops.shape(input, name=name)
+def shape(input: Arrayable, name: str | None = None, out_type: DTypeLike = np.int32) -> np.ndarray:
+    """`jaxops.shape(input, out_type)`."""
+    return jaxops.shape(input, out_type, name)
 
 
-def shape_n(input: Sequence[Arrayable], name: str | None = None) -> list[np.ndarray]:
-    """`jaxops.shape_n(input)`, int32."""
-    with _beyond("shape_n", "out_type"):
-        return jaxops.shape_n(input, name=name)
+@_once_without("out_type", "0.5 to 0.10", "0.11 and 0.12")
+def shape_n(
+    input: Sequence[Arrayable], out_type: DTypeLike | None = None, name: str | None = None
+) -> list[np.ndarray]:
+    """`jaxops.shape_n(input, out_type)`; `out_type` defaults to int32."""
+    return jaxops.shape_n(input, np.int32 if out_type is None else out_type, name)
 
 
-def size(input: Arrayable, name: str | None = None) -> Any:
-    """`jaxops.size(input)`, int32."""
-    with _beyond("size", "out_type"):
-        return jaxops.size(input, name=name)
+def size(input: Arrayable, name: str | None = None, out_type: DTypeLike = np.int32) -> Any:
+    """`jaxops.size(input, out_type)`."""
+    return jaxops.size(input, out_type, name)
 
 
 def rank(input: Arrayable, name: str | None = None) -> Any:
@@ -135,174 +164,31 @@ def reshape(tensor: Arrayable, shape: Any, name: str | None = None) -> jax.Array
     return jaxops.reshape(tensor, shape, name)
 
 
-def squeeze(input: Arrayable, squeeze_dims: Any = None, name: str | None = None) -> jax.Array:
-    """`jaxops.squeeze(input, axis=squeeze_dims)`; no dimension, `[]`, means all of size 1."""
-    with _under_names(axis="squeeze_dims"):
-        return jaxops.squeeze(input, squeeze_dims, name)
+def squeeze(
+    input: Arrayable, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+) -> jax.Array:
+    """`jaxops.squeeze(input, axis)`; `axis` is `squeeze_dims` before 0.12.
 
-
-def expand_dims(input: Arrayable, dim: int, name: str | None = None) -> jax.Array:
-    """`jaxops.expand_dims(input, axis=dim)`."""
-    with _under_names(axis="dim"):
-        return jaxops.expand_dims(input, dim, name)
-
-
-# Slicing and joining
-
-
-def slice(input_: Arrayable, begin: Any, size: Any, name: str | None = None) -> jax.Array:
-    """`jaxops.slice(input_, begin, size)`."""
-    return jaxops.slice(input_, begin, size, name)
-
-
-def split(split_dim: int, num_split: int, value: Arrayable, name: str = "split") -> list[jax.Array]:
-    """`jaxops.split(value, num_split, axis=split_dim)`; parts of one size only.
-
-    Example:
-        >>> from jaxops.compat import v0
-        >>> v0.split(0, 2, [1, 2, 3, 4])
-        [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
+    No dimension, `[]`, means all of size 1.
     """
-    with _under_names(axis="split_dim", num_or_size_splits="num_split"):
-        return jaxops.split(
-            value, static_int(num_split, "split", "num_split"), split_dim, name=name
-        )
+    arg, axis = _one_of("squeeze", axis=axis, squeeze_dims=squeeze_dims)
+    with _under_names(axis=arg):
+        return jaxops.squeeze(input, axis, name)
 
 
-def tile(input: Arrayable, multiples: Any, name: str | None = None) -> jax.Array:
-    """`jaxops.tile(input, multiples)`."""
-    return jaxops.tile(input, multiples, name)
-
-
-def pad(
-    tensor: Arrayable, paddings: Any, mode: str = "CONSTANT", name: str | None = None
+def expand_dims(
+    input: Arrayable, axis: Any = None, name: str | None = None, dim: Any = None
 ) -> jax.Array:
-    """`jaxops.pad(tensor, paddings, mode)`; the constant is 0."""
-    return jaxops.pad(tensor, paddings, mode, name=name)
+    """`jaxops.expand_dims(input, axis)`; `axis` is `dim` before 0.12."""
+    arg, axis = _one_of("expand_dims", axis=axis, dim=dim)
+    with _under_names(axis=arg):
+        return jaxops.expand_dims(input, axis, name)
 
 
-def concat(concat_dim: int, values: Any, name: str = "concat") -> jax.Array:
-    """`jaxops.concat(values, axis=concat_dim)`.
-
-    Example:
-        >>> from jaxops.compat import v0
-        >>> v0.concat(0, [[1, 2], [3]])
-        Array([1, 2, 3], dtype=int32)
-    """
-    with _under_names(axis="concat_dim"):
-        return jaxops.concat(values, concat_dim, name)
+# Indexing
 
 
-def pack(values: Any, name: str = "pack") -> jax.Array:
-    """`jaxops.stack(values)`, along the first axis."""
-    with _under_names(stack="pack"):
-        return jaxops.stack(values, name=name)
-
-
-def unpack(value: Arrayable, num: int | None = None, name: str = "unpack") -> list[jax.Array]:
-    """`jaxops.unstack(value, num)`, along the first axis."""
-    with _under_names(unstack="unpack"):
-        return jaxops.unstack(value, num, name=name)
-
-
-def reverse_sequence(
-    input: Arrayable,
-    seq_lengths: Arrayable,
-    seq_dim: int,
-    batch_dim: int | None = None,
-    name: str | None = None,
-) -> jax.Array:
-    """`jaxops.reverse_sequence` with `seq_axis=seq_dim`, `batch_axis=batch_dim` (default 0)."""
-    with _under_names(seq_axis="seq_dim", batch_axis="batch_dim"):
-        return jaxops.reverse_sequence(input, seq_lengths, seq_dim, batch_dim, name)
-
-
-def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) -> jax.Array:
-    """`jaxops.reverse` of the axes where `dims`, one static bool per dimension, is True.
-
-    Example:
-        >>> from jaxops.compat import v0
-        >>> v0.reverse([[1, 2], [3, 4]], [False, True])
-        Array([[2, 1],
-               [4, 3]], dtype=int32)
-    """
-    refuse_traced(dims, "reverse", "dims")
-    flags = as_numpy_or_none(dims)
-    rank = len(shape_of(tensor, "reverse", "tensor"))
-    if flags is None or flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):
-        raise ValueError(
-            f"reverse: dims must be one bool per dimension of tensor, {rank}; "
-            f"received {brief(dims)}"
-        )
-    return jaxops.reverse(tensor, np.flatnonzero(flags).tolist(), name)
-
-
-def transpose(a: Arrayable, perm: Any = None, name: str = "transpose") -> jax.Array:
-    """`jaxops.transpose(a, perm)`."""
-    return jaxops.transpose(a, perm, name=name)
-
-
-def extract_image_patches(
-    images: Arrayable,
-    padding: str,
-    ksizes: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
-    rates: Sequence[int] | None = None,
-    name: str | None = None,
-) -> jax.Array:
-    """`jaxops.extract_image_patches(images, ksizes, strides, rates, padding)`.
-
-    The lists default to `[]` in TensorFlow 0.x too, which refuses them: each takes 4 ints.
-    """
-    with _under_names(sizes="ksizes"):
-        return jaxops.extract_image_patches(
-            images,
-            [] if ksizes is None else ksizes,
-            [] if strides is None else strides,
-            [] if rates is None else rates,
-            padding,
-            name,
-        )
-
-
-def space_to_batch(
-    input: Arrayable, paddings: Any, block_size: int, name: str | None = None
-) -> jax.Array:
-    """`jaxops.space_to_batch` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
-    _check_block(input, block_size, "space_to_batch")
-    with _under_names(block_shape="block_size"):
-        return jaxops.space_to_batch(input, [block_size] * 2, paddings, name)
-
-
-def batch_to_space(
-    input: Arrayable, crops: Any, block_size: int, name: str | None = None
-) -> jax.Array:
-    """`jaxops.batch_to_space` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
-    _check_block(input, block_size, "batch_to_space")
-    with _under_names(block_shape="block_size"):
-        return jaxops.batch_to_space(input, [block_size] * 2, crops, name)
-
-
-def _check_block(input: Arrayable, block_size: int, op: str) -> None:
-    shape = shape_of(input, op, "input")
-    if len(shape) != 4:
-        raise ValueError(f"{op}: input must have rank 4; received shape {shape}")
-    if static_int(block_size, op, "block_size") < 2:
-        raise ValueError(f"{op}: block_size must be 2 at least; received {block_size}")
-
-
-def space_to_depth(input: Arrayable, block_size: int, name: str | None = None) -> jax.Array:
-    """`jaxops.space_to_depth(input, block_size)`."""
-    with _under_names(data_format="format"):
-        return jaxops.space_to_depth(input, block_size, name=name)
-
-
-def depth_to_space(input: Arrayable, block_size: int, name: str | None = None) -> jax.Array:
-    """`jaxops.depth_to_space(input, block_size)`."""
-    with _under_names(data_format="format"):
-        return jaxops.depth_to_space(input, block_size, name=name)
-
-
+@_once_without("validate_indices", "0.5", "0.6 to 0.12")
 def gather(
     params: Arrayable,
     indices: Arrayable,
@@ -343,6 +229,51 @@ def boolean_mask(tensor: Arrayable, mask: Arrayable, name: str = "boolean_mask")
         return jaxops.boolean_mask(tensor, mask, name=name)
 
 
+def sequence_mask(
+    lengths: Arrayable, maxlen: int | None = None, dtype: Any = bool, name: str | None = None
+) -> jax.Array:
+    """`jaxops.sequence_mask` with the same arguments."""
+    return jaxops.sequence_mask(lengths, maxlen, dtype, name)
+
+
+def _where_of_two(condition: Arrayable, x: Any, y: Any, name: str | None = None) -> jax.Array:
+    return _select("where", condition, x, y, name, by_rows=True)
+
+
+def _where_condition(*, condition: Arrayable, name: str | None = None) -> jax.Array:
+    with _beyond("where", "size"):
+        return jaxops.where(condition, name=name)
+
+
+@_spelled("0.5 to 0.12", (_where_of_two, "1.0"), (_where_condition, "1.0"))
+def where(input: Arrayable, name: str | None = None) -> jax.Array:
+    """`jaxops.where(input)`: the positions of its true elements.
+
+    Also `where(condition, x, y)`, which is `select`.
+    """
+    with _beyond("where", "size"), _under_names(condition="input"):
+        return jaxops.where(input, name=name)
+
+
+def select(condition: Arrayable, t: Arrayable, e: Arrayable, name: str | None = None) -> jax.Array:
+    """`jaxops.where(condition, t, e)`; a condition of rank 1 chooses rows.
+
+    Example:
+        >>> from jaxops.compat import v0
+        >>> v0.select([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]])
+        Array([[1, 2],
+               [7, 8]], dtype=int32)
+    """
+    with _under_names(x="t", y="e"):
+        return _select("select", condition, t, e, name, by_rows=True)
+
+
+def invert_permutation(x: Arrayable, name: str | None = None) -> jax.Array:
+    """`jaxops.invert_permutation(x)`."""
+    return jaxops.invert_permutation(x, name)
+
+
+@_once_without("dtype", "0.7", "0.8 to 0.12")
 def one_hot(
     indices: Arrayable,
     depth: int,
@@ -356,7 +287,52 @@ def one_hot(
     return jaxops.one_hot(indices, depth, on_value, off_value, axis, dtype, name)
 
 
-def unique_with_counts(x: Arrayable, name: str | None = None) -> Any:
-    """`jaxops.unique_with_counts(x)`: a named tuple `(y, idx, count)`."""
-    with _beyond("unique_with_counts", "size"):
-        return jaxops.unique_with_counts(x, name=name)
+@_once_without("out_idx", "0.5 to 0.10", "0.11 and 0.12")
+def unique(x: Arrayable, out_idx: DTypeLike | None = None, name: str | None = None) -> Any:
+    """`jaxops.unique(x, out_idx)`: a named tuple `(y, idx)`."""
+    with _beyond("unique", "size"), _beyond("unique", "axis"):
+        return jaxops.unique(x, np.int32 if out_idx is None else out_idx, name)
+
+
+@_once_without("out_idx", "0.5 to 0.10", "0.11 and 0.12")
+def unique_with_counts(
+    x: Arrayable, out_idx: DTypeLike | None = None, name: str | None = None
+) -> Any:
+    """`jaxops.unique_with_counts(x, out_idx)`: a named tuple `(y, idx, count)`."""
+    with _beyond("unique_with_counts", "size"), _beyond("unique_with_counts", "axis"):
+        return jaxops.unique_with_counts(x, np.int32 if out_idx is None else out_idx, name)
+
+
+@_once_without("out_idx", "0.5 to 0.10", "0.11 and 0.12")
+def listdiff(
+    x: Arrayable, y: Arrayable, out_idx: DTypeLike | None = None, name: str | None = None
+) -> Any:
+    """`jaxops.setdiff1d(x, y, out_idx)`: a named tuple `(out, idx)`.
+
+    Example:
+        >>> from jaxops.compat import v0
+        >>> v0.listdiff([1, 2, 3, 4], [1, 3]).out
+        Array([2, 4], dtype=int32)
+    """
+    with _beyond("setdiff1d", "size"), _under_names(setdiff1d="listdiff", index_dtype="out_idx"):
+        return jaxops.setdiff1d(x, y, np.int32 if out_idx is None else out_idx, name)
+
+
+def setdiff1d(
+    x: Arrayable, y: Arrayable, index_dtype: DTypeLike = np.int32, name: str | None = None
+) -> Any:
+    """`jaxops.setdiff1d(x, y, index_dtype)`: a named tuple `(out, idx)`; of 0.12."""
+    with _beyond("setdiff1d", "size"):
+        return jaxops.setdiff1d(x, y, index_dtype, name)
+
+
+def scatter_nd(
+    indices: Arrayable, updates: Arrayable, shape: Any, name: str | None = None
+) -> jax.Array:
+    """`jaxops.scatter_nd(indices, updates, shape)`; of 0.12."""
+    return jaxops.scatter_nd(indices, updates, shape, name=name)
+
+
+def stop_gradient(input: Arrayable, name: str | None = None) -> jax.Array:
+    """`jaxops.stop_gradient(input)`."""
+    return jaxops.stop_gradient(input, name)

@@ -2,6 +2,7 @@
 
 # pyright: reportCallIssue=false, reportArgumentType=false
 
+import doctest
 import inspect
 
 import jax
@@ -187,21 +188,15 @@ def test_example_004_reverse_sequence(seq_dim, batch_dim):
         np.testing.assert_array_equal(after[length:], before[length:])
 
 
-def test_example_004_extract_image_patches_depth_order():
-    images = np.arange(32, dtype=np.int32).reshape(1, 4, 4, 2)
-    result = v0.extract_image_patches(images, "VALID", [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1])
-    assert result.shape == (1, 2, 2, 2 * 2 * 2)
-    np.testing.assert_array_equal(result[0, 0, 1], images[0, :2, 2:].reshape(-1))
-
-
-def test_example_004_space_to_batch_and_back():
-    x = np.arange(15, dtype=np.int32).reshape(1, 3, 5, 1)
-    paddings = [[0, 1], [1, 0]]
-    blocks = v0.space_to_batch(x, paddings, 2)
-    assert blocks.shape == (4, 2, 3, 1)
-    np.testing.assert_array_equal(v0.batch_to_space(blocks, paddings, 2), x)
-
-
+STRIDED_SLICE = (
+    "strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, "
+    "new_axis_mask=0, shrink_axis_mask=0, var=None, name=None)"
+)
+REVERSE_SEQUENCE = (
+    "reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, "
+    "seq_dim=None, batch_dim=None)"
+)
+# As the release shows them that has the most arguments; the others: tests/signatures_v0.py.
 SIGNATURES = [
     "",
     "string_to_number(string_tensor, out_type=None, name=None)",
@@ -212,25 +207,35 @@ SIGNATURES = [
     "to_int64(x, name='ToInt64')",
     "cast(x, dtype, name=None)",
     "saturate_cast(value, dtype, name=None)",
-    "shape(input, name=None)",
-    "size(input, name=None)",
+    "shape(input, name=None, out_type=<class 'numpy.int32'>)",
+    "size(input, name=None, out_type=<class 'numpy.int32'>)",
     "rank(input, name=None)",
     "reshape(tensor, shape, name=None)",
-    "squeeze(input, squeeze_dims=None, name=None)",
-    "expand_dims(input, dim, name=None)",
+    "squeeze(input, axis=None, name=None, squeeze_dims=None)",
+    "expand_dims(input, axis=None, name=None, dim=None)",
     "slice(input_, begin, size, name=None)",
+    STRIDED_SLICE,
     "split(split_dim, num_split, value, name='split')",
+    "split_v(value, size_splits, split_dim=0, num=None, name='split_v')",
     "tile(input, multiples, name=None)",
     "pad(tensor, paddings, mode='CONSTANT', name=None)",
     "concat(concat_dim, values, name='concat')",
-    "pack(values, name='pack')",
-    "unpack(value, num=None, name='unpack')",
-    "reverse_sequence(input, seq_lengths, seq_dim, batch_dim=None, name=None)",
+    "concat_v2(values, axis, name='concat_v2')",
+    "stack(values, axis=0, name='stack')",
+    "parallel_stack(values, name='parallel_stack')",
+    "unstack(value, num=None, axis=0, name='unstack')",
+    "pack(values, axis=0, name='pack')",
+    "unpack(value, num=None, axis=0, name='unpack')",
+    REVERSE_SEQUENCE,
     "reverse(tensor, dims, name=None)",
+    "reverse_v2(tensor, axis, name=None)",
     "transpose(a, perm=None, name='transpose')",
     "extract_image_patches(images, padding, ksizes=None, strides=None, rates=None, name=None)",
     "space_to_batch(input, paddings, block_size, name=None)",
     "batch_to_space(input, crops, block_size, name=None)",
+    "space_to_batch_nd(input, block_shape, paddings, name=None)",
+    "batch_to_space_nd(input, block_shape, crops, name=None)",
+    "required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None)",
     "space_to_depth(input, block_size, name=None)",
     "depth_to_space(input, block_size, name=None)",
     "gather(params, indices, validate_indices=None, name=None)",
@@ -238,16 +243,44 @@ SIGNATURES = [
     "dynamic_partition(data, partitions, num_partitions, name=None)",
     "dynamic_stitch(indices, data, name=None)",
     "boolean_mask(tensor, mask, name='boolean_mask')",
+    "sequence_mask(lengths, maxlen=None, dtype=<class 'bool'>, name=None)",
+    "where(input, name=None)",
+    "select(condition, t, e, name=None)",
+    "invert_permutation(x, name=None)",
     "one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None)",
     "bitcast(input, type, name=None)",
-    "shape_n(input, name=None)",
-    "unique_with_counts(x, name=None)",
+    "shape_n(input, out_type=None, name=None)",
+    "unique(x, out_idx=None, name=None)",
+    "unique_with_counts(x, out_idx=None, name=None)",
+    "listdiff(x, y, out_idx=None, name=None)",
+    "setdiff1d(x, y, index_dtype=<class 'numpy.int32'>, name=None)",
+    "scatter_nd(indices, updates, shape, name=None)",
+    "stop_gradient(input, name=None)",
+    "matrix_band_part(input, num_lower, num_upper, name=None)",
+    "diag(diagonal, name=None)",
+    "diag_part(input, name=None)",
+    "matrix_diag(diagonal, name=None)",
+    "matrix_diag_part(input, name=None)",
+    "matrix_set_diag(input, diagonal, name=None)",
+    "matrix_transpose(a, name='matrix_transpose')",
+    "fill(dims, value, name=None)",
+    "range(start, limit=None, delta=1, dtype=None, name='range')",
+    "meshgrid(*args, indexing='xy', name=None)",
+    "segment_sum(data, segment_ids, name=None)",
+    "segment_mean(data, segment_ids, name=None)",
+    "segment_prod(data, segment_ids, name=None)",
+    "segment_min(data, segment_ids, name=None)",
+    "segment_max(data, segment_ids, name=None)",
+    "unsorted_segment_sum(data, segment_ids, num_segments, name=None)",
+    "sparse_segment_sum(data, indices, segment_ids, name=None)",
+    "sparse_segment_mean(data, indices, segment_ids, name=None)",
+    "sparse_segment_sqrt_n(data, indices, segment_ids, name=None)",
     "",
 ][1:-1]
 
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda s: s.partition("(")[0])
-def test_signature_is_the_documents(signature):
+def test_signature(signature):
     name = signature.partition("(")[0]
     actual = inspect.signature(getattr(v0, name))
     bare = actual.replace(
@@ -261,7 +294,7 @@ def test_signature_is_the_documents(signature):
 
 def test_nothing_else_is_there():
     functions = {
-        n for n, f in vars(v0).items() if inspect.isfunction(f) and f.__module__ == v0.__name__
+        n for n, f in vars(v0).items() if inspect.isfunction(f) and "compat" in f.__module__
     }
     assert {n for n in functions if not n.startswith("_")} == {
         s.partition("(")[0] for s in SIGNATURES
@@ -281,3 +314,16 @@ def test_names_are_scopes():
     assert "concat" in text
     text = jax.jit(lambda x: v0.to_int32(x)).lower(jnp.ones(2)).as_text(debug_info=True)
     assert "ToInt32" in text
+
+
+FUNCTIONS = {s.partition("(")[0]: getattr(v0, s.partition("(")[0]) for s in SIGNATURES}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.usefixtures("x32")  # in which examples are printed
+def test_docstring(name):
+    """Its example runs, which doctest does not find in a function with several signatures."""
+    function = inspect.unwrap(FUNCTIONS[name])
+    assert (function.__doc__ or "").startswith("`jaxops.")
+    for example in doctest.DocTestFinder().find(function, name):
+        assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example)[0] == 0

@@ -4,7 +4,7 @@ A process of its own, because the number of devices is fixed when JAX starts. Pr
 object a line: what was run, whether its results are those of one device bit by bit, what it moves
 between devices, and the error of a bad index.
 
-Usage: sharded_programs.py WAY, one of jit, jnp, explicit, auto_axes, eager, shard_map
+Usage: sharded_programs.py WAY, one of jit, jnp, explicit, every, auto_axes, eager, shard_map
 """
 
 import functools
@@ -20,6 +20,7 @@ import optax
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
+from records import CASES, first_of_each_op
 
 import jaxops
 
@@ -79,6 +80,8 @@ LIKE_TABLE = {
     "deterministic gradient": jax.grad(functools.partial(weighted_sum, deterministic=True)),
     "sgd": functools.partial(lazy_step, optax.sgd),
 }
+# Whose gradients of tables are sparse.
+OF_TABLES = {"sparse gradient", "sgd"}
 ADAGRAD = {"adagrad": functools.partial(lazy_step, optax.adagrad)}
 ALL = LOOKED_UP | LIKE_TABLE | ADAGRAD
 EAGER = ("gather", "scatter_nd", "add", "gradient", "sparse gradient")
@@ -235,11 +238,53 @@ def run_explicit():
             for i in (BATCH_INDICES, BAD_BATCH_INDICES)
         )
         compare("batch", jax.jit(of_batch), args, bad_args, EXPECTED_OF_BATCH)
-        args = put(mesh, TABLE, P("d")), put(mesh, INDICES, P()), put(mesh, UPDATES, P())
-        refused = [
-            error_of(function, *args) for function in (LOOKED_UP["gather"], OF_JNP["gather"])
-        ]
-        print(json.dumps({"name": "rows", "refused": refused}), flush=True)
+        functions = {name: f for name, f in functions.items() if name not in OF_TABLES}
+        args, bad_args = (
+            (put(mesh, TABLE, P("d")), put(mesh, i, P("m")), put(mesh, UPDATES, P("m")))
+            for i in (INDICES, BAD)
+        )
+        expected = {name: expected[name] for name in functions}
+        compare("rows", jax.jit(all_of(functions)), args, bad_args, expected)
+
+
+def run_every():
+    """Each function with one dimension of one argument shared, alone and in its gradient."""
+    mesh = jax.make_mesh((2,), ("d",), axis_types=(AxisType.Explicit,))
+    for op, name in first_of_each_op(CASES).items():
+        case = CASES[name]
+        report = {"name": op, "differ": [], "refused": [], "shared": []}
+        for number, dim in ((n, d) for n, x in enumerate(case.args) for d in range(np.ndim(x))):
+            if case.args[number].shape[dim] % 2:
+                continue
+            specs = [P(*[None] * dim, "d") if n == number else P() for n in range(len(case.args))]
+            where = f"argument {number}, dimension {dim}"
+            try:
+                with jax.set_mesh(mesh):
+                    args = [put(mesh, x, s) for x, s in zip(case.args, specs, strict=True)]
+                    results = jax.jit(functools.partial(values_and_gradients, case))(*args)
+            except Exception as error:
+                report["refused"].append(f"{where}: {type(error).__name__}: {error}")
+                continue
+            report["shared"].append(f"{where}: {jax.typeof(jax.tree.leaves(results)[0])}")
+            for result, expected in zip(
+                jax.tree.leaves(results),
+                jax.tree.leaves(values_and_gradients(case, *case.args)),
+                strict=True,
+            ):
+                if not np.allclose(result, expected, rtol=1e-5, atol=1e-5):
+                    report["differ"].append(where)
+        print(json.dumps(report), flush=True)
+
+
+def values_and_gradients(case, *args):
+    """Of a case of the harness; the gradients for its data."""
+    data, indices = args[: len(case.data)], args[len(case.data) :]
+
+    def total(data):
+        results = jax.tree.leaves(case.op(*data, *indices))
+        return sum(jnp.sum(r**2) for r in results if jnp.issubdtype(r.dtype, jnp.floating))
+
+    return case.op(*args), jax.grad(total)(tuple(map(jnp.asarray, data)))
 
 
 def run_auto_axes():

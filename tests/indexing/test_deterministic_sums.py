@@ -44,6 +44,20 @@ def test_no_two_updates_meet_in_a_deterministic_program(deterministic):
     assert ("unique_indices = false" in text) != deterministic
 
 
+def combined(name, i, u, **options):
+    places = jnp.pad(i, [(0, 0), (0, 1)])
+    ids = jaxops.SparseTensor(places, np.arange(len(u)), (3, 1))
+    return getattr(jaxops, name)(u, ids, None, "sum", **options)
+
+
+def in_order(name, factor, i, u, mode="fill", **options):
+    """The numbers of segments are not sorted, which is no error in mode "fill"."""
+    places = [np.arange(len(u))] if name.startswith("sparse") else []
+    function = getattr(jaxops, name)
+    y = factor * function(u, *places, i[:, 0], num_segments=3, mode=mode, **options)
+    return jnp.rint(y) if name.endswith("sqrt_n") else y
+
+
 # Each as a function of rows of a table and their indices.
 DETERMINISTIC = {
     "scatter_nd": lambda i, u, **k: jaxops.scatter_nd(i, u, [3], **k),
@@ -53,6 +67,13 @@ DETERMINISTIC = {
     "tensor_scatter_nd_sub": lambda i, u, **k: jaxops.tensor_scatter_nd_sub(
         jnp.zeros(3, jnp.float32), i, -u, **k
     ),
+    "embedding_lookup": lambda i, u, **k: jax.grad(
+        lambda t: u @ jaxops.embedding_lookup(t, i[:, 0], **k)
+    )(jnp.zeros(3, jnp.float32)),
+    **{
+        name: functools.partial(combined, name)
+        for name in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse")
+    },
     "gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather(t, i[:, 0], **k))(
         jnp.zeros(3, jnp.float32)
     ),
@@ -62,6 +83,22 @@ DETERMINISTIC = {
     "batch_gather": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.batch_gather(t, i[:, 0], **k))(
         jnp.zeros(3, jnp.float32)
     ),
+    "unsorted_segment_sum": lambda i, u, **k: jaxops.unsorted_segment_sum(u, i[:, 0], 3, **k),
+    # Of segments of 8 rows each.
+    "unsorted_segment_mean": lambda i, u, **k: 8 * jaxops.unsorted_segment_mean(u, i[:, 0], 3, **k),
+    "unsorted_segment_sqrt_n": lambda i, u, **k: jnp.rint(
+        8**0.5 * jaxops.unsorted_segment_sqrt_n(u, i[:, 0], 3, **k)
+    ),
+    **{
+        name: functools.partial(in_order, name, factor)
+        for name, factor in [
+            ("segment_sum", 1),
+            ("segment_mean", 8),
+            ("sparse_segment_sum", 1),
+            ("sparse_segment_mean", 8),
+            ("sparse_segment_sqrt_n", 8**0.5),
+        ]
+    },
 }
 
 
@@ -87,3 +124,14 @@ def test_order_of_summation(name):
             assert ("deterministic_scatter_add" in program) == deterministic
     sums = DETERMINISTIC[name](ROWS, UPDATES, deterministic=True)
     np.testing.assert_array_equal(sums, [5, 5, 0])
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_index_vectors_of_no_components(dtype):
+    """bfloat16 is scattered into as it is, other dtypes as rows."""
+    x, none = jnp.array([1, 2], dtype), np.zeros((3, 0), np.int32)
+    slopes = jax.grad(lambda x: jaxops.gather_nd(x, none, deterministic=True).sum())(x)
+    np.testing.assert_array_equal(slopes, [3, 3])
+    updates = jnp.ones((3, 2), dtype)
+    added = jaxops.tensor_scatter_nd_add(x, none, updates, deterministic=True)
+    np.testing.assert_array_equal(added, [4, 5])

@@ -70,3 +70,49 @@ def test_where_nothing_is_an_error():
         assert check.raises(mode, "gpu") == (mode == "error")
         assert check.raises(mode, None) == (mode == "error")
         assert check.raises(mode, "cpu") == (mode in ("error", "device"))
+
+
+X = np.array([1.0, 2.0, 3.0], np.float32)
+OUTSIDE = np.array([[0], [7]])
+# With `bad_indices_policy`, where TensorFlow has it; and the result if the index 7 is ignored.
+WITH_POLICY = {
+    "gather_nd": (lambda p, **k: jaxops.gather_nd(X, OUTSIDE, 0, None, p, **k), [1, 0]),
+    "scatter_nd": (lambda p, **k: jaxops.scatter_nd(OUTSIDE, X[:2], [3], p, **k), [1, 0, 0]),
+    **{
+        f"tensor_scatter_nd_{kind}": (
+            lambda p, kind=kind, **k: getattr(jaxops, f"tensor_scatter_nd_{kind}")(
+                X, OUTSIDE, np.array([5, 6], np.float32), p, **k
+            ),
+            [first, 2, 3],
+        )
+        for kind, first in [("add", 6), ("sub", -4), ("min", 1), ("max", 5)]
+    },
+}
+
+
+@pytest.mark.parametrize("name", WITH_POLICY)
+def test_bad_indices_policy(name):
+    call, ignored = WITH_POLICY[name]
+    np.testing.assert_array_equal(call("IGNORE"), ignored)
+    np.testing.assert_array_equal(call("IGNORE", mode="fill"), ignored)
+    np.testing.assert_array_equal(call("", mode="fill"), ignored)
+    for policy_of_tensorflow, options in [("", {}), ("DEFAULT", {}), ("ERROR", {"mode": "error"})]:
+        with pytest.raises(jaxops.OutOfBoundsError, match="7"):
+            call(policy_of_tensorflow, **options)
+
+
+def test_modes_of_policies():
+    for words, mode, expected in [
+        ("", "device", "device"),
+        ("", "wrap", "wrap"),
+        ("", "unknown", "unknown"),  # refused where modes are
+        ("DEFAULT", "device", "device"),
+        ("ERROR", "device", "error"),
+        ("ERROR", "error", "error"),
+        ("IGNORE", "device", "fill"),
+        ("IGNORE", "fill", "fill"),
+    ]:
+        assert policy.mode_of_policy("gather_nd", words, mode) == expected
+    for words, mode in [("DEFAULT", "error"), ("ERROR", "fill"), ("IGNORE", "clip")]:
+        with pytest.raises(ValueError, match="gather_nd: bad_indices_policy must agree with mode"):
+            policy.mode_of_policy("gather_nd", words, mode)

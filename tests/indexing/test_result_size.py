@@ -24,12 +24,21 @@ CALLS = {
     "boolean_mask": (
         lambda i, size, **k: jaxops.boolean_mask(X, i, size=size, **k), 3,
         "3 true values of mask do not fit size=2", (), 3),
+    "where": (
+        lambda i, size, **k: jaxops.where(i, size=size, **k), 3,
+        "3 true values of condition do not fit size=2", (), 3),
+    "repeat": (
+        lambda i, size, **k: jaxops.repeat(X, i, size=size, **k), 5,
+        "5 repeated slices of input do not fit size=4", (), 5),
     "unique": (
         lambda i, size, **k: jaxops.unique(i, size=size, **k), 3,
         "3 distinct values of x do not fit size=2", (), 3),
     "unique_with_counts": (
         lambda i, size, **k: jaxops.unique_with_counts(i, size=size, **k), 3,
         "3 distinct values of x do not fit size=2", (), 3),
+    "setdiff1d": (
+        lambda i, size, **k: jaxops.setdiff1d(i, i[:0] + 1, size=size, **k), 4,
+        "4 values of x that are not in y do not fit size=3", (), 4),
     "dynamic_partition": (
         lambda i, size, **k: jaxops.dynamic_partition(X, i, 3, size=[size, 1, size], **k), 2,
         "2 slices of partition 2 do not fit size=1", (2,), 2),
@@ -111,7 +120,7 @@ def test_every_result_has_the_check(call):
 
 def test_a_size_that_holds_the_most_there_can_be_costs_no_check(call):
     name, function, *_ = call
-    if name == "dynamic_stitch":  # it checks the indices
+    if name in ("dynamic_stitch", "repeat"):  # they check indices, and counts without a limit
         return
     options = {"mode": "promise_in_bounds"} if name == "dynamic_partition" else {}
     numbers = NUMBERS % 1 if name == "dynamic_partition" else NUMBERS  # with sizes of 4, 1, 4
@@ -169,8 +178,10 @@ def test_strings():
     text = np.array(["b", "a", "b", "c"])
     calls = [
         (jaxops.boolean_mask, [text, [True] * 4], "4 true values"),
+        (jaxops.repeat, [text, [1, 0, 2, 1]], "4 repeated slices"),
         (jaxops.unique, [text], "3 distinct values"),
         (jaxops.unique_with_counts, [text], "3 distinct values"),
+        (jaxops.setdiff1d, [text, []], "4 values of x that are not in y"),
         (jaxops.dynamic_partition, [text, [0] * 4, 1], "4 slices of partition 0"),
         (jaxops.dynamic_stitch, [[[0, 1, 2, 3]], [text]], "indices[0][2] = 2 is not in [0, 2)"),
     ]
@@ -183,7 +194,8 @@ def test_strings():
         assert_equal(function(*args, size=2, return_size=True)[0], filled)
 
 
-SIZED = ["boolean_mask", "unique", "unique_with_counts", "IndexedSlices.sum_duplicates"]
+SIZED = ["boolean_mask", "where", "repeat", "unique", "unique_with_counts", "setdiff1d"]
+SIZED += ["IndexedSlices.sum_duplicates"]
 
 
 @pytest.mark.parametrize("name", SIZED)

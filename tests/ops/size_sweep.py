@@ -142,19 +142,23 @@ def call(name, run, shapes, static):
 def fault(name, *args):
     """What is wrong with the outcome of a call; None where nothing is."""
     op = operation(name)
+    of_class = op.partition(".")[0]  # whose method may be given what another one makes
+    makers = (f"[Op:{op}]", f"[Op:{of_class}.")
     try:
         call(name, *args)
     except ALLOWED as error:
         words, _, received = str(error).partition("; received")
         words = str(error) if isinstance(error, MemoryError) else words
-        begins = words.startswith(tuple(f"{op}: " for op in (op, op.partition(".")[0])))
-        is_bounds = f"[Op:{op}]" in received or f"[Op:{op}]" in words
+        begins = words.startswith((f"{op}: ", f"{of_class}: ", f"{of_class}."))
+        is_bounds = any(maker in received or maker in words for maker in makers)
         named = [*CALLS[name], *(["gradient"] if "grads" in CALLS[name] else [])]
         named.append("`jaxops.")  # what compat.v0 has no argument for
         if not any(arg in words for arg in named) or not (begins or is_bounds):
             return repr(error)
     except jax.errors.JaxRuntimeError as error:
-        if f"[Op:{op}]" not in str(error) and "RESOURCE_EXHAUSTED" not in str(error):
+        if not any(maker in str(error) for maker in makers) and "RESOURCE_EXHAUSTED" not in str(
+            error
+        ):
             return repr(error)
     except BaseException as error:
         return repr(error)
@@ -181,9 +185,6 @@ def sweep(share, names):
     """One of `share` calls, each in a way of its own; where that is 1, all calls in all ways."""
     n = 0
     for name in names:
-        import time
-
-        print("TIME", time.time())
         for shapes, static in calls_of(CALLS[name]):
             n += 1
             if n % share:

@@ -40,8 +40,16 @@ def test_as_tensorflow(rank, indices_rank):
         if expected is None:
             refused += 1
             with pytest.raises(ValueError, match=r"^gather: (axis|batch_dims) must be"):
-                jaxops.gather(params, indices, axis, batch_dims)
+                jaxops.gather(params, indices, None, axis, batch_dims)
         else:
-            result = jaxops.gather(params, indices, axis, batch_dims)
+            result = jaxops.gather(params, indices, None, axis, batch_dims)
             np.testing.assert_array_equal(result, expected)
     assert refused
+
+
+@pytest.mark.parametrize("validate_indices", [None, True, False, np.True_])
+def test_validate_indices_has_no_effect(validate_indices):
+    x = np.arange(6).reshape(2, 3)
+    np.testing.assert_array_equal(jaxops.gather(x, [2], validate_indices, 1), x[:, [2]])
+    with pytest.raises(jaxops.OutOfBoundsError):
+        jaxops.gather(x, [3], validate_indices, 1)

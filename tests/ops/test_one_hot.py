@@ -79,3 +79,20 @@ def test_64_bit_dtype_needs_x64(x64):
 def test_python_numbers_have_32_bits_where_they_fit(on_value, off_value, dtype):
     with jax.enable_x64(True):
         assert jaxops.one_hot([1], 2, on_value, off_value).dtype == dtype
+
+
+class TensorFlowsString:
+    """`tf.string`, by what it is read by."""
+
+    as_numpy_dtype = object
+
+
+STRINGS = ["string", object, np.dtype("U"), "S3", TensorFlowsString()]
+
+
+@pytest.mark.parametrize("dtype", STRINGS, ids=range(len(STRINGS)))
+def test_dtypes_of_strings(dtype):
+    result = jaxops.one_hot([1, 7], 2, "on", "-", dtype=dtype)
+    np.testing.assert_array_equal(result, [["-", "on"], ["-", "-"]])
+    with pytest.raises(TypeError, match=r"^one_hot: \w+ must"):
+        jaxops.one_hot([1, 7], 2, 1, 0, dtype=dtype)

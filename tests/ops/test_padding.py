@@ -93,3 +93,11 @@ def test_no_gather(platform):
     text = program.trace(X).lower(lowering_platforms=(platform,)).as_text()
     moves = set(re.findall(r"stablehlo\.(\w+)", text)) - {"case", "constant", "return"}
     assert moves == {"slice", "reverse", "concatenate"}
+
+
+@pytest.mark.parametrize("constant", [1, -1.5, "a", None, [1, 2]])
+def test_mirrors_look_at_no_constant(constant):
+    """As in TensorFlow 2.21."""
+    for mode, expected in [("REFLECT", [2, 1, 2, 3, 2]), ("symmetric", [1, 1, 2, 3, 3])]:
+        result = jaxops.pad([1, 2, 3], [[1, 1]], mode, constant)
+        np.testing.assert_array_equal(result, expected)

@@ -55,3 +55,26 @@ def test_host_values_take_the_dtype_of_the_tensor():
     result = jaxops.tensor_scatter_nd_add(np.zeros(2, np.float16), [[1]], [1.5])
     assert result.dtype == np.float16
     np.testing.assert_array_equal(result, [0, 1.5])
+
+
+# Of TensorFlow 2.21: indices, updates, shape, options, result.
+JOINED = {
+    "in-order": ([[1], [1], [0]], ["a", "b", "c"], [3], {}, ["c", "ab", ""]),
+    "rows": ([[1], [1]], [["a", "x"], ["b", "y"]], [2, 2], {}, [["", ""], ["ab", "xy"]]),
+    "ignored": ([[1], [8], [1]], ["a", "b", "c"], [2], {"mode": "fill"}, ["", "ac"]),
+    "policy": ([[1], [8]], ["a", "b"], [2], {"bad_indices_policy": "IGNORE"}, ["", "a"]),
+    "wrap": ([[1], [8]], ["a", "b"], [2], {"mode": "wrap"}, ["b", "a"]),
+    "none": (np.zeros((0, 1), np.int32), np.array([], str), [2], {}, ["", ""]),
+    "no-places": (np.zeros((0, 1), np.int32), np.array([], str), [0], {}, []),
+}
+
+
+@pytest.mark.parametrize("case", JOINED)
+@pytest.mark.parametrize("kind", ["U", "S", "O"])
+def test_strings_are_joined(case, kind):
+    indices, updates, shape, options, expected = JOINED[case]
+    updates, expected = (np.array(x, "U").astype(kind) for x in (updates, expected))
+    result = jaxops.scatter_nd(indices, updates, shape, **options)
+    assert type(result) is np.ndarray
+    assert result.dtype.kind == kind
+    np.testing.assert_array_equal(result, expected)

@@ -134,3 +134,44 @@ def test_known_at_trace_time_stays_known():
     assert jax.jit(lambda x: x.reshape(jaxops.unique([2, 3, 2]).y))(jnp.zeros(6)).shape == (2, 3)
     doubled = jax.jit(lambda x: x + jaxops.unique([2.0, 3.0, 2.0]).y)(jnp.zeros(2))
     np.testing.assert_array_equal(doubled, [2, 3])
+
+
+def test_slices_of_special_values():
+    rows = np.array([[0.0, 1.0], [NAN, 1.0], [-0.0, 1.0], [NAN, 1.0]], np.float32)
+    y, idx, count = jaxops.unique_with_counts(rows, axis=0)
+    np.testing.assert_array_equal(idx, [0, 1, 0, 2])
+    np.testing.assert_array_equal(count, [2, 1, 1])
+    np.testing.assert_array_equal(y, rows[[0, 1, 3]])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_many_slices(axis):
+    x = np.random.default_rng(0).integers(0, 2, (50, 7, 6))[:, :, :1] * np.ones(2, int)
+    result = jaxops.unique_with_counts(x, axis=axis)
+    slices = np.moveaxis(x, axis, 0)
+    seen = [tuple(part.reshape(-1).tolist()) for part in slices]
+    distinct = list(dict.fromkeys(seen))
+    np.testing.assert_array_equal(result.idx, [distinct.index(part) for part in seen])
+    np.testing.assert_array_equal(result.count, [seen.count(part) for part in distinct])
+    np.testing.assert_array_equal(np.take(np.asarray(result.y), result.idx, axis), x)
+    padded, total = jax.jit(
+        lambda x: jaxops.unique(x, size=len(seen), axis=axis, return_size=True)
+    )(x)
+    assert total == len(distinct)
+    np.testing.assert_array_equal(padded.idx, result.idx)
+
+
+def test_slices_without_elements_are_equal():
+    assert jaxops.unique(np.zeros((3, 0)), axis=0).y.shape == (1, 0)
+    y, idx = jaxops.unique(np.zeros((0, 3)), axis=1)
+    assert y.shape == (0, 1)
+    np.testing.assert_array_equal(idx, [0, 0, 0])
+    assert jaxops.unique(np.zeros((0, 3)), axis=0).y.shape == (0, 3)
+
+
+def test_rows_of_strings():
+    rows = [["b", "a"], ["a", "b"], ["b", "a"]]
+    y, idx = jaxops.unique(rows, axis=0, size=3, fill_value="-")
+    np.testing.assert_array_equal(y, [["b", "a"], ["a", "b"], ["-", "-"]])
+    np.testing.assert_array_equal(idx, [0, 1, 0])
+    assert jaxops.unique(rows, axis=1).y.shape == (3, 2)

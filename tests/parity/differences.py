@@ -54,6 +54,7 @@ NO_DEPTH = np.zeros((1, 3, 3, 0), np.float32)
 PATCHES = ([1, 3, 1, 1], [1, 2, 1, 1], [1, 2, 1, 1], "VALID")
 NOTHING_3D = np.zeros((2, 0, 0), np.float32)
 NO_INDEX = np.zeros(0, np.int32)
+NO_INDICES = np.zeros((0, 2), np.int64)
 ONE = np.ones(1, np.float32)
 NAN = np.array([np.nan], np.float32)
 NAN_FIRST = np.array([np.nan, 2], np.float32)
@@ -69,7 +70,18 @@ def _tape(function: Callable, x: np.ndarray) -> Any:
     return tape.gradient(result, tensor)
 
 
+def _to_itself(distance: Callable, tensor: Callable) -> Any:
+    x = tensor(NO_INDICES, NO_INDEX, (0, 2))
+    return distance(x, x)
+
+
 DIFFERENCES = {
+    "ragged default of lower rank": Difference(
+        THEY_REFUSE,
+        "TensorFlow compares its dimensions with the first ones of a value, broadcasts to the last",
+        lambda: jaxops.RaggedTensor.from_row_lengths(TABLE[None], [1]).to_tensor(TABLE[0]),
+        lambda: tf.RaggedTensor.from_row_lengths(TABLE[None], [1]).to_tensor(TABLE[0]),
+    ),
     "index dtype": Difference(
         THEY_REFUSE,
         "indices have any integer dtype, as in JAX",
@@ -154,12 +166,6 @@ DIFFERENCES = {
         lambda: jaxops.gather_nd(TABLE, np.zeros((3, 0), np.int32), batch_dims=1),
         lambda: tf.gather_nd(TABLE, np.zeros((3, 0), np.int32), batch_dims=1),
     ),
-    "strings that are added": Difference(
-        WE_REFUSE,
-        "functions that compute on values refuse strings; TensorFlow joins those that meet",
-        lambda: jaxops.scatter_nd([[1]], np.array([b"a"]), [2]),
-        lambda: tf.scatter_nd([[1]], tf.constant([b"a"]), [2]),
-    ),
     "stack of nothing": Difference(
         WE_REFUSE,
         "an empty list has no dtype; TensorFlow takes float32, when called eagerly only",
@@ -177,6 +183,18 @@ DIFFERENCES = {
         "a bool is no int; TensorFlow takes it for one in some places",
         lambda: jaxops.expand_dims(TABLE, True),
         lambda: tf.expand_dims(TABLE, True),
+    ),
+    "negative repeats": Difference(
+        WE_REFUSE,
+        "negative repeats are an error; TensorFlow takes one in a vector for 0",
+        lambda: jaxops.repeat(TABLE, [1, -1], 0),
+        lambda: tf.repeat(TABLE, [1, -1], 0),
+    ),
+    "repeat of nothing": Difference(
+        THEY_REFUSE,
+        "slices without elements are repeated too; TensorFlow loses the size of the axis",
+        lambda: jaxops.repeat(NOTHING.T, [3, 2], 1),
+        lambda: tf.repeat(NOTHING.T, [3, 2], 1),
     ),
     "mask beyond 32 bits": Difference(
         THEY_REFUSE,
@@ -201,6 +219,30 @@ DIFFERENCES = {
         "what has no elements has a gradient without elements; TensorFlow's gradient fails",
         lambda: jax.grad(lambda x: jaxops.gather(x, NO_INDEX, axis=1).sum())(NOTHING_3D),
         lambda: _tape(lambda x: tf.gather(x, NO_INDEX, axis=1), NOTHING_3D),
+    ),
+    "edit_distance of nothing": Difference(
+        THEY_REFUSE,
+        "no sequences have no distances; TensorFlow refuses a result without elements",
+        lambda: _to_itself(jaxops.edit_distance, jaxops.SparseTensor),
+        lambda: _to_itself(tf.edit_distance, tf.SparseTensor),
+    ),
+    "gradient of a diagonal of a scalar": Difference(
+        THEY_REFUSE,
+        "a scalar is its own diagonal; TensorFlow's gradient refuses it",
+        lambda: jax.grad(jaxops.tensor_diag_part)(1.0),
+        lambda: _tape(tf.linalg.tensor_diag_part, np.array(1, np.float32)),
+    ),
+    "roll far": Difference(
+        OTHER_VALUES,
+        "a shift counts whole; TensorFlow looks at its low 32 bits",
+        lambda: jaxops.roll(TABLE, 2**32 + 1, 1),
+        lambda: tf.roll(TABLE, tf.constant(2**32 + 1, tf.int64), 1),
+    ),
+    "gradient of no segments": Difference(
+        THEY_REFUSE,
+        "the slices are all dropped, and have gradient 0; TensorFlow's gradient reads segment 0",
+        lambda: jax.grad(lambda x: jaxops.unsorted_segment_sum(x, [-1], 0).sum())(ONE),
+        lambda: _tape(lambda x: tf.math.unsorted_segment_sum(x, [-1], 0), ONE),
     ),
     "gradient of a negative perm": Difference(
         THEY_REFUSE,
@@ -255,6 +297,24 @@ DIFFERENCES = {
         "a negative axis counts from the end; TensorFlow loses axis -1 by slicing the shape",
         lambda: jaxops.boolean_mask(TABLE, [True, False, True], axis=-1),
         lambda: tf.boolean_mask(TABLE, [True, False, True], axis=-1),
+    ),
+    "unravel_index of nothing": Difference(
+        THEY_REFUSE,
+        "no indices have no coordinates; TensorFlow refuses an empty vector",
+        lambda: jaxops.unravel_index(NO_INDEX, [2, 3]),
+        lambda: tf.unravel_index(NO_INDEX, [2, 3]),
+    ),
+    "negative index of unravel_index": Difference(
+        WE_REFUSE,
+        "a negative index is out of bounds; TensorFlow makes a negative coordinate of it",
+        lambda: jaxops.unravel_index([-1], [2, 3]),
+        lambda: tf.unravel_index([-1], [2, 3]),
+    ),
+    "strings of a grid": Difference(
+        THEY_REFUSE,
+        "what moves elements takes strings; TensorFlow multiplies them by ones",
+        lambda: jaxops.meshgrid(["a", "b"], ["c"])[0].view(np.int32),
+        lambda: tf.meshgrid(["a", "b"], ["c"])[0],
     ),
     "out_type of size": Difference(
         WE_REFUSE,

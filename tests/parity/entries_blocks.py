@@ -151,7 +151,29 @@ def blocks(ours, theirs, calls, data: str = "input", **options) -> Entry:
 BATCHES = frozenset(["bool", "complex64", "complex128", *draws.RARE, *draws.STRINGS])
 DEPTHS = frozenset(draws.RARE)
 PATCHES = frozenset(["bool", *draws.RARE, *draws.STRINGS])
+
+
+@st.composite
+def required_paddings(draw: Draw) -> Call:
+    count = integer(draw, 0, 3)
+    args: dict[str, Any] = {
+        "input_shape": [integer(draw, 0, 9) for _ in range(count)],
+        "block_shape": [integer(draw, 1, 4) for _ in range(count)],
+    }
+    if chance(draw, 50):
+        args["base_paddings"] = [[integer(draw, 0, 3) for _ in range(2)] for _ in range(count)]
+    if fault(draw, "length") and count:
+        args["input_shape"] = args["input_shape"][1:]
+    return Call(args, positional=integer(draw, 0, len(args)))
+
+
 ENTRIES = {
+    "required_space_to_batch_paddings": Entry(
+        jaxops.required_space_to_batch_paddings,
+        tf.required_space_to_batch_paddings,
+        required_paddings(),
+        (),
+    ),
     "space_to_batch": blocks(
         jaxops.space_to_batch, tf.space_to_batch, space_to_batch(), no_kernel=BATCHES
     ),

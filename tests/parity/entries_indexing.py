@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import draws
@@ -14,13 +15,20 @@ from peer import tf
 import jaxops
 
 
-def policy(draw: Draw, bounds: tuple[int, ...], modes: tuple[str, ...], **also: int) -> dict:
-    """Options of jaxops alone: `mode`, where there is something to index; `also`, in percent."""
+def policy(
+    draw: Draw, bounds: tuple[int, ...], modes: tuple[str, ...], words: bool = False, **also: int
+) -> dict:
+    """Options of jaxops alone: `mode`, where there is something to index; `also`, in percent.
+
+    With `words` also TensorFlow's word for a mode, by its name.
+    """
     keywords: dict[str, Any] = {
         name: True for name, percent in also.items() if chance(draw, percent)
     }
     if 0 not in bounds and chance(draw, 30):
         keywords["mode"] = pick(draw, modes)
+    elif words and 0 not in bounds and chance(draw, 20):
+        keywords["bad_indices_policy"] = pick(draw, ["", "DEFAULT", "ERROR", "IGNORE"])
     return keywords
 
 
@@ -37,7 +45,7 @@ def in_bounds(indices, bounds, mode: str):
     return tf.math.floormod(indices, bounds) if mode == "wrap" else indices
 
 
-def bad_indices_policy(mode: str) -> str:
+def words_for(mode: str) -> str:
     return "IGNORE" if mode == "fill" else ""
 
 
@@ -72,6 +80,8 @@ def gather(draw: Draw) -> Call:
         args["axis"] = axis
     if batch or chance(draw, 30):
         args["batch_dims"] = batch
+    if chance(draw, 40):
+        args["validate_indices"] = pick(draw, [None, True, False])
     known = None
     ignored = args.get("batch_dims", 0) not in (0, -indices.ndim)
     inside = ((indices >= 0) & (indices < (len(params) if params.ndim else 0))).all()
@@ -80,7 +90,7 @@ def gather(draw: Draw) -> Call:
         known = "batch_dims at axis 0"
     elif wrong in (None, "out of bounds"):
         keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
-    order = ("params", "indices", "axis", "batch_dims")
+    order = ("params", "indices", "validate_indices", "axis", "batch_dims")
     fails = params.size == 0
     return draws.finish(
         draw, args, order, known=known, keywords=keywords, their_gradient_fails=fails
@@ -130,8 +140,8 @@ def gather_nd(draw: Draw) -> Call:
     faults = ["out of bounds"] * 4 + ["depth", "batch", "batch_dims", "kind", "scalar"]
     wrong = fault(draw, *faults, percent=30)
     batch = integer(draw, 0, min(2, params.ndim - 1)) if chance(draw, 40) else 0
-    depth = integer(draw, 0, params.ndim - batch)
-    if (wrong == "out of bounds" and depth == 0) or (wrong == "batch" and batch == 0):
+    depth = integer(draw, int(wrong == "out of bounds"), params.ndim - batch)
+    if wrong == "batch" and batch == 0:
         wrong = None  # nothing can be wrong there
     bounds = params.shape[batch : batch + depth]
     shape = (*params.shape[:batch], *draws.shape(draw, 0, 2))
@@ -166,7 +176,9 @@ def gather_nd(draw: Draw) -> Call:
         args,
         ("params", "indices", "batch_dims"),
         known=known,
-        keywords=policy(draw, params.shape, ("error", "fill", "clip", "wrap"), deterministic=10)
+        keywords=policy(
+            draw, params.shape, ("error", "fill", "clip", "wrap"), words=True, deterministic=10
+        )
         if wrong in (None, "out of bounds")
         else {},
         their_gradient_fails=indices.shape[-1:] == (0,) or params.size == 0 or indices.ndim == 1,
@@ -185,8 +197,8 @@ def scatter(
     """Of `tensor_scatter_nd_*`, `kind` being that of the values; with `new` of `scatter_nd`."""
     overwrites = kind == "all"
     shape = draws.shape(draw, 1, 3)
-    faults = ["out of bounds"] * 3 + ["depth", "updates", "dtype", "kind", "scalar", "rank"]
-    wrong = fault(draw, *faults, *["refused"] * bool(refused), percent=30)
+    faults = ["out of bounds"] * 6 + ["depth", "updates", "dtype", "kind", "scalar", "rank"]
+    wrong = fault(draw, *faults, *["refused"] * bool(refused), percent=35)
     dtype = draws.dtype(draw, refused if wrong == "refused" else dtypes)
     depth = integer(draw, 1, len(shape))
     rows = draws.shape(draw, 1, 2)
@@ -203,27 +215,26 @@ def scatter(
     elif wrong == "scalar":
         shape = ()
     updates = draws.array(draw, (*indices.shape[:-1], *rest), dtype, kind)
-    if new:  # XLA may keep a -0 that is added to 0
-        updates = np.where(updates == 0, np.zeros_like(updates), updates)
+    if new and updates.dtype.kind not in "SO":  # XLA may keep a -0 that is added to 0
+        updates = updates + np.zeros_like(updates)
     known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
     if wrong is None and 0 not in shape and chance(draw, 4):
         known, indices, updates = rare_vectors(draw, shape, dtype, kind, indices.dtype)
     keywords = {}
     if wrong in (None, "out of bounds") and known is None:
         also = {"deterministic": 10} if adds else {}
-        keywords = policy(draw, shape, ("error", "fill", "clip", "wrap"), **also)
+        modes = ("error", "fill", "clip", "wrap")
+        keywords = policy(draw, shape, modes, words=not overwrites, **also)
         if overwrites and forgiving(keywords.get("mode")):
             keywords = {}  # what is overwritten would depend on it
     if new:
         target = list(shape)
         if wrong == "dtype":
             target = [-1, *target[1:]] if chance(draw, 50) else [float(n) for n in target]
-        if wrong == "refused" and not (0 in shape and indices.size):
-            known = "strings that are added"
         args = {"indices": indices, "updates": updates, "shape": target}
-        return draws.finish(
-            draw, args, ("indices", "updates", "shape"), known=known, keywords=keywords
-        )
+        order = ("indices", "updates", "shape")
+        call = draws.finish(draw, args, order, known=known, keywords=keywords)
+        return _with_their_gradient(call, wrong)
     other = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
     tensor = draws.array(draw, shape, other if wrong == "dtype" else dtype, kind)
     if kind == "ordered" and wrong is None and known is None:
@@ -232,7 +243,7 @@ def scatter(
     listed = np.atleast_1d(indices)
     vectors = listed.reshape(-1, listed.shape[-1]).tolist() if indices.size else []
     repeated = len({tuple(v) for v in vectors}) < len(vectors)
-    return draws.finish(
+    call = draws.finish(
         draw,
         args,
         ("tensor", "indices", "updates"),
@@ -242,6 +253,15 @@ def scatter(
         overwritten=("updates",) if repeated and overwrites else (),
         nan_gradient=kind == "ordered" and draws.is_float(tensor.dtype) and np.isnan(tensor).any(),
     )
+    return _with_their_gradient(call, wrong)
+
+
+def _with_their_gradient(call: Call, wrong: str | None) -> Call:
+    """The call without a gradient where TensorFlow's would read what the scatter ignores."""
+    modes = {call.args.get("mode"), call.args.get("bad_indices_policy")}
+    if wrong == "out of bounds" and modes & {"fill", "IGNORE"}:
+        return dataclasses.replace(call, gradient=False)
+    return call
 
 
 def nans(draw: Draw, tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> str | None:
@@ -269,17 +289,20 @@ def rare_vectors(
     return "empty index vectors", indices, draws.array(draw, (1, *shape), dtype, kind)
 
 
-def _gather(params, indices, axis=None, batch_dims=0, mode="", deterministic=False):
+def _gather(
+    params, indices, validate_indices=None, axis=None, batch_dims=0, mode="", deterministic=False
+):
     if mode in ("clip", "wrap"):
         batch = batch_dims % max(indices.shape.rank, 1) if batch_dims < 0 else batch_dims
         indices = in_bounds(indices, params.shape[batch if axis is None else axis], mode)
-    return tf.gather(params, indices, axis=axis, batch_dims=batch_dims)
+    return tf.gather(params, indices, validate_indices, axis, batch_dims)
 
 
-def _gather_nd(params, indices, batch_dims=0, mode="", deterministic=False):
+def _gather_nd(params, indices, batch_dims=0, bad_indices_policy="", mode="", deterministic=False):
     bounds = params.shape[batch_dims : batch_dims + indices.shape[-1]]
     indices = in_bounds(indices, bounds, mode)
-    return tf.gather_nd(params, indices, batch_dims, bad_indices_policy=bad_indices_policy(mode))
+    words = bad_indices_policy or words_for(mode)
+    return tf.gather_nd(params, indices, batch_dims, bad_indices_policy=words)
 
 
 def _batch_gather(params, indices, mode="", deterministic=False):
@@ -288,16 +311,17 @@ def _batch_gather(params, indices, mode="", deterministic=False):
     return tf.compat.v1.batch_gather(params, indices)
 
 
-def _scatter_nd(indices, updates, shape, mode="", deterministic=False):
+def _scatter_nd(indices, updates, shape, bad_indices_policy="", mode="", deterministic=False):
     indices = in_bounds(indices, shape[: indices.shape[-1]], mode)
     shape = tf.constant(shape, indices.dtype)
-    return tf.scatter_nd(indices, updates, shape, bad_indices_policy=bad_indices_policy(mode))
+    return tf.scatter_nd(indices, updates, shape, bad_indices_policy or words_for(mode))
 
 
 def scattering_into(function):
-    def call(tensor, indices, updates, mode="", deterministic=False):
+    def call(tensor, indices, updates, bad_indices_policy="", mode="", deterministic=False):
         indices = in_bounds(indices, tensor.shape[: indices.shape[-1]], mode)
-        return function(tensor, indices, updates, bad_indices_policy=bad_indices_policy(mode))
+        words = bad_indices_policy or words_for(mode)
+        return function(tensor, indices, updates, bad_indices_policy=words)
 
     return call
 
@@ -347,7 +371,7 @@ ENTRIES = {
     "scatter_nd": Entry(
         jaxops.scatter_nd,
         _scatter_nd,
-        scatter((*draws.BOOL, *NUMERIC), refused=("bytes",), new=True),
+        scatter((*draws.BOOL, *NUMERIC, *draws.STRINGS), new=True),
         ("indices", "updates"),
         indices=("indices",),
         bounded=True,

@@ -235,6 +235,19 @@ def stack(draw: Draw) -> Call:
 
 
 @st.composite
+def parallel_stack(draw: Draw) -> Call:
+    # TensorFlow's graph has no kernel for the others.
+    dtype = draws.dtype(draw, [name for name in draws.MOVED if name not in RARE])
+    shape = draws.shape(draw, 0, 3)
+    wrong = fault(draw, "shape", "none")
+    number = 0 if wrong == "none" else integer(draw, 1, 4)
+    arrays = [draws.array(draw, shape, dtype) for _ in range(number)]
+    if wrong == "shape" and number:
+        arrays.append(draws.array(draw, (*shape, 2), dtype))
+    return draws.finish(draw, {"values": arrays}, ("values",))
+
+
+@st.composite
 def unstack(draw: Draw) -> Call:
     wrong = fault(draw, "axis", "num", "scalar")
     x = operand(draw, *((0, 0) if wrong == "scalar" else (1, 3)))
@@ -288,7 +301,7 @@ def pad(draw: Draw) -> Call:
     args: dict[str, Any] = {"tensor": x, "paddings": paddings or np.zeros((0, 2), np.int32)}
     if mode != "CONSTANT" or chance(draw, 40):
         args["mode"] = mode.lower() if chance(draw, 20) else mode
-    if mode == "CONSTANT" and chance(draw, 50):
+    if chance(draw, 50 if mode == "CONSTANT" else 10):  # the other modes look at none
         args["constant_values"] = draws.array(draw, (2,) if wrong == "constant" else (), x.dtype)
     order = ("tensor", "paddings", "mode", "constant_values")
     # TensorFlow gets a tensor, whose -0.0 keeps its sign; of NumPy's neither of the two keeps it.
@@ -320,9 +333,8 @@ def reverse(draw: Draw) -> Call:
 @st.composite
 def reverse_sequence(draw: Draw) -> Call:
     x = operand(draw, 2, 4)
-    wrong = fault(
-        draw, *["length"] * 2, "axis", "same axis", "number", "no axis", "rank", "kind", "vector"
-    )
+    faults = ["axis", "same axis", "number", "no axis", "rank", "kind", "vector"]
+    wrong = fault(draw, *["length"] * 8, *faults, percent=35)
     seq, batch = draw(st.permutations(range(x.ndim)))[:2]
     if not chance(draw, 50):
         batch = 0
@@ -406,6 +418,14 @@ ENTRIES = {
     "split": moving(jaxops.split, tf.split, split(), "value"),
     "concat": moving(jaxops.concat, tf.concat, concat(), "values", no_kernel=INT4),
     "stack": moving(jaxops.stack, tf.stack, stack(), "values", no_kernel=INT4),
+    "parallel_stack": Entry(
+        jaxops.parallel_stack,
+        # In a graph only, and without a gradient.
+        lambda values: tf.function(tf.parallel_stack)(values),
+        parallel_stack(),
+        ("values",),
+        moves=True,
+    ),
     "unstack": moving(jaxops.unstack, tf.unstack, unstack(), "value", no_kernel=INT4),
     "tile": moving(jaxops.tile, tf.tile, tile(), "input", no_kernel=["uint16", *RARE]),
     "pad": moving(jaxops.pad, tf.pad, pad(), "tensor", "constant_values", no_kernel=RARE),

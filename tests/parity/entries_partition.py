@@ -17,7 +17,7 @@ import jaxops
 @st.composite
 def dynamic_partition(draw: Draw) -> Call:
     data = draws.array(draw, draws.shape(draw, 0, 3), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, "out of bounds", "out of bounds", "shape", "number", "kind")
+    wrong = fault(draw, *["out of bounds"] * 5, "shape", "number", "kind", percent=35)
     shape = data.shape[: integer(draw, 0, data.ndim)]
     if wrong == "shape":
         shape = (*shape, 3)
@@ -122,6 +122,8 @@ def one_hot(draw: Draw) -> Call:
         args["dtype"] = result
         if wrong == "dtypes":
             args["dtype"] = draws.dtype_of("int32" if result.name != "int32" else "float32")
+    if result.kind == "S" and chance(draw, 40):
+        args["dtype"] = "string"
     order = ("indices", "depth", "on_value", "off_value", "axis", "dtype")
     # From the host values would take the dtype asked for.
     return draws.finish(draw, args, order, on_device=wrong == "dtypes")
@@ -139,7 +141,7 @@ def unique(draw: Draw) -> Call:
         shape = pick(draw, [(), (2, 2), (1, 3), (0, 2)])
     x = draws.array(draw, shape, dtype, pick(draw, ["finite", "summable", "all"]))
     args: dict[str, Any] = {"x": x}
-    if chance(draw, 60):
+    if chance(draw, 60) or wrong == "out_idx":
         kinds = ["float32", "int8", "bool"] if wrong == "out_idx" else ["int32", "int64"]
         args["out_idx"] = draws.dtype_of(pick(draw, kinds))
     call = draws.finish(draw, args, ("x", "out_idx"))
@@ -148,7 +150,42 @@ def unique(draw: Draw) -> Call:
     return call
 
 
+@st.composite
+def unique_slices(draw: Draw) -> Call:
+    wrong = fault(draw, "axis", "dtype", percent=20)
+    dtype = draws.dtype(draw, draws.COMPLEX if wrong == "dtype" else UNIQUE)
+    shape = draws.shape(draw, 1, 3)
+    x = draws.array(draw, shape, dtype, pick(draw, ["finite", "summable", "ordered"]))
+    if x.dtype.kind in "biuf" and x.size and chance(draw, 60):  # few values, so that slices meet
+        x = np.where(x > 0, x.reshape(-1)[0], x.reshape(-1)[-1]).astype(dtype)
+    rank = len(shape)
+    axis = pick(draw, [rank, -rank - 1]) if wrong == "axis" else integer(draw, -rank, rank - 1)
+    call = draws.finish(draw, {"x": x}, ("x",), keywords={"axis": axis})
+    call.jit = call.jit and not dtype.name.startswith("float8")
+    return call
+
+
+def _with_numbers(unique_v2):
+    return lambda x, axis: list(unique_v2(x=x, axis=[axis]))
+
+
 ENTRIES = {
+    "unique-axis": Entry(
+        jaxops.unique,
+        _with_numbers(tf.raw_ops.UniqueV2),
+        unique_slices(),
+        ("x",),
+        traced=(),
+        no_kernel=frozenset(draws.RARE),
+    ),
+    "unique_with_counts-axis": Entry(
+        jaxops.unique_with_counts,
+        _with_numbers(tf.raw_ops.UniqueWithCountsV2),
+        unique_slices(),
+        ("x",),
+        traced=(),
+        no_kernel=frozenset(draws.RARE),
+    ),
     "dynamic_partition": Entry(
         jaxops.dynamic_partition,
         tf.dynamic_partition,

@@ -244,8 +244,11 @@ def _complex(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
 
 def _lacks_kernel(outcome: Refused) -> bool:
     absent = (tf.errors.NotFoundError, tf.errors.UnimplementedError)
-    return isinstance(outcome.error, absent) or (
-        "is not in the list of allowed values" in str(outcome.error)
+    text = str(outcome.error)
+    return (
+        isinstance(outcome.error, absent)
+        or "is not in the list of allowed values" in text
+        or ("Error while casting" in text and "is not supported" in text)
     )
 
 
@@ -287,7 +290,7 @@ def _listed(result: Any) -> list:
 
 def _from_tensor(x: Any) -> np.ndarray:
     array = np.asarray(x.numpy() if hasattr(x, "numpy") else x)
-    return array.astype("S2") if array.dtype == object else array
+    return array.astype("S") if array.dtype == object else array
 
 
 # The comparison

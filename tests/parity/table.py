@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import entries_blocks
-import entries_casting
-import entries_indexing
-import entries_joining
-import entries_partition
-import entries_shaping
-import entries_sparse
-import entries_v0
+import importlib
+import pkgutil
+from pathlib import Path
 
-FAMILIES = (
-    entries_casting,
-    entries_shaping,
-    entries_joining,
-    entries_blocks,
-    entries_indexing,
-    entries_partition,
-    entries_sparse,
-)
-ENTRIES = {name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()}
-ENTRIES |= entries_v0.entries(ENTRIES)
+_MODULES = [
+    importlib.import_module(module.name)
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)])
+    if module.name.startswith("entries_")
+]
+# Those of compat.v0 are made of the others.
+ENTRIES = {
+    name: entry for module in _MODULES for name, entry in getattr(module, "ENTRIES", {}).items()
+}
+ENTRIES |= importlib.import_module("entries_v0").entries(ENTRIES)
 
 NOT_COMPARED = {
+    "SparseTensor": "with the entries of embedding_lookup_sparse",
     "StridedSliceSpec": "what strided_slice_spec returns",
     "TiedGradient": "what sparse_value_and_grad returns; with the entry IndexedSlices",
     "lazy": "a transformation of optimizers; not in TensorFlow",

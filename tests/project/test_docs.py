@@ -1,5 +1,7 @@
 """The pages in `docs` that are made by running the functions."""
 
+import importlib
+import operator
 import re
 from types import FunctionType
 
@@ -28,6 +30,17 @@ def test_table_of_dtypes_is_true(dtype_table, function):
     with jax.enable_x64(True):
         row = dtype_table.row(function)
     assert row in (DOCS / "dtypes.md").read_text().splitlines()
+
+
+def test_every_name_of_tensorflow_leads_somewhere():
+    names_table = load("names_table")
+    assert (DOCS / "tensorflow_names.md").read_text() == names_table.page()
+    words = names_table.NOT_HERE.values()
+    replaced = [*filter(None, (re.match(r"`(jax|numpy|jaxops)\.([\w.]+)`", w) for w in words))]
+    importlib.import_module("jax.experimental.checkify")
+    for match in replaced:
+        operator.attrgetter(match[2])(importlib.import_module(match[1]))
+    assert len(replaced) > 9
 
 
 def test_pictures_are_there():

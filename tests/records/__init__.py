@@ -55,13 +55,17 @@ TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_glob
 # Of functions and specifications, not of arrays; and what is not called by users.
 OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec"}
 CLASSES = {"OutOfBoundsError", "LazyOptimizer", "StridedSliceSpec", "TiedGradient", "typed_errors"}
+CLASSES |= {"RaggedTensor"}  # its methods have records
+CLASSES |= {"SparseTensor"}  # which functions look at, that it is given to
 
 PUBLIC = {
     **{n: f for n, f in vars(jaxops).items() if isinstance(f, (FunctionType, type))},
     **{
         f"v0.{n}": f
         for n, f in vars(v0).items()
-        if isinstance(f, FunctionType) and f.__module__ == v0.__name__ and not n.startswith("_")
+        if isinstance(f, FunctionType)
+        and f.__module__.startswith("jaxops.compat.")
+        and not n.startswith("_")
     },
 }
 
@@ -72,6 +76,22 @@ def _add_to(values, indices, dense_shape, dense):
 
 def _sum_duplicates(values, indices, dense_shape, size=None, mode="device"):
     return jaxops.IndexedSlices(values, indices, dense_shape).sum_duplicates(size, mode=mode)
+
+
+def _ragged(name):
+    """A method of RaggedTensor, as a function of its values and splits too."""
+    method = getattr(jaxops.RaggedTensor, name)
+    if inspect.ismethod(method):  # of the class
+        return method
+
+    def call(values, row_splits, *args, **kwargs):
+        x = jaxops.RaggedTensor.from_row_splits(values, row_splits)
+        return method(x, *args, **kwargs)
+
+    own, *rest = inspect.signature(method).parameters.values()
+    parts = [own.replace(name=part) for part in ("values", "row_splits")]
+    call.__signature__ = inspect.Signature([*parts, *rest])
+    return call
 
 
 def _over_devices(function):
@@ -85,12 +105,19 @@ def _over_devices(function):
     return call
 
 
+def _meshgrid(args, indexing="xy", name=None):
+    return jaxops.meshgrid(*args, indexing=indexing, name=name)
+
+
 FUNCTIONS = {
     **{name: PUBLIC[name] for name in CALLS if name in PUBLIC},
+    "meshgrid": _meshgrid,
     "IndexedSlices.add_to": _add_to,
     "IndexedSlices.sum_duplicates": _sum_duplicates,
+    **{name: _ragged(name[13:]) for name in CALLS if name.startswith("RaggedTensor.")},
     "psum": _over_devices(jaxops.psum),
     "pmean": _over_devices(jaxops.pmean),
+    **{name: f for m in _MODULES for name, f in getattr(m, "FUNCTIONS", {}).items()},
 }
 
 
@@ -115,7 +142,11 @@ def missing():
     """What the records lack: functions, and arguments of functions."""
     unknown = {name for name in PUBLIC if name not in {*CALLS, *OF_NO_ARRAYS, *CLASSES}}
     for name, call in CALLS.items():
-        parameters = [p for p in inspect.signature(FUNCTIONS[name]).parameters if p != "name"]
+        parameters = [
+            p
+            for p in inspect.signature(FUNCTIONS[name]).parameters
+            if p not in ("name", "out_sharding")
+        ]
         unknown |= {f"{name}-{p}" for p in {*parameters} ^ {*call}}
     return unknown
 

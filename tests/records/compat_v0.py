@@ -2,10 +2,37 @@
 
 import numpy as np
 
-from records import one_hot
-from records.record import DATA, IMAGES, MASK, NUMBERS, PADS, Record, X
+from jaxops.compat import v0
+from records import one_hot, segments, strided_slice
+from records.record import DATA, FILL, IMAGES, MASK, NUMBERS, PADS, Record, X
 
 CAST = {"x": DATA}
+INT32 = ("dtype", "int32")
+LISTS = {"x": ("integers", NUMBERS), "y": ("integers", NUMBERS[:1])}
+BLOCKS = {"input": ("data", IMAGES), "block_shape": ("ints", [2, 2])}
+
+
+# Those with two names of one argument, of which a call has one.
+
+
+def squeeze(input, squeeze_dims=None, name=None):
+    return v0.squeeze(input, squeeze_dims=squeeze_dims, name=name)
+
+
+def expand_dims(input, dim, name=None):
+    return v0.expand_dims(input, dim=dim, name=name)
+
+
+def reverse_sequence(input, seq_lengths, seq_dim, batch_dim=None, name=None):
+    return v0.reverse_sequence(input, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim, name=name)
+
+
+def meshgrid(args, indexing="xy", name=None):
+    args = args if isinstance(args, (list, tuple)) else [args]
+    return v0.meshgrid(*args, indexing=indexing, name=name)
+
+
+FUNCTIONS = {f"v0.{f.__name__}": f for f in (squeeze, expand_dims, reverse_sequence, meshgrid)}
 RECORDS = {
     "v0.string_to_number": Record(
         call={"string_tensor": ("text", ["1"]), "out_type": ("dtype", "float32")}
@@ -18,9 +45,9 @@ RECORDS = {
     "v0.cast": Record(call={**CAST, "dtype": ("dtype", "int32")}),
     "v0.saturate_cast": Record(call={"value": DATA, "dtype": ("dtype", "int32")}),
     "v0.bitcast": Record(call={"input": DATA, "type": ("dtype", "int32")}),
-    "v0.shape": Record(call={"input": DATA}),
-    "v0.shape_n": Record(call={"input": ("arrays", [X, X])}),
-    "v0.size": Record(call={"input": DATA}),
+    "v0.shape": Record(call={"input": DATA, "out_type": INT32}),
+    "v0.shape_n": Record(call={"input": ("arrays", [X, X]), "out_type": INT32}),
+    "v0.size": Record(call={"input": DATA, "out_type": INT32}),
     "v0.rank": Record(call={"input": DATA}),
     "v0.reshape": Record(call={"tensor": DATA, "shape": ("ints", [3, 4])}),
     "v0.squeeze": Record(call={"input": ("data", X[:1]), "squeeze_dims": ("ints", [0])}),
@@ -34,8 +61,20 @@ RECORDS = {
         call={"tensor": DATA, "paddings": ("pairs", [[0, 1], [1, 0]]), "mode": ("word", "CONSTANT")}
     ),
     "v0.concat": Record(call={"concat_dim": ("int", 0), "values": ("arrays", [X, X])}),
-    "v0.pack": Record(call={"values": ("arrays", [X, X])}),
-    "v0.unpack": Record(call={"value": DATA, "num": ("int", 4)}),
+    "v0.concat_v2": Record(call={"values": ("arrays", [X, X]), "axis": ("int", 0)}),
+    "v0.split_v": Record(
+        call={
+            "value": DATA,
+            "size_splits": ("ints", [1, -1]),
+            "split_dim": ("int", 0),
+            "num": ("int", 2),
+        }
+    ),
+    "v0.pack": Record(call={"values": ("arrays", [X, X]), "axis": ("int", 0)}),
+    "v0.stack": Record(call={"values": ("arrays", [X, X]), "axis": ("int", 0)}),
+    "v0.parallel_stack": Record(call={"values": ("arrays", [X, X])}),
+    "v0.unpack": Record(call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)}),
+    "v0.unstack": Record(call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)}),
     "v0.reverse_sequence": Record(
         call={
             "input": DATA,
@@ -45,6 +84,7 @@ RECORDS = {
         }
     ),
     "v0.reverse": Record(call={"tensor": DATA, "dims": ("bools", np.array([False, True]))}),
+    "v0.reverse_v2": Record(call={"tensor": DATA, "axis": ("ints", [1, 0])}),
     "v0.transpose": Record(call={"a": DATA, "perm": ("ints", [1, 0])}),
     "v0.extract_image_patches": Record(
         call={
@@ -76,7 +116,71 @@ RECORDS = {
             "data": ("arrays", [X[:2], X[2:]]),
         }
     ),
+    "v0.sequence_mask": Record(
+        call={
+            "lengths": ("integers", NUMBERS),
+            "maxlen": ("int", 3),
+            "dtype": ("dtype", "int32"),
+        }
+    ),
+    "v0.where": Record(call={"input": MASK}),
+    "v0.select": Record(call={"condition": MASK, "t": DATA, "e": ("data", X + 1)}),
     "v0.boolean_mask": Record(call={"tensor": DATA, "mask": MASK}),
+    "v0.invert_permutation": Record(call={"x": ("integers", np.array([2, 0, 3, 1]))}),
     "v0.one_hot": Record(call=one_hot.CALL),
-    "v0.unique_with_counts": Record(call={"x": ("integers", NUMBERS)}),
+    "v0.unique": Record(call={"x": ("integers", NUMBERS), "out_idx": INT32}),
+    "v0.unique_with_counts": Record(call={"x": ("integers", NUMBERS), "out_idx": INT32}),
+    "v0.listdiff": Record(call={**LISTS, "out_idx": INT32}),
+    "v0.setdiff1d": Record(call={**LISTS, "index_dtype": INT32}),
+    "v0.scatter_nd": Record(
+        call={
+            "indices": ("integers", [[1], [2]]),
+            "updates": ("data", X[:2]),
+            "shape": ("ints", [4, 3]),
+        }
+    ),
+    "v0.strided_slice": Record(
+        call={
+            arg: kind
+            for arg, kind in strided_slice.RECORDS["strided_slice"].call.items()
+            if arg not in FILL
+        }
+    ),
+    "v0.space_to_batch_nd": Record(call={**BLOCKS, "paddings": PADS}),
+    "v0.batch_to_space_nd": Record(call={**BLOCKS, "crops": PADS}),
+    "v0.required_space_to_batch_paddings": Record(
+        call={
+            "input_shape": ("ints", [5, 6]),
+            "block_shape": ("ints", [2, 4]),
+            "base_paddings": PADS,
+        }
+    ),
+    "v0.stop_gradient": Record(call={"input": DATA}),
+    "v0.matrix_band_part": Record(
+        call={"input": DATA, "num_lower": ("int", 1), "num_upper": ("int", 0)}
+    ),
+    "v0.diag": Record(call={"diagonal": DATA}),
+    "v0.diag_part": Record(call={"input": ("data", X[:3])}),
+    "v0.matrix_diag": Record(call={"diagonal": DATA}),
+    "v0.matrix_diag_part": Record(call={"input": DATA}),
+    "v0.matrix_set_diag": Record(call={"input": DATA, "diagonal": ("data", X[0] + 1)}),
+    "v0.matrix_transpose": Record(call={"a": DATA}),
+    **{
+        f"v0.segment_{kind}": Record(call={"data": DATA, "segment_ids": segments.SORTED})
+        for kind in ("sum", "mean", "prod", "min", "max")
+    },
+    **{
+        f"v0.sparse_segment_{kind}": Record(
+            call={"data": DATA, "indices": ("integers", NUMBERS), "segment_ids": segments.SORTED}
+        )
+        for kind in ("sum", "mean", "sqrt_n")
+    },
+    "v0.unsorted_segment_sum": Record(
+        call={"data": DATA, "segment_ids": ("integers", NUMBERS), "num_segments": ("int", 3)}
+    ),
+    "v0.fill": Record(call={"dims": ("ints", [2, 3]), "value": ("scalar", 7.0)}),
+    "v0.range": Record(
+        call={"start": ("int", 2), "limit": ("int", 8), "delta": ("int", 3), "dtype": INT32}
+    ),
+    "v0.meshgrid": Record(call={"args": ("arrays", [X[0], X[1, :2]]), "indexing": ("word", "ij")}),
 }

@@ -12,6 +12,7 @@ from records.record import (
     DETERMINISTIC,
     FILL,
     MODES,
+    POLICY,
     TABLE,
     TALL,
     Case,
@@ -117,6 +118,7 @@ RECORDS = {
         call={
             "params": DATA,
             "indices": ("integers", [[0]] * 4),
+            "validate_indices": ("word", True),
             "axis": ("int", 1),
             "batch_dims": ("int", 1),
             **OPTIONS,
@@ -212,6 +214,7 @@ RECORDS = {
             "params": DATA,
             "indices": ("integers", [[[0]]] * 4),
             "batch_dims": ("int", 1),
+            "bad_indices_policy": POLICY,
             **OPTIONS,
         },
         cases={

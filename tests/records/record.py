@@ -93,6 +93,7 @@ NUMBERS = np.array([2, 0, 2, 1], np.int32)
 DATA = ("data", X)
 MASK = ("bools", np.array([True, False, True, True]))
 MODE = ("word", "fill")
+POLICY = ("word", "IGNORE")  # the same in TensorFlow's words
 DETERMINISTIC = ("word", True)
 FILL = {"fill_value": ("scalar", 7.0), "mode": MODE}
 HELD = {**FILL, "size": ("int", 3), "return_size": ("word", True)}

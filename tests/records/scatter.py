@@ -9,6 +9,7 @@ from records.record import (
     LENGTH,
     MODE,
     MODES,
+    POLICY,
     TABLE,
     Case,
     Export,
@@ -85,6 +86,8 @@ def tensor_scatter_record(kind):
         "updates": ("data", X[:2]),
         "mode": MODE,
     }
+    if kind != "update":
+        call["bad_indices_policy"] = POLICY
     arrays = ("a, b", "n, 1 int", "n, b")
     exports = [Export("(x, i, y)", filled(op), arrays)]
     if kind == "add":
@@ -126,6 +129,7 @@ RECORDS = {
             "indices": ("integers", [[1], [2]]),
             "updates": ("data", X[:2]),
             "shape": ("ints", [4, 3]),
+            "bad_indices_policy": POLICY,
             "mode": MODE,
             "deterministic": DETERMINISTIC,
         },
@@ -171,7 +175,7 @@ RECORDS = {
             ),
         ],
         section="Indexing",
-        readme="`tf.scatter_nd` | - | static `shape` | `gather_nd` | indices",
+        readme="`tf.scatter_nd` | `scatter_nd` | static `shape` | `gather_nd` | indices",
     ),
     **{f"tensor_scatter_nd_{kind}": tensor_scatter_record(kind) for kind in COMBINE},
 }

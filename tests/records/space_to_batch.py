@@ -89,7 +89,10 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme="`tf.compat.v1.batch_to_space_nd` | - | static but `input` | `space_to_batch` | -",
+        readme=(
+            "`tf.compat.v1.batch_to_space_nd` | `batch_to_space_nd` | static but `input` | "
+            "`space_to_batch` | -"
+        ),
     ),
     "space_to_batch": Record(
         call={**CALL, "paddings": PADS},
@@ -108,6 +111,18 @@ RECORDS = {
         section="Slicing and joining",
         readme="`tf.space_to_batch` | `space_to_batch` | static but `input` | `batch_to_space` | -",
     ),
+    "required_space_to_batch_paddings": Record(
+        call={
+            "input_shape": ("ints", [5, 6]),
+            "block_shape": ("ints", [2, 4]),
+            "base_paddings": PADS,
+        },
+        section="Slicing and joining",
+        readme=(
+            "`tf.required_space_to_batch_paddings` | `required_space_to_batch_paddings` | "
+            "known at trace time | - | -"
+        ),
+    ),
     "space_to_batch_nd": Record(
         call={**CALL, "paddings": PADS},
         cases={"image": to_batch(jaxops.space_to_batch_nd, (1, 2, 2), [2, 2], [[0, 0], [0, 0]])},
@@ -119,6 +134,9 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme="`tf.space_to_batch_nd` | - | static but `input` | `batch_to_space` | -",
+        readme=(
+            "`tf.space_to_batch_nd` | `space_to_batch_nd` | static but `input` | "
+            "`batch_to_space` | -"
+        ),
     ),
 }

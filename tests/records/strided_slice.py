@@ -80,6 +80,7 @@ RECORDS = {
             "ellipsis_mask": ("int", 0),
             "new_axis_mask": ("int", 0),
             "shrink_axis_mask": ("int", 0),
+            "var": ("word", None),
             **FILL,
         },
         cases={
@@ -133,7 +134,7 @@ RECORDS = {
         ],
         section="Slicing and joining",
         readme=(
-            "`tf.strided_slice` | - | static ranges; single indices may be traced | "
+            "`tf.strided_slice` | `strided_slice` | static ranges; single indices may be traced | "
             "placed into zeros | single indices"
         ),
     ),

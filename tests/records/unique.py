@@ -36,8 +36,16 @@ def unique_case(x, part, size):
     )
 
 
+def of_rows(x, size=None):
+    """The numbers of distinct rows, and the rows as numbers."""
+    rows = [tuple(row) for row in np.asarray(x).tolist()]
+    firsts = [rows.index(row) for row in dict.fromkeys(rows)]
+    return fitted([x[i] for i in firsts], x.shape[1:], x.dtype, size, 0)
+
+
 CALL = {
     "x": ("integers", NUMBERS),
+    "axis": ("int", 0),
     "out_idx": ("dtype", "int32"),
     **HELD,
     "fill_value": ("scalar", 7),
@@ -48,13 +56,32 @@ RECORDS = {
         cases={
             "idx": unique_case([5, 3, 5, 1], "idx", 4),
             "padded": unique_case([5, 3, 5, 1], "y", 6),
+            "rows": Case(
+                lambda x: jaxops.unique(x, size=4, axis=0).y,
+                lambda x: of_rows(x, 4),
+                (np.array([[5, 3], [3, 5], [5, 3], [5, 1]], np.float32),),
+                linear=False,
+            ),
+            "columns": Case(
+                lambda x: jaxops.unique(x, size=3, axis=-1).y,
+                lambda x: of_rows(x.T, 3).T,
+                (np.array([[5, 5, 3], [3, 3, 5]], np.float32),),
+                linear=False,
+            ),
         },
         of_dtype=("x",),
         exports=[
-            Export("(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",))
+            Export("(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",)),
+            Export(
+                "(x, size=4, axis=0)",
+                lambda x: jaxops.unique(x, size=4, mode="fill", axis=0),
+                ("n, m int",),
+            ),
         ],
         section="Indexing",
-        readme="`tf.unique` | - | static `size=` | to first occurrences | what `size=` holds",
+        readme=(
+            "`tf.unique` | `unique` | static `size=` | to first occurrences | what `size=` holds"
+        ),
     ),
     "unique_with_counts": Record(
         call=CALL,

@@ -5,24 +5,9 @@ that its message must hold: the function, the argument, what was expected and wh
 The message of an index out of bounds has TensorFlow's words.
 """
 
-from refusals import (
-    blocks,
-    casting,
-    indexing,
-    joining,
-    large,
-    names,
-    partition,
-    shaping,
-    slicing,
-    sparse,
-    testing,
-    v0,
-)
+import importlib
+import pkgutil
 
-MODULES = [
-    *(blocks, casting, indexing, joining, large, names),
-    *(partition, shaping, slicing, sparse, testing, v0),
-]
-TABLES = [module.CALLS for module in MODULES]
+_MODULES = [importlib.import_module(f"refusals.{m.name}") for m in pkgutil.iter_modules(__path__)]
+TABLES = [module.CALLS for module in _MODULES if hasattr(module, "CALLS")]
 CALLS = {case: call for table in TABLES for case, call in table.items()}

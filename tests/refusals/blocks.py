@@ -142,6 +142,20 @@ CALLS = {
         lambda: jaxops.space_to_batch_nd(IMAGES, None, NO_PADS), TypeError, "space_to_batch_nd: block_shape must be a one-dimensional sequence of ints; received None"),
     "space_to_batch_nd-block_shape-negative": (
         lambda: jaxops.space_to_batch_nd(IMAGES, [-2, 2], NO_PADS), ValueError, "space_to_batch_nd: block_shape must be at least 1; received (-2, 2)"),
+    "required_space_to_batch_paddings-input_shape-length": (
+        lambda: jaxops.required_space_to_batch_paddings([5], [2, 2]), ValueError, "required_space_to_batch_paddings: input_shape must have 2 numbers of at least 0; received (5,)"),
+    "required_space_to_batch_paddings-input_shape-traced": (
+        lambda: jax.jit(lambda n: jaxops.required_space_to_batch_paddings([n], [2]))(5), TypeError, "required_space_to_batch_paddings: input_shape must be static; received a list with a traced value in it"),
+    "required_space_to_batch_paddings-input_shape-negative": (
+        lambda: jaxops.required_space_to_batch_paddings([-5], [2]), ValueError, "required_space_to_batch_paddings: input_shape must have 1 numbers of at least 0; received (-5,)"),
+    "required_space_to_batch_paddings-block_shape-0": (
+        lambda: jaxops.required_space_to_batch_paddings([5], [0]), ValueError, "required_space_to_batch_paddings: block_shape must have 1 numbers of at least 1; received (0,)"),
+    "required_space_to_batch_paddings-base_paddings-negative": (
+        lambda: jaxops.required_space_to_batch_paddings([5], [2], [[-1, 0]]), ValueError, "required_space_to_batch_paddings: base_paddings must have shape [1, 2] and numbers of at least 0; received ((-1, 0),)"),
+    "required_space_to_batch_paddings-base_paddings-shape": (
+        lambda: jaxops.required_space_to_batch_paddings([5, 6], [2, 4], [[1, 0]]), ValueError, "required_space_to_batch_paddings: base_paddings must have shape [2, 2] and numbers of at least 0; received ((1, 0),)"),
+    "required_space_to_batch_paddings-base_paddings-large": (
+        lambda: jaxops.required_space_to_batch_paddings([5], [2], [[2**31, 0]]), ValueError, "required_space_to_batch_paddings: base_paddings must make paddings that fit int32; received [(2147483648, 1)]"),
     "space_to_batch_nd-paddings-float": (
         lambda: jaxops.space_to_batch_nd(IMAGES, [2, 2], [[0.0, 0], [0, 0]]), TypeError, "space_to_batch_nd: each row of paddings must be a one-dimensional sequence of ints; received [0.0, 0]"),
     "space_to_batch_nd-paddings-traced": (

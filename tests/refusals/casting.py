@@ -45,7 +45,7 @@ CALLS = {
     "string_to_number-out_type-value": (
         lambda: jaxops.string_to_number("1", 1.5), TypeError, "string_to_number: out_type must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 1.5"),
     "string_to_number-out_type-x64": (
-        lambda: jaxops.string_to_number("1", np.int64), ValueError, 'string_to_number: out_type must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+        lambda: jaxops.string_to_number("1", np.int64), ValueError, 'string_to_number: out_type must have 32 bits at most while x64 is off; received int64; indices and lengths need no cast, functions take them as int32; for other numbers switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "string_to_number-out_type-none": (
         lambda: jaxops.string_to_number("1", None), TypeError, "string_to_number: out_type must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received None"),
     "string_to_number-out_type-float64": (
@@ -101,7 +101,7 @@ CALLS = {
     "cast-dtype-date": (
         lambda: jaxops.cast(X, "M8[s]"), TypeError, "cast: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 'M8[s]'"),
     "cast-dtype-int64": (
-        lambda: jaxops.cast(X, "int64"), ValueError, 'cast: dtype must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+        lambda: jaxops.cast(X, "int64"), ValueError, 'cast: dtype must have 32 bits at most while x64 is off; received int64; indices and lengths need no cast, functions take them as int32; for other numbers switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "saturate_cast-value-none": (
         lambda: jaxops.saturate_cast(None, np.int8), TypeError, "saturate_cast: value must be an array of numbers or bools; received None"),
     "saturate_cast-value-bool": (
@@ -139,7 +139,7 @@ CALLS = {
     "to_double-x-x64-off": (
         lambda: jaxops.to_double(X), ValueError, 'to_double: the result must have 32 bits at most while x64 is off; received float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "to_int64-x-x64-off": (
-        lambda: jaxops.to_int64(X), ValueError, 'to_int64: the result must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+        lambda: jaxops.to_int64(X), ValueError, 'to_int64: the result must have 32 bits at most while x64 is off; received int64; indices and lengths need no cast, functions take them as int32; for other numbers switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "to_float-x-none": (
         lambda: jaxops.to_float(None), TypeError, "to_float: x must be an array of numbers or bools; received None"),
     "to_float-x-string": (

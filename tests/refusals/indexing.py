@@ -93,6 +93,14 @@ CALLS = {
         lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "gather: axis must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
     "gather-axis-float": (
         lambda: jaxops.gather(X, 0, axis=1.0), TypeError, "gather: axis must be a static int; received 1.0"),
+    "gather-validate_indices-axis": (
+        lambda: jaxops.gather(X, 0, 1), TypeError, "gather: validate_indices must be a bool or None; received 1; axis is the argument after it"),
+    "gather-validate_indices-string": (
+        lambda: jaxops.gather(X, 0, "name"), TypeError, "gather: validate_indices must be a bool or None; received 'name'"),
+    "gather-validate_indices-array": (
+        lambda: jaxops.gather(X, 0, np.array([True, False])), TypeError, "gather: validate_indices must be a bool or None; received"),
+    "gather-validate_indices-traced": (
+        lambda: jax.jit(lambda v: jaxops.gather(X, 0, v))(True), TypeError, "gather: validate_indices must be a bool or None; received a traced array of shape ()"),
     "gather-axis-bool": (
         lambda: jaxops.gather(X, 0, axis=True), TypeError, "gather: axis must be a static int; received True"),
     "gather-axis-string": (
@@ -128,7 +136,7 @@ CALLS = {
     "gather-mode-wrap-empty-axis": (
         lambda: jaxops.gather(X[:0], 0, mode="wrap"), ValueError, "gather: mode='wrap' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
     "gather-mode-positional": (
-        lambda: jaxops.gather(X, 0, 0, 0, None, "fill"), TypeError, "gather() takes from 2 to 5 positional arguments but 6 were given"),
+        lambda: jaxops.gather(X, 0, None, 0, 0, None, "fill"), TypeError, "gather() takes from 2 to 6 positional arguments but 7 were given"),
     "gather-fill_value-unused": (
         lambda: jaxops.gather(X, 0, fill_value=1.0), ValueError, "gather: fill_value is used by mode=\"fill\" only; received fill_value=1.0 with mode='device'"),
     "gather-fill_value-dtype": (
@@ -219,6 +227,20 @@ CALLS = {
         lambda: jaxops.gather_nd(X, [[0]], batch_dims="1"), TypeError, "gather_nd: batch_dims must be a static int; received '1'"),
     "gather_nd-batch_dims-shapes": (
         lambda: jaxops.gather_nd(X, [[0]] * 3, batch_dims=1), ValueError, "gather_nd: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (3, 1)"),
+    "gather_nd-bad_indices_policy-unknown": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ignore"), ValueError, "gather_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "gather_nd-bad_indices_policy-contradicted": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="IGNORE", mode="error"), ValueError, "gather_nd: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
+    "gather_nd-bad_indices_policy-none": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy=None), TypeError, "gather_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received None"),
+    "gather_nd-bad_indices_policy-array": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy=np.array(["", "ERROR"])), TypeError, "gather_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received"),
+    "gather_nd-bad_indices_policy-default-contradicted": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="DEFAULT", mode="fill"), ValueError, "gather_nd: bad_indices_policy must agree with mode: \"DEFAULT\" is mode=\"device\"; received mode='fill' too"),
+    "gather_nd-bad_indices_policy-fill_value": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='error'"),
+    "gather_nd-mode-beside-policy": (
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", mode=np.array(["fill"])), ValueError, "gather_nd: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received"),
     "gather_nd-mode-list": (
         lambda: jaxops.gather_nd(X, [[0]], mode=["fill"]), ValueError, "gather_nd: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received ['fill']"),
     "gather_nd-fill_value-unused": (
@@ -241,8 +263,18 @@ CALLS = {
         lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "scatter_nd: updates must have shape indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
     "scatter_nd-updates-scalar": (
         lambda: jaxops.scatter_nd(I, 1.0, [4]), ValueError, "scatter_nd: updates must have shape indices.shape[:-1] + shape[1:] = (2,); received () with indices of shape (2, 1)"),
-    "scatter_nd-updates-strings": (
-        lambda: jaxops.scatter_nd([[0]], ["a"], [2]), TypeError, "scatter_nd: updates must be an array of numbers or bools; received strings"),
+    "scatter_nd-updates-strings-in-jit": (
+        lambda: jax.jit(lambda i: jaxops.scatter_nd(i, ["a"], [2]))([[0]]), TypeError, "scatter_nd: updates hold strings, which exist on the host only; call it outside jit, vmap and grad"),
+    "scatter_nd-updates-strings-and-numbers": (
+        lambda: jaxops.scatter_nd([[0], [1]], np.array(["a", 1], object), [2]), TypeError, "scatter_nd: updates must hold strings only; received"),
+    "scatter_nd-updates-strings-shape": (
+        lambda: jaxops.scatter_nd([[0]], ["a", "b"], [2]), ValueError, "scatter_nd: updates must have shape indices.shape[:-1] + shape[1:] = (1,); received (2,) with indices of shape (1, 1)"),
+    "scatter_nd-updates-strings-bounds": (
+        lambda: jaxops.scatter_nd([[1], [5]], ["a", "b"], [2]), jaxops.OutOfBoundsError, "indices[1] = [5] does not index into shape [2] [Op:scatter_nd]"),
+    "scatter_nd-shape-strings-large": (
+        lambda: jaxops.scatter_nd([[0]], ["a"], [2**31 - 1]), ValueError, "scatter_nd: shape must have fewer than 2**31 - 1 strings; received (2147483647,)"),
+    "scatter_nd-shape-strings-negative": (
+        lambda: jaxops.scatter_nd([[0]], ["a"], [-2]), ValueError, "scatter_nd: shape must have no negative dimension; received (-2,)"),
     "scatter_nd-updates-key": (
         lambda: jaxops.scatter_nd([[0]], jax.random.split(key(), 1), [2]), TypeError, "scatter_nd: updates must have a numeric or bool dtype; received key<fry>"),
     "scatter_nd-updates-none": (
@@ -271,6 +303,10 @@ CALLS = {
         lambda: jaxops.scatter_nd([[0, 0]], [1.0], [2**40, 2**40]), ValueError, "scatter_nd: updates and indices and shape must make arrays of less than 2**56 bytes; received updates of shape (1,), indices of shape (1, 2), shape (1099511627776, 1099511627776), which make one of shape (1099511627776, 1099511627776)"),
     "scatter_nd-shape-empty-but-huge": (
         lambda: jaxops.scatter_nd(np.zeros((0, 3), int), np.zeros(0), [0, 2**63, 2**40]), ValueError, "scatter_nd: updates and indices and shape must make arrays of less than 2**63 bytes; received updates of shape (0,), indices of shape (0, 3), shape (0, 9223372036854775808, 1099511627776)"),
+    "scatter_nd-bad_indices_policy-unknown": (
+        lambda: jaxops.scatter_nd(I, U, [4, 3], "ignore"), ValueError, "scatter_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "scatter_nd-bad_indices_policy-contradicted": (
+        lambda: jaxops.scatter_nd(I, U, [4, 3], "IGNORE", mode="error"), ValueError, "scatter_nd: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "scatter_nd-mode-unknown": (
         lambda: jaxops.scatter_nd(I, U, [4, 3], mode="drop"), ValueError, "scatter_nd: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
     "scatter_nd-mode-clip-empty": (
@@ -295,6 +331,10 @@ CALLS = {
         lambda: jaxops.tensor_scatter_nd_add(X, I, jnp.ones((2, 3), jnp.int32)), TypeError, "tensor_scatter_nd_add: updates must fit dtype float32; received an array of dtype int32"),
     "tensor_scatter_nd_add-updates-overflow": (
         lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "tensor_scatter_nd_add: updates must fit dtype int8; received an array of dtype int32"),
+    "tensor_scatter_nd_add-bad_indices_policy-unknown": (
+        lambda: jaxops.tensor_scatter_nd_add(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_add: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "tensor_scatter_nd_add-bad_indices_policy-contradicted": (
+        lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_add: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_add-mode-int": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U, mode=0), ValueError, "tensor_scatter_nd_add: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 0"),
     "tensor_scatter_nd_add-deterministic-none": (
@@ -309,6 +349,10 @@ CALLS = {
         lambda: jaxops.tensor_scatter_nd_sub(X, I, None), TypeError, "tensor_scatter_nd_sub: updates must be an array of numbers or bools; received None"),
     "tensor_scatter_nd_sub-updates-shape": (
         lambda: jaxops.tensor_scatter_nd_sub(X, I, U[0]), ValueError, "tensor_scatter_nd_sub: updates must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (3,) with indices of shape (2, 1)"),
+    "tensor_scatter_nd_sub-bad_indices_policy-unknown": (
+        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_sub: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "tensor_scatter_nd_sub-bad_indices_policy-contradicted": (
+        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_sub: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_sub-mode-none": (
         lambda: jaxops.tensor_scatter_nd_sub(X, I, U, mode=None), ValueError, "tensor_scatter_nd_sub: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received None"),
     "tensor_scatter_nd_sub-deterministic-float": (
@@ -325,6 +369,10 @@ CALLS = {
         lambda: jaxops.tensor_scatter_nd_min(X, [[0]], ["a"]), TypeError, "tensor_scatter_nd_min: updates must be an array of numbers or bools; received strings"),
     "tensor_scatter_nd_min-updates-unsigned": (
         lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "tensor_scatter_nd_min: updates must fit dtype uint8; received an array of dtype int32"),
+    "tensor_scatter_nd_min-bad_indices_policy-unknown": (
+        lambda: jaxops.tensor_scatter_nd_min(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_min: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "tensor_scatter_nd_min-bad_indices_policy-contradicted": (
+        lambda: jaxops.tensor_scatter_nd_min(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_min: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_min-mode-unknown": (
         lambda: jaxops.tensor_scatter_nd_min(X, I, U, mode="ignore"), ValueError, "tensor_scatter_nd_min: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'ignore'"),
     "tensor_scatter_nd_min-fill_value": (
@@ -339,6 +387,10 @@ CALLS = {
         lambda: in_jit(lambda i: jaxops.tensor_scatter_nd_max(X, i, U), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_max]"),
     "tensor_scatter_nd_max-updates-float-for-int": (
         lambda: jaxops.tensor_scatter_nd_max(np.zeros(2, np.int32), [[0]], [0.5]), TypeError, "tensor_scatter_nd_max: updates must fit dtype int32; received an array of dtype float32"),
+    "tensor_scatter_nd_max-bad_indices_policy-unknown": (
+        lambda: jaxops.tensor_scatter_nd_max(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_max: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "tensor_scatter_nd_max-bad_indices_policy-contradicted": (
+        lambda: jaxops.tensor_scatter_nd_max(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_max: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_max-mode-bool": (
         lambda: jaxops.tensor_scatter_nd_max(X, I, U, mode=True), ValueError, "tensor_scatter_nd_max: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received True"),
     "tensor_scatter_nd_max-deterministic": (

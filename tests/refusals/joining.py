@@ -126,6 +126,10 @@ CALLS = {
         lambda: jaxops.stack(X, 2), ValueError, "stack: axis must be in [-2, 2); received 2"),
     "stack-axis-list": (
         lambda: jaxops.stack([X], [1]), TypeError, "stack: axis must be a static int; received [1]"),
+    "parallel_stack-values-empty": (
+        lambda: jaxops.parallel_stack([]), ValueError, "parallel_stack: values must"),
+    "parallel_stack-values-shapes": (
+        lambda: jaxops.parallel_stack([X, X[:2]]), ValueError, "parallel_stack: values[1] must have the shape of values[0], (4, 3); received shape (2, 3)"),
     "unstack-value-none": (
         lambda: jaxops.unstack(None), TypeError, "unstack: value must be an array of numbers or bools; received None"),
     "unstack-value-scalar": (
@@ -214,8 +218,6 @@ CALLS = {
         lambda: jaxops.pad(X, [[1, 1], [1, 1]], "EDGE"), ValueError, "pad: mode must be one of CONSTANT, REFLECT, SYMMETRIC; received 'EDGE'"),
     "pad-mode-none": (
         lambda: jaxops.pad(X, [[1, 1], [1, 1]], None), TypeError, "pad: mode must be a str; received None"),
-    "pad-constant_values-unused": (
-        lambda: jaxops.pad(X, [[1, 1], [1, 1]], "REFLECT", constant_values=1), ValueError, "pad: constant_values is used by mode CONSTANT only; received 1 with mode REFLECT"),
     "pad-constant_values-shape": (
         lambda: jaxops.pad(X, [[1, 1], [1, 1]], constant_values=[1.0, 2.0]), ValueError, "pad: constant_values must be a scalar; received shape (2,)"),
     "pad-constant_values-string": (

@@ -63,7 +63,7 @@ CALLS = {
     "dynamic_partition-size-string": (
         lambda: jaxops.dynamic_partition(X, [0] * 4, 2, size="4"), TypeError, "dynamic_partition: size must be a one-dimensional sequence of ints; received '4'"),
     "dynamic_partition-size-2**31": (
-        lambda: jaxops.dynamic_partition(X, [0] * 4, 2, size=2**31), ValueError, "dynamic_partition: size must be less than 2**31; received 2147483648"),
+        lambda: jaxops.dynamic_partition(X, [0] * 4, 2, size=2**31 - 1), ValueError, "dynamic_partition: size must be less than 2**31 - 1; received 2147483647"),
     "dynamic_partition-fill_value-without-size": (
         lambda: jaxops.dynamic_partition(X, [0] * 4, 2, fill_value=0), ValueError, "dynamic_partition: fill_value is used with size only; received fill_value=0"),
     "dynamic_partition-fill_value-dtype": (
@@ -171,7 +171,7 @@ CALLS = {
     "boolean_mask-size-traced": (
         lambda: jax.jit(lambda n: jaxops.boolean_mask(X, [True] * 4, size=n))(2), TypeError, "boolean_mask: size must be a static int; received a traced array of shape ()"),
     "boolean_mask-size-2**31": (
-        lambda: jaxops.boolean_mask(X, [True] * 4, size=2**31), ValueError, "boolean_mask: size must be less than 2**31; received 2147483648"),
+        lambda: jaxops.boolean_mask(X, [True] * 4, size=2**31), ValueError, "boolean_mask: size must be less than 2**31 - 1; received 2147483648"),
     "boolean_mask-fill_value-without-size": (
         lambda: jaxops.boolean_mask(X, [True] * 4, fill_value=1.0), ValueError, "boolean_mask: fill_value is used with size only; received fill_value=1.0"),
     "boolean_mask-fill_value-dtype": (
@@ -217,11 +217,11 @@ CALLS = {
     "one_hot-on_value-dtype": (
         lambda: jaxops.one_hot([0], 3, on_value=0.5, dtype=np.int32), TypeError, "one_hot: on_value must fit dtype int32; received 0.5"),
     "one_hot-on_value-string-alone": (
-        lambda: jaxops.one_hot([0], 3, on_value="a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype, where they are strings; received {'on_value': 'a'} and dtype=None"),
+        lambda: jaxops.one_hot([0], 3, on_value="a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'on_value': 'a'} and dtype=None"),
     "one_hot-on_value-bool-alone": (
         lambda: jaxops.one_hot([0], 3, on_value=True), TypeError, "one_hot: on_value and off_value must both be given where the dtype is bool; received on_value"),
     "one_hot-on_value-none-with-strings": (
-        lambda: jaxops.one_hot([0], 3, None, "a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype, where they are strings; received {'off_value': 'a'} and dtype=None"),
+        lambda: jaxops.one_hot([0], 3, None, "a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'off_value': 'a'} and dtype=None"),
     "one_hot-on_value-array-dtype": (
         lambda: jaxops.one_hot([0], 3, jnp.int32(1), dtype=np.float32), TypeError, "one_hot: on_value must fit dtype float32; received"),
     "one_hot-off_value-dtypes": (
@@ -246,24 +246,44 @@ CALLS = {
         lambda: jaxops.one_hot([0], 3, dtype=np.float64), ValueError, 'one_hot: dtype must have 32 bits at most while x64 is off; received float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "one_hot-dtype-bool-alone": (
         lambda: jaxops.one_hot([0], 3, dtype=bool), TypeError, "one_hot: on_value and off_value must both be given where the dtype is bool; received neither"),
+    "one_hot-dtype-number-with-strings": (
+        lambda: jaxops.one_hot([0], 3, "a", "b", dtype="float32"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'on_value': 'a', 'off_value': 'b'} and dtype='float32'"),
+    "one_hot-dtype-unknown-with-strings": (
+        lambda: jaxops.one_hot([0], 3, "a", "b", dtype="(,)f4"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings"),
     "one_hot-dtype-value": (
         lambda: jaxops.one_hot([0], 3, dtype=1), TypeError, "one_hot: dtype must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 1"),
     "unique-x-none": (
         lambda: jaxops.unique(None), TypeError, "unique: x must be an array of numbers or bools; received None"),
     "unique-x-matrix": (
-        lambda: jaxops.unique([[1, 2]]), ValueError, "unique: x must be a vector; received shape (1, 2)"),
+        lambda: jaxops.unique([[1, 2]]), ValueError, "unique: x must be a vector, or axis given; received shape (1, 2)"),
     "unique-x-scalar": (
-        lambda: jaxops.unique(1), ValueError, "unique: x must be a vector; received shape ()"),
+        lambda: jaxops.unique(1), ValueError, "unique: x must be a vector, or axis given; received shape ()"),
     "unique-x-ragged": (
         lambda: jaxops.unique([[1], [2, 3]]), ValueError, "unique: x must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "unique-x-key": (
         lambda: jaxops.unique(jax.random.split(key(), 2)), TypeError, "unique: x must have a numeric or bool dtype; received key<fry>"),
     "unique-x-object": (
         lambda: jaxops.unique([object()]), TypeError, "unique: x must be an array of numbers, bools or strings; received ["),
+    "unique-axis-large": (
+        lambda: jaxops.unique(X, axis=2), ValueError, "unique: axis must be in [-2, 2); received 2"),
+    "unique-axis-scalar": (
+        lambda: jaxops.unique(1, axis=0), ValueError, "unique: axis must name a dimension; received 0 for a scalar"),
+    "unique-axis-float": (
+        lambda: jaxops.unique(X, axis=0.0), TypeError, "unique: axis must be a static int; received 0.0"),
+    "unique-axis-two": (
+        lambda: jaxops.unique(X, axis=[0, 1]), TypeError, "unique: axis must be a static int; received [0, 1]"),
+    "unique_with_counts-axis-large": (
+        lambda: jaxops.unique_with_counts(X, axis=2), ValueError, "unique_with_counts: axis must be in [-2, 2); received 2"),
+    "unique_with_counts-axis-scalar": (
+        lambda: jaxops.unique_with_counts(1, axis=0), ValueError, "unique_with_counts: axis must name a dimension; received 0 for a scalar"),
+    "unique_with_counts-axis-float": (
+        lambda: jaxops.unique_with_counts(X, axis=0.0), TypeError, "unique_with_counts: axis must be a static int; received 0.0"),
+    "unique_with_counts-axis-two": (
+        lambda: jaxops.unique_with_counts(X, axis=[0, 1]), TypeError, "unique_with_counts: axis must be a static int; received [0, 1]"),
     "unique-x-traced": (
         lambda: jax.jit(jaxops.unique)(jnp.array([1, 2])), TypeError, "unique: size must be given where x is traced, as the shape of the result depends on the values; received a traced x"),
     "unique-x-matrix-of-strings": (
-        lambda: jaxops.unique([["a"]]), ValueError, "unique: x must be a vector; received shape (1, 1)"),
+        lambda: jaxops.unique([["a"]]), ValueError, "unique: x must be a vector, or axis given; received shape (1, 1)"),
     "unique-x-complex": (
         lambda: jaxops.unique([1j]), TypeError, "unique: x must not have a complex dtype; received complex64"),
     "unique-out_idx-float": (
@@ -273,7 +293,7 @@ CALLS = {
     "unique-out_idx-none": (
         lambda: jaxops.unique([1], None), TypeError, "unique: out_idx must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received None"),
     "unique-out_idx-x64": (
-        lambda: jaxops.unique([1], np.int64), ValueError, 'unique: out_idx must have 32 bits at most while x64 is off; received int64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+        lambda: jaxops.unique([1], np.int64), ValueError, 'unique: out_idx must have 32 bits at most while x64 is off; received int64; indices and lengths need no cast, functions take them as int32; for other numbers switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "unique-out_idx-unknown": (
         lambda: jaxops.unique([1], "nonsense"), TypeError, "unique: out_idx must be a numeric dtype with a size, or bool (JAX has no dtypes for strings or quantised numbers); received 'nonsense'"),
     "unique-size-negative": (
@@ -283,7 +303,7 @@ CALLS = {
     "unique-size-list": (
         lambda: jaxops.unique([1, 2], size=[2]), TypeError, "unique: size must be a static int; received [2]"),
     "unique-size-2**31": (
-        lambda: jaxops.unique([1, 2], size=2**31), ValueError, "unique: size must be less than 2**31; received 2147483648"),
+        lambda: jaxops.unique([1, 2], size=2**31), ValueError, "unique: size must be less than 2**31 - 1; received 2147483648"),
     "unique-fill_value-without-size": (
         lambda: jaxops.unique([1, 2], fill_value=0), ValueError, "unique: fill_value is used with size only; received fill_value=0"),
     "unique-fill_value-dtype": (
@@ -303,7 +323,7 @@ CALLS = {
     "unique-mode-no-size": (
         lambda: jaxops.unique([1, 2], mode="fill"), ValueError, "unique: mode is used with size only; received mode='fill'"),
     "unique_with_counts-x-matrix": (
-        lambda: jaxops.unique_with_counts(X), ValueError, "unique_with_counts: x must be a vector; received shape (4, 3)"),
+        lambda: jaxops.unique_with_counts(X), ValueError, "unique_with_counts: x must be a vector, or axis given; received shape (4, 3)"),
     "unique_with_counts-x-none": (
         lambda: jaxops.unique_with_counts(None), TypeError, "unique_with_counts: x must be an array of numbers or bools; received None"),
     "unique_with_counts-x-traced": (

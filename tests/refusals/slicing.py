@@ -150,14 +150,16 @@ CALLS = {
         lambda: jaxops.strided_slice(X, [0], [1], shrink_axis_mask=True), TypeError, "strided_slice: shrink_axis_mask must be a static int; received True"),
     "strided_slice-shrink_axis_mask-traced": (
         lambda: jax.jit(lambda m: jaxops.strided_slice(X, [0], [1], shrink_axis_mask=m))(1), TypeError, "strided_slice: shrink_axis_mask must be a static int; received a traced array of shape ()"),
+    "strided_slice-var-array": (
+        lambda: jaxops.strided_slice(X, [0], [1], var=X), TypeError, "strided_slice: var must be None, as arrays are not assigned to; received array("),
+    "strided_slice-var-name": (
+        lambda: jaxops.strided_slice(X, [0], [1], None, 0, 0, 0, 0, 0, "rows"), TypeError, "received 'rows'; tensor_scatter_nd_update and x.at[...].set(...) make a new array"),
     "strided_slice-mode-unknown": (
         lambda: jaxops.strided_slice(X, [0], [1], mode="safe"), ValueError, "strided_slice: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'safe'"),
     "strided_slice-fill_value-unused": (
         lambda: jaxops.strided_slice(X, [0], [1], fill_value=0), ValueError, "strided_slice: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='device'"),
     "strided_slice-fill_value-shape": (
         lambda: jaxops.strided_slice(X, [9], [0], shrink_axis_mask=1, mode="fill", fill_value=U), ValueError, "strided_slice: fill_value must be a scalar; received shape (2, 3)"),
-    "strided_slice-var": (
-        lambda: jaxops.strided_slice(X, [0], [1], var=X), TypeError, "strided_slice() got an unexpected keyword argument 'var'"),
     "strided_slice_spec-index-two-ellipses": (
         lambda: jaxops.strided_slice_spec((..., ...)), ValueError, "strided_slice_spec: index must have at most one ...; received (Ellipsis, Ellipsis)"),
     "strided_slice_spec-index-step-0": (

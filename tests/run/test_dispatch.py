@@ -48,7 +48,9 @@ OF_INTEGERS = [
     for name, call in CALLS.items()
     if not {"grads", "text"} & {kind for kind, _ in call.values()}
     and name.split(".")[-1] not in ("to_double", "to_int64", "to_bfloat16", "one_hot")
-    and "IndexedSlices" not in name
+    and name.split(".")[0] not in ("IndexedSlices", "RaggedTensor")
+    and not name.endswith(("segment_mean", "sqrt_n"))
+    and "embedding_lookup" not in name  # of floats
 ]
 
 

@@ -1,0 +1,66 @@
+"""Rows of what makes arrays of a shape, and of what passes them on."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from peers import keras, tf
+from row import Row, floats
+
+import jaxops
+
+
+def matrix(n):
+    return (floats(n(1000, 4), n(1000, 3)),)
+
+
+ROWS = [
+    Row(
+        "broadcast_to",
+        "1,000 x 1,000 f32, 4 times",
+        matrix,
+        jaxops=lambda x: jaxops.broadcast_to(x, [4, *x.shape]),
+        tensorflow=lambda x: tf.broadcast_to(x, [4, *x.shape]),
+        jnp=lambda x: jnp.broadcast_to(x, (4, *x.shape)),
+        keras=lambda x: keras.ops.broadcast_to(x, (4, *x.shape)),
+        groups="throughput gradients",
+    ),
+    Row(
+        "fill",
+        "1,000 x 1,000 f32",
+        lambda n: (np.full((), 7.0, np.float32),),
+        jaxops=lambda x: jaxops.fill([1000, 1000], x),
+        tensorflow=lambda x: tf.fill([1000, 1000], x),
+        jnp=lambda x: jnp.full((1000, 1000), x),
+        torch=lambda x: x.expand(1000, 1000).contiguous(),
+        groups="throughput",
+    ),
+    Row(
+        "range",
+        "a million int32",
+        lambda n: (),
+        jaxops=lambda: jaxops.range(1_000_000),
+        tensorflow=lambda: tf.range(1_000_000),
+        jnp=lambda: jnp.arange(1_000_000),
+        groups="throughput",
+    ),
+    Row(
+        "stop_gradient",
+        "1,000 x 1,000 f32",
+        matrix,
+        jaxops=lambda x: jaxops.stop_gradient(x) + 1,
+        tensorflow=lambda x: tf.stop_gradient(x) + 1,
+        jnp=lambda x: jax.lax.stop_gradient(x) + 1,
+        groups="throughput",
+    ),
+    Row(
+        "guarantee_const",
+        "1,000 x 1,000 f32",
+        matrix,
+        jaxops=lambda x: jaxops.guarantee_const(x) + 1,
+        tensorflow=lambda x: tf.guarantee_const(x) + 1,
+        jnp=lambda x: x + 1,
+        groups="throughput",
+    ),
+]

@@ -1,0 +1,76 @@
+"""Writes docs/tensorflow_names.md: where each public name of TensorFlow's array_ops is."""
+
+from __future__ import annotations
+
+import operator
+from pathlib import Path
+
+import jaxops
+
+# TensorFlow 2.21's, of array_ops, array_ops_stack and gen_array_ops; `make parity` compares them.
+_NAMES = """
+batch_to_space bitcast boolean_mask broadcast_dynamic_shape broadcast_static_shape broadcast_to
+concat debugging.check_numerics edit_distance expand_dims extract_volume_patches fill fingerprint
+gather gather_nd guarantee_const identity identity_n image.extract_patches linalg.band_part
+linalg.diag linalg.diag_part linalg.matrix_transpose linalg.set_diag linalg.tensor_diag
+linalg.tensor_diag_part math.invert_permutation meshgrid newaxis nn.depth_to_space nn.space_to_batch
+nn.space_to_depth one_hot ones ones_like pad parallel_stack quantization.dequantize
+quantization.fake_quant_with_min_max_args quantization.fake_quant_with_min_max_args_gradient
+quantization.fake_quant_with_min_max_vars quantization.fake_quant_with_min_max_vars_gradient
+quantization.fake_quant_with_min_max_vars_per_channel
+quantization.fake_quant_with_min_max_vars_per_channel_gradient quantization.quantize
+quantization.quantize_and_dequantize quantization.quantize_and_dequantize_v2
+quantization.quantized_concat rank repeat required_space_to_batch_paddings reshape reverse
+reverse_sequence scatter_nd searchsorted sequence_mask shape shape_n size slice space_to_batch
+space_to_batch_nd sparse.mask split squeeze stack stop_gradient strided_slice tensor_scatter_nd_add
+tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update tile
+transpose unique unique_with_counts unravel_index unstack where zeros zeros_like
+"""
+NAMES = _NAMES.split()
+NOT_HERE = {
+    "broadcast_dynamic_shape": "`numpy.broadcast_shapes`: shapes are known while tracing",
+    "broadcast_static_shape": "`numpy.broadcast_shapes`",
+    "debugging.check_numerics": "`jax.experimental.checkify.float_checks`, or `jax.debug_nans`",
+    "extract_volume_patches": (
+        "`jax.lax.conv_general_dilated_patches`, with channels in another order"
+    ),
+    "fingerprint": "no: it hashes bytes on the host, where `hashlib.blake2b` does",
+    "identity": "`jax.numpy.asarray`",
+    "identity_n": "`jax.tree.map` of `jax.numpy.asarray`",
+    "newaxis": "`jax.numpy.newaxis`",
+    "ones": "`jax.numpy.ones`",
+    "ones_like": "`jax.numpy.ones_like`",
+    "sparse.mask": "`jaxops.boolean_mask` of the values and the indices of an `IndexedSlices`",
+    "zeros": "`jax.numpy.zeros`",
+    "zeros_like": "`jax.numpy.zeros_like`",
+    **dict.fromkeys(
+        (name for name in NAMES if name.startswith("quantization.")),
+        "no: arithmetic of quantised numbers, which indexes nothing",
+    ),
+}
+PAGE = """# TensorFlow's names
+
+Each public name of `array_ops` in TensorFlow 2.21, and where it is. Made by `make docs`. What is
+here has TensorFlow's signature too, and more functions are: those of `tf.math`, `tf.sparse` and
+`tf.nn` that index arrays stand in the [README](../README.md).
+
+| TensorFlow | here, or in its place |
+|---|---|
+"""
+
+
+def is_here(name: str) -> bool:
+    try:
+        operator.attrgetter(name)(jaxops)
+    except AttributeError:
+        return False
+    return True
+
+
+def page() -> str:
+    rows = [f"| `tf.{n}` | {f'`jaxops.{n}`' if is_here(n) else NOT_HERE[n]} |" for n in NAMES]
+    return PAGE + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("tensorflow_names.md").write_text(page())

@@ -1,0 +1,137 @@
+"""matrix_band_part and matrix_transpose."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops._indexing import policy
+from jaxops._indexing.specs import BandWidth
+from jaxops._run.arguments import Arrayable, check_bool, static_int
+from jaxops._run.dispatch import run
+
+
+def matrix_band_part(
+    input: Arrayable,
+    num_lower: int | jax.Array,
+    num_upper: int | jax.Array,
+    name: str | None = None,
+) -> jax.Array:
+    """Matrices with 0 in all elements outside a band about the diagonal.
+
+    Follows `tf.linalg.band_part`. Differs from it in: the two numbers may have different integer
+    dtypes; off the CPU a traced number that is too large is no error, and keeps the whole triangle.
+
+    Args:
+        input: array of shape `[..., M, N]` and any dtype. Traced.
+        num_lower: integer, how many diagonals to keep below the main one: at most `M`; all of them
+            where it is negative. Static or traced.
+        num_upper: likewise above it: at most `N`.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape and dtype of `input`.
+
+    Raises:
+        OutOfBoundsError: a traced number is too large, on the CPU. Compiled code raises JAX's
+            exception with the same text.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: `input` is no matrix; a number is no scalar, or static and too large.
+
+    Gradient: that part of the cotangent. None for the numbers.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.matrix_band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], -1, 0)
+        Array([[1, 0, 0],
+               [4, 5, 0],
+               [7, 8, 9]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part
+    """
+    op = "matrix_band_part"
+    static, traced = {}, {}
+    for arg, number in (("num_lower", num_lower), ("num_upper", num_upper)):
+        if isinstance(number, Tracer):
+            traced[arg] = number
+        else:
+            static[arg] = static_int(number, op, arg)
+    data = {"input": input}
+    return run(op, _matrix_band_part, data, traced, name=name, mode="device", **static)
+
+
+def _matrix_band_part(input, *, op, mode, num_lower, num_upper):
+    _check_matrix(input, op, "input")
+    *_, rows, columns = input.shape
+    below = lax.broadcasted_iota(np.int32, (rows, columns), 0)
+    below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
+    in_band = _within(below, num_lower, rows, op, "num_lower", mode)
+    in_band &= _within(-below, num_upper, columns, op, "num_upper", mode)
+    return jnp.where(in_band, input, jnp.zeros((), input.dtype))
+
+
+def _within(distance, number, dim, op, arg, mode):
+    """Where `distance` is at most `number`, which is at most `dim`; everywhere if negative."""
+    if isinstance(number, int):
+        if number < 0:
+            return jnp.ones(distance.shape, bool)
+        if number > dim:
+            raise ValueError(f"{op}: {arg} must be negative or at most {dim}; received {number}")
+        return distance <= number
+    if number.ndim:
+        raise ValueError(f"{op}: {arg} must be a scalar; received shape {number.shape}")
+    spec = BandWidth(op, limits=(dim + 1,), arg=arg)
+    least = jnp.where(number < 0, jnp.zeros_like(number), number)
+    (width,) = policy.resolve(spec, least[None], mode).indices
+    return (distance <= width.astype(distance.dtype)) | (number < 0)
+
+
+def matrix_transpose(
+    a: Arrayable, name: str | None = "matrix_transpose", conjugate: bool = False
+) -> jax.Array:
+    """Swaps the last two dimensions of `a`.
+
+    Follows `tf.linalg.matrix_transpose`. Differs from it in: nothing.
+
+    Args:
+        a: array of shape `[..., M, N]` and any dtype, or host strings. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        conjugate: static bool; whether to conjugate too, where `a` is complex.
+
+    Returns:
+        Array of shape `[..., N, M]` and dtype of `a`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `a` is no matrix.
+
+    Gradient: the cotangent with its last two dimensions swapped, conjugated again.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.matrix_transpose([[1, 2, 3], [4, 5, 6]])
+        Array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/matrix_transpose
+    """
+    op = "matrix_transpose"
+    conjugate = check_bool(conjugate, op, "conjugate")
+    name = None if name == op else name
+    return run(op, _matrix_transpose, {"a": a}, name=name, moves_elements=True, conjugate=conjugate)
+
+
+def _matrix_transpose(a, *, op, conjugate):
+    _check_matrix(a, op, "a")
+    if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):
+        a = lax.conj(a)
+    return jnp.swapaxes(a, -1, -2)
+
+
+def _check_matrix(x, op, arg):
+    if x.ndim < 2:
+        raise ValueError(f"{op}: {arg} must have at least 2 dimensions; received shape {x.shape}")

@@ -1,0 +1,344 @@
+"""matrix_diag, matrix_diag_part and matrix_set_diag: diagonals of matrices, one or a band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._run.arguments import (
+    Arrayable,
+    brief,
+    is_scalar,
+    refuse_traced,
+    static_int,
+    static_ints,
+)
+from jaxops._run.dispatch import run
+
+_ALIGNS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
+
+
+class _Band(NamedTuple):
+    """The diagonals `low` to `high` of matrices, and how they stand in an array `[high - low + 1,
+    length]`, the highest first; one alone is a vector."""
+
+    rows: int
+    columns: int
+    low: int
+    high: int
+    align: str
+
+    @property
+    def length(self) -> int:
+        """Of the longest diagonal."""
+        return max(0, min(self.rows + min(self.high, 0), self.columns - max(self.low, 0)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        count = self.high - self.low + 1
+        return (self.length,) if count == 1 else (count, self.length)
+
+    def offsets(self, d):
+        """How far from the left each of the diagonals `d` begins, and its length."""
+        above, below = (self.align.split("_")[i] == "RIGHT" for i in (0, 1))
+        lengths = jnp.minimum(self.rows + jnp.minimum(d, 0), self.columns - jnp.maximum(d, 0))
+        is_right = jnp.where(d > 0, above, below)
+        return jnp.where(is_right, self.length - lengths, 0), lengths
+
+
+def matrix_diag(
+    diagonal: Arrayable,
+    name: str | None = "diag",
+    k: int | Sequence[int] = 0,
+    num_rows: int = -1,
+    num_cols: int = -1,
+    padding_value: Arrayable = 0,
+    align: str = "RIGHT_LEFT",
+) -> jax.Array:
+    """Matrices with given diagonals, and `padding_value` elsewhere.
+
+    Follows `tf.linalg.diag`. Differs from it in: `k` and the sizes are static; `padding_value` has
+    to fit the dtype of `diagonal`.
+
+    Args:
+        diagonal: array of shape `[..., L]` and any dtype, or `[..., k[1] - k[0] + 1, L]` for
+            several diagonals, the highest first. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        k: static int, the diagonal: 0 is the main one, positive ones lie above it. Or two, the
+            lowest and the highest of several.
+        num_rows: static int, the number of rows; by default as many as the diagonals need, and of
+            a square matrix where `num_cols` is not given either.
+        num_cols: likewise of columns.
+        padding_value: scalar of the dtype of `diagonal`. Traced.
+        align: static; at which end of `L` diagonals stand that are shorter: those above the main
+            one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or `"RIGHT_RIGHT"`.
+
+    Returns:
+        Array of shape `[..., num_rows, num_cols]` and dtype of `diagonal`.
+
+    Raises:
+        TypeError: wrong type of an argument; traced `k` or sizes.
+        ValueError: wrong shape or value of an argument; sizes that do not fit the diagonals.
+
+    Gradient: those diagonals of the cotangent.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.matrix_diag([1, 2], k=1)
+        Array([[0, 1, 0],
+               [0, 0, 2],
+               [0, 0, 0]], dtype=int32)
+        >>> jaxops.matrix_diag([[0, 8, 9], [1, 2, 3]], k=(0, 1))
+        Array([[1, 8, 0],
+               [0, 2, 9],
+               [0, 0, 3]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/diag
+    """
+    op = "matrix_diag"
+    return run(
+        op,
+        _matrix_diag,
+        {"diagonal": diagonal, **_padding(padding_value)},
+        name=None if name == "diag" else name,
+        like="diagonal",
+        k=_diagonals(k, op),
+        num_rows=static_int(num_rows, op, "num_rows"),
+        num_cols=static_int(num_cols, op, "num_cols"),
+        align=_check_align(align, op),
+    )
+
+
+def _matrix_diag(diagonal, *, op, k, num_rows, num_cols, align, padding_value=None):
+    padding = _scalar(padding_value, diagonal.dtype, op)
+    low, high = k
+    dims = 1 if low == high else 2
+    if diagonal.ndim < dims or (dims == 2 and diagonal.shape[-2] != high - low + 1):
+        wanted = "[..., L]" if dims == 1 else f"[..., {high - low + 1}, L]"
+        raise ValueError(
+            f"{op}: diagonal must have shape {wanted} for k={k}; received shape {diagonal.shape}"
+        )
+    rows = diagonal.shape[-1] - min(high, 0)
+    columns = diagonal.shape[-1] + max(low, 0)
+    sizes = [rows if num_rows == -1 else num_rows, columns if num_cols == -1 else num_cols]
+    if num_rows == num_cols == -1:
+        sizes = [max(sizes)] * 2
+    for arg, size, least in (("num_rows", sizes[0], rows), ("num_cols", sizes[1], columns)):
+        if size < least:
+            raise ValueError(f"{op}: {arg} must be at least {least}, or -1; received {size}")
+    if sizes[0] != rows and sizes[1] != columns:
+        raise ValueError(
+            f"{op}: num_rows must be {rows}, or num_cols {columns}, for diagonals of that length; "
+            f"received {sizes[0]} and {sizes[1]}"
+        )
+    matrix = jnp.broadcast_to(padding, (*diagonal.shape[:-dims], *sizes))
+    return _put(matrix, diagonal, _Band(sizes[0], sizes[1], low, high, align))
+
+
+def matrix_diag_part(
+    input: Arrayable,
+    name: str | None = "diag_part",
+    k: int | Sequence[int] = 0,
+    padding_value: Arrayable = 0,
+    align: str = "RIGHT_LEFT",
+) -> jax.Array:
+    """Diagonals of matrices.
+
+    Follows `tf.linalg.diag_part`. Differs from it in: `k` is static; `padding_value` has to fit the
+    dtype of `input`.
+
+    Args:
+        input: array of shape `[..., M, N]` and any dtype. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        k: static int in `(-M, N)`, the diagonal: 0 is the main one, positive ones lie above it. Or
+            two, the lowest and the highest of several.
+        padding_value: scalar of the dtype of `input`, for what is left of shorter diagonals.
+            Traced.
+        align: static; at which end of the result diagonals stand that are shorter: those above the
+            main one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or
+            `"RIGHT_RIGHT"`.
+
+    Returns:
+        Array of the dtype of `input`, of shape `[..., L]`, or `[..., k[1] - k[0] + 1, L]` for
+        several diagonals, the highest first. `L` is the length of the longest.
+
+    Raises:
+        TypeError: wrong type of an argument; traced `k`.
+        ValueError: `input` is no matrix; wrong value of an argument.
+
+    Gradient: the cotangent on those diagonals, 0 elsewhere.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.matrix_diag_part([[1, 2, 3], [4, 5, 6]])
+        Array([1, 5], dtype=int32)
+        >>> jaxops.matrix_diag_part([[1, 2, 3], [4, 5, 6]], k=(-1, 0))
+        Array([[1, 5],
+               [4, 0]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/diag_part
+    """
+    op = "matrix_diag_part"
+    return run(
+        op,
+        _matrix_diag_part,
+        {"input": input, **_padding(padding_value)},
+        name=None if name == "diag_part" else name,
+        like="input",
+        k=_diagonals(k, op),
+        align=_check_align(align, op),
+    )
+
+
+def _matrix_diag_part(input, *, op, k, align, padding_value=None):
+    padding = _scalar(padding_value, input.dtype, op)
+    band = _band_of(input, k, align, op)
+    if 0 in band.shape:
+        return jnp.zeros((*input.shape[:-2], *band.shape), input.dtype)
+    d = band.high - _iota(band.shape, 0) if len(band.shape) == 2 else np.int32(band.high)
+    offset, lengths = band.offsets(d)
+    n = _iota(band.shape, len(band.shape) - 1) - offset
+    is_inside = (n >= 0) & (n < lengths)
+    place = jnp.where(is_inside, n, 0)
+    rows, columns = place + jnp.maximum(-d, 0), place + jnp.maximum(d, 0)
+    result = input.at[..., rows, columns].get(mode="promise_in_bounds")
+    return jnp.where(is_inside, result, padding)
+
+
+def matrix_set_diag(
+    input: Arrayable,
+    diagonal: Arrayable,
+    name: str | None = "set_diag",
+    k: int | Sequence[int] = 0,
+    align: str = "RIGHT_LEFT",
+) -> jax.Array:
+    """Matrices with other diagonals.
+
+    Follows `tf.linalg.set_diag`. Differs from it in: `k` is static.
+
+    Args:
+        input: array of shape `[..., M, N]` and any dtype. Traced.
+        diagonal: array of the dtype of `input`, of shape `[..., L]`, or `[..., k[1] - k[0] + 1, L]`
+            for several diagonals, the highest first. `L` is the length of the longest. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        k: static int in `(-M, N)`, the diagonal: 0 is the main one, positive ones lie above it. Or
+            two, the lowest and the highest of several.
+        align: static; at which end of `L` diagonals stand that are shorter: those above the main
+            one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or `"RIGHT_RIGHT"`.
+
+    Returns:
+        Array of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: wrong type of an argument; different dtypes; traced `k`.
+        ValueError: wrong shape or value of an argument.
+
+    Gradient: of `input` the cotangent, 0 on those diagonals; of `diagonal` the cotangent there.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.matrix_set_diag([[1, 2, 3], [4, 5, 6]], [8, 9], k=1)
+        Array([[1, 8, 3],
+               [4, 5, 9]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/set_diag
+    """
+    op = "matrix_set_diag"
+    return run(
+        op,
+        _matrix_set_diag,
+        {"input": input, "diagonal": diagonal},
+        name=None if name == "set_diag" else name,
+        like="input",
+        k=_diagonals(k, op),
+        align=_check_align(align, op),
+    )
+
+
+def _matrix_set_diag(input, diagonal, *, op, k, align):
+    band = _band_of(input, k, align, op)
+    shape = (*input.shape[:-2], *band.shape)
+    if diagonal.shape != shape:
+        raise ValueError(
+            f"{op}: diagonal must have shape {shape} for k={k} and input of shape {input.shape}; "
+            f"received shape {diagonal.shape}"
+        )
+    return _put(input, diagonal, band)
+
+
+def _put(matrix, diagonal, band):
+    """`matrix` with the diagonals of `band`."""
+    if 0 in diagonal.shape:
+        return matrix
+    shape = (band.rows, band.columns)
+    row, column = _iota(shape, 0), _iota(shape, 1)
+    d = column - row
+    is_in_band = (d >= band.low) & (d <= band.high)
+    if band.low == band.high:  # without a gather, whose transpose would be a scatter
+        before = max(-band.low, 0)
+        after = band.rows - band.length - before
+        ends = [(0, 0, 0)] * (diagonal.ndim - 1) + [(before, after, 0)]
+        values = lax.pad(diagonal, jnp.zeros((), diagonal.dtype), ends)[..., None]
+    else:
+        offset, _ = band.offsets(d)
+        which = jnp.where(is_in_band, band.high - d, 0)
+        place = jnp.where(is_in_band, jnp.minimum(row, column) + offset, 0)
+        values = diagonal.at[..., which, place].get(mode="promise_in_bounds")
+    return jnp.where(is_in_band, values, matrix)
+
+
+def _band_of(input, k, align, op) -> _Band:
+    if input.ndim < 2:
+        raise ValueError(
+            f"{op}: input must have at least 2 dimensions; received shape {input.shape}"
+        )
+    *_, rows, columns = input.shape
+    if not all(d == 0 or -rows < d < columns for d in k):
+        raise ValueError(
+            f"{op}: k must name diagonals between {-rows} and {columns}, both excluded, for input "
+            f"of shape {input.shape}; received {k}"
+        )
+    return _Band(rows, columns, k[0], k[1], align)
+
+
+def _iota(shape, axis):
+    return lax.broadcasted_iota(np.int32, shape, axis)
+
+
+def _diagonals(k, op) -> tuple[int, int]:
+    refuse_traced(k, op, "k")
+    numbers = (static_int(k, op, "k"),) if is_scalar(k) else static_ints(k, op, "k")
+    if len(numbers) not in (1, 2) or numbers[0] > numbers[-1]:
+        raise ValueError(
+            f"{op}: k must be one diagonal, or the lowest and the highest; received {brief(k)}"
+        )
+    return numbers[0], numbers[-1]
+
+
+def _padding(padding_value) -> dict:
+    """As data of `run`; nothing for 0, which every dtype has."""
+    is_zero = type(padding_value) is int and padding_value == 0
+    return {} if is_zero else {"padding_value": padding_value}
+
+
+def _scalar(padding_value, dtype, op):
+    if padding_value is None:
+        return jnp.zeros((), dtype)
+    if padding_value.shape != ():
+        raise ValueError(
+            f"{op}: padding_value must be a scalar; received shape {padding_value.shape}"
+        )
+    return padding_value
+
+
+def _check_align(align, op) -> str:
+    if not isinstance(align, str) or align not in _ALIGNS:
+        raise ValueError(
+            f"{op}: align must be one of {', '.join(_ALIGNS)}; received {brief(align)}"
+        )
+    return align

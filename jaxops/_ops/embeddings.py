@@ -1,0 +1,383 @@
+"""embedding_lookup, embedding_lookup_sparse and safe_embedding_lookup_sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops._errors import without_frames
+from jaxops._indexing import canonical
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import ScalarIndex, VectorIndex
+from jaxops._ops.sparse_tensor import SparseTensor, parts_of
+from jaxops._run.arguments import Arrayable, brief, check_bool, refuse_traced, static_int, to_numpy
+from jaxops._run.dispatch import run
+
+_COMBINERS = ("mean", "sqrtn", "sum")
+
+
+def embedding_lookup(
+    params: Arrayable | Sequence[Arrayable],
+    ids: Arrayable,
+    max_norm: float | None = None,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Rows of a table, one for each id.
+
+    Follows `tf.nn.embedding_lookup`: `gather(params, ids)` of one table. Differs from it in: index
+    dtypes (every integer type); tables that are not a division of one are refused.
+
+    Args:
+        params: table of shape `[V, ...]` and any dtype, or host strings; or a list of tables, which
+            are the parts of one, in turn and of equal numbers of rows, of which the first may have
+            one more ("div"). A list is joined: the lookup copies its tables. Traced.
+        ids: integer array of shape `I`. Negative ids are out of bounds. Traced.
+        max_norm: static number or None; a row whose l2-norm is larger is scaled to that norm, in
+            tables of real floats.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an id out of bounds does. `"device"`: an error on the CPU, 0 elsewhere.
+            `"error"`: an error everywhere. `"fill"`: 0. `"clip"`, `"wrap"`, `"promise_in_bounds"`
+            as in `gather`.
+        deterministic: static bool; whether the gradient adds rows in a fixed order, as in `gather`.
+
+    Returns:
+        Array of shape `I + [...]` and dtype of `params`; for host strings a NumPy array.
+
+    Raises:
+        OutOfBoundsError: an id is out of bounds, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: scatter-add of the cotangent; `sparse_value_and_grad` makes it IndexedSlices for a
+    single table. None for `ids`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> jaxops.nn.embedding_lookup(jnp.array([[1.0, 2.0], [3.0, 4.0]]), [1, 0])
+        Array([[3., 4.],
+               [1., 2.]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup
+    """
+    op = "embedding_lookup"
+    return run(
+        op,
+        _lookup,
+        _tables(params, op, "params"),
+        {"ids": ids},
+        name=name,
+        mode=mode,
+        moves_elements=max_norm is None,
+        like="params[0]",
+        arg="params",
+        max_norm=_norm(max_norm, op),
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
+
+
+def embedding_lookup_sparse(
+    params: Arrayable | Sequence[Arrayable],
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Rows of a table, summed or averaged over the ids in each row of a sparse matrix.
+
+    Follows `tf.nn.embedding_lookup_sparse`. Differs from it in: the result has as many rows as
+    `sp_ids.dense_shape` says, where TensorFlow's ends with the last row that has an id; the ids may
+    come in any order; no RaggedTensor.
+
+    Args:
+        params: table or tables, as in `embedding_lookup`. Traced.
+        sp_ids: SparseTensor of rank 2 with integer values: an id at a place counts for that row,
+            wherever in the row it stands. Traced but for its `dense_shape`.
+        sp_weights: SparseTensor of real numbers, one for each id, or None: each weight is 1.
+        combiner: static. "sum": of the rows times the weights. "mean" (the default): that divided
+            by the sum of the weights. "sqrtn": divided by the root of the sum of their squares.
+        max_norm: static number or None; a row of the table whose l2-norm is larger is scaled to
+            that norm.
+        name: static; name of the `jax.named_scope` of the operation.
+        allow_fast_lookup: static bool; of no effect: TensorFlow computes with or without `unique`.
+        mode: static; what an id out of bounds does, as in `embedding_lookup`, and a place out of
+            bounds, whose row is then dropped.
+        deterministic: static bool; whether rows are added in a fixed order, bit for bit repeatable.
+
+    Returns:
+        Array of shape `[dense_shape[0]] + params.shape[1:]` and dtype of `params`; 0 for a row
+        without ids, or with weights that sum up to 0.
+
+    Raises:
+        OutOfBoundsError: as `embedding_lookup`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: as `embedding_lookup` for `params`; also for the values of `sp_weights`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> ids = jaxops.SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 3, 0], (2, 2))
+        >>> jaxops.nn.embedding_lookup_sparse(jnp.eye(4), ids, None)
+        Array([[0. , 0.5, 0. , 0.5],
+               [1. , 0. , 0. , 0. ]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup_sparse
+    """
+    op = "embedding_lookup_sparse"
+    ids = parts_of(sp_ids, op, "sp_ids")
+    if len(ids.dense_shape) != 2:
+        raise ValueError(f"{op}: sp_ids must have rank 2; received shape {ids.dense_shape}")
+    return _run_sparse(
+        op,
+        {"params": params, "sp_ids": ids, "sp_weights": sp_weights},
+        "mean" if combiner is None else combiner,
+        max_norm,
+        allow_fast_lookup,
+        name=name,
+        mode=mode,
+        deterministic=deterministic,
+    )
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: Arrayable | Sequence[Arrayable],
+    sparse_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean",
+    default_id: int | None = None,
+    max_norm: float | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """`embedding_lookup_sparse` without ids that are negative, and with a row for none at all.
+
+    Follows `tf.nn.safe_embedding_lookup_sparse`. Differs from it in: the ids may come in any order;
+    no RaggedTensor; the tables may have any rank from 1.
+
+    Args:
+        embedding_weights: table or tables, as `params` in `embedding_lookup`. Traced.
+        sparse_ids: SparseTensor of integers, of rank 1 at least: the ids that differ only in the
+            last component of their place are combined. Negative ids are left out.
+        sparse_weights: SparseTensor of real numbers, one for each id, or None. Ids whose weight is
+            not positive are left out, unless the combiner is "sum".
+        combiner: static; as in `embedding_lookup_sparse`.
+        default_id: static int or None: the row of the table for places without ids; None: 0s.
+        max_norm: static number or None, as in `embedding_lookup_sparse`.
+        name: static; name of the `jax.named_scope` of the operation.
+        allow_fast_lookup: static bool, as in `embedding_lookup_sparse`.
+        mode: static; what an id that is too large does, as in `embedding_lookup_sparse`.
+        deterministic: static bool, as in `embedding_lookup_sparse`.
+
+    Returns:
+        Array of shape `dense_shape[:-1] + embedding_weights.shape[1:]` and dtype of the table.
+
+    Raises:
+        OutOfBoundsError: as `embedding_lookup`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: as `embedding_lookup_sparse`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> ids = jaxops.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, -1, 0], (3, 2))
+        >>> jaxops.nn.safe_embedding_lookup_sparse(jnp.eye(2), ids)
+        Array([[0., 1.],
+               [0., 0.],
+               [1., 0.]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/nn/safe_embedding_lookup_sparse
+    """
+    op = "safe_embedding_lookup_sparse"
+    ids = parts_of(sparse_ids, op, "sparse_ids")
+    if not ids.dense_shape:
+        raise ValueError(f"{op}: sparse_ids must have rank 1 at least; received a scalar")
+    return _run_sparse(
+        op,
+        {
+            "embedding_weights": embedding_weights,
+            "sparse_ids": ids,
+            "sparse_weights": sparse_weights,
+        },
+        combiner,
+        max_norm,
+        allow_fast_lookup,
+        name=name,
+        mode=mode,
+        deterministic=deterministic,
+        is_safe=True,
+        default_id=None if default_id is None else static_int(default_id, op, "default_id"),
+    )
+
+
+@without_frames
+def _run_sparse(
+    op, arguments, combiner, max_norm, allow_fast_lookup, *, name, mode, deterministic, **static
+):
+    """`arguments` are the tables, the parts of the ids, and the weights, by TensorFlow's names."""
+    (table_arg, tables), (ids_arg, ids), (weights_arg, weights) = arguments.items()
+    if not isinstance(combiner, str) or combiner not in _COMBINERS:
+        raise ValueError(
+            f"{op}: combiner must be one of {', '.join(_COMBINERS)}; received {brief(combiner)}"
+        )
+    check_bool(allow_fast_lookup, op, "allow_fast_lookup")
+    data = _tables(tables, op, table_arg)
+    if weights is not None:
+        parts = parts_of(weights, op, weights_arg)
+        if parts[2:] != ids[2:]:
+            raise ValueError(
+                f"{op}: {weights_arg} must have the places of {ids_arg}; received "
+                f"{parts.count} values of shape {parts.dense_shape} for {ids.count} "
+                f"ids of shape {ids.dense_shape}"
+            )
+        data[f"{weights_arg}.values"] = parts.values
+    return run(
+        op,
+        _lookup_sparse,
+        data,
+        {f"{ids_arg}.values": ids.values, f"{ids_arg}.indices": ids.indices},
+        name=name,
+        mode=mode,
+        indexed=ids.dense_shape,
+        args=(table_arg, ids_arg, weights_arg),
+        dense_shape=ids.dense_shape,
+        combiner=combiner,
+        max_norm=_norm(max_norm, op),
+        deterministic=check_bool(deterministic, op, "deterministic"),
+        **static,
+    )
+
+
+def _tables(params: Any, op: str, arg: str) -> dict[str, Any]:
+    """One table or several as data of `run`, by names that it puts into one list."""
+    tables = params if isinstance(params, list) else [params]
+    if not tables:
+        raise ValueError(f"{op}: {arg} must hold one table at least; received []")
+    return {f"{arg}[{n}]": table for n, table in enumerate(tables)}
+
+
+def _norm(max_norm: Any, op: str) -> float | None:
+    if max_norm is None:
+        return None
+    refuse_traced(max_norm, op, "max_norm")
+    number = to_numpy(max_norm, op, "max_norm")
+    if number.shape != () or number.dtype.kind not in "iuf":
+        raise TypeError(f"{op}: max_norm must be a static number; received {brief(max_norm)}")
+    return float(number)
+
+
+def _table(tables: list[jax.Array], op: str, arg: str) -> jax.Array:
+    """The table that was divided."""
+    for n, table in enumerate(tables):
+        if table.ndim == 0:
+            raise ValueError(f"{op}: {arg} must have rank 1 at least; received a scalar")
+        if table.shape[1:] != tables[0].shape[1:]:
+            raise ValueError(
+                f"{op}: {arg} must agree in all dimensions but the first; received shapes "
+                f"{tables[0].shape} and {table.shape}, of {arg}[{n}]"
+            )
+    if len(tables) == 1:
+        return tables[0]
+    rows = [table.shape[0] for table in tables]
+    each, more = divmod(sum(rows), len(rows))
+    if rows != [each + (n < more) for n in range(len(rows))]:
+        raise ValueError(
+            f"{op}: {arg} must be tables of equal numbers of rows, of which the first may have one "
+            f"more; received {rows}"
+        )
+    return lax.concatenate(tables, 0)
+
+
+def _lookup(params, ids, *, op, arg, max_norm, **options):
+    table = _table(params, op, arg)
+    if max_norm is not None and not jnp.issubdtype(table.dtype, jnp.floating):
+        raise TypeError(
+            f"{op}: {arg} must have a real float dtype where max_norm is given; "
+            f"received {table.dtype}"
+        )
+    return _rows(table, ids, op, max_norm, **options)
+
+
+def _rows(table, ids, op, max_norm, **options):
+    spec = ScalarIndex(op, limits=(table.shape[0],))
+    windows = Windows(axes=(0,), batch_dims=0)
+    rows = canonical.gather(table, ids[..., None], windows, spec, **options)
+    return rows if max_norm is None else _clipped(rows, ids.ndim, max_norm)
+
+
+def _clipped(rows, ids_ndim, max_norm):
+    """The rows scaled to a norm of `max_norm` at most."""
+    squares = jnp.sum(rows * rows, axis=range(ids_ndim, rows.ndim), keepdims=True)
+    is_positive = squares > 0
+    # The root of 0 has no derivative.
+    norms = jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, squares, 1)), squares)
+    largest = jnp.asarray(max_norm, rows.dtype)
+    return rows * largest / jnp.maximum(norms, largest)
+
+
+def _lookup_sparse(
+    *, op, args, dense_shape, combiner, max_norm, is_safe=False, default_id=None, **options
+):
+    table_arg, ids_arg, weights_arg = args
+    table = _table(options.pop(table_arg), op, table_arg)
+    ids = options.pop(f"{ids_arg}.values")
+    places = options.pop(f"{ids_arg}.indices")[:, :-1]
+    weights = options.pop(f"{weights_arg}.values", None)
+    if not jnp.issubdtype(table.dtype, jnp.floating):
+        raise TypeError(f"{op}: {table_arg} must have a real float dtype; received {table.dtype}")
+    # TensorFlow computes in float32 with weights, and lets sums of halves alone.
+    dtype = table.dtype
+    if weights is not None and dtype.itemsize < 4:
+        dtype = jnp.dtype(jnp.float32)
+    weights = jnp.ones(ids.shape, dtype) if weights is None else weights.astype(dtype)
+    if is_safe:
+        counts = ids >= 0
+        if combiner != "sum":
+            counts &= weights > 0
+        ids = jnp.where(counts, ids, 0)
+        weights = jnp.where(counts, weights, 0)
+    rows = _rows(table, ids, op, max_norm, **options).astype(dtype)
+    over_row = (..., *[None] * (rows.ndim - 1))
+    rows = rows * weights[over_row]
+    if is_safe:  # what is left out may be infinite
+        rows = jnp.where(counts[over_row], rows, 0)
+    lead = dense_shape[:-1]
+
+    def summed(updates, **changed):
+        zeros = jnp.zeros((*lead, *updates.shape[1:]), updates.dtype)
+        spec = VectorIndex(op, limits=lead, noun="shape", shape=dense_shape, indices_ndim=2)
+        windows = Windows(axes=tuple(range(len(lead))), batch_dims=0)
+        return canonical.scatter(
+            "add", zeros, places, updates, windows, spec, **(options | changed)
+        )
+
+    total = summed(rows)
+    # One check of the places is enough.
+    unchecked = {"mode": "fill"} if options["mode"] in ("device", "error") else {}
+    over_total = (..., *[None] * (table.ndim - 1))
+    if combiner != "sum":
+        by = summed(weights if combiner == "mean" else weights**2, **unchecked)[over_total]
+        is_nothing = by == 0
+        by = jnp.where(is_nothing, 1, by)  # before the root, which has no derivative at 0
+        total = jnp.where(is_nothing, 0, total / (by if combiner == "mean" else jnp.sqrt(by)))
+    if is_safe and default_id is not None:
+        is_empty = summed(counts.astype(jnp.int32), **unchecked)[over_total] == 0
+        row = _rows(table, jnp.asarray(default_id), op, max_norm, **options)
+        total = jnp.where(is_empty, row.astype(dtype), total)
+    return total.astype(table.dtype)

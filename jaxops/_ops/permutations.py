@@ -1,0 +1,176 @@
+"""unravel_index and invert_permutation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._indexing import canonical, check, index_dtypes, policy
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import PermutationEntry, ScalarIndex
+from jaxops._run import on_host
+from jaxops._run.arguments import Arrayable, brief, static_ints
+from jaxops._run.dispatch import run
+
+
+def unravel_index(
+    indices: Arrayable, dims: Sequence[int], name: str | None = None, *, mode: str = "device"
+) -> jax.Array:
+    """The coordinates, in an array of shape `dims`, of elements given by their row-major numbers.
+
+    `result[:, i]` are the coordinates of element `indices[i]`.
+
+    Follows `tf.unravel_index`. Differs from it in: `indices` has every integer dtype, and may be
+    empty; a negative index is out of bounds; `dims` is static.
+
+    Args:
+        indices: integer scalar or vector, `0 <= indices[i] < product(dims)`. Traced.
+        dims: vector of static ints, each at least 1.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index out of bounds does. `"device"`: an error on the CPU, the
+            coordinates 0 elsewhere. `"error"`: an error everywhere. `"fill"`: the coordinates 0.
+            `"clip"`: the nearest index in bounds. `"wrap"`: the index modulo `product(dims)`.
+            `"promise_in_bounds"`: the caller promises that there is none; what it does otherwise
+            is unspecified.
+
+    Returns:
+        int64 array of shape `[rank, n]` for 64-bit `indices` of shape `[n]`, int32 otherwise; of
+        shape `[rank]` for a scalar; `rank` is the length of `dims`.
+
+    Raises:
+        OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument; a traced `dims`.
+        ValueError: wrong rank or value of an argument; a product of `dims` that the dtype of the
+            result does not hold.
+
+    Gradient: none, as there are integers only.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unravel_index([2, 5, 7], [3, 3])
+        Array([[0, 1, 2],
+               [2, 2, 1]], dtype=int32)
+        >>> jaxops.unravel_index(9, [3, 3])
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: indices = 9 is not in [0, 9) [Op:unravel_index] at ...
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/unravel_index
+    """
+    op = "unravel_index"
+    dims = static_ints(dims, op, "dims")
+    if any(dim < 1 for dim in dims):
+        raise ValueError(f"{op}: dims must be at least 1 each; received {brief(dims)}")
+    size = math.prod(dims)
+    if size >= 2**63:
+        raise ValueError(f"{op}: dims must have a product below 2**63; received {brief(dims)}")
+    indexed = (size,)
+    return run(
+        op, _unravel, {}, {"indices": indices}, name=name, mode=mode, indexed=indexed, dims=dims
+    )
+
+
+def _unravel(indices, *, op, mode, dims):
+    if indices.ndim > 1:
+        raise ValueError(
+            f"{op}: indices must be a scalar or a vector; received shape {indices.shape}"
+        )
+    dtype = _wide_dtype(indices.dtype)
+    size = math.prod(dims)
+    if size > np.iinfo(dtype).max:
+        raise ValueError(
+            f"{op}: dims must have a product of at most {np.iinfo(dtype).max} where indices are "
+            f"{indices.dtype}; received {dims}"
+        )
+    numbers, valid = policy.resolve(ScalarIndex(op, (size,)), indices[..., None], mode)
+    numbers = numbers[..., 0].astype(dtype)
+    if valid is not None:
+        numbers = jnp.where(valid, numbers, jnp.zeros_like(numbers))
+    coordinates = []
+    for dim in reversed(dims):
+        coordinates.append(numbers % np.array(dim, dtype))
+        numbers = numbers // np.array(dim, dtype)
+    if not dims:
+        return jnp.zeros((0, *indices.shape), dtype)
+    return jnp.stack(coordinates[::-1])
+
+
+def _wide_dtype(dtype: np.dtype) -> np.dtype:
+    """TensorFlow's dtype for positions that come with indices of `dtype`."""
+    return np.dtype(np.int64 if dtype.itemsize == 8 else np.int32)
+
+
+_MODES = ("device", "error", "fill", "promise_in_bounds")
+
+
+def invert_permutation(x: Arrayable, name: str | None = None, *, mode: str = "device") -> jax.Array:
+    """The inverse of a permutation: `result[x[i]] == i`.
+
+    Follows `tf.math.invert_permutation`. Differs from it in: `x` has every integer dtype; off the
+    CPU an `x` that is no permutation is no error (see `mode`).
+
+    Args:
+        x: integer vector that holds each of the numbers `0, 1, ..., n - 1` once. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number out of bounds, or one that stands in `x` a second time, does.
+            `"device"`: an error on the CPU, ignored elsewhere. `"error"`: an error everywhere.
+            `"fill"`: ignored. `"promise_in_bounds"`: the caller promises that there is none; what
+            it does otherwise is unspecified. Where it is ignored, a number that is missing in `x`
+            gets 0.
+
+    Returns:
+        Vector of the shape of `x`; int64 for 64-bit `x`, int32 otherwise.
+
+    Raises:
+        OutOfBoundsError: `x` is no permutation, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank or value of an argument.
+
+    Gradient: none, as there are integers only.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.invert_permutation([3, 4, 0, 2, 1])
+        Array([2, 4, 3, 0, 1], dtype=int32)
+        >>> jaxops.invert_permutation([1, 0, 1])
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: x[2] = 1 is duplicated in the input. [Op:invert_permutation] at ...
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation
+    """
+    op = "invert_permutation"
+    if not isinstance(mode, str) or mode not in _MODES:
+        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
+    return run(op, _invert, {}, {"x": x}, name=name, mode=mode)
+
+
+def _invert(x, *, op, mode):
+    if x.ndim != 1:
+        raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
+    if x.dtype.itemsize < 8:
+        on_host.check_countable(x.shape[0], op, "x")
+    positions = lax.iota(_wide_dtype(x.dtype), x.shape[0])
+    if 0 in x.shape:
+        return positions
+    spec = ScalarIndex(op, x.shape)
+    windows = Windows(axes=(0,), batch_dims=0)
+    missing = jnp.full_like(positions, np.iinfo(positions.dtype).max)
+    ignored = "promise_in_bounds" if mode == "promise_in_bounds" else "fill"
+    first = canonical.scatter("min", missing, x[:, None], positions, windows, spec, mode=ignored)
+    result = jnp.where(first == missing, 0, first)
+    if not check.raises(mode, "cpu"):
+        return result
+    x = index_dtypes.widen(x, x.shape)
+    is_first = canonical.gather(first, x[:, None], windows, spec, mode="fill") == positions
+    repeats = (~is_first).astype(x.dtype)
+    entries = jnp.stack([x, repeats], axis=-1)
+    checked = policy.resolve(PermutationEntry(op, (*x.shape, 1)), entries, mode).indices
+    return result + (checked[:, 1] - repeats.astype(checked.dtype)).astype(result.dtype)

@@ -1,0 +1,300 @@
+"""RaggedTensor: rows of different lengths, as one array of values and where the rows end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxops._errors import without_frames
+from jaxops._indexing import result_size
+from jaxops._ops import ragged_partitions as partitions
+from jaxops._ops import ragged_rows
+from jaxops._run import arguments, on_host
+from jaxops._run.dispatch import run, scope_name
+
+
+@jax.tree_util.register_pytree_with_keys_class
+class RaggedTensor:
+    """Rows of different lengths: row `i` is `values[row_splits[i] : row_splits[i + 1]]`.
+
+    Follows `tf.RaggedTensor`, of one ragged dimension. Differs from it in: `values` has a static
+    size, its capacity, of which the rows take up `row_splits[-1]`; what comes after them belongs to
+    no row. Results whose capacity depends on lengths need a static `size=` where those are traced.
+
+    Made by `from_row_splits`, `from_row_lengths`, `from_value_rowids` and `from_tensor`. A pytree,
+    so it passes through `jit`, `vmap` and `scan`; of its two leaves `row_splits` is of integers, so
+    compute with `with_values(f(x.values))`, and differentiate by values.
+
+    In each of the first three, `name` names the `jax.named_scope`, and with `validate` rows that
+    do not fit the values are refused: numbers that the host knows with a ValueError, traced ones
+    in compiled programs on the CPU, with the words of an `OutOfBoundsError`. Elsewhere, and without
+    `validate`, a row holds what of it lies in `values`. With `padded=True` (static, not in
+    TensorFlow) the rows may leave values at the end.
+
+    Attributes:
+        values: array of shape `[capacity, ...]`, of any dtype but strings.
+        row_splits: int32 or int64 vector of one number more than rows.
+
+    Gradient: to `values`, from all that is computed of them; 0 for those in no row.
+
+    Example:
+        >>> import jax, jaxops
+        >>> words = jaxops.RaggedTensor.from_row_lengths([3.0, 1.0, 4.0, 1.0], [2, 0, 2])
+        >>> words
+        RaggedTensor(values=float32[4], row_splits=int32[4])
+        >>> words.to_tensor(default_value=-1.0)
+        Array([[ 3.,  1.],
+               [-1., -1.],
+               [ 4.,  1.]], dtype=float32)
+        >>> jax.jit(lambda x: x.to_tensor(shape=(None, 3)))(words)
+        Array([[3., 1., 0.],
+               [0., 0., 0.],
+               [4., 1., 0.]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/RaggedTensor
+    """
+
+    __slots__ = ("row_splits", "values")
+    __array_ufunc__ = None  # NumPy is not to make an array of objects of it
+
+    values: Any  # arrays; anything while JAX maps over the leaves
+    row_splits: Any
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        raise TypeError(
+            "RaggedTensor: expected one of from_row_splits, from_row_lengths, from_value_rowids "
+            "and from_tensor to make it; received a call of the class"
+        )
+
+    @classmethod
+    def _of(cls, values: Any, row_splits: Any) -> RaggedTensor:
+        self = object.__new__(cls)  # unchecked
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "row_splits", row_splits)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"RaggedTensor: {name} cannot be set; make a new object instead")
+
+    def tree_flatten_with_keys(self):
+        key = jax.tree_util.GetAttrKey
+        return ((key("values"), self.values), (key("row_splits"), self.row_splits)), None
+
+    @classmethod
+    def tree_unflatten(cls, aux_data, children) -> RaggedTensor:
+        del aux_data
+        return cls._of(*children)  # unchecked: leaves need not be arrays
+
+    def __reduce__(self):
+        return RaggedTensor._of, (self.values, self.row_splits)
+
+    def __repr__(self) -> str:
+        leaves = (
+            f"{x.dtype}[{','.join(map(str, x.shape))}]" if hasattr(x, "dtype") else repr(x)
+            for x in (self.values, self.row_splits)
+        )
+        return "RaggedTensor(values={}, row_splits={})".format(*leaves)
+
+    @classmethod
+    def from_row_splits(
+        cls, values: Any, row_splits: Any, name=None, validate=True, *, padded=False
+    ) -> RaggedTensor:
+        """Of splits: integers that begin with 0, do not decrease, and end with `len(values)`."""
+        op = "RaggedTensor.from_row_splits"
+        return cls._of(*partitions.from_splits(op, values, row_splits, name, validate, padded))
+
+    @classmethod
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name=None, validate=True, *, padded=False
+    ) -> RaggedTensor:
+        """Of the length of each row: integers that are not negative and sum to `len(values)`."""
+        op = "RaggedTensor.from_row_lengths"
+        return cls._of(*partitions.from_lengths(op, values, row_lengths, name, validate, padded))
+
+    @classmethod
+    def from_value_rowids(
+        cls, values: Any, value_rowids: Any, nrows=None, name=None, validate=True, *, padded=False
+    ) -> RaggedTensor:
+        """Of the number of each value's row: integers in `[0, nrows)` that do not decrease.
+
+        `nrows`, a static int, is by default one more than the last number, which must be known.
+        With `padded` values of the row `nrows` belong to none.
+        """
+        op = "RaggedTensor.from_value_rowids"
+        rowids = partitions.from_rowids(op, values, value_rowids, nrows, name, validate, padded)
+        return cls._of(*rowids)
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: Any = np.int64,
+        *,
+        size: int | None = None,
+        mode: str = "device",
+    ) -> RaggedTensor:
+        """Of the rows of a dense array of shape `[n, m, ...]`.
+
+        Of row `i` the first `lengths[i]` values, between 0 and `m`; or those before the values at
+        the end that equal `padding`, an array of the shape of one value; or all. `ragged_rank` is
+        1. The dtype of the splits is int32 while 64-bit types are off.
+
+        `size`, a static int, is the capacity of the result; it must be given where the lengths
+        are traced, and `n * m` is always enough. Values that it does not hold are an error on the
+        CPU and dropped elsewhere, or as `mode` says: `"error"` everywhere, `"fill"` drops them.
+        """
+        op = "RaggedTensor.from_tensor"
+        if arguments.static_int(ragged_rank, op, "ragged_rank") != 1:
+            raise ValueError(f"{op}: ragged_rank must be 1; received {ragged_rank}")
+        mode = result_size.mode_of_size(op, mode, size)
+        if lengths is not None and padding is not None:
+            raise ValueError(f"{op}: lengths must be None with padding; received both")
+        dtype = partitions.dtype_of_splits(op, row_splits_dtype)
+        if size is None:
+            with on_host.named_scope(op, name):
+                rows = ragged_rows.exactly_from_tensor(op, tensor, lengths, padding, dtype)
+            return cls._of(*rows)
+        size = on_host.check_size(size, op)
+        data = {"tensor": tensor} if padding is None else {"tensor": tensor, "padding": padding}
+        indices = {} if lengths is None else {"lengths": lengths}
+        options = {"mode": mode, "size": size, "dtype": dtype, "like": "tensor"}
+        return cls._of(*run(op, ragged_rows.from_tensor, data, indices, name=name, **options))
+
+    @property
+    def flat_values(self) -> Any:
+        """The `values`, as there is one ragged dimension."""
+        return self.values
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the values."""
+        return self.values.dtype
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The number of rows, None for their lengths, and the shape of one value."""
+        return (self.row_splits.shape[0] - 1, None, *self.values.shape[1:])
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        """The same rows of other values, as many as there are."""
+        op = "RaggedTensor.with_values"
+        values = arguments.to_operand(new_values, op, "new_values")
+        if values.shape[:1] != self.values.shape[:1]:
+            raise ValueError(
+                f"{op}: new_values must be {self.values.shape[0]} as the values are; "
+                f"received shape {values.shape}"
+            )
+        return self._of(values, self.row_splits)
+
+    def _parts(self, op: str) -> tuple[Any, Any]:
+        if np.ndim(self.row_splits) != 1:
+            raise ValueError(
+                f"{op}: expected row_splits of rank 1; received {self}, which looks batched: "
+                "call this under jax.vmap"
+            )
+        return self.values, self.row_splits
+
+    @without_frames
+    def _run(self, op: str, impl: Any, name: Any, data: Any = None, indices: Any = None, **static):
+        values, row_splits = self._parts(op)
+        data = {"values": values, **(data or {})}
+        indices = {"row_splits": row_splits, **(indices or {})}
+        return run(op, impl, data, indices, name=name, **static)
+
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
+        """The length of each row, in the dtype of `row_splits`. `axis` is 1."""
+        op = "RaggedTensor.row_lengths"
+        ragged_rows.check_axis(op, axis, self.values.ndim + 1)
+        return self._run(op, ragged_rows.row_lengths, name)
+
+    def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
+        """The number of rows, a NumPy scalar known at trace time, by default as `row_splits`."""
+        op = "RaggedTensor.nrows"
+        scope_name(op, name)
+        out_type = self.row_splits.dtype if out_type is None else out_type
+        dtype = partitions.integer_dtype(op, out_type, "out_type")
+        return np.asarray(self.shape[0], dtype)[()]
+
+    def value_rowids(self, name: str | None = None) -> Any:
+        """The number of each value's row, `nrows()` for one that belongs to none."""
+        return self._run("RaggedTensor.value_rowids", ragged_rows.row_numbers, name)
+
+    def to_list(self) -> list[Any]:
+        """The rows as nested lists. Not for traced values."""
+        values = np.asarray(self.values)
+        bounds = ragged_rows.row_bounds(np.asarray(self.row_splits), len(values))
+        return [values[at : at + n].tolist() for at, n in zip(*bounds, strict=True)]
+
+    def to_tensor(
+        self, default_value: Any = None, name: str | None = None, shape: Any = None
+    ) -> Any:
+        """The rows as a dense array, each filled up with `default_value`, which is 0 by default.
+
+        `default_value` fits the dtype of the values, and its shape broadcasts to that of one value.
+        `shape` is static: the number of rows, and their length, to which rows are cut or filled up;
+        then the shape of one value. None stands for what there is, and the length of the longest
+        row, which must be given where `row_splits` are traced.
+        """
+        op = "RaggedTensor.to_tensor"
+        nrows, ncols = ragged_rows.dense_shape(op, *self._parts(op), shape)
+        data = {} if default_value is None else {"default_value": default_value}
+        options = {"like": "values", "nrows": nrows, "ncols": ncols}
+        return self._run(op, ragged_rows.to_tensor, name, data, **options)
+
+    def gather(
+        self, indices: Any, name: str | None = None, *, size: int | None = None, mode="device"
+    ) -> RaggedTensor:
+        """The rows at `indices`, an integer vector: `tf.gather` of a ragged tensor.
+
+        `size`, a static int, is the capacity of the result; it must be given where `indices` or
+        `row_splits` are traced. An index out of bounds, and values that `size` does not hold, are
+        an error on the CPU; elsewhere the row is empty, and the values are dropped from the end. As
+        `mode` says, `"error"` is that everywhere, and `"fill"` none.
+        """
+        op = "RaggedTensor.gather"
+        result_size.mode_of_size(op, mode, 0)  # `mode` is about the indices too
+        if size is None:
+            with on_host.named_scope(op, name):
+                rows = ragged_rows.exactly_gather(op, *self._parts(op), indices, mode)
+            return self._of(*rows)
+        size = on_host.check_size(size, op)
+        options = {"mode": mode, "size": size, "indexed": self.shape[:1]}
+        return self._of(
+            *self._run(op, ragged_rows.gather, name, indices={"indices": indices}, **options)
+        )
+
+    def reduce_sum(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+        """The sum of each row, `tf.reduce_sum` along `axis`, which must be 1. 0 of none."""
+        return self._reduce("sum", axis, keepdims, name)
+
+    def reduce_mean(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+        """The mean of each row, of integers in floats; NaN of none. As `reduce_sum`."""
+        return self._reduce("mean", axis, keepdims, name)
+
+    def reduce_max(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+        """The maximum of each row; of none the smallest finite number. NaN propagates.
+
+        Its gradient is shared in equal parts by all that attain it. Else as `reduce_sum`.
+        """
+        return self._reduce("max", axis, keepdims, name)
+
+    def reduce_min(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+        """The minimum of each row; of none the largest finite number. As `reduce_max`."""
+        return self._reduce("min", axis, keepdims, name)
+
+    def reduce_prod(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+        """The product of each row; 1 of none. As `reduce_sum`."""
+        return self._reduce("prod", axis, keepdims, name)
+
+    def _reduce(self, kind: str, axis: Any, keepdims: Any, name: Any) -> Any:
+        op = f"RaggedTensor.reduce_{kind}"
+        ragged_rows.check_axis(op, axis, self.values.ndim + 1)
+        keepdims = arguments.check_bool(keepdims, op, "keepdims")
+        result = self._run(op, ragged_rows.reduce_rows, name, kind=kind)
+        return result[:, None] if keepdims else result

@@ -1,0 +1,165 @@
+"""Where the rows of a ragged array are, from splits, lengths, or the number of each value's row.
+
+Numbers are NumPy arrays where the host knows them, else arrays that are traced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops._errors import OutOfBoundsError, without_frames
+from jaxops._indexing import canonical, index_dtypes, policy
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import RowPartition, ScalarIndex
+from jaxops._ops.casting import static_dtype
+from jaxops._run import arguments, on_host
+
+FIRST_AXIS = Windows(axes=(0,), batch_dims=0)
+
+
+def from_splits(op: str, values: Any, row_splits: Any, name, validate, padded):
+    validate, padded = _checked_options(op, validate, padded)
+    with on_host.named_scope(op, name):
+        values = _to_values(op, values)
+        splits = to_partition(op, row_splits, "row_splits")
+        if not splits.shape[0]:
+            raise ValueError(f"{op}: row_splits must not be empty; received shape {splits.shape}")
+        if validate:
+            splits = _check_splits(op, "row_splits", values.shape[0], splits, padded)
+        return values, to_device(splits)
+
+
+def from_lengths(op: str, values: Any, row_lengths: Any, name, validate, padded):
+    validate, padded = _checked_options(op, validate, padded)
+    with on_host.named_scope(op, name):
+        values = _to_values(op, values)
+        splits = splits_of(to_partition(op, row_lengths, "row_lengths"))
+        if validate:
+            splits = _check_splits(op, "row_lengths", values.shape[0], splits, padded)
+        return values, to_device(splits)
+
+
+def from_rowids(op: str, values: Any, value_rowids: Any, nrows, name, validate, padded):
+    validate, padded = _checked_options(op, validate, padded)
+    with on_host.named_scope(op, name):
+        values = _to_values(op, values)
+        ids = to_partition(op, value_rowids, "value_rowids")
+        if ids.shape != values.shape[:1]:
+            raise ValueError(
+                f"{op}: value_rowids must have one number for each of {values.shape[0]} values; "
+                f"received shape {ids.shape}"
+            )
+        nrows = _number_of_rows(op, nrows, ids, padded)
+        if validate:
+            steps = join(ids[:1] * 0, ids[1:] - ids[:-1])
+            limit = nrows + 1 if padded else nrows
+            spec = RowPartition(op, (limit, limit + 1), "value_rowids", ids.shape[0])
+            ids = _check(spec, ids, steps)
+        return values, to_device(splits_of(_count(ids, nrows)))
+
+
+def integer_dtype(op: str, dtype: Any, arg: str) -> np.dtype:
+    result = static_dtype(dtype, op, arg)
+    if result not in (np.int32, np.int64):
+        raise TypeError(f"{op}: {arg} must be int32 or int64; received {result}")
+    return result
+
+
+def dtype_of_splits(op: str, dtype: Any) -> np.dtype:
+    """TensorFlow's default, int64, is int32 while JAX has no 64-bit types."""
+    if dtype is np.int64 and not jax.config.read("jax_enable_x64"):
+        dtype = np.int32
+    return integer_dtype(op, dtype, "row_splits_dtype")
+
+
+def _checked_options(op: str, validate: object, padded: object) -> tuple[bool, bool]:
+    return arguments.check_bool(validate, op, "validate"), arguments.check_bool(
+        padded, op, "padded"
+    )
+
+
+def _to_values(op: str, values: Any) -> jax.Array:
+    values = arguments.to_operand(values, op, "values")
+    if values.ndim == 0:
+        raise ValueError(f"{op}: values must have rank 1 at least; received a scalar")
+    return values
+
+
+def to_partition(op: str, x: Any, arg: str) -> Any:
+    """int32 or int64 numbers."""
+    is_known = on_host.concrete(x, op, arg) is not None
+    with jax.ensure_compile_time_eval() if is_known else contextlib.nullcontext():
+        numbers = index_dtypes.to_signed(arguments.to_indices(x, op, arg, None), op)
+    if numbers.ndim != 1:
+        raise ValueError(f"{op}: {arg} must be a vector; received shape {numbers.shape}")
+    return np.asarray(numbers) if is_known else numbers
+
+
+def to_device(splits: Any) -> jax.Array:
+    if not isinstance(splits, np.ndarray):
+        return splits
+    with jax.ensure_compile_time_eval():
+        return jnp.asarray(splits)
+
+
+def _number_of_rows(op: str, nrows: Any, ids: Any, padded: bool) -> int:
+    if nrows is not None:
+        return on_host.check_size(nrows, op, "nrows")
+    if padded or not isinstance(ids, np.ndarray):
+        why = "padded=True" if padded else "traced value_rowids"
+        raise TypeError(f"{op}: nrows must be given with {why}; received nrows=None")
+    return max(int(ids[-1]) + 1, 0) if ids.size else 0
+
+
+def join(*parts: Any) -> Any:
+    on_the_host = all(isinstance(part, np.ndarray) for part in parts)
+    return np.concatenate(parts) if on_the_host else jnp.concatenate(parts)
+
+
+def splits_of(lengths: Any) -> Any:
+    """Where the rows of these lengths end, after a 0; in the dtype of the lengths."""
+    xp = np if isinstance(lengths, np.ndarray) else jnp
+    ends = xp.cumsum(lengths, dtype=lengths.dtype)
+    return join(np.zeros(1, lengths.dtype), ends)
+
+
+def _check_splits(op: str, arg: str, capacity: int, splits: Any, padded: bool) -> Any:
+    """`splits`, which begin with 0, do not decrease, and end with the number of values."""
+    if not padded and capacity > np.iinfo(splits.dtype).max:
+        raise ValueError(
+            f"{op}: {arg} must be int64 for {capacity} values; received dtype {splits.dtype}"
+        )
+    numbers, steps = splits, join(-splits[:1], splits[1:] - splits[:-1])
+    if not padded:
+        numbers = join(numbers, splits[-1:])
+        steps = join(steps, splits[-1:] - np.asarray(capacity, splits.dtype))
+    limits = (capacity + 1, capacity + 1)
+    spec = RowPartition(op, limits, arg, splits.shape[0])
+    return _check(spec, numbers, steps)[: splits.shape[0]]
+
+
+@without_frames
+def _check(spec: RowPartition, numbers: Any, steps: Any) -> Any:
+    """`numbers`; the error is at once where they are known, else that of the program."""
+    if isinstance(numbers, np.ndarray):
+        try:
+            policy.is_known_in_bounds(spec, np.stack([numbers, steps], -1), "error")
+        except OutOfBoundsError as error:
+            raise ValueError(str(error)) from None
+        return numbers
+    return policy.resolve(spec, jnp.stack([numbers, steps], -1), "device").indices[:, 0]
+
+
+def _count(ids: Any, nrows: int) -> Any:
+    """How many values each row has."""
+    if isinstance(ids, np.ndarray):
+        inside = ids[(ids >= 0) & (ids < nrows)]
+        return np.bincount(inside, minlength=nrows).astype(ids.dtype)
+    spec = ScalarIndex("value_rowids", (nrows,))
+    zeros, ones = jnp.zeros(nrows, ids.dtype), jnp.ones_like(ids)
+    return canonical.scatter("add", zeros, ids[:, None], ones, FIRST_AXIS, spec, mode="fill")

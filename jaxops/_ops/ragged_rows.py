@@ -1,0 +1,280 @@
+"""Rows of a ragged array, padded, cut from padding, joined and numbered.
+
+Row `i` is `values[row_splits[i] : row_splits[i + 1]]`. Values from `row_splits[-1]` on belong to no
+row: they are there because compiled shapes are static.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops._indexing import canonical, index_dtypes, policy, result_size
+from jaxops._indexing.positions import resize, take_or_fill, take_rows
+from jaxops._indexing.specs import ScalarIndex
+from jaxops._ops.ragged_partitions import FIRST_AXIS, join, splits_of, to_device, to_partition
+from jaxops._run import arguments, on_host
+
+
+def row_bounds(row_splits: Any, capacity: int) -> tuple[Any, Any]:
+    """Where each row starts, and its length; of a wrong partition what lies in the values."""
+    starts = row_splits[:-1].clip(0, capacity)
+    return starts, row_splits[1:].clip(starts, capacity) - starts
+
+
+def check_axis(op: str, axis: Any, rank: int) -> None:
+    """Refuses another axis than the ragged one."""
+    if arguments.static_int_of_one(axis, op, "axis") not in (1, 1 - rank):
+        raise ValueError(f"{op}: axis must be 1, the ragged dimension; received {axis}")
+
+
+def row_lengths(values, row_splits: jax.Array, *, op: str) -> jax.Array:
+    del values, op
+    return row_splits[1:] - row_splits[:-1]
+
+
+def row_numbers(values, row_splits: jax.Array, *, op: str) -> jax.Array:
+    return numbers_of_rows(op, row_splits, values.shape[0])
+
+
+def numbers_of_rows(op: str, row_splits: jax.Array, capacity: int) -> jax.Array:
+    """The row of each value, the number of rows for one that belongs to none."""
+    # The number of rows that end before it, or with it.
+    ends, marks = row_splits[1:, None], jnp.ones(row_splits.shape[0] - 1, row_splits.dtype)
+    zeros = jnp.zeros(capacity, row_splits.dtype)
+    spec = ScalarIndex(op, (capacity,))
+    counts = canonical.scatter("add", zeros, ends, marks, FIRST_AXIS, spec, mode="fill")
+    return jnp.cumsum(counts, dtype=counts.dtype)
+
+
+def reduce_rows(values, row_splits, *, op: str, kind: str) -> jax.Array:
+    """The "sum", "mean", "min", "max" or "prod" of the values of each row."""
+    dtype, capacity = values.dtype, values.shape[0]
+    is_complex = jnp.issubdtype(dtype, jnp.complexfloating)
+    if dtype.kind == "b" or (is_complex and kind in ("min", "max")):
+        wanted = "an ordered dtype" if is_complex else "a numeric dtype"
+        raise TypeError(f"{op}: values must have {wanted}; received {dtype}")
+    nrows = row_splits.shape[0] - 1
+    rows = numbers_of_rows(op, row_splits, capacity)
+    if kind == "prod":
+        return _products(values, rows, nrows)
+    initial = 0
+    if kind in ("min", "max"):
+        info = jnp.iinfo(dtype) if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype)
+        initial = info.max if kind == "min" else info.min
+    result = jnp.full((nrows, *values.shape[1:]), initial, dtype)
+    scatter = kind if kind in ("min", "max") else "add"
+    spec = ScalarIndex(op, (nrows,))
+    at = rows[:, None]
+    result = canonical.scatter(scatter, result, at, values, FIRST_AXIS, spec, mode="fill")
+    return _divided(result, row_bounds(row_splits, capacity)[1]) if kind == "mean" else result
+
+
+def _divided(sums: jax.Array, counts: jax.Array) -> jax.Array:
+    """In TensorFlow's dtype for a quotient, by way of one that holds the counts."""
+    dtype = sums.dtype
+    if jnp.issubdtype(dtype, jnp.integer):
+        dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
+    wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
+    counts = lax.expand_dims(counts.astype(wide), range(1, sums.ndim))
+    return (sums.astype(wide) / counts).astype(dtype)
+
+
+def _products(values: jax.Array, rows: jax.Array, nrows: int) -> jax.Array:
+    """By products within rows up to each value: `lax` has no gradient of a scatter of products."""
+    first = jnp.diff(rows, prepend=-1) != 0
+    first = jnp.broadcast_to(lax.expand_dims(first, range(1, values.ndim)), values.shape)
+
+    def combine(left, right):
+        return left[0] | right[0], jnp.where(right[0], right[1], left[1] * right[1])
+
+    _, products = lax.associative_scan(combine, (first, values))
+    last = jnp.diff(rows, append=nrows + 1) != 0
+    spec = ScalarIndex("products", (nrows,))
+    at = jnp.where(last, rows, nrows)[:, None]
+    ones = jnp.ones((nrows, *values.shape[1:]), values.dtype)
+    return canonical.scatter("update", ones, at, products, FIRST_AXIS, spec, mode="fill")
+
+
+def to_tensor(values, row_splits, default_value=None, *, op: str, nrows: int, ncols: int):
+    row_shape = values.shape[1:]
+    default = jnp.zeros((), values.dtype) if default_value is None else default_value
+    fits = default.ndim <= len(row_shape) and all(
+        d in (1, size) for d, size in zip(default.shape[::-1], row_shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"{op}: default_value must broadcast to the shape of one value, {row_shape}; "
+            f"received shape {default.shape}"
+        )
+    starts, lengths = (resize(x, nrows) for x in row_bounds(row_splits, values.shape[0]))
+    columns = lax.broadcasted_iota(row_splits.dtype, (nrows, ncols), 1)
+    held = columns < lengths[:, None]
+    at = jnp.where(held, starts[:, None] + columns, -1)
+    spec = ScalarIndex(op, values.shape[:1])
+    fill = default if default.ndim == 0 else None
+    windows = FIRST_AXIS
+    dense = canonical.gather(values, at[..., None], windows, spec, mode="fill", fill_value=fill)
+    if default.ndim == 0:
+        return dense
+    held = lax.expand_dims(held, range(2, dense.ndim))
+    return jnp.where(held, dense, jnp.broadcast_to(default, dense.shape))
+
+
+def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: int):
+    """The rows that start there, one after the other, in `size` places; and their splits."""
+    splits = join(jnp.zeros(1, lengths.dtype), _sums(lengths, most))
+    spec = result_size.num_elements(op, size, "values of the rows", 'mode="fill"')
+    total = result_size.hold(spec, splits[-1], most, mode)
+    held = jnp.minimum(splits, size) + (total - splits[-1])  # 0, which brings the check along
+    rows = numbers_of_rows(op, held, size)
+    places = lax.iota(lengths.dtype, size)
+    valid = places < held[-1]
+    offsets = jnp.pad(starts - splits[:-1], (0, 1))  # the last one is of no row
+    at = take_rows(offsets, rows, 0) + places
+    return take_or_fill(values, at, valid, None, 0), held
+
+
+def _sums(lengths: jax.Array, most: int) -> jax.Array:
+    """Of each length and those before it, none of which is more than `most`; or the largest int."""
+    largest = jnp.iinfo(lengths.dtype).max
+    if most <= largest:
+        return jnp.cumsum(lengths, dtype=lengths.dtype)
+    return lax.associative_scan(lambda a, b: jnp.where(a > largest - b, largest, a + b), lengths)
+
+
+def _joined_on_host(
+    op: str, values, starts: np.ndarray, lengths: np.ndarray
+) -> tuple[Any, jax.Array]:
+    """`join_rows` of rows that the host knows: as many places as there are values."""
+    on_host.check_size(lengths.sum(dtype=np.int64), op, "the number of values")
+    splits = splits_of(lengths)
+    positions = np.arange(splits[-1]) + np.repeat(starts - splits[:-1], lengths)
+    return on_host.take(values, positions, 0, 1), to_device(splits)
+
+
+# --- dense arrays, and chosen rows ---
+
+
+def dense_shape(op: str, values: Any, row_splits: Any, shape: Any) -> tuple[int, int]:
+    """The first two dimensions that `to_tensor` gives its result."""
+    row_shape = values.shape[1:]
+    arguments.refuse_traced(shape, op, "shape")
+    shape = arguments.readable(shape)
+    dims = [None] * (values.ndim + 1) if shape is None else shape
+    if arguments.is_scalar(dims) or not hasattr(dims, "__len__") or len(dims) != values.ndim + 1:
+        raise ValueError(
+            f"{op}: shape must be None or have {values.ndim + 1} entries; "
+            f"received {arguments.brief(shape)}"
+        )
+    dims = [None if d is None else arguments.static_int(d, op, "each entry of shape") for d in dims]
+    inner = [d for d, size in zip(dims[2:], row_shape, strict=True) if d not in (None, size)]
+    if inner or any(d is not None and d < 0 for d in dims):
+        raise ValueError(
+            f"{op}: shape must have None or a size in its first two entries, and then the shape of "
+            f"one value, {row_shape}; received {arguments.brief(shape)}"
+        )
+    nrows = row_splits.shape[0] - 1 if dims[0] is None else dims[0]
+    if dims[1] is not None:
+        ncols = dims[1]
+    elif isinstance(row_splits, Tracer):
+        enough = (None, values.shape[0], *(None for _ in row_shape))
+        raise TypeError(
+            f"{op}: shape must give the length of rows where row_splits are traced, as it depends "
+            f"on them; received shape={arguments.brief(shape)}; {enough} is always enough"
+        )
+    else:
+        ncols = int(row_bounds(np.asarray(row_splits), values.shape[0])[1].max(initial=0))
+    arguments.check_addressable((nrows, ncols, *row_shape), values.dtype, shape, op, "shape")
+    return nrows, ncols
+
+
+def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype: np.dtype):
+    """Values and splits of lengths that the host knows."""
+    tensor = arguments.to_operand(tensor, op, "tensor")
+    if lengths is not None:
+        lengths = to_partition(op, lengths, "lengths")
+    elif padding is not None:
+        value = arguments.to_operand(padding, op, "padding")
+        padding = arguments.to_dtype(padding, value, tensor.dtype, op, "padding")
+    # While `tensor` is differentiated, but neither compiled nor batched, its values are concrete.
+    lengths = _lengths_in(op, lax.stop_gradient(tensor), lengths, padding, dtype)
+    if isinstance(lengths, Tracer):
+        found = "tensor is traced, in which padding is found"
+        raise TypeError(
+            f"{op}: size must be given where {'lengths are traced' if padding is None else found}; "
+            f"received size=None; {math.prod(tensor.shape[:2])} is always enough"
+        )
+    starts, values = _rows_of(tensor, dtype)
+    if padding is None and (np.asarray(lengths) == tensor.shape[1]).all():
+        return values, to_device(splits_of(np.asarray(lengths)))
+    return _joined_on_host(op, values, starts, np.asarray(lengths))
+
+
+def from_tensor(tensor, lengths=None, padding=None, *, op, mode, size, dtype):
+    lengths = None if lengths is None else index_dtypes.to_signed(lengths, op)
+    lengths = _lengths_in(op, tensor, lengths, padding, dtype)
+    starts, values = _rows_of(tensor, dtype)
+    return join_rows(values, starts, lengths, op=op, mode=mode, size=size, most=values.shape[0])
+
+
+def _rows_of(tensor: jax.Array, dtype: np.dtype) -> tuple[np.ndarray, jax.Array]:
+    nrows, ncols = tensor.shape[:2]
+    starts = np.arange(nrows, dtype=dtype) * np.asarray(ncols, dtype)
+    return starts, tensor.reshape(on_host.merge_axes(tensor.shape, 0, 2))
+
+
+def _lengths_in(op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: np.dtype) -> Any:
+    """How many values of each row of `tensor` count."""
+    if tensor.ndim < 2:
+        raise ValueError(f"{op}: tensor must have rank 2 at least; received shape {tensor.shape}")
+    nrows, ncols = tensor.shape[:2]
+    if padding is not None:
+        if padding.shape != tensor.shape[2:]:
+            raise ValueError(
+                f"{op}: padding must have the shape of one value, {tensor.shape[2:]}; "
+                f"received shape {padding.shape}"
+            )
+        differs = tensor != lax.broadcast(padding, (nrows, ncols))
+        differs = jnp.any(differs, axis=range(2, tensor.ndim))
+        places = lax.broadcasted_iota(dtype, (nrows, ncols), 1) + 1
+        return jnp.max(jnp.where(differs, places, 0), axis=1, initial=0)
+    if lengths is None:
+        return np.full(nrows, ncols, dtype)
+    if lengths.shape != (nrows,):
+        raise ValueError(
+            f"{op}: lengths must have one number for each of {nrows} rows; "
+            f"received shape {lengths.shape}"
+        )
+    return lengths.clip(0, ncols).astype(dtype)
+
+
+def exactly_gather(op: str, values: Any, row_splits: Any, indices: Any, mode: str):
+    """The rows at `indices`, all of which the host knows."""
+    indices = to_partition(op, indices, "indices")
+    if not isinstance(indices, np.ndarray) or isinstance(row_splits, Tracer):
+        raise TypeError(
+            f"{op}: size must be given where indices or row_splits are traced; received size=None"
+        )
+    starts, lengths = row_bounds(np.asarray(row_splits), values.shape[0])
+    spec = ScalarIndex(op, lengths.shape)
+    at = policy.resolve_on_host(spec, indices, mode, on_host.platform_of(values))
+    starts, lengths = (np.append(x, x.dtype.type(0)) for x in (starts, lengths))  # -1 is no row
+    return _joined_on_host(op, values, starts[at], lengths[at])
+
+
+def gather(values, row_splits, indices, *, op: str, mode: str, size: int):
+    if indices.ndim != 1:
+        raise ValueError(f"{op}: indices must be a vector; received shape {indices.shape}")
+    row_splits = index_dtypes.to_signed(row_splits, op)
+    rows = jnp.stack(row_bounds(row_splits, values.shape[0]), -1)
+    spec = ScalarIndex(op, rows.shape[:1])
+    rows = canonical.gather(rows, indices[:, None], FIRST_AXIS, spec, mode=mode)
+    most = indices.shape[0] * values.shape[0]
+    return join_rows(values, rows[:, 0], rows[:, 1], op=op, mode=mode, size=size, most=most)

@@ -1,0 +1,210 @@
+"""repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._errors import without_frames
+from jaxops._indexing import policy, result_size
+from jaxops._indexing.positions import histogram, take_or_fill
+from jaxops._indexing.specs import RepeatCount
+from jaxops._run import arguments, on_host
+from jaxops._run.arguments import Arrayable, canonical_axis, check_bool, static_int
+from jaxops._run.dispatch import run
+
+_NOUN = "repeated slices of input"
+_MOST = np.iinfo(np.int32).max
+
+
+def repeat(
+    input: Arrayable,
+    repeats: Arrayable,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """Repeats the slices of `input` along an axis, each as often as `repeats` says.
+
+    Follows `tf.repeat`. Differs from it in: traced repeats need a static `size`; a negative
+    number in a vector is an error (TensorFlow takes it for 0).
+
+    Args:
+        input: array of shape `D` and any dtype, or host strings. A scalar counts as a vector of
+            one. Traced.
+        repeats: integer scalar or vector: one number for all slices, or one for each, none of
+            them negative. Traced only with `size`.
+        axis: static int in `[-rank(input), rank(input))`; default: `input` is flattened.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of the axis in the result, for code that is compiled or batched
+            over `repeats`. `mode` says what further slices do; places without a slice get
+            `fill_value`. Default: as many as there are.
+        fill_value: scalar that fits the dtype of `input`, for use with `size`; default 0 (for
+            strings, the empty one). Traced.
+        return_size: static bool; whether to return also the sum of the repeats, which `size` does
+            not limit.
+        mode: static; what negative repeats and slices that `size` does not hold do. `"device"`: an
+            error on the CPU; elsewhere the first count as 0, the others are dropped from the end.
+            `"error"`: an error everywhere. `"fill"`: as `"device"` without the errors.
+            `"promise_in_bounds"`: the caller promises that there are none. With `return_size=True`
+            further slices are dropped in every mode.
+
+    Returns:
+        Array of the shape of `input` but along `axis`; for host strings a NumPy array. With
+        `return_size` a tuple of it and an int32 scalar.
+
+    Raises:
+        OutOfBoundsError: negative repeats, or a `size` that holds too few slices, where `mode`
+            makes that an error, in an eager call. Compiled code raises JAX's exception with the
+            same text.
+        TypeError: wrong dtype or type of an argument; `repeats` is traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the sum of the cotangent over the copies of each slice; padding sends nothing back.
+        None for `repeats`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.repeat([[1, 2], [3, 4]], [2, 3], axis=1)
+        Array([[1, 1, 2, 2, 2],
+               [3, 3, 4, 4, 4]], dtype=int32)
+        >>> jaxops.repeat(["a", "b", "c"], [3, 0, 2], axis=0)
+        array(['a', 'a', 'a', 'c', 'c'], dtype='<U1')
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/repeat
+    """
+    op = "repeat"
+    on_host.check_fill_needs_size(op, size, fill_value)
+    return_size = check_bool(return_size, op, "return_size")
+    asked = mode
+    mode = result_size.mode_of_size(op, mode, size, return_size)
+    axis = None if axis is None else static_int(axis, op, "axis")
+    if size is not None:
+        size = on_host.check_size(size, op)
+        if not arguments.is_host_string(input):
+            return run(
+                op,
+                _padded,
+                {"input": input},
+                {"repeats": repeats},
+                name=name,
+                mode=asked,
+                fill_value=fill_value,
+                pads=True,
+                axis=axis,
+                size=size,
+                return_size=return_size,
+            )
+    with on_host.named_scope(op, name):
+        counts = _known_counts(op, input, repeats, asked)
+        if counts.size == 1 and size is None and not return_size:
+            count = int(counts.reshape(()))
+        else:
+            return _exact(op, input, counts, axis, size, fill_value, return_size, mode)
+    return run(
+        op, _evenly, {"input": input}, name=name, moves_elements=True, axis=axis, count=count
+    )
+
+
+@without_frames
+def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
+    """The repeats, none of them negative."""
+    known = on_host.concrete(repeats, op, "repeats")
+    if known is None:
+        on_host.refuse_traced(op, "repeats", input)
+    if known.size == 0 and not hasattr(repeats, "dtype"):
+        known = known.astype(np.int32)  # NumPy makes `[]` a float array
+    arguments.check_integer(known.dtype, op, "repeats")
+    _check_rank(op, known)
+    known = known.astype(np.uint64 if known.dtype == np.uint64 else np.int64)
+    platform = on_host.platform_of(*(x for x in (input, repeats) if isinstance(x, jax.Array)))
+    spec = RepeatCount(op, limits=(_MOST,))
+    if policy.is_known_in_bounds(spec, known[..., None], mode, platform):
+        return known
+    return np.where(spec.inside(known, _MOST), known, 0)
+
+
+@without_frames
+def _exact(op, input, counts, axis, size, fill_value, return_size, mode):
+    """The result of known counts; `size` for strings only."""
+    data = on_host.to_data(input, op, "input")
+    data, axis = _along_axis(op, data, axis)
+    length = data.shape[axis]
+    _check_counts(op, counts, length)
+    counts = np.broadcast_to(counts, (length,))
+    total = sum(counts.tolist())
+    positions = np.repeat(np.arange(length), counts)
+    result = on_host.take(data, positions, axis, 1)
+    if size is not None:
+        result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [total], mode)
+        result = on_host.fit_strings(result, axis, size, fill_value, op)
+    if not return_size:
+        return result
+    return result, on_host.from_host(np.array(total, np.int32), data)
+
+
+def _evenly(input, *, op, axis, count):
+    input, axis = _along_axis(op, input, axis)
+    shape = (*input.shape[: axis + 1], count, *input.shape[axis + 1 :])
+    dims = [d for d in range(len(shape)) if d != axis + 1]
+    copies = lax.broadcast_in_dim(input, shape, dims)
+    return copies.reshape(on_host.merge_axes(shape, axis, 2))
+
+
+def _padded(input, repeats, fill_value, *, op, mode, axis, size, return_size):
+    input, axis = _along_axis(op, input, axis)
+    length = input.shape[axis]
+    _check_counts(op, repeats, length)
+    on_host.check_countable(length, op, "input")
+    counts = policy.resolve(RepeatCount(op, limits=(_MOST,)), repeats[..., None], mode).indices
+    counts = jnp.clip(counts[..., 0], 0, _MOST).astype(jnp.uint32)
+    ends, total = _ends(jnp.broadcast_to(counts.reshape(-1), (length,)))
+    total = result_size.hold(
+        result_size.num_elements(op, size, _NOUN), total, _MOST, "fill" if return_size else mode
+    )
+    # The slice at a place is that before which as many slices end.
+    ended = histogram(jnp.minimum(ends, size), size + 1)[:size]
+    valid = lax.iota(jnp.int32, size) < total
+    result = take_or_fill(input, lax.cumsum(ended), valid, fill_value, axis)
+    return (result, total) if return_size else result
+
+
+def _ends(counts: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Where the copies of each slice end, and of the last; the largest int32 for what is beyond."""
+    if counts.shape[0] == 0:
+        return counts.astype(jnp.int32), jnp.int32(0)
+    sums = lax.cumsum(counts)
+    # A sum of two numbers below 2**32 that does not fit is less than either.
+    overflows = lax.cummax((sums < counts).astype(jnp.uint32)) | (sums >> 31)
+    ends = jnp.where(overflows > 0, jnp.uint32(_MOST), sums).astype(jnp.int32)
+    return ends, ends[-1]
+
+
+def _along_axis(op: str, input: Any, axis: int | None) -> tuple[Any, int]:
+    """The input, flattened if there is no axis, and the axis, not negative."""
+    if axis is None:
+        return input.reshape(-1), 0
+    input = input.reshape(1) if input.ndim == 0 else input
+    return input, canonical_axis(axis, input.ndim, op)
+
+
+def _check_counts(op: str, repeats, length: int) -> None:
+    _check_rank(op, repeats)
+    if repeats.ndim == 1 and repeats.shape[0] not in (1, length):
+        raise ValueError(
+            f"{op}: repeats must be a scalar, or a vector of 1 or {length} numbers, of one for "
+            f"each slice of input; received shape {repeats.shape}"
+        )
+
+
+def _check_rank(op: str, repeats) -> None:
+    if repeats.ndim > 1:
+        raise ValueError(f"{op}: repeats must have rank 1 at most; received shape {repeats.shape}")

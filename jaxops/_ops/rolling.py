@@ -1,0 +1,175 @@
+"""roll and meshgrid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops import _symbolic
+from jaxops._indexing import policy
+from jaxops._indexing.specs import ScalarIndex
+from jaxops._run import arguments
+from jaxops._run.arguments import (
+    Arrayable,
+    canonical_axis,
+    is_scalar,
+    static_int,
+    static_ints,
+)
+from jaxops._run.dispatch import run
+
+
+def roll(
+    input: Arrayable, shift: Arrayable, axis: int | Sequence[int], name: str | None = None
+) -> jax.Array:
+    """Rolls the elements of `input` along some dimensions; what leaves one end enters the other.
+
+    `result[(i + shift) % D[axis]] == input[i]` along `axis`. Negative shifts roll the other way.
+
+    Follows `tf.roll`. Differs from it in: `shift` has every integer dtype; `axis` is static.
+
+    Args:
+        input: array of shape `D`, rank 1 at least, and any dtype, or host strings. Traced.
+        shift: integer scalar or vector, of the shape of `axis`; of any size. Traced.
+        axis: static int, or a vector of static ints, in `[-rank(input), rank(input))`. The shifts
+            of a dimension that is named several times add up.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape and dtype of `input`; for host strings a NumPy array.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; a traced `axis`.
+        ValueError: wrong rank, shape or value of an argument; a 64-bit shift that does not fit 32
+            bits while x64 is off.
+
+    Gradient: the cotangent, rolled back. None for `shift`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.roll([0, 1, 2, 3, 4], shift=2, axis=0)
+        Array([3, 4, 0, 1, 2], dtype=int32)
+        >>> jaxops.roll([[0, 1, 2], [3, 4, 5]], shift=[1, -1], axis=[0, 1])
+        Array([[4, 5, 3],
+               [1, 2, 0]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/roll
+    """
+    op = "roll"
+    arguments.refuse_traced(axis, op, "axis")
+    is_one = is_scalar(axis)
+    axes = (static_int(axis, op, "axis"),) if is_one else static_ints(axis, op, "axis")
+    _refuse_saturated(shift, op)
+    return run(
+        op,
+        _roll,
+        {"input": input},
+        {"shift": shift},
+        name=name,
+        moves_elements=True,
+        axes=axes,
+        is_one=is_one,
+    )
+
+
+def _refuse_saturated(shift: Any, op: str) -> None:
+    """Refuses shifts that `run` would saturate, as it does indices."""
+    for x in arguments.leaves(shift, op, "shift"):
+        if type(x) is int:
+            limits = np.iinfo(jax.dtypes.canonicalize_dtype(np.int64))
+            if not limits.min <= x <= limits.max:
+                raise ValueError(
+                    f"{op}: shift must fit {limits.dtype}; received {x}; {arguments.X64_HINT}"
+                )
+        elif not isinstance(x, Tracer) and getattr(x, "dtype", np.dtype(bool)).kind in "iu":
+            arguments.to_operand(np.asarray(x), op, "shift")
+
+
+def _roll(input, shift, *, op, axes, is_one):
+    if input.ndim == 0:
+        raise ValueError(f"{op}: input must have rank 1 at least; received a scalar")
+    dims = [canonical_axis(axis, input.ndim, op) for axis in axes]
+    expected = () if is_one else (len(axes),)
+    if shift.shape != expected:
+        raise ValueError(
+            f"{op}: shift must have the shape of axis, {expected}; received shape {shift.shape}"
+        )
+    if 0 in input.shape:
+        return input
+    for dim, by in zip(dims, shift.reshape(-1, 1), strict=True):
+        input = _roll_one(input, by, dim, op)
+    return input
+
+
+def _roll_one(x: jax.Array, shift: jax.Array, axis: int, op: str) -> jax.Array:
+    """Of `x` twice the part that begins `shift` elements before the second one."""
+    size = x.shape[axis]
+    shift = policy.resolve(ScalarIndex(op, (size,)), shift, "wrap").indices
+    sizes = _symbolic.as_vector([size], shift.dtype)
+    (start,) = (sizes - shift) % sizes
+    return lax.dynamic_slice_in_dim(lax.concatenate([x, x], axis), start, size, axis)
+
+
+def meshgrid(*args: Arrayable, indexing: str = "xy", name: str | None = None) -> list[jax.Array]:
+    """Coordinates of the points of a grid, one array for each of its dimensions.
+
+    Follows `tf.meshgrid`. Differs from it in: values from the host take the dtype of the first
+    array where they fit it; strings too.
+
+    Args:
+        args: arrays of one dtype, or of host strings, each with the coordinates along one
+            dimension; those of another rank than 1 are flattened. Traced.
+        indexing: static; `"ij"`: `args[n]` varies along dimension `n` of the results. `"xy"`: the
+            first two dimensions change places.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        List of as many arrays as `args`, with the size of each one as a dimension of all of them;
+        for host strings NumPy arrays.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: unknown `indexing`; a ragged list.
+
+    Gradient: summed over the copies.
+
+    Example:
+        >>> import jaxops
+        >>> x, y = jaxops.meshgrid([1, 2, 3], [4, 5])
+        >>> x
+        Array([[1, 2, 3],
+               [1, 2, 3]], dtype=int32)
+        >>> y
+        Array([[4, 4, 4],
+               [5, 5, 5]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/meshgrid
+    """
+    op = "meshgrid"
+    if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"{op}: indexing must be 'xy' or 'ij'; received {arguments.brief(indexing)}"
+        )
+    if not args:
+        return []
+    data = {f"args[{n}]": x for n, x in enumerate(args)}
+    return run(
+        op, _meshgrid, data, name=name, moves_elements=True, like="args[0]", indexing=indexing
+    )
+
+
+def _meshgrid(args, *, op, indexing):
+    del op
+    axes = [*range(len(args))]
+    if indexing == "xy":
+        axes[:2] = axes[:2][::-1]
+    shape = [args[axis].size for axis in axes]
+    return [
+        lax.broadcast_in_dim(x.reshape(-1), shape, (axis,))
+        for x, axis in zip(args, axes, strict=True)
+    ]

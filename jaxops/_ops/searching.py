@@ -1,0 +1,201 @@
+"""sequence_mask and searchsorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _symbolic
+from jaxops._indexing import canonical, index_dtypes
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import ScalarIndex
+from jaxops._ops.casting import static_dtype
+from jaxops._run import arguments, on_host
+from jaxops._run.arguments import Arrayable, brief, static_dim
+from jaxops._run.dispatch import run
+
+_LONGEST = 2**31 - 1  # rows that TensorFlow refuses
+
+
+def sequence_mask(
+    lengths: Arrayable,
+    maxlen: int | None = None,
+    dtype: Any = bool,
+    name: str | None = None,
+) -> jax.Array:
+    """Makes masks that are true at the first places of each row, as many as its length says.
+
+    `result[..., j] = j < lengths[...]`.
+
+    Follows `tf.sequence_mask`. Differs from it in: `lengths` and `maxlen` are integers; a length
+    that int32 does not hold is longer than any row (TensorFlow takes its low bits).
+
+    Args:
+        lengths: integer array of shape `D`. One below 0 counts as 0, one above `maxlen` as that.
+            Traced only with `maxlen`.
+        maxlen: static int, 0 at least; the size of the new axis. Default: the largest length.
+        dtype: static dtype of the result; None means bool.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `D + [maxlen]`: true, or 1, where the mask holds.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument; `lengths` is traced and `maxlen` not given.
+        ValueError: `maxlen` is negative; `dtype` has 64 bits while 64-bit types are off.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.sequence_mask([1, 3, 2], 5, dtype="int32")
+        Array([[1, 0, 0, 0, 0],
+               [1, 1, 1, 0, 0],
+               [1, 1, 0, 0, 0]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/sequence_mask
+    """
+    op = "sequence_mask"
+    dtype = np.dtype(bool) if dtype is None else static_dtype(dtype, op, "dtype")
+    width: Any = _largest(op, lengths) if maxlen is None else static_dim(maxlen, op, "maxlen")
+    if width < 0:
+        raise ValueError(f"{op}: maxlen must be at least 0; received {width}")
+    return run(op, _sequence_mask, {}, {"lengths": lengths}, name=name, maxlen=width, dtype=dtype)
+
+
+def _largest(op: str, lengths: Any) -> int:
+    known = on_host.concrete(lengths, op, "lengths")
+    if known is None:
+        raise TypeError(
+            f"{op}: maxlen must be given where lengths is traced, as the shape of the result "
+            "depends on the values; received a traced lengths"
+        )
+    if known.size == 0:
+        return 0
+    arguments.check_integer(known.dtype, op, "lengths")
+    return max(0, int(known.max()))
+
+
+def _sequence_mask(lengths, *, op, maxlen, dtype):
+    lengths = index_dtypes.widen(lengths)
+    largest = jnp.iinfo(lengths.dtype).max
+    if _symbolic.longest([maxlen]) > largest:
+        raise ValueError(
+            f"{op}: maxlen must be at most {largest} for lengths of dtype {lengths.dtype}; "
+            f"received {maxlen}"
+        )
+    places = lax.broadcasted_iota(lengths.dtype, (*lengths.shape, maxlen), lengths.ndim)
+    return (places < lengths[..., None]).astype(dtype)
+
+
+def searchsorted(
+    sorted_sequence: Arrayable,
+    values: Arrayable,
+    side: str = "left",
+    out_type: Any = np.int32,
+    name: str | None = None,
+) -> jax.Array:
+    """Finds where values would go in the sorted rows of an array.
+
+    Follows `tf.searchsorted`. Differs from it in: the dimensions before the last are the same in
+    both arrays (TensorFlow compares their product only).
+
+    Args:
+        sorted_sequence: array of shape `D + [n]`, of integers or real numbers that ascend along
+            the last axis; otherwise the result is not specified. Traced.
+        values: array of shape `D + [m]` and the dtype of `sorted_sequence`. Traced.
+        side: static; `"left"`: the first place whose element is not less than the value.
+            `"right"`: the first whose element is greater. NaN is neither.
+        out_type: static dtype of the result, int32 or int64.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of the shape of `values` and dtype `out_type`: places in `[0, n]`.
+
+    Raises:
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument; `out_type` is int64 while 64-bit
+            types are off.
+
+    Gradient: none.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.searchsorted([[0, 3, 9, 10], [1, 2, 3, 4]], [[3, 11], [0, 4]])
+        Array([[1, 4],
+               [0, 3]], dtype=int32)
+        >>> jaxops.searchsorted([0, 3, 9, 10, 10], [0, 4, 10], side="right")
+        Array([1, 2, 5], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/searchsorted
+    """
+    op = "searchsorted"
+    if not isinstance(side, str) or side not in ("left", "right"):
+        raise ValueError(f"{op}: side must be left or right; received {brief(side)}")
+    dtype = static_dtype(out_type, op, "out_type")
+    if dtype not in (np.int32, np.int64):
+        raise TypeError(f"{op}: out_type must be int32 or int64; received {dtype}")
+    return run(
+        op,
+        _searchsorted,
+        {"sorted_sequence": sorted_sequence, "values": values},
+        name=name,
+        like="sorted_sequence",
+        side=side,
+        out_type=dtype,
+    )
+
+
+def _searchsorted(sorted_sequence, values, *, op, side, out_type):
+    """By the bisection of C++, so that rows that are not sorted lead to TensorFlow's places."""
+    dtype, length = sorted_sequence.dtype, _check_rows(op, sorted_sequence, values)
+    if dtype.kind in "bc":
+        raise TypeError(f"{op}: sorted_sequence must have an ordered dtype; received {dtype}")
+    sequence, values = lax.stop_gradient((sorted_sequence, values))
+    if sequence.size == 0 or values.size == 0:
+        return jnp.zeros(values.shape, out_type)
+    last_axis = sequence.ndim - 1
+    windows = Windows(axes=(last_axis,), batch_dims=last_axis)
+    spec = ScalarIndex(op, limits=(length,))
+    count, last = _symbolic.as_vector([length, length - 1], np.int32)
+
+    def halve(_, ends):
+        low, high = ends
+        middle = low + (high - low) // 2
+        # Of no elements left, where the middle may be the end.
+        at = jnp.minimum(middle, last)[..., None]
+        element = canonical.gather(sequence, at, windows, spec, mode="promise_in_bounds")
+        is_before = element < values if side == "left" else ~(values < element)
+        is_open = low < high
+        return (
+            jnp.where(is_open & is_before, middle + 1, low),
+            jnp.where(is_open & ~is_before, middle, high),
+        )
+
+    start = jnp.zeros(values.shape, jnp.int32)
+    end = jnp.broadcast_to(jnp.asarray(count), values.shape)
+    steps = length.bit_length() if _symbolic.are_known([length]) else 31
+    return lax.fori_loop(0, steps, halve, (start, end))[0].astype(out_type)
+
+
+def _check_rows(op: str, sorted_sequence, values) -> int:
+    """The length of the rows."""
+    for arg, x in (("sorted_sequence", sorted_sequence), ("values", values)):
+        if x.ndim == 0:
+            raise ValueError(f"{op}: {arg} must have rank 1 at least; received a scalar")
+    if sorted_sequence.shape[:-1] != values.shape[:-1]:
+        raise ValueError(
+            f"{op}: sorted_sequence and values must have the same dimensions before the last; "
+            f"received shapes {sorted_sequence.shape} and {values.shape}"
+        )
+    length = sorted_sequence.shape[-1]
+    if _symbolic.longest([length]) >= _LONGEST:
+        raise ValueError(
+            f"{op}: sorted_sequence must have rows of less than {_LONGEST} elements; "
+            f"received shape {sorted_sequence.shape}"
+        )
+    return length

@@ -1,0 +1,353 @@
+"""The segment_* reductions: rows that share a number are combined, where the numbers are sorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._errors import without_frames
+from jaxops._indexing import canonical, index_dtypes, policy
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import RowPartition, ScalarIndex
+from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
+from jaxops._run import on_host
+from jaxops._run.arguments import Arrayable, check_bool, static_dim
+from jaxops._run.dispatch import run
+
+_ROWS = Windows(axes=(0,), batch_dims=0)
+
+
+def segment_sum(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    name: str | None = None,
+    *,
+    num_segments: int | None = None,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Sums the rows of `data` that have the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.math.segment_sum`. Differs from it in: id dtypes (every integer type); a static
+    `num_segments` for code that is compiled; off the CPU ids out of range are ignored.
+
+    Args:
+        data: array of rank 1 at least, any numeric dtype. Traced.
+        segment_ids: integer vector, one number for each row of `data`: not negative, and none less
+            than the one before. Traced, then only with `num_segments`.
+        name: static; name of the `jax.named_scope` of the operation.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        mode: static; what a number that is negative or `num_segments` or more does. `"device"`: an
+            error on the CPU, its row is dropped elsewhere. `"error"`: an error everywhere.
+            `"fill"`: its row is dropped. `"clip"` and `"wrap"`: it counts as the nearest one, or
+            modulo `num_segments`. `"promise_in_bounds"`: the caller promises that there is none.
+            Numbers that are not sorted are an error where those out of range are one, and
+            elsewhere combined as by `unsorted_segment_sum`.
+        deterministic: static bool; whether the rows of a segment are added in a fixed order, bit
+            for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: a number is out of range or less than the one before, in an eager call,
+            where `mode` makes that an error. Compiled code raises JAX's exception with the same
+            text.
+        TypeError: wrong dtype or type of an argument; `segment_ids` is traced and `num_segments`
+            not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment for each row, 0 for one that is dropped. None for
+    `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.segment_sum([1, 2, 3, 4], [0, 0, 2, 2])
+        Array([3, 0, 7], dtype=int32)
+        >>> jaxops.segment_sum([1, 2, 3], [0, 2, 1])
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: segment_ids[2] = 1 is less than the one before, 2
+        [Op:segment_sum] at ...
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
+    """
+    return _run("sum", data, segment_ids, name, num_segments, mode, deterministic)
+
+
+def segment_mean(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    name: str | None = None,
+    *,
+    num_segments: int | None = None,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """The mean of the rows of `data` with the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.math.segment_mean`. Differs from it in: id dtypes (every integer type); a static
+    `num_segments` for code that is compiled; off the CPU ids out of range are ignored; rows are
+    counted exactly in every dtype.
+
+    Args:
+        data: array of rank 1 at least, any numeric dtype. Traced.
+        segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
+        name: static; name of the `jax.named_scope` of the operation.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+        deterministic: static bool, as in `segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`, for integers rounded
+        towards 0; 0 for a segment without rows.
+
+    Raises:
+        OutOfBoundsError: as `segment_sum`.
+        TypeError: as `segment_sum`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment for each row, divided by the number of its rows; 0 for
+    one that is dropped. None for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.segment_mean([1.0, 2.0, 3.0, 4.0], [0, 0, 2, 2])
+        Array([1.5, 0. , 3.5], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_mean
+    """
+    return _run("mean", data, segment_ids, name, num_segments, mode, deterministic)
+
+
+def segment_prod(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    name: str | None = None,
+    *,
+    num_segments: int | None = None,
+    mode: str = "device",
+) -> jax.Array:
+    """The product of the rows of `data` with the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.math.segment_prod`. Differs from it in: id dtypes (every integer type); a static
+    `num_segments` for code that is compiled; off the CPU ids out of range are ignored.
+
+    Args:
+        data: array of rank 1 at least, any numeric dtype. Traced.
+        segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
+        name: static; name of the `jax.named_scope` of the operation.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 1 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: as `segment_sum`.
+        TypeError: as `segment_sum`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment times the product of the others in it, also where some
+    are 0; 0 for a row that is dropped. None for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.segment_prod([1, 2, 3, 4], [0, 0, 2, 2])
+        Array([ 2,  1, 12], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_prod
+    """
+    return _run("prod", data, segment_ids, name, num_segments, mode)
+
+
+def segment_min(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    name: str | None = None,
+    *,
+    num_segments: int | None = None,
+    mode: str = "device",
+) -> jax.Array:
+    """The least of the rows of `data` with the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.math.segment_min`. Differs from it in: id dtypes (every integer type); a static
+    `num_segments` for code that is compiled; off the CPU ids out of range are ignored; NaN
+    propagates (in TensorFlow it depends on its place).
+
+    Args:
+        data: array of rank 1 at least, any real numeric dtype. Traced.
+        segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
+        name: static; name of the `jax.named_scope` of the operation.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: as `segment_sum`.
+        TypeError: as `segment_sum`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: shared in equal parts by all that attain the minimum of their segment, or NaN. None
+    for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.segment_min([4, 2, -3, -1], [0, 0, 2, 2])
+        Array([ 2,  0, -3], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_min
+    """
+    return _run("min", data, segment_ids, name, num_segments, mode)
+
+
+def segment_max(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    name: str | None = None,
+    *,
+    num_segments: int | None = None,
+    mode: str = "device",
+) -> jax.Array:
+    """The greatest of the rows of `data` with the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.math.segment_max`. Differs from it in: id dtypes (every integer type); a static
+    `num_segments` for code that is compiled; off the CPU ids out of range are ignored; NaN
+    propagates (in TensorFlow it depends on its place).
+
+    Args:
+        data: array of rank 1 at least, any real numeric dtype. Traced.
+        segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
+        name: static; name of the `jax.named_scope` of the operation.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: as `segment_sum`.
+        TypeError: as `segment_sum`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: shared in equal parts by all that attain the maximum of their segment, or NaN. None
+    for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.segment_max([4, 2, -3, -1], [0, 0, 2, 2])
+        Array([ 4,  0, -1], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_max
+    """
+    return _run("max", data, segment_ids, name, num_segments, mode)
+
+
+@without_frames
+def _run(kind, data, segment_ids, name, num_segments, mode, deterministic=False):
+    op = f"segment_{kind}"
+    num_segments = number_of(op, segment_ids, num_segments)
+    return run(
+        op,
+        _segments,
+        {"data": data},
+        {"segment_ids": segment_ids},
+        name=name,
+        mode=mode,
+        indexed=(num_segments,),
+        kind=kind,
+        num_segments=num_segments,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
+
+
+def number_of(op: str, segment_ids: Any, num_segments: Any) -> Any:
+    """How many segments there are, by the ids where nobody says so."""
+    if num_segments is not None:
+        num_segments = static_dim(num_segments, op, "num_segments")
+        if num_segments < 0:
+            raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")
+        return num_segments
+    known = on_host.concrete(segment_ids, op, "segment_ids")
+    if known is None:
+        raise TypeError(
+            f"{op}: num_segments must be given, as an int, with traced segment_ids; "
+            "received num_segments=None"
+        )
+    return max(int(known.max()) + 1, 0) if known.size and known.dtype.kind in "iu" else 0
+
+
+def _segments(data, segment_ids, *, op, mode, kind, num_segments, deterministic):
+    if data.ndim == 0 or segment_ids.shape != data.shape[:1]:
+        raise ValueError(
+            f"{op}: segment_ids must be a vector with a number for each row of data; "
+            f"received shapes {segment_ids.shape} and {data.shape}"
+        )
+    check_dtype(op, "" if kind == "mean" else kind, data.dtype)
+    return combined(op, kind, data, segment_ids, num_segments, mode, deterministic)
+
+
+def combined(op, kind, rows, segment_ids, num_segments, mode, deterministic) -> jax.Array:
+    """The rows of each segment as one; 0 or, of products, 1 for a segment without any."""
+    ids, mode = _sorted(op, segment_ids, num_segments, mode)
+    spec = ScalarIndex(op, (num_segments,))
+    shape = (num_segments, *rows.shape[1:])
+
+    def reduced(kind, initial, shape, updates, **options):
+        return canonical.reduce(
+            kind, initial, shape, ids[:, None], updates, _ROWS, spec, mode=mode, **options
+        )
+
+    if kind == "prod":
+        return reduced("prod", 1, shape, rows)
+    if kind == "sum":
+        return reduced("add", 0, shape, rows, deterministic=deterministic)
+    counts = reduced("add", 0, (num_segments,), jnp.ones(ids.shape, jnp.int32))
+    if kind in ("mean", "sqrt_n"):
+        sums = reduced("add", 0, shape, rows, deterministic=deterministic)
+        if jnp.issubdtype(sums.dtype, jnp.integer):
+            return _rounded_means(sums, counts)
+        return averaged(kind, sums, counts)
+    extrema = reduced(kind, _beyond_all(kind, rows.dtype), shape, rows)
+    is_empty = (counts == 0).reshape(-1, *(1,) * (rows.ndim - 1))
+    return jnp.where(is_empty, jnp.zeros((), rows.dtype), extrema)
+
+
+def _beyond_all(kind: str, dtype) -> Any:
+    """What no number exceeds, for "min", or falls below: an infinity where there is one."""
+    if jnp.issubdtype(dtype, jnp.floating):
+        infinity = np.array(np.inf if kind == "min" else -np.inf, dtype)
+        if not np.isnan(infinity):
+            return infinity
+    return initial_of(kind, dtype)
+
+
+def _rounded_means(sums: jax.Array, counts: jax.Array) -> jax.Array:
+    """Towards 0, in a dtype that holds the counts."""
+    wide = sums.dtype if sums.dtype.itemsize >= 4 else np.dtype(np.int32)
+    counts = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (sums.ndim - 1))
+    return lax.div(sums.astype(wide), jnp.broadcast_to(counts, sums.shape)).astype(sums.dtype)
+
+
+def _sorted(op: str, ids: jax.Array, num_segments: Any, mode: str) -> tuple[jax.Array, str]:
+    """The ids, and how bounds are handled behind them: the error, if that is one, is raised here.
+
+    Off the CPU what is not sorted is no error, and is combined all the same.
+    """
+    if mode not in ("device", "error"):
+        return ids, mode
+    ids = index_dtypes.to_signed(ids, op, (num_segments,))
+    steps = jnp.concatenate([ids[:1] * 0, ids[1:] - ids[:-1]])
+    limits = (num_segments, num_segments + 1)
+    spec = RowPartition(op, limits, "segment_ids", ids.shape[0])
+    return policy.resolve(spec, jnp.stack([ids, steps], -1), mode).indices[:, 0], "fill"

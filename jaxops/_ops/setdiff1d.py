@@ -1,0 +1,201 @@
+"""setdiff1d."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+from jax.export import register_namedtuple_serialization
+
+from jaxops._errors import without_frames
+from jaxops._indexing import result_size
+from jaxops._indexing.first_occurrences import first_occurrences
+from jaxops._indexing.positions import take_or_fill, true_positions
+from jaxops._ops.casting import static_dtype
+from jaxops._run import arguments, on_host
+from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.dispatch import run
+
+_NOUN = "values of x that are not in y"
+_SMALL = 1024  # up to so many elements are compared by a loop in Python
+
+
+class ListDiff(NamedTuple):
+    """The result of `setdiff1d`."""
+
+    out: Any
+    idx: Any
+
+
+register_namedtuple_serialization(ListDiff, serialized_name="jaxops.ListDiff")
+
+
+@without_frames
+def setdiff1d(
+    x: Arrayable,
+    y: Arrayable,
+    index_dtype: Any = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Arrayable | None = None,
+    return_size: bool = False,
+    mode: str = "device",
+) -> Any:
+    """The elements of a vector that are not in another one, in order and with repetitions.
+
+    `out[i] == x[idx[i]]`. NaN differs from every value, itself included.
+
+    Follows `tf.compat.v1.setdiff1d`. Differs from it in: traced vectors need a static `size`; bools
+    too; 0 and -0 are the same value in every floating-point dtype, and subnormal numbers are told
+    apart (TensorFlow tells 0 from -0 in 16 bits, and takes subnormals for 0).
+
+    Args:
+        x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
+        y: vector of the dtype of `x`. Traced only with `size`.
+        index_dtype: static dtype of `idx`, int32 or int64.
+        name: static; name of the `jax.named_scope` of the operation.
+        size: static int; the size of the results, for code that is compiled or batched. `mode`
+            says what further elements do; places without one get `fill_value` in `out`, and 0 in
+            `idx`. Default: as many as there are.
+        fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
+            strings, the empty one). Traced.
+        return_size: static bool; whether to return also the number of elements, which `size` does
+            not limit.
+        mode: static; what elements that `size` does not hold do. `"device"`: an error on the CPU,
+            dropped from the end elsewhere. `"error"`: an error everywhere. `"fill"`: dropped.
+            `"promise_in_bounds"`: the caller promises that there are none. With
+            `return_size=True` they are dropped in every mode.
+
+    Returns:
+        Named tuple `(out, idx)` of vectors, `out` of the dtype of `x` (for host strings both are
+        NumPy arrays). With `return_size` a tuple of it and an int32 scalar.
+
+    Raises:
+        OutOfBoundsError: `size` holds too few elements, where `mode` makes that an error, in an
+            eager call. Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument; `x` or `y` is traced and `size` not given.
+        ValueError: wrong rank, shape or value of an argument; `index_dtype` is int64 without x64.
+
+    Gradient: the cotangent of `out` for the elements that it holds. None for `y`.
+
+    Example:
+        >>> import jax, jaxops
+        >>> jaxops.setdiff1d([1, 2, 3, 4, 5, 6], [1, 3, 5])
+        ListDiff(out=Array([2, 4, 6], dtype=int32), idx=Array([1, 3, 5], dtype=int32))
+        >>> padded = jax.jit(lambda x, y: jaxops.setdiff1d(x, y, size=3, fill_value=-1))
+        >>> padded(jax.numpy.array([1, 2, 2]), jax.numpy.array([1])).out
+        Array([ 2,  2, -1], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/setdiff1d
+    """
+    op = "setdiff1d"
+    on_host.check_fill_needs_size(op, size, fill_value)
+    return_size = check_bool(return_size, op, "return_size")
+    mode = result_size.mode_of_size(op, mode, size, return_size)
+    dtype = static_dtype(index_dtype, op, "index_dtype")
+    if dtype not in (np.int32, np.int64):
+        raise TypeError(f"{op}: index_dtype must be int32 or int64; received {dtype}")
+    if size is not None:
+        size = on_host.check_size(size, op)
+    if arguments.is_host_string(x):
+        with on_host.named_scope(op, name):
+            out, idx, total = _of_strings(op, x, y, size, fill_value, mode)
+            idx = idx.astype(dtype)
+    else:
+        if arguments.is_host_string(y):
+            raise TypeError(f"{op}: y must be an array of numbers or bools; received strings")
+        if isinstance(y, (list, tuple)) and not y:  # NumPy makes `[]` a float array
+            y = np.zeros(0, arguments.to_operand(x, op, "x").dtype)
+        if size is None:
+            with on_host.named_scope(op, name):
+                out, idx, total = _exact(op, x, y, dtype)
+        else:
+            out, idx, total = run(
+                op,
+                _setdiff,
+                {"x": x, "y": y},
+                name=name,
+                mode=mode,
+                fill_value=fill_value,
+                pads=True,
+                like="x",
+                size=size,
+                index_dtype=dtype,
+            )
+    return (ListDiff(out, idx), total) if return_size else ListDiff(out, idx)
+
+
+def _of_strings(op, x, y, size, fill_value, mode):
+    x = arguments.to_host_strings(x, op, "x")
+    is_none = isinstance(y, (list, tuple)) and not y
+    y = np.zeros(0, x.dtype) if is_none else arguments.to_host_strings(y, op, "y")
+    _check_vectors(op, x, y)
+    places = _places_of_others(x, y)
+    out, total = x[places], np.array(places.size, np.int32)
+    if size is not None:
+        spec = result_size.num_elements(op, size, _NOUN)
+        result_size.check_on_host(spec, [places.size], mode)
+        out = on_host.fit_strings(out, 0, size, fill_value, op)
+        places = np.pad(places[:size], (0, max(size - places.size, 0)))
+    return out, places, total
+
+
+def _exact(op: str, x: Arrayable, y: Arrayable, index_dtype: np.dtype):
+    data = on_host.to_data(x, op, "x")
+    others = on_host.to_data(y, op, "y")
+    if others.dtype != data.dtype:
+        others = arguments.to_dtype(y, jnp.asarray(others), data.dtype, op, "y")
+    # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
+    values = [lax.stop_gradient(v) if isinstance(v, Tracer) else v for v in (data, others)]
+    x_known, y_known = (on_host.concrete(v, op, arg) for v, arg in zip(values, "xy", strict=True))
+    if x_known is None or y_known is None:
+        on_host.refuse_traced(op, "x" if x_known is None else "y", x)
+    _check_vectors(op, data, others)
+    if x_known.size + y_known.size <= _SMALL and x_known.dtype.kind in "biuf":
+        places = _places_of_others(x_known, y_known)
+    else:
+        with jax.ensure_compile_time_eval():
+            places = np.flatnonzero(~np.asarray(_are_in(*values)))
+    out = on_host.take(data, places, 0, 1)
+    parts = [places.astype(index_dtype), np.array(places.size, np.int32)]
+    idx, total = on_host.from_host(parts, data)
+    return out, idx, total
+
+
+def _places_of_others(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """By a set, in which each NaN is a value of its own."""
+    known = {*y.tolist()}
+    return np.array([place for place, value in enumerate(x.tolist()) if value not in known], int)
+
+
+def _setdiff(x, y, fill_value, *, op, mode, size, index_dtype):
+    _check_vectors(op, x, y)
+    are_in = _are_in(lax.stop_gradient(x), lax.stop_gradient(y))
+    places, total = true_positions(~are_in, size)
+    held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
+    valid = lax.iota(jnp.int32, size) < held
+    out = take_or_fill(x, places, valid, fill_value, 0)
+    # Not by `jnp.where`, which drops the check where `size` is 0.
+    idx = lax.select(valid, places, jnp.zeros_like(places))
+    return out, idx.astype(index_dtype), total
+
+
+@jax.jit
+def _are_in(x: jax.Array, y: jax.Array) -> jax.Array:
+    """Of which elements of `x` the first one equal to it, in `y` and then `x`, stands in `y`."""
+    first = first_occurrences(lax.concatenate([y, x], 0))
+    return first[y.shape[0] :] < y.shape[0]
+
+
+def _check_vectors(op: str, x: jax.Array | np.ndarray, y: jax.Array | np.ndarray) -> None:
+    for arg, array in (("x", x), ("y", y)):
+        if array.ndim != 1:
+            raise ValueError(f"{op}: {arg} must be a vector; received shape {array.shape}")
+        if array.dtype.kind == "c":
+            raise TypeError(f"{op}: {arg} must not have a complex dtype; received {array.dtype}")
+    on_host.check_countable(x.size + y.size, op, "x and y")

@@ -1,0 +1,246 @@
+"""The sparse_segment_* reductions: rows taken by indices, combined where they share a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from jaxops._errors import without_frames
+from jaxops._indexing import canonical
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import RowIndex
+from jaxops._ops.segments import combined, number_of
+from jaxops._ops.unsorted_segments import check_dtype
+from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.dispatch import run
+
+_ROWS = Windows(axes=(0,), batch_dims=0)
+
+
+def sparse_segment_sum(
+    data: Arrayable,
+    indices: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int | None = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Sums the rows `data[indices]` that have the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.sparse.segment_sum`. Differs from it in: index dtypes (every integer type); complex
+    numbers are summed too; off the CPU an index out of bounds reads zeros, and ids out of range are
+    ignored; `sparse_gradient=True` is refused, as `jaxops.sparse_value_and_grad` gives gradients of
+    the rows alone for any function.
+
+    Args:
+        data: array of rank 1 at least, any numeric dtype. Traced.
+        indices: integer vector of rows of `data`, in `[0, data.shape[0])`. Traced.
+        segment_ids: integer vector, one number for each index: not negative, and none less than the
+            one before. Traced, then only with `num_segments`.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        name: static; name of the `jax.named_scope` of the operation.
+        sparse_gradient: static; TensorFlow's default, False.
+        mode: static; what an index, or a number of a segment, that is out of range does.
+            `"device"`: an error on the CPU; elsewhere the index reads zeros, the row of the number
+            is dropped. `"error"`: an error everywhere. `"fill"`: the index reads zeros, the row of
+            the number is dropped. `"clip"` and `"wrap"`: the nearest one, or modulo the range.
+            `"promise_in_bounds"`: the caller promises that there is none. Numbers that are not
+            sorted are an error where those out of range are one, and combined elsewhere.
+        deterministic: static bool; whether the rows of a segment, and in the gradient those of an
+            index, are added in a fixed order, bit for bit repeatable on every platform. On a GPU
+            the order is otherwise arbitrary.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: an index is out of bounds, or a number out of range or less than the one
+            before, in an eager call, where `mode` makes that an error. Compiled code raises JAX's
+            exception with the same text.
+        TypeError: wrong dtype or type of an argument; `segment_ids` is traced and `num_segments`
+            not given.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: for each row of `data` the sum of the cotangents of the segments that it is in. None
+    for `indices` and `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> table = [[1, 2], [3, 4], [5, 6]]
+        >>> jaxops.sparse_segment_sum(table, [0, 2, 2], [0, 0, 1])
+        Array([[6, 8],
+               [5, 6]], dtype=int32)
+        >>> jaxops.sparse_segment_sum(table, [0, 3], [0, 1])
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: indices[1] = 3 is not in [0, 3) [Op:sparse_segment_sum] at ...
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum
+    """
+    return _run(
+        "sum", data, indices, segment_ids, num_segments, name, sparse_gradient, mode, deterministic
+    )
+
+
+def sparse_segment_mean(
+    data: Arrayable,
+    indices: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int | None = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """The mean of the rows `data[indices]` with the same number in `segment_ids`, which is sorted.
+
+    Follows `tf.sparse.segment_mean`. Differs from it as `sparse_segment_sum` does from its own.
+
+    Args:
+        data: array of rank 1 at least, any dtype of floats. Traced.
+        indices: integer vector, as in `sparse_segment_sum`. Traced.
+        segment_ids: integer vector, as in `sparse_segment_sum`. Traced, then only with
+            `num_segments`.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        name: static; name of the `jax.named_scope` of the operation.
+        sparse_gradient: static; TensorFlow's default, False.
+        mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
+        deterministic: static bool, as in `sparse_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: as `sparse_segment_sum`.
+        TypeError: as `sparse_segment_sum`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: for each row of `data` the sum of the cotangents of the segments that it is in, each
+    divided by the number of its rows. None for `indices` and `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.sparse_segment_mean([[1.0, 2.0], [3.0, 4.0]], [0, 1, 1], [0, 0, 1])
+        Array([[2., 3.],
+               [3., 4.]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_mean
+    """
+    return _run(
+        "mean", data, indices, segment_ids, num_segments, name, sparse_gradient, mode, deterministic
+    )
+
+
+def sparse_segment_sqrt_n(
+    data: Arrayable,
+    indices: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int | None = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """The sum of the rows of a segment, divided by the root of how many they are.
+
+    Follows `tf.sparse.segment_sqrt_n`. Differs from it as `sparse_segment_sum` does from its own.
+
+    Args:
+        data: array of rank 1 at least, any dtype of floats. Traced.
+        indices: integer vector, as in `sparse_segment_sum`. Traced.
+        segment_ids: integer vector, as in `sparse_segment_sum`. Traced, then only with
+            `num_segments`.
+        num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
+        name: static; name of the `jax.named_scope` of the operation.
+        sparse_gradient: static; TensorFlow's default, False.
+        mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
+        deterministic: static bool, as in `sparse_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
+        without rows.
+
+    Raises:
+        OutOfBoundsError: as `sparse_segment_sum`.
+        TypeError: as `sparse_segment_sum`.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: for each row of `data` the sum of the cotangents of the segments that it is in, each
+    divided by the root of the number of its rows. None for `indices` and `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.sparse_segment_sqrt_n([[1.0], [3.0]], [0, 1, 1, 1, 1], [0, 1, 1, 1, 1])
+        Array([[1.],
+               [6.]], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sqrt_n
+    """
+    return _run(
+        "sqrt_n",
+        data,
+        indices,
+        segment_ids,
+        num_segments,
+        name,
+        sparse_gradient,
+        mode,
+        deterministic,
+    )
+
+
+@without_frames
+def _run(
+    kind: str,
+    data: Arrayable,
+    indices: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: Any,
+    name: str | None,
+    sparse_gradient: object,
+    mode: str,
+    deterministic: object,
+) -> jax.Array:
+    op = f"sparse_segment_{kind}"
+    if check_bool(sparse_gradient, op, "sparse_gradient"):
+        raise ValueError(
+            f"{op}: sparse_gradient must be False, as the gradient of an array is one in JAX; "
+            "received True; jaxops.sparse_value_and_grad gives IndexedSlices"
+        )
+    num_segments = number_of(op, segment_ids, num_segments)
+    return run(
+        op,
+        _sparse_segments,
+        {"data": data},
+        {"indices": indices, "segment_ids": segment_ids},
+        name=name,
+        mode=mode,
+        indexed=(num_segments,),
+        kind=kind,
+        num_segments=num_segments,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
+
+
+def _sparse_segments(data, indices, segment_ids, *, op, mode, kind, num_segments, deterministic):
+    if data.ndim == 0:
+        raise ValueError(f"{op}: data must have at least 1 dimension; received shape ()")
+    if indices.ndim != 1 or segment_ids.shape != indices.shape:
+        raise ValueError(
+            f"{op}: indices and segment_ids must be vectors of the same length; "
+            f"received shapes {indices.shape} and {segment_ids.shape}"
+        )
+    check_dtype(op, "sum" if kind == "sum" else "sqrt_n", data.dtype)
+    spec = RowIndex(op, (data.shape[0],))
+    rows = canonical.gather(
+        data, indices[:, None], _ROWS, spec, mode=mode, deterministic=deterministic
+    )
+    return combined(op, kind, rows, segment_ids, num_segments, mode, deterministic)

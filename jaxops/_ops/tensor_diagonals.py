@@ -1,0 +1,91 @@
+"""tensor_diag and tensor_diag_part: diagonals of arrays whose second half of axes is the first."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+
+from jaxops._run.arguments import Arrayable
+from jaxops._run.dispatch import run
+
+
+def tensor_diag(diagonal: Arrayable, name: str | None = None) -> jax.Array:
+    """An array of 0 with a given diagonal: `result[i, .., k, i, .., k] = diagonal[i, .., k]`.
+
+    Follows `tf.linalg.tensor_diag`. Differs from it in: dtypes (every one of numbers and bool).
+
+    Args:
+        diagonal: array of shape `S`, at least 1-D. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `S + S` and dtype of `diagonal`.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `diagonal` is a scalar.
+
+    Gradient: the diagonal of the cotangent.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_diag([1, 2])
+        Array([[1, 0],
+               [0, 2]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag
+    """
+    return run("tensor_diag", _tensor_diag, {"diagonal": diagonal}, name=name)
+
+
+def _tensor_diag(diagonal, *, op):
+    if diagonal.ndim == 0:
+        raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
+    # Rows that are one element longer than the matrix has columns begin on its diagonal.
+    size = math.prod(diagonal.shape)
+    rows = jnp.pad(diagonal.reshape(size, 1), ((0, 0), (0, size)))
+    return rows.reshape(-1)[: size * size].reshape(diagonal.shape * 2)
+
+
+def tensor_diag_part(input: Arrayable, name: str | None = None) -> jax.Array:
+    """The diagonal of an array: `result[i, .., k] = input[i, .., k, i, .., k]`.
+
+    Follows `tf.linalg.tensor_diag_part`. Differs from it in: dtypes (every one of numbers and
+    bool).
+
+    Args:
+        input: array of shape `S + S`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `S` and dtype of `input`.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: the second half of the dimensions of `input` is not the first.
+
+    Gradient: the cotangent on the diagonal, 0 elsewhere.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_diag_part([[1, 2], [3, 4]])
+        Array([1, 4], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag_part
+    """
+    return run("tensor_diag_part", _tensor_diag_part, {"input": input}, name=name)
+
+
+def _tensor_diag_part(input, *, op):
+    half = input.ndim // 2
+    shape = input.shape[:half]
+    if input.shape != shape * 2:
+        raise ValueError(
+            f"{op}: input must have an even number of dimensions, the second half the same as the "
+            f"first; received shape {input.shape}"
+        )
+    size = math.prod(shape)
+    rows = jnp.pad(input.reshape(-1), (0, size)).reshape(size, size + 1)
+    return rows[:, 0].reshape(shape)

@@ -1,0 +1,377 @@
+"""The unsorted_segment_* reductions: rows that share a number are combined."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._errors import without_frames
+from jaxops._indexing import canonical
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.specs import UnsortedSegmentIds
+from jaxops._run.arguments import Arrayable, check_bool, static_dim
+from jaxops._run.dispatch import run
+
+_ROWS = Windows(axes=(0,), batch_dims=0)
+
+
+def unsorted_segment_sum(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """Sums the slices of `data` that have the same number in `segment_ids`, in any order.
+
+    Follows `tf.math.unsorted_segment_sum`. Differs from it in: id dtypes (every integer type); off
+    the CPU a number that is too large is no error (see `mode`).
+
+    Args:
+        data: array of shape `segment_ids.shape + C`, any numeric dtype. Traced.
+        segment_ids: integer array of any shape; numbers below `num_segments`. Slices with a
+            negative one are dropped, in every `mode`. Traced.
+        num_segments: static int, 0 or more.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number of `num_segments` or more does. `"device"`: an error on the
+            CPU, its slice is dropped elsewhere. `"error"`: an error everywhere. `"fill"`: its slice
+            is dropped. `"clip"` and `"wrap"`: it counts as the last one, or modulo `num_segments`.
+            `"promise_in_bounds"`: the caller promises that there is none.
+        deterministic: static bool; whether the slices of a segment are added in a fixed order, bit
+            for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+
+    Returns:
+        Array of shape `[num_segments] + C` and dtype of `data`; 0 for a segment without slices.
+
+    Raises:
+        OutOfBoundsError: a number is too large, in an eager call, where `mode` makes that an error.
+            Compiled code raises JAX's exception with the same text.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment for each slice, 0 for one that is dropped. None for
+    `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unsorted_segment_sum([1, 2, 3, 4], [2, 0, -1, 2], 3)
+        Array([2, 0, 5], dtype=int32)
+        >>> jaxops.unsorted_segment_sum([1, 2], [0, 3], 3)
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: segment_ids[1] = 3 is out of range [0, 3)
+        [Op:unsorted_segment_sum] at ...
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
+    """
+    return _run("sum", data, segment_ids, num_segments, name, mode, deterministic)
+
+
+def unsorted_segment_mean(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """The mean of the slices of `data` that have the same number in `segment_ids`, in any order.
+
+    Follows `tf.math.unsorted_segment_mean`. Differs from it in: id dtypes (every integer type);
+    off the CPU a number that is too large is no error (see `mode`); slices are counted exactly in
+    every dtype.
+
+    Args:
+        data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
+        segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
+        num_segments: static int, 0 or more.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        deterministic: static bool, as in `unsorted_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + C` and dtype of `data`, for integers float64 (float32 for
+        those of 8 and 16 bits, and while 64-bit types are off); 0 for a segment without slices.
+
+    Raises:
+        OutOfBoundsError: as `unsorted_segment_sum`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment for each slice, divided by the number of its slices; 0
+    for one that is dropped. None for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unsorted_segment_mean([1.0, 2.0, 3.0, 4.0], [2, 0, -1, 2], 3)
+        Array([2. , 0. , 2.5], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
+    """
+    return _run("mean", data, segment_ids, num_segments, name, mode, deterministic)
+
+
+def unsorted_segment_sqrt_n(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+    deterministic: bool = False,
+) -> jax.Array:
+    """The sum of the slices with the same number, divided by the root of how many they are.
+
+    Follows `tf.math.unsorted_segment_sqrt_n`. Differs from it in: id dtypes (every integer type);
+    off the CPU a number that is too large is no error (see `mode`); slices are counted exactly in
+    every dtype.
+
+    Args:
+        data: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
+        segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
+        num_segments: static int, 0 or more.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        deterministic: static bool, as in `unsorted_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + C` and dtype of `data`; 0 for a segment without slices.
+
+    Raises:
+        OutOfBoundsError: as `unsorted_segment_sum`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment for each slice, divided by the same root; 0 for one that
+    is dropped. None for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 1], 2)
+        Array([2. , 6.5], dtype=float32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
+    """
+    return _run("sqrt_n", data, segment_ids, num_segments, name, mode, deterministic)
+
+
+def unsorted_segment_prod(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """The product of the slices of `data` that have the same number in `segment_ids`.
+
+    Follows `tf.math.unsorted_segment_prod`. Differs from it in: id dtypes (every integer type);
+    off the CPU a number that is too large is no error (see `mode`).
+
+    Args:
+        data: array of shape `segment_ids.shape + C`, any numeric dtype. Traced.
+        segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
+        num_segments: static int, 0 or more.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + C` and dtype of `data`; 1 for a segment without slices.
+
+    Raises:
+        OutOfBoundsError: as `unsorted_segment_sum`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent of its segment times the product of the others in it, also where some
+    are 0; 0 for a slice that is dropped. None for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unsorted_segment_prod([1, 2, 3, 4], [2, 0, -1, 2], 4)
+        Array([2, 1, 4, 1], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_prod
+    """
+    return _run("prod", data, segment_ids, num_segments, name, mode)
+
+
+def unsorted_segment_min(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """The least of the slices of `data` that have the same number in `segment_ids`.
+
+    Follows `tf.math.unsorted_segment_min`. Differs from it in: id dtypes (every integer type); off
+    the CPU a number that is too large is no error (see `mode`); NaN propagates (TensorFlow drops
+    it).
+
+    Args:
+        data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
+        segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
+        num_segments: static int, 0 or more.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + C` and dtype of `data`; the largest finite number of the
+        dtype for a segment without slices.
+
+    Raises:
+        OutOfBoundsError: as `unsorted_segment_sum`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: shared in equal parts by all that attain the minimum of their segment, or NaN. None
+    for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unsorted_segment_min([1, 2, 3, 4], [1, 0, -1, 1], 2)
+        Array([2, 1], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_min
+    """
+    return _run("min", data, segment_ids, num_segments, name, mode)
+
+
+def unsorted_segment_max(
+    data: Arrayable,
+    segment_ids: Arrayable,
+    num_segments: int,
+    name: str | None = None,
+    *,
+    mode: str = "device",
+) -> jax.Array:
+    """The greatest of the slices of `data` that have the same number in `segment_ids`.
+
+    Follows `tf.math.unsorted_segment_max`. Differs from it in: id dtypes (every integer type); off
+    the CPU a number that is too large is no error (see `mode`); NaN propagates (TensorFlow drops
+    it).
+
+    Args:
+        data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
+        segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
+        num_segments: static int, 0 or more.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+
+    Returns:
+        Array of shape `[num_segments] + C` and dtype of `data`; the smallest finite number of the
+        dtype for a segment without slices.
+
+    Raises:
+        OutOfBoundsError: as `unsorted_segment_sum`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: shared in equal parts by all that attain the maximum of their segment, or NaN. None
+    for `segment_ids`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.unsorted_segment_max([1, 2, 3, 4], [1, 0, -1, 1], 2)
+        Array([2, 4], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_max
+    """
+    return _run("max", data, segment_ids, num_segments, name, mode)
+
+
+@without_frames
+def _run(kind, data, segment_ids, num_segments, name, mode, deterministic=False):
+    op = f"unsorted_segment_{kind}"
+    num_segments = static_dim(num_segments, op, "num_segments")
+    return run(
+        op,
+        _unsorted_segments,
+        {"data": data},
+        {"segment_ids": segment_ids},
+        name=name,
+        mode=mode,
+        indexed=(num_segments,),
+        kind=kind,
+        num_segments=num_segments,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
+
+
+def _unsorted_segments(data, segment_ids, *, op, mode, kind, num_segments, deterministic):
+    if num_segments < 0:
+        raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")
+    if data.shape[: segment_ids.ndim] != segment_ids.shape:
+        raise ValueError(
+            f"{op}: data must have a shape that starts with segment_ids.shape; "
+            f"received shapes {data.shape} and {segment_ids.shape}"
+        )
+    check_dtype(op, kind, data.dtype)
+    spec = UnsortedSegmentIds(op, limits=(num_segments,))
+    shape = data.shape[segment_ids.ndim :]
+    indices = segment_ids[..., None]
+    if kind not in ("mean", "sqrt_n"):
+        initial = initial_of(kind, data.dtype)
+        combine = functools.partial(canonical.reduce, "add" if kind == "sum" else kind, initial)
+        if kind == "sum":
+            combine = functools.partial(combine, deterministic=deterministic)
+        return combine((num_segments, *shape), indices, data, _ROWS, spec, mode=mode)
+    ones = jnp.ones(segment_ids.shape, jnp.int32)
+    counts = canonical.reduce("add", 0, (num_segments,), indices, ones, _ROWS, spec, mode=mode)
+    sums = canonical.reduce(
+        "add",
+        0,
+        (num_segments, *shape),
+        indices,
+        data,
+        _ROWS,
+        spec,
+        mode="fill" if mode in ("device", "error") else mode,  # checked with the counts
+        deterministic=deterministic,
+    )
+    return averaged(kind, sums, counts)
+
+
+def check_dtype(op: str, kind: str, dtype) -> None:
+    """Refuses data that a reduction has no meaning for."""
+    if dtype == jnp.bool_:
+        raise TypeError(f"{op}: data must have a numeric dtype; received {dtype}")
+    if kind in ("min", "max") and jnp.issubdtype(dtype, jnp.complexfloating):
+        raise TypeError(f"{op}: data must have an ordered dtype; received {dtype}")
+    if kind == "mean" and jnp.issubdtype(dtype, jnp.complexfloating):
+        raise TypeError(f"{op}: data must have a real dtype; received {dtype}")
+    if kind == "sqrt_n" and not jnp.issubdtype(dtype, jnp.floating):
+        raise TypeError(f"{op}: data must have a dtype of floats; received {dtype}")
+
+
+def initial_of(kind: str, dtype) -> Any:
+    """The result for a segment without slices."""
+    if kind not in ("min", "max"):
+        return int(kind == "prod")
+    info = jnp.iinfo(dtype) if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype)
+    return info.max if kind == "min" else info.min
+
+
+def averaged(kind: str, sums: jax.Array, counts: jax.Array) -> jax.Array:
+    """The sums of so many slices each, divided by these numbers or, for "sqrt_n", their roots."""
+    dtype = sums.dtype
+    if jnp.issubdtype(dtype, jnp.integer):
+        wide = dtype.itemsize > 2
+        dtype = jax.dtypes.canonicalize_dtype(np.float64 if wide else np.float32)
+    wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)  # float16 holds few numbers
+    divisors = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (sums.ndim - 1))
+    if kind == "sqrt_n":
+        divisors = jnp.sqrt(divisors).astype(dtype).astype(wide)
+    # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead.
+    divisors = lax.optimization_barrier(jnp.broadcast_to(divisors, sums.shape))
+    return (sums.astype(wide) / divisors).astype(dtype)

@@ -1,0 +1,169 @@
+"""Calls as the releases of TensorFlow 0.x spell them, by names and by position."""
+
+# pyright: reportCallIssue=false, reportArgumentType=false, reportIndexIssue=false
+
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from records import CALLS, FUNCTIONS
+from records.record import X
+from signatures_v0 import RECORDED
+
+import jaxops
+from jaxops.compat import v0
+
+# By function: the names of its arguments in some release, and in the records.
+OTHER_NAMES = {
+    "squeeze": {"axis": "squeeze_dims"},
+    "expand_dims": {"axis": "dim"},
+    "reverse_sequence": {"seq_axis": "seq_dim", "batch_axis": "batch_dim"},
+    "pad": {"input": "tensor"},
+    "concat": {"axis": "concat_dim"},
+    "split": {"num_or_size_splits": "num_split", "axis": "split_dim"},
+    "where": {"condition": "input"},
+}
+NAME = "mine"  # no mode, and no dtype
+# In 0.12: the second names of arguments that have two.
+SECOND = {"squeeze_dims", "dim", "seq_dim", "batch_dim"}
+
+
+def parameters(signature):
+    function = eval(f"lambda {signature}: None", {"int32": np.int32, "bool": bool})
+    return [*inspect.signature(function).parameters.values()]
+
+
+def value_of(function, arg):
+    """What the records pass for an argument."""
+    if arg == "name":
+        return NAME
+    if (function, arg) in {("split", "num"), ("where", "x"), ("where", "y")}:
+        return {"num": 2, "x": X[:, 0], "y": -X[:, 0]}[arg]
+    if (function, arg) == ("reverse", "axis"):
+        return [1]
+    kind, value = CALLS[f"v0.{function}"][OTHER_NAMES.get(function, {}).get(arg, arg)]
+    return np.dtype(value) if kind == "dtype" else value  # a word may be a name
+
+
+def outcome(call):
+    try:
+        return [np.asarray(x) for x in jax.tree.leaves(call())]
+    except (TypeError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def meant(function, given, defaults):
+    """The call of the records with these arguments, and the defaults that the release had."""
+    own = {OTHER_NAMES.get(function, {}).get(arg, arg): x for arg, x in given.items()}
+    for arg, x in defaults.items():
+        own.setdefault(OTHER_NAMES.get(function, {}).get(arg, arg), x)
+    own.pop("name", None)
+    if function == "where" and own.pop("x", None) is not None:
+        return lambda: v0.select(own["input"], given["x"], given["y"])
+    if function == "where":
+        own.pop("y", None)
+    if function == "split":
+        own.pop("num", None)
+    if function == "reverse" and "axis" in own:
+        own = {"tensor": own["tensor"], "dims": [False, True]}
+    return lambda: FUNCTIONS[f"v0.{function}"](**own)
+
+
+@pytest.fixture(autouse=True)
+def x64(request):
+    """For the functions whose results have 64 bits."""
+    with jax.enable_x64(request.node.name.partition("[")[2].startswith(("to_double", "to_int64"))):
+        yield
+
+
+SPELLINGS = [
+    (function, releases)
+    for function, by_release in RECORDED.items()
+    for releases in by_release
+    if function != "meshgrid"  # whose arguments have no names
+]
+
+
+@pytest.mark.parametrize(("function", "releases"), SPELLINGS, ids=lambda x: x.replace(" ", "-"))
+def test_every_call_that_a_release_allows(function, releases):
+    """With so many of its arguments, and so many of these without their names."""
+    its = parameters(RECORDED[function][releases])
+    second = SECOND if releases == "0.12" else set()
+    needed = sum(p.default is inspect.Parameter.empty for p in its)
+    refused = []
+    for count in range(max(needed, 1), len(its) + 1):
+        if (function, count) == ("where", 2) and releases == "1.0":
+            continue  # x without y, which TensorFlow refuses
+        given = {p.name: value_of(function, p.name) for p in its[:count] if p.name not in second}
+        left = {p.name: p.default for p in its[count:] if p.name not in second}
+        expected = outcome(meant(function, given, left))
+        values = [(p.name, given.get(p.name)) for p in its[:count]]
+        for unnamed in range(count + 1):
+            args, rest = [x for _, x in values[:unnamed]], dict(values[unnamed:])
+            result = outcome(lambda args=args, rest=rest: getattr(v0, function)(*args, **rest))
+            if isinstance(result, str) and "arguments must be named, as" in result:
+                refused.append((args, rest))
+            elif isinstance(expected, str):
+                assert isinstance(result, str), (args, rest, expected)
+            else:
+                assert not isinstance(result, str), (args, rest, result)
+                for ours, theirs in zip(result, expected, strict=True):
+                    np.testing.assert_array_equal(ours, theirs, strict=True)
+    # Only what was `name` and became `mode`.
+    assert len(refused) == ((function, releases) == ("pad", "0.5 and 0.6")), refused
+
+
+def test_every_function_is_recorded():
+    assert {f"v0.{name}" for name in RECORDED} == {name for name in CALLS if name[:3] == "v0."}
+
+
+@pytest.mark.parametrize(
+    ("call", "plain"),
+    [
+        (lambda n: v0.pack([X], n), lambda n: v0.pack([X], name=n)),
+        (lambda n: v0.unpack(X, 4, n), lambda n: v0.unpack(X, 4, name=n)),
+        (lambda n: v0.gather(X, [0], n), lambda n: v0.gather(X, [0], name=n)),
+        (lambda n: v0.concat([X, X], 0, n), lambda n: v0.concat(0, [X, X], n)),
+        (lambda n: v0.split(X, 2, 0, None, n), lambda n: v0.split(0, 2, X, n)),
+    ],
+)
+def test_the_name_is_the_scope(call, plain):
+    for f in (call, plain):
+        assert "tower" in jax.jit(lambda f=f: f("tower")).lower().as_text(debug_info=True)
+
+
+def test_traced_and_large_values_are_not_read():
+    """What an argument is, its type and shape say: nothing is computed or copied to the host."""
+
+    def joined(x, rows):
+        pieces = v0.split(0, 2, v0.concat(0, [x, rows]))
+        return v0.concat(v0.unpack(v0.reverse(v0.pack(pieces, 1), [0]), 2, 1), 1)
+
+    x = jnp.asarray(X)
+    expected = np.concatenate([X, X], 1)[::-1]
+    for f in (joined, jax.jit(joined)):
+        with jax.transfer_guard_device_to_host("disallow"):
+            result = f(x, x)
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_readings_that_say_the_same():
+    for call in (
+        lambda: v0.pad(X, [[0, 0], [1, 1]]),
+        lambda: v0.pad(X, [[0, 0], [1, 1]], name=None),
+        lambda: v0.pad(X, [[0, 0], [1, 1]], "constant"),
+    ):
+        assert call().shape == (4, 5)
+    assert v0.unique([1, 1], None).y.shape == (1,)
+    np.testing.assert_array_equal(v0.reverse(X, []), X)  # no axis, and no flag of a dimension
+    assert v0.reverse(1.0, []) == 1.0
+
+
+def test_errors_of_bounds_show_the_callers_frames():
+    for call in (lambda: v0.gather(X, [9]), lambda: v0.gather(X, [9], None, "lookup")):
+        with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 9") as info:
+            call()
+        assert {str(frame.path) for frame in info.traceback} == {__file__}
+        assert isinstance(info.value, jaxops.OutOfBoundsError)

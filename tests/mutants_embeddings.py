@@ -1,0 +1,25 @@
+"""Mutants of what looks up embeddings: see mutants.py."""
+
+MUTANTS = {
+    "_ops/embeddings": [
+        ("{f\"{arg}[{n}]\": table for n, table in enumerate(tables)}",
+         "{f\"{arg}[{n}]\": table for n, table in enumerate(tables[:1])}",
+         "test_embeddings.py -k parts_of_one"),
+        ("rows != [each + (n < more)", "rows != [each + (n <= more)",
+         "test_embeddings.py -k parts_of_one"),
+        ("is_positive, squares, 1)", "True, squares, 1)", "test_embeddings.py -k no_gradient"),
+        ("counts = ids >= 0", "counts = ids >= -1", "test_embeddings.py -k leaves_out"),
+        ("counts &= weights > 0", "counts &= weights >= -1", "test_embeddings.py -k leaves_out"),
+        ("rows = jnp.where(counts[over_row], rows, 0)", "pass", "test_embeddings.py -k leaves_out"),
+        ("dtype.itemsize < 4", "dtype.itemsize < 2", "test_embeddings.py -k halves"),
+        ("by = jnp.where(is_nothing, 1, by)", "by = jnp.where(is_nothing, by, by)",
+         "test_embeddings.py -k no_gradient"),
+        ("else weights**2", "else weights", "test_embeddings.py -k combiners"),
+        ("jnp.where(is_empty, row", "jnp.where(~is_empty, row", "test_embeddings.py -k leaves_out"),
+        ("parts[2:] != ids[2:]", "False", "test_refusals.py -k embedding_lookup"),
+    ],
+    "_ops/sparse_tensor": [
+        ("places != (*values, len(shape))", "False", "test_refusals.py -k embedding_lookup"),
+        ("any(dim < 0 for dim in shape)", "False", "test_refusals.py -k embedding_lookup"),
+    ],
+}  # fmt: skip

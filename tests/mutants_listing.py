@@ -1,0 +1,45 @@
+"""Mutants of what rolls, and of lists of positions: see mutants.py."""
+
+MUTANTS = {
+    "_ops/edit_distance": [
+        ("map(max, one", "map(min, one", "test_edit_distance.py -k shapes"),
+        ("for n in {*sequences, *others}", "for n in others", "test_edit_distance.py -k dtype"),
+        ("(len(y) if normalize else 1)", "(len(y))", "test_ops.py -k 'values_eager and edit'"),
+        ("v.encode() if isinstance", "v if isinstance", "test_edit_distance.py -k text"),
+        ("(places < 0) | (places", "(places", "test_refusals.py -k edit_distance"),
+        ('np.argsort(numbers, kind="stable")', "np.arange(numbers.size)",
+         "test_edit_distance.py -k order"),
+        ("row[:-1] + (y != element)", "row[:-1] + (y == element)",
+         "test_ops.py -k 'values_eager and edit'"),
+        ("np.minimum.accumulate(without_inserts - places) + places", "without_inserts",
+         "test_ops.py -k 'values_eager and edit'"),
+    ],
+    "_ops/rolling": [
+        ('if indexing == "xy":', 'if indexing == "ij":', "test_ops.py -k 'values_eager and mesh'"),
+        ("x.reshape(-1), shape", "x, shape", "test_rolling.py -k flattened"),
+        ("(sizes - shift) % sizes", "shift % sizes", "test_ops.py -k 'values_eager and roll'"),
+        ("if not limits.min <= x <= limits.max:", "if not limits.min < x:",
+         "test_refusals.py -k roll-shift"),
+        ("zip(dims, shift.reshape", "zip(dims[::-1], shift.reshape",
+         "test_ops.py -k 'values_eager and roll'"),
+        ("arguments.to_operand(np.asarray(x), op", "(np.asarray(x), op",
+         "test_refusals.py -k roll-shift"),
+    ],
+    "_ops/setdiff1d": [
+        ("first[y.shape[0] :] < y", "first[y.shape[0] :] <= y",
+         "test_setdiff1d.py -k every_way"),
+        ("if value not in known", "if value in known", "test_setdiff1d.py -k every_way"),
+        ("np.pad(places[:size]", "np.pad(places", "test_setdiff1d.py -k strings"),
+        ("lax.select(valid, places, jnp.zeros", "lax.select(valid, places, jnp.ones",
+         "test_ops.py -k 'values_eager and setdiff1d'"),
+    ],
+    "_ops/permutations": [
+        ("coordinates[::-1]", "coordinates", "test_ops.py -k 'values_eager and unravel_index'"),
+        ("if valid is not None:", "if False:", "test_ops.py -k 'values_eager and unravel_index'"),
+        ("if any(dim < 1 for", "if any(dim < 0 for", "test_refusals.py -k unravel_index-dims"),
+        ("first == missing, 0, first", "first == missing, 1, first",
+         "test_ops.py -k 'values_eager and invert'"),
+        ("(~is_first).astype", "is_first.astype", "test_refusals.py -k invert_permutation"),
+        ('"min", missing', '"update", missing', "test_permutations.py -k first_counts"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,47 @@
+"""What the harness does not see of `_ops/edit_distance.py`: dtypes, ranks, what is missing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from records.edit_distance import distance, sparse
+
+import jaxops
+
+CUBE = [[0, 0, 0], [0, 1, 0], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float32, jnp.bfloat16, "S", "U"])
+def test_sequences_of_every_dtype(dtype):
+    random = np.random.default_rng(0)
+    rows = [[random.integers(0, 3, n) for n in lengths] for lengths in ([5, 0, 4, 3], [3, 4, 4, 0])]
+    x, y = map(sparse, rows)
+    x.values, y.values = (np.array(s.values).astype(dtype) for s in (x, y))
+    pairs = [*zip(*rows, strict=True)]
+    if dtype is bool:
+        pairs = [(a > 0, b > 0) for a, b in pairs]
+    expected = np.array([distance([*a], [*b]) for a, b in pairs], np.float32)
+    np.testing.assert_array_equal(jaxops.edit_distance(x, y, normalize=False), expected)
+    with np.errstate(divide="ignore"):
+        expected /= np.array([len(b) for b in rows[1]], np.float32)
+    np.testing.assert_array_equal(jaxops.edit_distance(x, y), expected)
+
+
+def test_shapes_of_both_and_any_order_of_sequences():
+    x = jaxops.SparseTensor(CUBE[::-1], np.array([1, 2, 3]), (1, 2, 2))
+    y = jaxops.SparseTensor([[1, 0, 7]], np.array([1]), (2, 1, 1))
+    result = jaxops.edit_distance(x, y, normalize=False)
+    np.testing.assert_array_equal(result, [[1, 2], [1, 0]])
+    assert result.dtype == np.float32
+    assert jaxops.edit_distance(sparse([[]], (0, 2)), sparse([[]], (0, 3))).shape == (0,)
+
+
+def test_nan_equals_nothing_and_text_equals_its_bytes():
+    nan = sparse([[np.nan, 0.0]])
+    assert jaxops.edit_distance(nan, sparse([[np.nan, -0.0]])).tolist() == [0.5]
+    assert jaxops.edit_distance(sparse([["ä"]]), sparse([["ä".encode()]])).tolist() == [0]
+
+
+def test_constants_in_compiled_code():
+    result = jax.jit(lambda: jaxops.edit_distance(sparse([[1, 2]]), sparse([[1]]), name="words"))()
+    assert result.tolist() == [1]

@@ -1,0 +1,67 @@
+"""What the harness does not see of `_ops/filling.py` and `_ops/identities.py`."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(5,), (0,), (3, 18, 3), (3, 1, -0.5), (1.3, 100.0, 0.1), (0.0, 1.0, 0.1), (2, 2), (10, 0, -3)],
+)
+def test_range_counts_as_a_loop_does(numbers):
+    first, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    dtype = np.int32 if {type(n) for n in numbers} == {int} else np.float32
+    expected, i = [], 0
+    while (dtype(first) + dtype(i) * dtype(step) < end) if step > 0 else (first + i * step > end):
+        expected.append(dtype(first) + dtype(i) * dtype(step))
+        i += 1
+    for result in (jaxops.range(*numbers), jax.jit(lambda: jaxops.range(*numbers) + 0)()):
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, np.array(expected, dtype))
+
+
+def test_range_is_a_shape_inside_a_trace():
+    @jax.jit
+    def f(x):
+        return jnp.ones(jaxops.range(1, 1 + jaxops.rank(x)))
+
+    assert f(X).shape == (1, 2)
+
+
+def test_the_dtype_of_range():
+    for numbers, dtype in [
+        ((np.int32(3), np.float16(6)), np.float16),
+        ((1, jnp.bfloat16(6)), jnp.bfloat16),
+        ((np.float16(0), 3.0), np.float32),
+        ((jnp.int32(3),), np.int32),
+    ]:
+        assert jaxops.range(*numbers).dtype == dtype
+    assert jaxops.range(3, dtype=np.uint8).tolist() == [0, 1, 2]
+    assert jaxops.range(10, 0, -3, dtype=jnp.float16).tolist() == [10, 7, 4, 1]
+
+
+def test_python_numbers_have_32_bits():
+    with jax.enable_x64(True):
+        assert jaxops.fill([2], 3).dtype == jaxops.range(3).dtype == np.int32
+        assert jaxops.fill([2], 3.0).dtype == jaxops.range(3.0).dtype == np.float32
+        assert jaxops.range(2**31, 2**31 + 2).tolist() == [2**31, 2**31 + 1]
+
+
+def test_strings():
+    assert jaxops.fill([2], "ab").tolist() == ["ab", "ab"]
+    assert jaxops.broadcast_to([["a"], ["b"]], [2, 2]).tolist() == [["a", "a"], ["b", "b"]]
+    assert jaxops.stop_gradient("a").tolist() == jaxops.guarantee_const("a").tolist() == "a"
+
+
+def test_no_gradient_flows_through_stop_gradient():
+    def f(x):
+        return jnp.sum(x * jaxops.stop_gradient(x))
+
+    np.testing.assert_array_equal(jax.grad(f)(X), X)
+    np.testing.assert_array_equal(jax.jvp(f, [X], [np.ones_like(X)])[1], X.sum())

@@ -1,0 +1,43 @@
+"""What the harness does not see of `_ops/permutations.py`: batches, dtypes, errors."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+from jaxops import testing
+
+
+def test_numbers_of_a_batch():
+    good = jnp.array([[1, 0, 2], [2, 0, 1]])
+    inverted = jax.vmap(jaxops.invert_permutation)(good)
+    np.testing.assert_array_equal(inverted, np.argsort(good, axis=1))
+    bad = good.at[1, 2].set(0)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jax.vmap(jaxops.invert_permutation)(bad)
+    assert (info.value.position, info.value.index, info.value.bound) == ((1, 2), 0, 3)
+
+
+@pytest.mark.parametrize("x", [[0, 0], [1, 2], [-1, 0]])
+def test_no_permutation_is_an_error_in_every_way(x):
+    testing.assert_out_of_bounds(jaxops.invert_permutation, np.array(x, np.int32))
+
+
+def test_of_equal_numbers_the_first_counts():
+    x = np.array([1, 7, 1, 0, -1], np.int32)
+    assert jaxops.invert_permutation(x, mode="fill").tolist() == [3, 0, 0, 0, 0]
+
+
+def test_dtypes_of_positions(x64):
+    for dtype in (np.int8, np.uint16, np.uint32, np.int64, np.uint64):
+        expected = np.int64 if x64 and np.dtype(dtype).itemsize == 8 else np.int32
+        assert jaxops.invert_permutation(np.array([1, 0], dtype)).dtype == expected
+        assert jaxops.unravel_index(np.array([1, 0], dtype), [2, 3]).dtype == expected
+
+
+def test_products_of_64_bits():
+    with jax.enable_x64(True):
+        result = jaxops.unravel_index(np.array([2**40 + 5]), [2**21, 2**20])
+    assert result.tolist() == [[2**20], [5]]
+    assert jaxops.unravel_index(np.array([2**40]), [2, 3], mode="clip").tolist() == [[1], [2]]

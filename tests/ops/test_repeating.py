@@ -1,0 +1,95 @@
+"""repeat beyond the harness: exact sizes, traced repeats, strings, large sums."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+CASES = {
+    "all": (X, 2, None),
+    "rows": (X, [2, 0], 0),
+    "columns": (X, [0, 1, 3], -1),
+    "vector-of-one": (X, [2], 1),
+    "flat": (X, [0, 1, 2, 0, 0, 1], None),
+    "scalar": (np.float32(3), 4, 0),
+    "nothing": (X, [0, 0], 0),
+    "of-nothing": (np.zeros((0, 2)), [], 0),
+    "no-elements": (np.zeros((2, 0)), [1, 2], 0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exactly_and_padded(case):
+    x, repeats, axis = CASES[case]
+    repeats = np.asarray(repeats, np.int32)
+    expected = np.repeat(x, repeats, axis)
+    result, total = jaxops.repeat(x, repeats, axis, return_size=True)
+    place = axis or 0
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(jax.jit(lambda x: jaxops.repeat(x, repeats, axis))(x), expected)
+
+    @jax.jit
+    def padded(x, repeats):
+        size = expected.shape[place] + 1
+        return jaxops.repeat(x, repeats, axis, size=size, fill_value=-1, return_size=True)
+
+    held, sum_of_repeats = padded(x, repeats)
+    held = np.moveaxis(np.asarray(held), place, 0)
+    np.testing.assert_array_equal(held[:-1], np.moveaxis(expected, place, 0))
+    assert (held[-1] == -1).all()
+    assert total == sum_of_repeats == expected.shape[place]
+
+
+def test_padding_gets_no_gradient():
+    def total(x, fill, size):
+        kept = jaxops.repeat(x, np.array([2, 0, 1]), size=size, fill_value=fill, mode="fill")
+        return (kept * jnp.arange(1.0, size + 1)).sum()
+
+    for size, expected, of_fill in ((5, [3, 0, 3], 9), (1, [1, 0, 0], 0)):
+        x_bar, fill_bar = jax.grad(total, (0, 1))(jnp.ones(3), 1.0, size)
+        np.testing.assert_array_equal(x_bar, expected)
+        assert fill_bar == of_fill
+
+
+def test_vmap_over_the_repeats():
+    repeats = jnp.array([[1, 0, 2], [0, 4, 0]])
+    result, totals = jax.vmap(lambda r: jaxops.repeat(range(3), r, size=4, return_size=True))(
+        repeats
+    )
+    np.testing.assert_array_equal(result, [[0, 2, 2, 0], [1, 1, 1, 1]])
+    np.testing.assert_array_equal(totals, [3, 4])
+
+
+def test_negative_repeats():
+    repeats = np.array([2, -1, 1])
+    for mode in ("fill", "promise_in_bounds"):
+        result = jaxops.repeat(X[:, 0].repeat(2)[:3], repeats, size=3, mode=mode)
+        np.testing.assert_array_equal(result, [0, 0, 3])
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        jax.vmap(lambda r: jaxops.repeat(range(3), r, size=4))(np.stack([abs(repeats), repeats]))
+    assert (info.value.position, info.value.index) == ((1, 1), -1)
+
+
+def test_sums_beyond_int32():
+    most = 2**31 - 2
+    for repeats in ([1, most, most, most, 0], [1, most, 1, 0, 0], [1, most, 2, 0, 0]):
+        result, total = jaxops.repeat(range(5), repeats, size=3, return_size=True)
+        np.testing.assert_array_equal(result, [0, 1, 1])
+        assert total == 2**31 - 1
+
+
+def test_known_while_tracing():
+    f = jax.jit(lambda x: x.reshape(jaxops.repeat([2, 3], [2, 1])))
+    assert f(jnp.zeros(12)).shape == (2, 2, 3)
+
+
+def test_strings():
+    text = ["a", "b"]
+    np.testing.assert_array_equal(jaxops.repeat(text, 2), ["a", "a", "b", "b"])
+    padded = jaxops.repeat(text, [2, 1], size=4, fill_value="-")
+    np.testing.assert_array_equal(padded, ["a", "a", "b", "-"])
+    cut = jaxops.repeat(text, [-1, 3], size=2, mode="fill")
+    np.testing.assert_array_equal(cut, ["b", "b"])

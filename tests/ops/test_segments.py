@@ -1,0 +1,141 @@
+"""The segment reductions: what the harness of all ops does not see."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import checkify
+from refusals.values import IN_JIT
+
+import jaxops
+
+
+def test_negative_ids_are_dropped_in_every_mode():
+    x = jnp.array([1.0, 2.0, 3.0])
+    for mode in ("device", "error", "fill", "clip", "wrap", "promise_in_bounds"):
+        for ids in (np.array([1, -1, 0], np.int8), np.array([1, -9, 0], np.int32)):
+            result = jaxops.unsorted_segment_sum(x, ids, 3, mode=mode)
+            np.testing.assert_array_equal(result, [3, 1, 0])
+    gradient = jax.grad(lambda x: (jaxops.unsorted_segment_prod(x, [0, -1, 0], 1) ** 2).sum())(x)
+    np.testing.assert_array_equal(gradient, [18, 0, 6])
+
+
+@pytest.mark.parametrize("kind", ["min", "max"])
+def test_gradients_are_shared_among_the_slices_alone(kind):
+    """Not with what stands in a segment that has none, which may be equal to a slice."""
+    info = jnp.finfo(jnp.float32)
+    end = info.max if kind == "min" else info.min
+    function = getattr(jaxops, f"unsorted_segment_{kind}")
+    x = jnp.array([end, 1.0, 1.0])
+    gradient = jax.grad(lambda x: function(x, [0, 1, 1], 3).sum())(x)
+    np.testing.assert_array_equal(gradient, [1, 0.5, 0.5])
+    assert function(x, [0, 1, 1], 3)[2] == end
+    assert function(np.array([1], np.int8), [0], 2)[1] == (127 if kind == "min" else -128)
+
+
+def test_means_of_many():
+    """float16 holds neither the count of the slices nor, of 70,000, a number as large."""
+    ids = np.zeros(70_000, np.int32)
+    ones = jnp.ones(70_000, jnp.float16) / 256
+    for kind, expected in (("mean", 1 / 256), ("sqrt_n", 70_000**0.5 / 256)):
+        function = getattr(jaxops, f"unsorted_segment_{kind}")
+        total = jaxops.unsorted_segment_sum(ones, ids, 1)
+        result = function(ones, ids, 1)
+        scale = float(total[0]) * 256 / 70_000
+        np.testing.assert_allclose(float(result[0]), scale * expected, rtol=2e-3)
+
+
+def test_means_of_integers():
+    for x64, dtype in itertools.product((False, True), (np.int8, np.int32)):
+        with jax.enable_x64(x64):
+            mean = jaxops.unsorted_segment_mean(np.array([1, 2], dtype), [0, 0], 2)
+            assert mean.dtype == (np.float64 if x64 and dtype == np.int32 else np.float32)
+            np.testing.assert_array_equal(mean, [1.5, 0])
+
+
+def test_ids_are_not_looked_at_where_data_have_no_elements():
+    assert jaxops.unsorted_segment_sum(jnp.zeros((1, 0)), [9], 2).shape == (2, 0)
+    with pytest.raises(jaxops.OutOfBoundsError):
+        jaxops.unsorted_segment_mean(jnp.zeros((1, 0)), [9], 2)
+
+
+def test_dropped_products_have_no_gradient():
+    """Not even NaN, where the quotient of a dropped slice and a product is infinite."""
+    x = jnp.array([1e30, 1e30, 1e-30, 0.0], jnp.float32)
+    for ids in ([0, -1, -1, -1], [0, 1, -1, -1]):
+        gradient = jax.grad(lambda x, ids=ids: jaxops.unsorted_segment_prod(x, ids, 2).sum())(x)
+        np.testing.assert_array_equal(gradient, np.array(ids) >= 0)
+
+
+def test_first_that_is_too_large():
+    def program(ids):
+        with jaxops.typed_errors():
+            return jaxops.unsorted_segment_sum(jnp.ones(4), ids, 3)
+
+    for call in (jax.jit(program), program):
+        with pytest.raises((jaxops.OutOfBoundsError, *IN_JIT)) as info:
+            jax.block_until_ready(call(np.array([1, -1, 7, 3])))
+        assert "segment_ids[2] = 7 is out of range [0, 3)" in str(info.value)
+    assert jaxops.unsorted_segment_sum(jnp.ones(1), [-1], 0).shape == (0,)
+
+
+def test_first_that_is_too_large_with_checkify():
+    def program(ids):
+        return jaxops.unsorted_segment_sum(jnp.ones(4), ids, 3)
+
+    error, _ = checkify.checkify(program)(np.array([1, -1, 7, 3]))
+    assert "segment_ids[2] = 7 is out of range [0, 3)" in str(error.get())
+
+
+def test_sorted_ids_say_how_many_segments_there_are():
+    x = jnp.arange(4.0)
+    for ids, number in (([0, 0, 2, 2], 3), ([1, 1, 1, 1], 2), ([0, 0, 0, 9], 10)):
+        for kind in ("sum", "mean", "prod", "min", "max"):
+            assert getattr(jaxops, f"segment_{kind}")(x, ids).shape == (number,)
+        assert jaxops.sparse_segment_sum(x, [0, 1, 2, 3], ids).shape == (number,)
+    assert jaxops.segment_sum(np.zeros((0, 2)), []).shape == (0, 2)
+    known = np.array([0, 0, 1, 1])
+    np.testing.assert_array_equal(jax.jit(lambda x: jaxops.segment_sum(x, known))(x), [1, 5])
+
+
+def test_infinities_are_extrema():
+    rows = np.array([np.inf, -np.inf], np.float32)
+    for kind in ("min", "max"):
+        np.testing.assert_array_equal(getattr(jaxops, f"segment_{kind}")(rows, [0, 1]), rows)
+    small = np.array([-1, 2, 1]).astype(jnp.float8_e4m3fn)  # which has no infinity
+    np.testing.assert_array_equal(jaxops.segment_max(small, [0, 0, 2]).astype(int), [2, 0, 1])
+
+
+def test_means_of_sorted_integers_are_rounded_towards_0():
+    for dtype in (np.int8, np.int32):
+        mean = jaxops.segment_mean(np.array([-1, -2, 1, 2], dtype), [0, 0, 2, 2])
+        assert mean.dtype == dtype
+        np.testing.assert_array_equal(mean, [-1, 0, 1])
+    many = jaxops.segment_mean(np.ones(300, np.uint8), np.zeros(300, int))
+    np.testing.assert_array_equal(many, [300 % 256 // 300])
+
+
+def test_ids_of_narrow_types_that_decrease():
+    """As numbers of 8 bits without a sign their steps would not be negative."""
+    with pytest.raises(jaxops.OutOfBoundsError, match="is less than the one before, 200"):
+        jaxops.segment_sum(np.ones(2), np.array([200, 100], np.uint8))
+
+
+def test_unsorted_ids_are_combined_where_they_are_no_error():
+    filled = jaxops.segment_sum([1.0, 2.0, 4.0, 8.0], [1, 0, 5, 1], num_segments=2, mode="fill")
+    np.testing.assert_array_equal(filled, [2, 9])
+
+
+def test_rows_of_tables_have_sparse_gradients():
+    table = jnp.arange(12.0).reshape(6, 2)
+
+    def loss(params):
+        return jaxops.sparse_segment_mean(params["t"], [5, 1, 5], [0, 0, 1]).sum()
+
+    value, grads = jaxops.sparse_value_and_grad(loss, tables="t")({"t": table})
+    assert isinstance(grads["t"], jaxops.IndexedSlices)
+    dense = jax.value_and_grad(loss)({"t": table})
+    np.testing.assert_array_equal(value, dense[0])
+    np.testing.assert_array_equal(grads["t"].to_dense(), dense[1]["t"])

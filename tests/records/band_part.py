@@ -1,0 +1,57 @@
+"""What is known of the functions of `_ops/band_part.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, floats
+
+
+def matrix_band_part(x, lower, upper):
+    out = np.zeros_like(x)
+    for at in np.ndindex(*x.shape):
+        *_, row, column = at
+        if (lower < 0 or row - column <= lower) and (upper < 0 or column - row <= upper):
+            out[at] = x[at]
+    return out
+
+
+def matrix_transpose(x):
+    out = np.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
+    for *batch, row, column in np.ndindex(*x.shape):
+        out[(*batch, column, row)] = x[(*batch, row, column)]
+    return out
+
+
+def band_case(shape, lower, upper):
+    return Case(
+        lambda x: jaxops.matrix_band_part(x, lower, upper),
+        lambda x: matrix_band_part(x, lower, upper),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "matrix_band_part": Record(
+        call={"input": DATA, "num_lower": ("int", 1), "num_upper": ("int", 0)},
+        cases={
+            "": band_case((2, 4, 3), 2, 1),
+            "triangle": band_case((3, 4), 0, -1),
+            "empty": band_case((0, 2), -1, 1),
+        },
+        exports=[
+            Export("(x, -1, 0)", lambda x: jaxops.matrix_band_part(x, -1, 0), ("a, b, c",)),
+        ],
+        section="Slicing and joining",
+        readme="`tf.linalg.band_part` | `matrix_band_part` | - | in the band | -",
+    ),
+    "matrix_transpose": Record(
+        call={"a": DATA, "conjugate": ("word", True)},
+        cases={
+            "": Case(jaxops.matrix_transpose, matrix_transpose, (floats(2, 3, 4),)),
+            "empty": Case(jaxops.matrix_transpose, matrix_transpose, (floats(0, 2),)),
+        },
+        exports=[Export("(x)", jaxops.matrix_transpose, ("a, b, c",))],
+        section="Shapes and shaping",
+        readme="`tf.linalg.matrix_transpose` | `matrix_transpose` | - | transposed | -",
+    ),
+}

@@ -1,0 +1,127 @@
+"""What is known of the functions of `_ops/diagonals.py`."""
+# A band is two numbers in a row.
+# pyright: reportCallIssue=false
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, X, floats
+
+
+def places(rows, columns, k, align):
+    """Of the diagonals: where each element lies in the matrix, and where in the array of them."""
+    low, high = (k, k) if isinstance(k, int) else k
+    on = {
+        d: [(r, r + d) for r in range(rows) if 0 <= r + d < columns] for d in range(low, high + 1)
+    }
+    length = max(map(len, on.values()))
+    above, below = align.split("_")
+    for d, elements in on.items():
+        is_right = (above if d > 0 else below) == "RIGHT"
+        first = length - len(elements) if is_right else 0
+        for n, at in enumerate(elements):
+            yield at, (first + n,) if low == high else (high - d, first + n)
+
+
+def held(rows, columns, k, align):
+    """The shape of the array of those diagonals."""
+    found = [place for _, place in places(rows, columns, k, align)]
+    count = () if isinstance(k, int) else (k[1] - k[0] + 1,)
+    return (*count, max((place[-1] + 1 for place in found), default=0))
+
+
+def matrix_set_diag(x, diagonal, k, align):
+    out = x.copy()
+    for at, place in places(*x.shape[-2:], k, align):
+        out[(..., *at)] = diagonal[(..., *place)]
+    return out
+
+
+def matrix_diag_part(x, k, align):
+    out = np.zeros((*x.shape[:-2], *held(*x.shape[-2:], k, align)), x.dtype)
+    for at, place in places(*x.shape[-2:], k, align):
+        out[(..., *place)] = x[(..., *at)]
+    return out
+
+
+def part_case(shape, k, align="RIGHT_LEFT"):
+    return Case(
+        lambda x: jaxops.matrix_diag_part(x, k=k, align=align),
+        lambda x: matrix_diag_part(x, k, align),
+        (floats(*shape),),
+    )
+
+
+def set_case(shape, k, align="RIGHT_LEFT"):
+    own = (*shape[:-2], *held(*shape[-2:], k, align))
+    return Case(
+        lambda x, y: jaxops.matrix_set_diag(x, y, k=k, align=align),
+        lambda x, y: matrix_set_diag(x, y, k, align),
+        (floats(*shape), floats(*own)),
+    )
+
+
+def diag_case(shape, k, sizes, align="RIGHT_LEFT", **given):
+    """With the matrices' shape."""
+    return Case(
+        lambda x: jaxops.matrix_diag(x, k=k, align=align, **given),
+        lambda x: matrix_set_diag(np.zeros(sizes, x.dtype), x, k, align),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "matrix_diag": Record(
+        call={
+            "diagonal": DATA,
+            "k": ("int", 1),
+            "num_rows": ("int", 3),
+            "num_cols": ("int", 4),
+            "padding_value": ("scalar", 7.0),
+            "align": ("word", "LEFT_LEFT"),
+        },
+        cases={
+            "": diag_case((2, 3), -1, (2, 4, 4)),
+            "band": diag_case((3, 3), (-1, 1), (3, 4), num_cols=4),
+            "empty": diag_case((2, 0), 0, (2, 0, 0)),
+        },
+        exports=[Export("(x)", jaxops.matrix_diag, ("a, 3",))],
+        section="Slicing and joining",
+        readme="`tf.linalg.diag` | `matrix_diag` | static `k` and sizes | those diagonals | -",
+    ),
+    "matrix_diag_part": Record(
+        call={
+            "input": DATA,
+            "k": ("int", -1),
+            "padding_value": ("scalar", 7.0),
+            "align": ("word", "LEFT_LEFT"),
+        },
+        cases={
+            "": part_case((2, 3, 4), (-1, 2)),
+            "one": part_case((4, 3), -2),
+            "left-right": part_case((4, 3), (-2, 1), "LEFT_RIGHT"),
+            "empty": part_case((0, 2, 2), 0),
+        },
+        exports=[Export("(x)", jaxops.matrix_diag_part, ("a, 3, 4",))],
+        section="Slicing and joining",
+        readme="`tf.linalg.diag_part` | `matrix_diag_part` | static `k` | on those diagonals | -",
+    ),
+    "matrix_set_diag": Record(
+        call={
+            "input": DATA,
+            "diagonal": ("data", X[:3, 0]),
+            "k": ("int", -1),
+            "align": ("word", "LEFT_LEFT"),
+        },
+        cases={
+            "": set_case((2, 3, 3), 1),
+            "band": set_case((4, 3), (-2, 1), "RIGHT_RIGHT"),
+            "empty": set_case((0, 2, 2), 0),
+        },
+        exports=[
+            Export("(x, y)", jaxops.matrix_set_diag, ("a, 3, 4", "a, 3")),
+        ],
+        section="Slicing and joining",
+        readme="`tf.linalg.set_diag` | `matrix_set_diag` | static `k` | split in two | -",
+    ),
+}

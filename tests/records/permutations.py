@@ -1,0 +1,134 @@
+"""What is known of the functions of `_ops/permutations.py`."""
+
+import jax.numpy as jnp
+import numpy as np
+
+import jaxops
+from records.record import (
+    LENGTH,
+    MODES,
+    NUMBERS,
+    Case,
+    Export,
+    OutOfBounds,
+    Record,
+    int32s,
+    place_of,
+)
+
+
+def unravel_index(indices, dims, mode="fill"):
+    out = np.zeros((len(dims), *np.shape(indices)), np.float32)
+    size = int(np.prod(dims))
+    for at in np.ndindex(*np.shape(indices)):
+        place = place_of((int(indices[at]),), (size,), mode if mode in MODES[2:5] else "fill")
+        rest = 0 if place is None else place[0]
+        for d in reversed(range(len(dims))):
+            rest, out[(d, *at)] = divmod(rest, dims[d])
+    return out
+
+
+def unravel_case(indices, dims):
+    return Case(
+        lambda i, **k: jaxops.unravel_index(i, dims, **k).astype(np.float32),
+        lambda i, **k: unravel_index(i, dims, **k),
+        (),
+        int32s(indices),
+        MODES,
+    )
+
+
+def invert_permutation(x, mode="fill"):
+    out = np.zeros(x.shape, np.float32)
+    for i in reversed(range(x.size)):  # of equal ones the first counts
+        if 0 <= int(x[i]) < x.size:
+            out[int(x[i])] = i
+    return out
+
+
+def invert_case(x):
+    return Case(
+        lambda x, **k: jaxops.invert_permutation(x, **k).astype(np.float32),
+        invert_permutation,
+        (),
+        int32s(x),
+        ("device", "error", "fill", "promise_in_bounds"),
+    )
+
+
+ORDER = np.array([2, 0, 3, 1], np.int32)
+
+RECORDS = {
+    "unravel_index": Record(
+        call={
+            "indices": ("integers", NUMBERS),
+            "dims": ("ints", [2, 3]),
+            "mode": ("word", "fill"),
+        },
+        cases={
+            "": unravel_case([5, 0, 4], [2, 3]),
+            "scalar": unravel_case(7, [3, 3]),
+            "empty": unravel_case([], [2, 3]),
+        },
+        out_of_bounds={
+            "": OutOfBounds(
+                lambda i, **k: jaxops.unravel_index(i, [2, 3], **k).astype(np.float32),
+                np.array([5, 0], np.int32),
+                np.array([5, 6], np.int32),
+                "indices[1] = 6 is not in [0, 6)",
+                (1,),
+                6,
+                6,
+            )
+        },
+        narrow={
+            "": (
+                lambda i, **k: jaxops.unravel_index(i, [30, 10], **k),
+                lambda i: np.stack(np.unravel_index(i, (30, 10))).astype(np.int32),
+            )
+        },
+        of_dtype=("indices",),
+        exports=[
+            Export(
+                "(i, [2, 3])", lambda i: jaxops.unravel_index(i, [2, 3], mode="fill"), ("n int",)
+            )
+        ],
+        section="Indexing",
+        readme="`tf.unravel_index` | - | static `dims` | - | `indices`",
+    ),
+    "invert_permutation": Record(
+        call={"x": ("integers", ORDER), "mode": ("word", "fill")},
+        cases={"": invert_case([2, 0, 3, 1]), "empty": invert_case([])},
+        out_of_bounds={
+            "": OutOfBounds(
+                lambda x, **k: jaxops.invert_permutation(x, **k).astype(np.float32),
+                ORDER,
+                np.array([2, 0, 4, 1], np.int32),
+                "x[2] = 4 is not between 0 and 4",
+                (2,),
+                4,
+                4,
+            ),
+            "duplicate": OutOfBounds(
+                lambda x, **k: jaxops.invert_permutation(x, **k).astype(np.float32),
+                ORDER,
+                np.array([2, 0, 0, 1], np.int32),
+                "x[2] = 0 is duplicated in the input.",
+                (2,),
+                0,
+                4,
+            ),
+        },
+        narrow={
+            "": (
+                # The first of equal ones counts, so the repetitions change nothing.
+                lambda i: jaxops.invert_permutation(jnp.tile(i, LENGTH // 4), mode="fill"),
+                lambda i: invert_permutation(np.tile(i, LENGTH // 4)),
+            )
+        },
+        of_dtype=("x",),
+        exports=[Export("(x)", lambda x: jaxops.invert_permutation(x, mode="fill"), ("n int",))],
+        section="Indexing",
+        readme="`tf.math.invert_permutation` | `invert_permutation` | - | - | `x`",
+    ),
+}

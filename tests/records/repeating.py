@@ -1,0 +1,56 @@
+"""What is known of the functions of `_ops/repeating.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, HELD, NUMBERS, Case, Export, Record, fitted, floats
+
+
+def repeat(x, repeats, axis=None, size=None):
+    x = np.asarray(x)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    rows = np.moveaxis(x, axis, 0)
+    counts = np.broadcast_to(repeats, len(rows))
+    copies = [row for row, count in zip(rows, counts, strict=True) for _ in range(count)]
+    return np.moveaxis(fitted(copies, rows.shape[1:], x.dtype, size, 0), 0, axis)
+
+
+def repeat_case(shape, repeats, axis=None, size=None, **options):
+    return Case(
+        lambda x: jaxops.repeat(x, np.asarray(repeats, np.int32), axis, size=size, **options),
+        lambda x: repeat(x, repeats, axis, size),
+        (floats(*shape),),
+    )
+
+
+RECORDS = {
+    "repeat": Record(
+        call={
+            "input": DATA,
+            "repeats": ("integers", NUMBERS),
+            "axis": ("int", 0),
+            **HELD,
+        },
+        cases={
+            "evenly": repeat_case((2, 3), 2, 1),
+            "each": repeat_case((2, 3), [2, 0, 1], -1),
+            "padded": repeat_case((3, 2), [2, 0, 1], 0, 4),
+            "cut": repeat_case((2, 2), [1, 2, 0, 3], None, 4, mode="fill"),
+            "empty": repeat_case((0, 2), 3, 0),
+        },
+        exports=[
+            Export("(x, 2, 1)", lambda x: jaxops.repeat(x, 2, 1), ("n, m",)),
+            Export(
+                "(x, repeats, 0, size=5)",
+                lambda x, i: jaxops.repeat(x, i, 0, size=5, mode="fill"),
+                ("n, m", "n int"),
+            ),
+        ],
+        section="Slicing and joining",
+        readme=(
+            "`tf.repeat` | - | static `repeats` or `size=` | summed over copies | "
+            "what `size=` holds; repeats"
+        ),
+    ),
+}

@@ -1,0 +1,67 @@
+"""What is known of the functions of `_ops/rolling.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, X, floats
+
+
+def roll(x, shift, axis):
+    out = np.empty(x.shape, x.dtype)
+    for at in np.ndindex(*x.shape):
+        place = list(at)
+        for by, dim in zip(shift, axis, strict=True):
+            place[dim] = (place[dim] + by) % x.shape[dim]
+        out[tuple(place)] = x[at]
+    return out
+
+
+def roll_case(shape, shift, axis):
+    return Case(
+        lambda x: jaxops.roll(x, shift, axis), lambda x: roll(x, shift, axis), (floats(*shape),)
+    )
+
+
+def meshgrid(*args, indexing):
+    order = [1, 0, *range(2, len(args))] if indexing == "xy" else [*range(len(args))]
+    out = [np.empty([args[axis].size for axis in order], x.dtype) for x in args]
+    for at in np.ndindex(*out[0].shape):
+        for n, x in enumerate(args):
+            out[n][at] = x[at[order[n]]]
+    return out
+
+
+def meshgrid_case(sizes, which, indexing):
+    return Case(
+        lambda *args: jaxops.meshgrid(*args, indexing=indexing)[which],
+        lambda *args: meshgrid(*args, indexing=indexing)[which],
+        tuple(floats(size) for size in sizes),
+    )
+
+
+RECORDS = {
+    "meshgrid": Record(
+        call={"args": ("arrays", [X[0], X[1, :2]]), "indexing": ("word", "ij")},
+        cases={
+            "xy": meshgrid_case((3, 2, 4), 0, "xy"),
+            "ij": meshgrid_case((3, 2, 4), 1, "ij"),
+            "empty": meshgrid_case((0, 2), 1, "xy"),
+        },
+        exports=[Export("(x, y)", lambda x, y: jaxops.meshgrid(x, y), ("a", "b"))],
+        section="Shapes and shaping",
+        readme="`tf.meshgrid` | `meshgrid` | - | summed over the copies | -",
+    ),
+    "roll": Record(
+        call={"input": DATA, "shift": ("integers", [1, -5]), "axis": ("ints", [0, 1])},
+        cases={
+            "": roll_case((3, 4), [7, -1, 0], [-1, 0, 0]),
+            "empty": roll_case((2, 0), [1], [1]),
+        },
+        exports=[
+            Export("(x, i, 0)", lambda x, i: jaxops.roll(x, i, 0), ("a, b", " int")),
+            Export("(x, 2, 0)", lambda x: jaxops.roll(x, 2, 0), ("a, b",)),
+        ],
+        section="Slicing and joining",
+        readme="`tf.roll` | - | static `axis` | rolled back | -",
+    ),
+}

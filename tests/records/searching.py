@@ -1,0 +1,88 @@
+"""What is known of the functions of `_ops/searching.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import LENGTH, NUMBERS, Case, Export, Record, floats
+
+
+def sequence_mask(lengths, maxlen, dtype=bool):
+    lengths = np.asarray(lengths)
+    out = np.zeros((*lengths.shape, maxlen), dtype)
+    for at in np.ndindex(*out.shape):
+        out[at] = at[-1] < lengths[at[:-1]]
+    return out
+
+
+def searchsorted(rows, values, side="left"):
+    out = np.zeros(values.shape, np.int32)
+    for at in np.ndindex(*values.shape):
+        row = rows[at[:-1]]
+        before = row < values[at] if side == "left" else row <= values[at]
+        out[at] = before.sum()
+    return out
+
+
+def times(ours, theirs):
+    """A case of integers, or bools, by what they are multiplied with."""
+    return Case(
+        lambda x: x[0] * ours().astype(np.float32),
+        lambda x: x[0] * theirs().astype(np.float32),
+        (floats(1),),
+    )
+
+
+def mask_case(*args):
+    return times(lambda: jaxops.sequence_mask(*args), lambda: sequence_mask(*args))
+
+
+def search_case(rows, values, side):
+    args = np.asarray(rows, np.float32), np.asarray(values, np.float32), side
+    return times(lambda: jaxops.searchsorted(*args), lambda: searchsorted(*args))
+
+
+ROWS = [[0, 3, 3, 8, 9], [1, 2, 3, 4, 5]]
+VALUES = [[9.5, 3, -1], [0, 6, 2]]
+RECORDS = {
+    "sequence_mask": Record(
+        call={
+            "lengths": ("integers", NUMBERS),
+            "maxlen": ("int", 3),
+            "dtype": ("dtype", "int32"),
+        },
+        cases={"": mask_case([[2, 0], [-1, 7]], 3), "empty": mask_case([1, 2], 0)},
+        narrow={
+            "": (
+                lambda i, **k: jaxops.sequence_mask(i, LENGTH),
+                lambda i: np.arange(LENGTH) < i[:, None],
+            )
+        },
+        of_dtype=("lengths",),
+        exports=[
+            Export("(lengths, 5)", lambda i: jaxops.sequence_mask(i, 5), ("n int",)),
+            Export(
+                "(lengths, x.shape[1])",
+                lambda x, i: jaxops.sequence_mask(i, x.shape[1]),
+                ("n, m", "n int"),
+            ),
+        ],
+        section="Indexing",
+        readme="`tf.sequence_mask` | `sequence_mask` | static `maxlen` | - | -",
+    ),
+    "searchsorted": Record(
+        call={
+            "sorted_sequence": ("data", np.array([1, 3, 5], np.float32)),
+            "values": ("data", np.array([0, 3, 4, 9], np.float32)),
+            "side": ("word", "right"),
+            "out_type": ("dtype", "int32"),
+        },
+        cases={
+            "left": search_case(ROWS, VALUES, "left"),
+            "right": search_case(ROWS, VALUES, "right"),
+            "empty": search_case(np.zeros((2, 0)), VALUES, "left"),
+        },
+        exports=[Export("(rows, values)", jaxops.searchsorted, ("b, n", "b, m"))],
+        section="Indexing",
+        readme="`tf.searchsorted` | - | - | - | -",
+    ),
+}

@@ -1,0 +1,103 @@
+"""What is known of the functions of `_ops/segments.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import (
+    DATA,
+    DETERMINISTIC,
+    LENGTH,
+    MODE,
+    MODES,
+    TABLE,
+    Case,
+    Export,
+    OutOfBounds,
+    Record,
+    X,
+    filled,
+    floats,
+    int32s,
+    place_of,
+)
+from records.unsorted_segments import GRADIENTS, KINDS, SUMS
+
+SORTED = ("integers", np.array([0, 0, 1, 3], np.int32))
+
+
+def segments(kind, data, segment_ids, num_segments, mode="fill", indices=None):
+    data = np.asarray(data)
+    rows = [[] for _ in range(num_segments)]
+    for k, number in enumerate(segment_ids):
+        place = place_of((int(number),), (num_segments,), mode)
+        row = (k,) if indices is None else place_of((int(indices[k]),), data.shape[:1], mode)
+        if place is not None:
+            rows[place[0]].append(np.zeros_like(data[0]) if row is None else data[row])
+    out = np.full((num_segments, *data.shape[1:]), int(kind == "prod"), data.dtype)
+    for number, of_segment in enumerate(rows):
+        if of_segment:
+            out[number] = KINDS[kind][0](of_segment)
+    return out
+
+
+def case(kind, segment_ids, num_segments, *row):
+    op = getattr(jaxops, f"segment_{kind}")
+    return Case(
+        lambda x, i, **k: op(x, i, num_segments=num_segments, **k),
+        lambda x, i, **k: segments(kind, x, i, num_segments, **k),
+        (floats(len(segment_ids), *row),),
+        int32s(segment_ids),
+        MODES,
+        linear=kind in SUMS,
+        has_deterministic=kind in SUMS,
+    )
+
+
+def record(kind):
+    name = f"segment_{kind}"
+    op = getattr(jaxops, name)
+    call = {"data": DATA, "segment_ids": SORTED, "num_segments": ("int", 4), "mode": MODE}
+    return Record(
+        {**call, "deterministic": DETERMINISTIC} if kind in SUMS else call,
+        cases={
+            "rows": case(kind, [0, 1, 1, 1, 1, 3], 4, 2),
+            "empty": case(kind, [], 2, 2),
+        },
+        out_of_bounds={
+            "": OutOfBounds(
+                lambda i, **k: op(X[:2], i, num_segments=3, **k),
+                [0, 2],
+                [0, 3],
+                "segment_ids[1] = 3 is not in [0, 3)",
+                (1,),
+                3,
+                3,
+            )
+        },
+        narrow={
+            "": (
+                lambda i: op(TABLE[:4], i, num_segments=LENGTH, mode="fill"),
+                lambda i: segments(kind, TABLE[:4], i, LENGTH),
+            )
+        },
+        exports=[
+            Export(
+                "(x, i, num_segments=3)",
+                filled(op, num_segments=3),
+                ("n, b", "n int"),
+            ),
+            Export(
+                "(x, i, num_segments=y.shape[0])",
+                lambda x, i, y: op(x, i, num_segments=y.shape[0], mode="fill"),
+                ("n, b", "n int", "a, b"),
+            ),
+        ],
+        section="Indexing",
+        readme=(
+            f"`tf.math.{name}` | `{name}` | static `num_segments` | {GRADIENTS[kind]} | "
+            "ids out of range or not sorted"
+        ),
+    )
+
+
+RECORDS = {f"segment_{kind}": record(kind) for kind in KINDS if kind != "sqrt_n"}

@@ -1,0 +1,52 @@
+"""What is known of the functions of `_ops/setdiff1d.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import HELD, NUMBERS, Case, Export, Record, fitted
+
+
+def setdiff1d(x, y, size=None):
+    places = [i for i, value in enumerate(x) if not any(value == other for other in y)]
+    return fitted([x[i] for i in places], (), x.dtype, size, 0), fitted(places, (), int, size, 0)
+
+
+def setdiff_case(x, y, part, size):
+    y = np.array(y, np.float32)
+    return Case(
+        lambda x: jaxops.setdiff1d(x, y, size=size)[part].astype(np.float32),
+        lambda x: setdiff1d(x, y, size)[part].astype(np.float32),
+        (np.asarray(x, np.float32),),
+        linear=False,  # which elements are taken depends on them
+    )
+
+
+RECORDS = {
+    "setdiff1d": Record(
+        call={
+            "x": ("integers", NUMBERS),
+            "y": ("integers", NUMBERS[:1]),
+            "index_dtype": ("dtype", "int32"),
+            **HELD,
+            "fill_value": ("scalar", 7),
+        },
+        cases={
+            "": setdiff_case([6, 3, 6, 1], [6, 6, 10], 0, 4),
+            "idx": setdiff_case([6, 3, 6, 1], [6, 6, 10], 1, 4),
+            "empty": setdiff_case([], [1], 0, 2),
+        },
+        of_dtype=("x", "y"),
+        exports=[
+            Export(
+                "(x, y, size=4)",
+                lambda x, y: jaxops.setdiff1d(x, y, size=4, mode="fill"),
+                ("n", "m"),
+            )
+        ],
+        section="Indexing",
+        readme=(
+            "`tf.compat.v1.setdiff1d` | `listdiff`, `setdiff1d` | static `size=` | "
+            "to the elements of `x` | what `size=` holds"
+        ),
+    )
+}

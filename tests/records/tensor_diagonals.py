@@ -1,0 +1,45 @@
+"""What is known of the functions of `_ops/tensor_diagonals.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, floats
+
+
+def tensor_diag(diagonal):
+    out = np.zeros(diagonal.shape * 2, diagonal.dtype)
+    for at in np.ndindex(*diagonal.shape):
+        out[at * 2] = diagonal[at]
+    return out
+
+
+def tensor_diag_part(x):
+    out = np.zeros(x.shape[: x.ndim // 2], x.dtype)
+    for at in np.ndindex(*out.shape):
+        out[at] = x[at * 2]
+    return out
+
+
+RECORDS = {
+    "tensor_diag": Record(
+        call={"diagonal": DATA},
+        cases={
+            "": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 3),)),
+            "empty": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 0),)),
+        },
+        exports=[Export("(x)", jaxops.tensor_diag, ("a, b",))],
+        section="Slicing and joining",
+        readme="`tf.linalg.tensor_diag` | `diag` | - | the diagonal | -",
+    ),
+    "tensor_diag_part": Record(
+        call={"input": ("data", np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2))},
+        cases={
+            "": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(2, 3, 2, 3),)),
+            "scalar": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(),)),
+            "empty": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(2, 0, 2, 0),)),
+        },
+        exports=[Export("(x)", jaxops.tensor_diag_part, ("a, b, a, b",))],
+        section="Slicing and joining",
+        readme="`tf.linalg.tensor_diag_part` | `diag_part` | - | on the diagonal | -",
+    ),
+}

@@ -1,0 +1,60 @@
+"""What is known of the functions of `_ops/where.py`."""
+
+import numpy as np
+
+import jaxops
+from records.record import DATA, Case, Export, Record, X, floats
+
+
+def where(condition, x, y):
+    condition, x, y = np.broadcast_arrays(condition, x, y)
+    out = np.empty(x.shape, x.dtype)
+    for at in np.ndindex(*x.shape):
+        out[at] = x[at] if condition[at] else y[at]
+    return out
+
+
+def where_case(condition, *shapes):
+    return Case(
+        lambda x, y: jaxops.where(condition, x, y),
+        lambda x, y: where(condition, x, y),
+        tuple(floats(*shape) for shape in shapes),
+    )
+
+
+RECORDS = {
+    "where": Record(
+        call={
+            "condition": ("bools", np.array([True, False, True])),
+            "x": DATA,
+            "y": ("data", X + 1),
+            # Of positions, which a call without x and y returns.
+            "size": ("word", None),
+            "fill_value": ("word", None),
+            "return_size": ("word", False),
+            "mode": ("word", "device"),
+        },
+        cases={
+            "": where_case([[True], [False]], (2, 3), (3,)),
+            "empty": where_case(np.zeros((0, 1), bool), (2,), (0, 2)),
+        },
+        exports=[
+            Export(
+                "(condition, x, y)",
+                lambda c, x, y: jaxops.where(c, x, y),
+                ("n, m bool", "n, m", "m"),
+            ),
+            Export(
+                "(condition, size=3)",
+                lambda c: jaxops.where(c, size=3, mode="fill"),
+                ("n, m bool",),
+            ),
+        ],
+        of_dtype=("x", "y"),
+        section="Indexing",
+        readme=(
+            "`tf.where` | `where`, `select` | static `size=` of positions | "
+            "selected, to `x` and `y` | what `size=` holds"
+        ),
+    ),
+}

@@ -1,0 +1,85 @@
+"""Refused calls: embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse."""
+
+# pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
+
+import jax
+import numpy as np
+
+import jaxops
+from jaxops import SparseTensor
+from refusals.values import X
+
+IDS = SparseTensor([[0, 0], [1, 1]], [1, 0], (2, 2))
+_TABLES = {"embedding_lookup_sparse": "params", "safe_embedding_lookup_sparse": "embedding_weights"}
+
+
+def _of_both(name):
+    """What both lookups of sparse ids refuse."""
+    lookup = getattr(jaxops, name)
+    table = _TABLES[name]
+    safe = name.startswith("safe")
+    ids, weights = ("sparse_ids", "sparse_weights") if safe else ("sp_ids", "sp_weights")
+    return {
+        f"{name}-{table}-scalar": (
+            lambda: lookup(np.float32(1), IDS, None), ValueError, f"{name}: {table} must have rank 1 at least; received a scalar"),
+        f"{name}-{table}-ints": (
+            lambda: lookup(np.ones((4, 2), int), IDS, None), TypeError, f"{name}: {table} must have a real float dtype; received int32"),
+        f"{name}-{table}-no-division": (
+            lambda: lookup([X[:1], X[1:]], IDS, None), ValueError, f"{name}: {table} must be tables of equal numbers of rows, of which the first may have one more; received [1, 3]"),
+        f"{name}-{ids}-list": (
+            lambda: lookup(X, [1, 0], None), TypeError, f"{name}: {ids} must be a SparseTensor, with indices, values and dense_shape; received [1, 0]"),
+        f"{name}-{ids}-floats": (
+            lambda: lookup(X, SparseTensor([[0, 0]], [1.0], (2, 2)), None), TypeError, f"{name}: {ids}.values must have an integer dtype; received float64"),
+        f"{name}-{ids}-places": (
+            lambda: lookup(X, SparseTensor([[0, 0]], [1, 2], (2, 2)), None), ValueError, f"{name}: {ids} must have values of shape (n,), and indices of shape (n, 2) for its dense_shape (2, 2); received shapes (2,) and (1, 2)"),
+        f"{name}-{ids}-negative-shape": (
+            lambda: lookup(X, SparseTensor([[0, 0]], [1], (2, -2)), None), ValueError, f"{name}: {ids}.dense_shape must not be negative; received (2, -2)"),
+        f"{name}-{weights}-list": (
+            lambda: lookup(X, IDS, [1.0, 2.0]), TypeError, f"{name}: {weights} must be a SparseTensor, with indices, values and dense_shape; received [1.0, 2.0]"),
+        f"{name}-{weights}-fewer": (
+            lambda: lookup(X, IDS, SparseTensor([[0, 0]], [1.0], (2, 2))), ValueError, f"{name}: {weights} must have the places of {ids}; received 1 values of shape (2, 2) for 2 ids of shape (2, 2)"),
+        f"{name}-combiner-max": (
+            lambda: lookup(X, IDS, None, "max"), ValueError, f"{name}: combiner must be one of mean, sqrtn, sum; received 'max'"),
+        f"{name}-max_norm-traced": (
+            lambda: jax.jit(lambda n: lookup(X, IDS, None, max_norm=n))(2.0), TypeError, f"{name}: max_norm must be static; received a traced array of shape ()"),
+        f"{name}-max_norm-word": (
+            lambda: lookup(X, IDS, None, max_norm="2"), TypeError, f"{name}: max_norm must be a static number; received '2'"),
+        f"{name}-allow_fast_lookup-int": (
+            lambda: lookup(X, IDS, None, allow_fast_lookup=1), TypeError, f"{name}: allow_fast_lookup must be a static bool; received 1"),
+        f"{name}-mode-unknown": (
+            lambda: lookup(X, IDS, None, mode="drop"), ValueError, f"{name}: mode must be one of"),
+        f"{name}-deterministic-int": (
+            lambda: lookup(X, IDS, None, deterministic=1), TypeError, f"{name}: deterministic must be a static bool; received 1"),
+    }  # fmt: skip
+
+
+CALLS = {
+    **_of_both("embedding_lookup_sparse"),
+    **_of_both("safe_embedding_lookup_sparse"),
+    "embedding_lookup_sparse-sp_ids-rank": (
+        lambda: jaxops.embedding_lookup_sparse(X, SparseTensor([[0]], [1], (2,)), None), ValueError, "embedding_lookup_sparse: sp_ids must have rank 2; received shape (2,)"),
+    "safe_embedding_lookup_sparse-sparse_ids-scalar": (
+        lambda: jaxops.safe_embedding_lookup_sparse(X, SparseTensor(np.zeros((1, 0), int), [1], ())), ValueError, "safe_embedding_lookup_sparse: sparse_ids must have rank 1 at least; received a scalar"),
+    "safe_embedding_lookup_sparse-default_id-float": (
+        lambda: jaxops.safe_embedding_lookup_sparse(X, IDS, default_id=1.0), TypeError, "safe_embedding_lookup_sparse: default_id must be a static int; received 1.0"),
+    "embedding_lookup-params-none": (
+        lambda: jaxops.embedding_lookup(None, [0]), TypeError, "embedding_lookup: params[0] must be an array of numbers or bools; received None"),
+    "embedding_lookup-params-empty": (
+        lambda: jaxops.embedding_lookup([], [0]), ValueError, "embedding_lookup: params must hold one table at least; received []"),
+    "embedding_lookup-params-other-shapes": (
+        lambda: jaxops.embedding_lookup([X, X[:, :1]], [0]), ValueError, "embedding_lookup: params must agree in all dimensions but the first; received shapes (4, 3) and (4, 1), of params[1]"),
+    "embedding_lookup-ids-float": (
+        lambda: jaxops.embedding_lookup(X, [0.0]), TypeError, "embedding_lookup: ids must have an integer dtype; received float64"),
+    "embedding_lookup-max_norm-vector": (
+        lambda: jaxops.embedding_lookup(X, [0], [1.0]), TypeError, "embedding_lookup: max_norm must be a static number; received [1.0]"),
+    "embedding_lookup-max_norm-of-ints": (
+        lambda: jaxops.embedding_lookup(np.ones(3, np.int32), [0], 1.0), TypeError, "embedding_lookup: params must have a real float dtype where max_norm is given; received int32"),
+    "embedding_lookup-mode-unknown": (
+        lambda: jaxops.embedding_lookup(X, [0], mode="drop"), ValueError, "embedding_lookup: mode must be one of"),
+    "embedding_lookup-deterministic-int": (
+        lambda: jaxops.embedding_lookup(X, [0], deterministic=1), TypeError, "embedding_lookup: deterministic must be a static bool; received 1"),
+    "SparseTensor-dense_shape-float": (
+        lambda: SparseTensor([[0]], [1], (2.0,)), TypeError, "SparseTensor: dense_shape must be a one-dimensional sequence of ints; received (2.0,)"),
+    "SparseTensor-dense_shape-traced": (
+        lambda: jax.jit(lambda n: SparseTensor([[0]], [1], (n,)))(2), TypeError, "SparseTensor: dense_shape must be static; received a list with a traced value in it"),
+}  # fmt: skip
