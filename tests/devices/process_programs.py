@@ -1,9 +1,12 @@
 """One of two processes, of 4 host devices each: an index out of bounds in the data of the second.
 
-Prints the errors, and the results of good steps after them.
+Writes the errors, and the results of good steps after them, as JSON to the file that it is given:
+Gloo's threads print on standard output, in the middle of one another's lines.
 """
 
+import json
 import sys
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -13,7 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxops
 
-port, rank = sys.argv[1:]
+port, rank, results = sys.argv[1:]
 jax.config.update("jax_num_cpu_devices", 4)
 jax.config.update("jax_cpu_collectives_implementation", "gloo")
 jax.distributed.initialize(f"localhost:{port}", 2, int(rank))
@@ -47,11 +50,15 @@ programs = {
     "sharded-jit": (jax.jit(lookup), put(table, P("d"))),
     "shard_map": (over_shards, put(table, P())),
 }
+outcomes = {}
 for name, (program, operand) in programs.items():
     try:
         with jaxops.typed_errors():
             jax.block_until_ready(program(operand, bad))
     except jaxops.OutOfBoundsError as error:
-        print(f"{name}: {error}")
+        message = str(error)
+    else:
+        message = None
     jax.effects_barrier()
-    print(program(operand, good))
+    outcomes[name] = [message, float(program(operand, good))]
+Path(results).write_text(json.dumps(outcomes))
