@@ -327,6 +327,10 @@ def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
         x = lax.real(x)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
         return _float_to_integer(x, dtype)
+    if x.dtype == np.float64 and jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize < 4:
+        # TensorFlow rounds to float32 first. XLA does too, except for processors with AVX512-FP16:
+        # there 65519.99999999999 would become 65504 in float16, and not infinity as elsewhere.
+        x = lax.convert_element_type(x, np.float32)
     return lax.convert_element_type(x, dtype)
 
 

@@ -48,6 +48,24 @@ def test_cast_has_the_values_of_tensorflow(values, target, answers):
         check(jaxops.cast, values, target, answers)
 
 
+@pytest.mark.parametrize(
+    ("value", "target", "answer"),
+    [
+        (65519.99999999999, "float16", np.inf),
+        (1.0626, jnp.float8_e4m3fn, 1.125),  # 1.0625, midway from 1 to 1.125, in float16
+        (1.1251, jnp.float8_e5m2, 1.25),
+        (1 + 2**-4 + 2**-40, jnp.float8_e4m3fn, 1.0),  # midway in float32
+        (1 + 2**-8 + 2**-40, "bfloat16", 1.0),
+    ],
+)
+def test_float64_is_rounded_to_float32_before_narrower_floats(value, target, answer):
+    """By the program: processors with AVX512-FP16 would round to float16 at once."""
+    with jax.enable_x64(True):
+        assert jaxops.cast(np.float64(value), target) == answer
+        traced = jax.make_jaxpr(lambda x: jaxops.cast(x, target))(np.float64(value))
+        assert [eqn.params["new_dtype"] for eqn in traced.eqns] == [np.float32, np.dtype(target)]
+
+
 @pytest.mark.parametrize(("values", "target", "answers"), [*columns(casting_table.SATURATE_CAST)])
 def test_saturate_cast_has_the_values_of_tensorflow(values, target, answers):
     with jax.enable_x64(True):
