@@ -118,6 +118,7 @@ from jaxops._sparse.indexed_slices import IndexedSlices as IndexedSlices
 from jaxops._sparse.indexed_slices import TiedGradient as TiedGradient
 from jaxops._sparse.lazy import LazyOptimizer as LazyOptimizer
 from jaxops._sparse.lazy import lazy as lazy
+from jaxops._sparse.sharded_gather import sharded_gather as sharded_gather
 from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_and_grad
 
 __version__ = "0.1.0"

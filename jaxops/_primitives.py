@@ -47,7 +47,7 @@ def linear_primitive(
     primitive.multiple_results = returns_list
     primitive.def_impl(reference)
     if is_typed_as_first:
-        primitive.def_abstract_eval(lambda first, *_: first)
+        primitive.def_abstract_eval(lambda first, *_, **__: first)
     else:
         type_rule = types_of_results if returns_list else type_of_result
         primitive.def_abstract_eval(functools.partial(type_rule, reference))

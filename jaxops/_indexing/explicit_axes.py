@@ -37,6 +37,14 @@ def gather(function: Callable, operand: jax.Array, indices: jax.Array, windows: 
     return _shared(function, mesh, axes)(operand, indices, *rest)
 
 
+def gather_rows(function: Callable, params: jax.Array, indices: jax.Array):
+    """`function(params, indices)`, which gathers along the first axis."""
+    mesh = _explicit_mesh(params, indices)
+    if mesh is None:
+        return function(params, indices)
+    return _shared(function, mesh, [*_axes(indices), *_axes(params)[1:]])(params, indices)
+
+
 def scatter(
     function: Callable,
     operand: jax.Array,

@@ -12,8 +12,9 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops._indexing import canonical, index_dtypes, result_size
+from jaxops._indexing import canonical, exchange, index_dtypes, result_size
 from jaxops._indexing.dimension_numbers import Windows, index_vectors
+from jaxops._indexing.exchange import RowSharding
 from jaxops._indexing.specs import IndexSpec
 from jaxops._run import arguments, on_host
 from jaxops._sparse import duplicates, row_numbers
@@ -71,13 +72,14 @@ class IndexedSlices:
     Source: https://www.tensorflow.org/api_docs/python/tf/IndexedSlices
     """
 
-    __slots__ = ("_indices", "_leaf", "dense_shape", "values")
+    __slots__ = ("_indices", "_leaf", "_sharding", "dense_shape", "values")
     __array_ufunc__ = None  # NumPy scalars leave `scalar * slices` to `__rmul__`
 
     values: Any  # an array; anything while JAX maps over the leaves
     dense_shape: tuple[int, ...]
     _indices: Any  # integers, and the same as a leaf: each of the two is made when asked for
     _leaf: Any
+    _sharding: RowSharding | None  # how devices share the table, if rows were looked up by that
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any):
         op = "IndexedSlices"
@@ -96,18 +98,21 @@ class IndexedSlices:
                 f"that dense_shape {shape} ends in; received shape {values.shape}"
             )
         arguments.check_addressable(values.shape, values.dtype, values.shape, op, "values")
-        self._set(values, indices, _UNKNOWN, shape)
+        self._set(values, indices, _UNKNOWN, shape, None)
 
-    def _set(self, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> None:
+    def _set(self, values: Any, indices: Any, leaf: Any, dense_shape: Any, sharding: Any) -> None:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "_indices", indices)
         object.__setattr__(self, "_leaf", leaf)
         object.__setattr__(self, "dense_shape", dense_shape)
+        object.__setattr__(self, "_sharding", sharding)
 
     @classmethod
-    def _of(cls, values: Any, indices: Any, leaf: Any, dense_shape: Any) -> IndexedSlices:
+    def _of(
+        cls, values: Any, indices: Any, leaf: Any, dense_shape: Any, sharding: Any
+    ) -> IndexedSlices:
         self = object.__new__(cls)  # unchecked
-        self._set(values, indices, leaf, dense_shape)
+        self._set(values, indices, leaf, dense_shape, sharding)
         return self
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -132,19 +137,20 @@ class IndexedSlices:
         if leaf is _UNKNOWN:
             leaf = self._keep("_leaf", row_numbers.to_leaf(self._indices))
         key = jax.tree_util.GetAttrKey
-        return ((key("values"), self.values), (key("indices"), leaf)), self.dense_shape
+        static = (self.dense_shape, self._sharding)
+        return ((key("values"), self.values), (key("indices"), leaf)), static
 
     @classmethod
-    def tree_unflatten(cls, dense_shape, children) -> IndexedSlices:
+    def tree_unflatten(cls, static, children) -> IndexedSlices:
         values, leaf = children  # unchecked: leaves need not be arrays
-        return cls._of(values, _UNKNOWN, leaf, dense_shape)
+        return cls._of(values, _UNKNOWN, leaf, *static)
 
     def __reduce__(self):
         # For `copy` and `pickle`, which would set the attributes otherwise. The integers can be
         # stored, their leaf cannot.
         if self._is_mapped or not isinstance(self.indices, jax.Array):
-            return _restore, (self.dense_shape, self.values, None, self._leaf)
-        return _restore, (self.dense_shape, self.values, self.indices, None)
+            return _restore, (self.dense_shape, self._sharding, self.values, None, self._leaf)
+        return _restore, (self.dense_shape, self._sharding, self.values, self.indices, None)
 
     def __repr__(self) -> str:
         known = self._indices is not _UNKNOWN
@@ -190,22 +196,47 @@ class IndexedSlices:
         """How many rows the dense array has."""
         return math.prod(self.dense_shape[: self.depth])
 
+    @property
+    def sharding(self) -> RowSharding | None:
+        """How devices share the table, where rows were looked up by `sharded_gather`; else None.
+
+        Whether that is for a program for all devices or for one depends on where it is asked for.
+        """
+        return exchange.here(self._sharding)
+
+    @property
+    def shape_here(self) -> tuple[int, ...]:
+        """The shape of the table in the program around: under `shard_map` that of a shard."""
+        if (sharding := self.sharding) is None or sharding.mesh is not None:
+            return self.dense_shape
+        return (self.dense_shape[0] // sharding.num_shards, *self.dense_shape[1:])
+
     def to_dense(self) -> jax.Array:
         """The dense array: shape `dense_shape`, dtype of `values`."""
-        return self.add_to(jnp.zeros(self.dense_shape, self.dtype))
+        return self._add_to_whole(jnp.zeros(self.dense_shape, self.dtype))
 
     def add_to(self, dense: jax.Array) -> jax.Array:
-        """`dense`, of shape `dense_shape`, with the values added at their rows."""
+        """`dense`, of shape `dense_shape`, with the values added at their rows.
+
+        Of a table that devices share, and that was looked up by `sharded_gather`: sent to the
+        owners of the rows. Under `shard_map` `dense` is then a shard, to which all devices add.
+        """
         if not isinstance(dense, (jax.Array, np.ndarray)):
             raise TypeError(f"IndexedSlices: dense must be an array; received {_describe(dense)}")
-        if dense.shape != self.dense_shape:
+        if dense.shape != (shape := self.shape_here):
             raise ValueError(
-                f"IndexedSlices: dense must have shape {self.dense_shape}; received {dense.shape}"
+                f"IndexedSlices: dense must have shape {shape}; received {dense.shape}"
             )
         if dense.dtype != self.dtype:
             raise TypeError(
                 f"IndexedSlices: dense must have dtype {self.dtype}; received {dense.dtype}"
             )
+        if self.sharding is None:
+            return self._add_to_whole(dense)
+        numbers = duplicates.counted(self.indices, self.num_rows)
+        return exchange.scatter_add(jnp.asarray(dense), self.values, numbers, self.sharding)
+
+    def _add_to_whole(self, dense: jax.Array) -> jax.Array:
         if self.values.size == 0:
             return dense
         vectors, windows = places(self)
@@ -238,7 +269,7 @@ class IndexedSlices:
             slots += result_size.hold(spec, distinct, indices.size, mode) - distinct
         values = duplicates.sum_in_slots(self.values, slots, size)
         indices = duplicates.indices_of_slots(indices, num_rows, slots, size)
-        return IndexedSlices(values, indices, self.dense_shape)
+        return self._with_parts(values, indices)
 
     def __add__(self, other: object) -> IndexedSlices:
         if not isinstance(other, IndexedSlices):
@@ -267,23 +298,26 @@ class IndexedSlices:
         return self._with_values(self.values / _check_scalar(scalar))
 
     def _with_values(self, values: jax.Array) -> IndexedSlices:
-        return self._of(values, self._indices, self._leaf, self.dense_shape)
+        return self._of(values, self._indices, self._leaf, self.dense_shape, self._sharding)
+
+    def _shared_by(self, sharding: RowSharding | None) -> IndexedSlices:
+        return self._of(self.values, self._indices, self._leaf, self.dense_shape, sharding)
 
     def _with_parts(self, values: jax.Array, indices: jax.Array) -> IndexedSlices:
-        return self._of(values, indices, _UNKNOWN, self.dense_shape)
+        return self._of(values, indices, _UNKNOWN, self.dense_shape, self._sharding)
 
 
-def _restore(dense_shape, values, indices, leaf) -> IndexedSlices:
+def _restore(dense_shape, sharding, values, indices, leaf) -> IndexedSlices:
     """Makes the object again, from what `IndexedSlices.__reduce__` stored."""
     if indices is None:
-        return IndexedSlices.tree_unflatten(dense_shape, (values, leaf))
-    return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape)
+        return IndexedSlices.tree_unflatten((dense_shape, sharding), (values, leaf))
+    return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape, sharding)
 
 
 def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
     """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
     values, indices = duplicates.sum_at_first(slices.values, slices.indices, slices.num_rows)
-    return IndexedSlices(values, indices, slices.dense_shape)
+    return slices._with_parts(values, indices)
 
 
 def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
@@ -313,6 +347,9 @@ def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
 
 def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
     """The sum of several IndexedSlices of one dense shape, as one with the rows of all."""
+    sharding = _common_sharding([s.sharding for s in slices])
+    if sharding is not None and sharding.mesh is None:
+        slices = [s if s.sharding else _of_whole_table(s, sharding) for s in slices]
     shapes, dtypes = {s.dense_shape for s in slices}, {s.dtype for s in slices}
     if len(shapes) > 1:
         raise ValueError(
@@ -325,11 +362,34 @@ def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
     depth = max(s.depth for s in slices)
     slices = [s if s.depth == depth else _split_rows(s, depth) for s in slices]
     widest = max((s.indices.dtype for s in slices), key=lambda dtype: dtype.itemsize)
-    return IndexedSlices(
+    return IndexedSlices._of(
         jnp.concatenate([s.values for s in slices]),
         jnp.concatenate([s.indices.astype(widest) for s in slices]),
+        _UNKNOWN,
         slices[0].dense_shape,
+        sharding if depth == 1 else None,
     )
+
+
+def _common_sharding(shardings: Sequence[RowSharding | None]) -> RowSharding | None:
+    """That of a sum: buckets have room for the rows of all."""
+    known = [sharding for sharding in shardings if sharding is not None]
+    if len({(sharding.axis_names, sharding.mesh) for sharding in known}) != 1:
+        return None
+    capacities = [sharding.capacity or 0 for sharding in known]
+    return known[0]._replace(capacity=sum(capacities) if all(capacities) else None)
+
+
+def _of_whole_table(slices: IndexedSlices, sharding: RowSharding) -> IndexedSlices:
+    """Under `shard_map`: rows that a device looked up in its shard, numbered as in the table."""
+    num_rows = slices.num_rows
+    shape = (sharding.num_shards * slices.dense_shape[0], *slices.dense_shape[1:])
+    if slices.depth > 1 or math.prod(shape[:1]) > jnp.iinfo(slices.indices.dtype).max:
+        return slices  # told off as of another shape
+    first = lax.axis_index(sharding.axis_names) * num_rows
+    indices = duplicates.counted(slices.indices, num_rows)
+    indices = jnp.where(indices < num_rows, indices + first.astype(indices.dtype), shape[0])
+    return IndexedSlices._of(slices.values, indices, _UNKNOWN, shape, sharding)
 
 
 class TiedGradient(NamedTuple):

@@ -213,6 +213,7 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
         table_shape=access.shape,
         depth=access.depth,
         masked=access.mode != lax.GatherScatterMode.CLIP,
+        sharding=access.sharding,
     )
 
 

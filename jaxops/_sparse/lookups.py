@@ -26,8 +26,9 @@ from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _forms, _jax_internals
-from jaxops._indexing import deterministic_sums, index_dtypes
+from jaxops._indexing import deterministic_sums, exchange, index_dtypes
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers, lax_gather
+from jaxops._indexing.exchange import RowSharding
 from jaxops._sparse.duplicates import position_dtype
 from jaxops._sparse.indexed_slices import IndexedSlices
 from jaxops._sparse.jaxprs import type_of
@@ -38,14 +39,15 @@ _MODES = lax.GatherScatterMode
 @functools.partial(
     jax.tree_util.register_dataclass,
     data_fields=["positions"],
-    meta_fields=["table", "table_shape", "depth", "masked"],
+    meta_fields=["table", "table_shape", "depth", "masked", "sharding"],
 )
 @dataclasses.dataclass(frozen=True)
 class Lookup:
     """One lookup, or the lookups of all rounds of a loop, stacked: rows `positions[..., n]`.
 
     `table` is the number of the table. `masked`: cotangents other than 0 may arrive at positions
-    outside the table, and are to be replaced by 0.
+    outside the table, and are to be replaced by 0. `sharding`: how devices share the table, if the
+    lookup is one of `sharded_gather`; `table_shape` is then that of the whole table.
     """
 
     positions: Any
@@ -53,6 +55,7 @@ class Lookup:
     table_shape: tuple[int, ...]
     depth: int
     masked: bool
+    sharding: RowSharding | None = None
 
     @property
     def row_shape(self) -> tuple[int, ...]:
@@ -82,7 +85,7 @@ class Lookup:
         if self.masked:
             counts = (positions < self.rows).reshape((-1,) + (1,) * (values.ndim - 1))
             values = jnp.where(counts, values, jnp.zeros((), values.dtype))
-        return IndexedSlices(values, positions, self.table_shape)
+        return IndexedSlices(values, positions, self.table_shape)._shared_by(self.sharding)
 
 
 def is_lookup(x: object) -> bool:
@@ -99,6 +102,7 @@ class Access(NamedTuple):
     collapsed: tuple[int, ...]  # axes of the windows, of size 1, that the result lacks
     offset_dims: tuple[int, ...]  # dimensions of the result that run over a window
     mode: lax.GatherScatterMode
+    sharding: RowSharding | None = None  # of the table, whose `shape` is that of the whole one
 
     @property
     def depth(self) -> int:
@@ -241,6 +245,28 @@ def _gather_starts(eqn: JaxprEqn, indices):
     return starts
 
 
+def _sharded_access(eqn: JaxprEqn) -> Access:
+    """Of `sharded_gather`, under `shard_map` with the shard of a device as its operand."""
+    shard, numbers = map(type_of, eqn.invars)
+    sharding = _jax_internals.param(eqn, "sharding")
+    shape = (sharding.num_rows(shard), *shard.shape[1:])
+    return Access(
+        shape=shape,
+        sizes=(1, *shape[1:]),
+        strides=(1,) * len(shape),
+        batch_shape=numbers.shape,
+        collapsed=(0,),
+        offset_dims=tuple(range(1, len(shape))),
+        mode=_MODES.FILL_OR_DROP,
+        sharding=sharding,
+    )
+
+
+def _sharded_starts(eqn: JaxprEqn, numbers):
+    shard, _ = map(type_of, eqn.invars)
+    return [numbers, *[jnp.zeros_like(numbers)] * (len(shard.shape) - 1)]
+
+
 def _gather_params(eqn: JaxprEqn):
     """The parameters of a `lax.gather`, or of the one that a primitive of jaxops stands for."""
     if eqn.primitive is jax_primitives.gather_p:
@@ -258,4 +284,5 @@ _READERS: dict[Any, tuple[Callable, Callable]] = {
     jax_primitives.gather_p: (_gather_access, _gather_starts),
     deterministic_sums.gather_p: (_gather_access, _gather_starts),
     lax_gather: (_gather_access, _gather_starts),  # and any form of it
+    exchange.gather_p: (_sharded_access, _sharded_starts),
 }
