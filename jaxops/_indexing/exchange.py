@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.interpreters import ad
 from jax.sharding import PartitionSpec as P
@@ -120,48 +121,51 @@ def _padded(x: jax.Array, sharding: RowSharding, fill: int) -> jax.Array:
     return lax.pad(x, jnp.asarray(fill, x.dtype), [(0, missing, 0), *[(0, 0, 0)] * (x.ndim - 1)])
 
 
-def to_owners(
-    updates: jax.Array, numbers: jax.Array, rows: int, sharding: RowSharding
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Rows that a device has an update for, sent to their owners in one round.
+class Plan(NamedTuple):
+    """Which of its numbers `[n]` a device sends to an owner, when, and where in the buckets."""
 
-    Args:
-        updates: `[n, ...]`, a row for each of the numbers; those of equal numbers are added up.
-        numbers: `[n]`, of rows of the whole table; others count for nothing.
-        rows: how many a shard has.
-        sharding: of the table.
+    rows: jax.Array  # [n]: in the shard of the owner
+    turns: jax.Array  # [n]: in which round; -1 for a number outside the table
+    slots: jax.Array  # [n]: places in the buckets of all owners; equal numbers have one
+    rounds: jax.Array  # the same on all devices
 
-    Returns:
-        What each device got as an owner: updates `[m, ...]`, and the numbers `[m]` of the rows in
-        its shard, `rows` where nothing came; the devices share both by the first dimension. Then,
-        for all devices alike, whether a bucket was too small for all of its updates.
+
+def plan(
+    numbers: jax.Array, num_rows: int, sharding: RowSharding, *, row_at_once: bool = False
+) -> Plan:
+    """How `numbers[n]` of rows of a table of `num_rows` rows go to the owners.
+
+    With `row_at_once` all that the devices send of one row goes in one round, as an update takes
+    that is no sum. The round is then a hash of the row's number: as many of its leading bits as
+    give rounds in which no bucket is too small.
     """
+    numbers = _padded(numbers, sharding, num_rows)
+    function = functools.partial(
+        _plan_of_device,
+        num_rows=num_rows,
+        row_at_once=row_at_once,
+        sharding=sharding._replace(mesh=None),
+    )
+    arrays = _along_shards(sharding, numbers)
+    return on_shards(function, sharding, *arrays, is_shared=Plan._make([False, False, False, True]))
 
-    def send(updates, numbers):
-        buckets = _Buckets(numbers, rows, sharding._replace(mesh=None))
-        asked, slots = buckets.exchange(jnp.int32(0))
-        return buckets.send(updates, slots), asked, buckets.rounds > 1
 
-    updates = _padded(updates, sharding, 0)
-    numbers = _padded(numbers, sharding, rows * sharding.num_shards)
-    arrays = _along_shards(sharding, updates, numbers)
-    return on_shards(send, sharding, *arrays, is_shared=(False, False, True))
-
-
-def to_all(
-    updates: jax.Array, numbers: jax.Array, rows: int, sharding: RowSharding
+def send(
+    plan: Plan, updates: jax.Array, num_rows: int, turn: jax.Array, sharding: RowSharding
 ) -> tuple[jax.Array, jax.Array]:
-    """`to_owners` without buckets: a device gets everything, and the numbers of its own rows."""
-    names = sharding.axis_names
+    """To the owners: the updates `[n, ...]` whose turn it is, those of equal numbers added up.
 
-    def send(updates, numbers):
-        updates, numbers = (lax.all_gather(x, names, tiled=True) for x in (updates, numbers))
-        own = numbers - lax.axis_index(names).astype(numbers.dtype) * rows
-        return updates, jnp.where((own >= 0) & (own < rows), own, rows)
-
+    Each device gets updates `[m, ...]` as an owner, and the numbers `[m]` of their rows in its
+    shard, beyond the last row where nothing came. The devices share both by the first dimension.
+    """
     updates = _padded(updates, sharding, 0)
-    numbers = _padded(numbers, sharding, rows * sharding.num_shards)
-    return on_shards(send, sharding, *_along_shards(sharding, updates, numbers))
+    local = sharding._replace(mesh=None)
+
+    def send_from_device(updates, *arrays):
+        mail = _Mail(Plan._make([*arrays, plan.rounds]), turn, num_rows, local)
+        return mail.to_owners(updates), mail.asked
+
+    return on_shards(send_from_device, sharding, *_along_shards(sharding, updates, *plan[:3]))
 
 
 def default_capacity(count: int, num_shards: int) -> int:
@@ -187,84 +191,119 @@ def default_capacity(count: int, num_shards: int) -> int:
     return capacity
 
 
-class _Buckets:
-    """How the numbers of one device are spread over buckets and rounds; under `shard_map`."""
+def _plan_of_device(numbers, *, num_rows: int, row_at_once: bool, sharding: RowSharding) -> Plan:
+    """`plan`, by sorting the numbers: equal ones then stand together, and those of one owner."""
+    names, capacity = sharding.axis_names, _capacity(numbers, sharding)
+    shard = num_rows // sharding.num_shards
+    beyond = jnp.asarray(num_rows, numbers.dtype)
+    inside = (numbers >= 0) & (numbers < beyond)
+    numbers = jnp.where(inside, numbers, beyond)
+    owners, rows = numbers // shard, numbers % shard
+    hashes = _hashes(rows) if row_at_once else rows
 
-    def __init__(self, numbers: jax.Array, rows: int, sharding: RowSharding):
-        self.names = sharding.axis_names
-        self.num_shards = sharding.num_shards
-        self.rows = rows
-        n = numbers.shape[0]
-        self.capacity = min(n, sharding.capacity or default_capacity(n, self.num_shards))
-        num_rows = jnp.asarray(rows * self.num_shards, numbers.dtype)
-        inside = (numbers >= 0) & (numbers < num_rows)
-        numbers = jnp.where(inside, numbers, num_rows)
+    places = lax.iota(jnp.int32, numbers.shape[0])
+    keys = (owners, hashes, places)
+    owner, hashed, places = lax.sort(keys, num_keys=2, is_stable=False)
+    starts_owner = _differs(owner)
+    starts_row = starts_owner | _differs(hashed)
+    ordinals = jnp.cumsum(starts_row, dtype=jnp.int32) - 1
 
-        places = lax.iota(jnp.int32, n)
-        self.sorted, places = lax.sort((numbers, places), num_keys=1, is_stable=False)
-        before = jnp.concatenate([jnp.full_like(self.sorted[:1], -1), self.sorted[:-1]])
-        self.owner = self.sorted // rows
-        self.is_asked = (self.sorted != before) & (self.sorted < num_rows)
-        ordinal = jnp.cumsum(self.sorted != before, dtype=jnp.int32) - 1
-        starts = (self.owner != before // rows) | (before < 0)
-        self.rank = ordinal - lax.cummax(jnp.where(starts, ordinal, 0))
-        self.rounds = lax.pmax(
-            jnp.max(jnp.where(self.is_asked, self.rank // self.capacity + 1, 0), initial=0),
-            self.names,
+    def ranks(starts):
+        """Of each row, among those since the last start."""
+        return ordinals - lax.cummax(jnp.where(starts, ordinals, 0))
+
+    def most(ranks):
+        """How many rows the fullest bucket of any device has."""
+        counts = jnp.where(owner < sharding.num_shards, ranks + 1, 0)
+        return lax.pmax(jnp.max(counts, initial=0), names)
+
+    if row_at_once:
+        bits = _enough_bits(
+            lambda bits: most(ranks(starts_owner | _differs(hashed, bits))), capacity
         )
-        # Of the numbers in the order in which they came.
-        by_place = jnp.zeros_like(self.rank).at[places]
-        self.own_rank = by_place.set(self.rank, unique_indices=True)
-        self.own_owner = numbers // rows
+        turn = _leading(hashed, bits).astype(jnp.int32)
+        rank = ranks(starts_owner | _differs(hashed, bits))
+        rounds = jnp.int32(1) << bits
+    else:
+        rank = ranks(starts_owner)
+        turn, rounds = rank // capacity, (most(rank) + capacity - 1) // capacity
+        rank = rank % capacity
+    slots = owner.astype(jnp.int32) * capacity + rank
+    turn = jnp.where(owner < sharding.num_shards, turn, -1)
+    turns, slots = (jnp.zeros_like(x).at[places].set(x, unique_indices=True) for x in (turn, slots))
+    return Plan(rows, turns, slots, rounds)
 
-    def exchange(self, turn: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The rows that a device is asked for in a round, and the slots of its own numbers.
 
-        The rows are `[P * capacity]` of its shard, `self.rows` for none. A slot is the place of a
-        number among the rows that the device asks for; `P * capacity` or more is none.
-        """
-        slots = self._slots(self.owner, self.rank, turn, self.is_asked)
-        wanted = jnp.full(self.num_slots, self.rows, self.sorted.dtype)
-        own = self.sorted - self.owner * self.rows
-        asked = self._all_to_all(wanted.at[slots].set(own, mode="drop", unique_indices=True))
-        inside = self.own_owner < self.num_shards
-        return asked, self._slots(self.own_owner, self.own_rank, turn, inside)
+def _capacity(numbers: jax.Array, sharding: RowSharding) -> int:
+    count = numbers.shape[0]
+    return min(count, sharding.capacity or default_capacity(count, sharding.num_shards))
 
-    def send(self, updates: jax.Array, slots: jax.Array) -> jax.Array:
-        """To the owners: updates `[n, ...]`, of which those for one slot are added up."""
+
+def _hashes(rows: jax.Array) -> jax.Array:
+    """Other numbers for all rows, whose leading bits are spread evenly for rows in sequence."""
+    bits = jnp.iinfo(rows.dtype).bits
+    odd = {32: 0x9E3779B9, 64: 0x9E3779B97F4A7C15}[bits]  # of the golden ratio; odd: no two alike
+    return rows.astype(f"uint{bits}") * np.array(odd, f"uint{bits}")
+
+
+def _leading(hashes: jax.Array, bits: jax.Array) -> jax.Array:
+    """The first `bits` bits; a shift by all bits is undefined, so this takes two."""
+    width = jnp.iinfo(hashes.dtype).bits
+    return (hashes >> 1) >> (width - 1 - bits).astype(hashes.dtype)
+
+
+def _differs(x: jax.Array, bits: jax.Array | None = None) -> jax.Array:
+    """Whether each element differs from the one before it, in its first bits."""
+    x = x if bits is None else _leading(x, bits)
+    return jnp.concatenate([jnp.ones_like(x[:1], bool), x[1:] != x[:-1]])
+
+
+def _enough_bits(most: Callable, capacity: int) -> jax.Array:
+    """The least number of bits for which no bucket has more than `capacity` rows."""
+
+    def add_bit(state):
+        bits, _ = state
+        return bits + 1, most(bits + 1)
+
+    start = (jnp.int32(0), most(jnp.int32(0)))
+    bits, _ = lax.while_loop(lambda state: state[1] > capacity, add_bit, start)
+    return bits
+
+
+class _Mail:
+    """What a device sends to the owners, and they to it, in one round."""
+
+    def __init__(self, plan: Plan, turn: jax.Array, num_rows: int, sharding: RowSharding):
+        self.names, self.num_shards = sharding.axis_names, sharding.num_shards
+        self.num_slots = self.num_shards * _capacity(plan.rows, sharding)
+        self.is_turn = plan.turns == turn
+        self.slots = jnp.where(self.is_turn, plan.slots, self.num_slots)
+        # Which rows of its shard the device is asked for, as an owner.
+        none = jnp.full(self.num_slots, num_rows // self.num_shards, plan.rows.dtype)
+        self.asked = self._all_to_all(none.at[self.slots].set(plan.rows, mode="drop"))
+
+    def to_owners(self, updates: jax.Array) -> jax.Array:
         sums = jnp.zeros((self.num_slots, *updates.shape[1:]), updates.dtype)
-        sums = scatter_windows("add", sums, slots[:, None], updates, _ROWS, _DROP)
-        return self._all_to_all(sums)
+        slots = self.slots[:, None]
+        return self._all_to_all(scatter_windows("add", sums, slots, updates, _ROWS, _DROP))
 
-    def send_back(self, answers: jax.Array, slots: jax.Array) -> jax.Array:
-        """From the owners: `[n, ...]`, the answer for each number; 0 where it has no slot."""
-        return read_rows(self._all_to_all(answers), slots)
-
-    def in_rounds(self, function: Callable, init: jax.Array) -> jax.Array:
-        """`function(turn, carry)` for each of the rounds."""
-
-        def step(state):
-            turn, carry = state
-            return turn + 1, function(turn, carry)
-
-        _, result = lax.while_loop(lambda state: state[0] < self.rounds, step, (jnp.int32(0), init))
-        return result
-
-    @property
-    def num_slots(self) -> int:
-        return self.num_shards * self.capacity
-
-    def _slots(self, owner, rank, turn, counts) -> jax.Array:
-        rank = rank - turn * self.capacity
-        counts = counts & (rank >= 0) & (rank < self.capacity)
-        slots = owner.astype(jnp.int32) * self.capacity + rank
-        # Each its own beyond the last: none stands twice, which a scatter is promised.
-        none = self.num_slots + lax.iota(jnp.int32, rank.shape[0])
-        return jnp.where(counts, slots, none)
+    def from_owners(self, answers: jax.Array) -> jax.Array:
+        return read_rows(self._all_to_all(answers), self.slots)
 
     def _all_to_all(self, x: jax.Array) -> jax.Array:
-        buckets = x.reshape(self.num_shards, self.capacity, *x.shape[1:])
+        buckets = x.reshape(self.num_shards, -1, *x.shape[1:])
         return lax.all_to_all(buckets, self.names, 0, 0).reshape(x.shape)
+
+
+def in_rounds(plan: Plan, function: Callable, init: Any) -> Any:
+    """`function(turn, carry)` in each of the rounds."""
+
+    def step(state):
+        turn, carry = state
+        return turn + 1, function(turn, carry)
+
+    _, result = lax.while_loop(lambda state: state[0] < plan.rounds, step, (jnp.int32(0), init))
+    return result
 
 
 def on_shards(
@@ -297,15 +336,15 @@ def _gather_from_shards(shard, numbers, *, sharding):
     result = jnp.zeros((*numbers.shape, *shard.shape[1:]), shard.dtype)
     if result.size == 0 or shard.size == 0:
         return _alike(result, shard, numbers)
-    buckets = _Buckets(numbers, shard.shape[0], sharding)
+    num_rows = sharding.num_rows(shard)
+    found = plan(numbers, num_rows, sharding)
 
     def fetch(turn, result):
-        asked, slots = buckets.exchange(turn)
-        answers = buckets.send_back(read_rows(shard, asked), slots)
-        arrived = (slots < buckets.num_slots).reshape(-1, *[1] * (shard.ndim - 1))
-        return jnp.where(arrived, answers, result)
+        mail = _Mail(found, turn, num_rows, sharding)
+        rows = mail.from_owners(read_rows(shard, mail.asked))
+        return jnp.where(mail.is_turn.reshape(-1, *[1] * (shard.ndim - 1)), rows, result)
 
-    return buckets.in_rounds(fetch, _alike(result, shard, numbers))
+    return in_rounds(found, fetch, _alike(result, shard, numbers))
 
 
 def _scatter_add(table, updates, numbers, *, sharding: RowSharding):
@@ -316,14 +355,15 @@ def _scatter_add(table, updates, numbers, *, sharding: RowSharding):
 def _add_to_shards(shard, updates, numbers, *, sharding):
     if updates.size == 0 or shard.size == 0:
         return shard
-    buckets = _Buckets(numbers, shard.shape[0], sharding)
+    num_rows = sharding.num_rows(shard)
+    found = plan(numbers, num_rows, sharding)
 
     def add(turn, shard):
-        asked, slots = buckets.exchange(turn)
-        sums = buckets.send(updates, slots)
-        return scatter_windows("add", shard, asked[:, None], sums, _ROWS, _DROP)
+        mail = _Mail(found, turn, num_rows, sharding)
+        sums = mail.to_owners(updates)
+        return scatter_windows("add", shard, mail.asked[:, None], sums, _ROWS, _DROP)
 
-    return buckets.in_rounds(add, shard)
+    return in_rounds(found, add, shard)
 
 
 def _alike(x: jax.Array, *arrays: jax.Array) -> jax.Array:

@@ -1,0 +1,145 @@
+"""Rows that go between devices, which `vmap` imitates here; on devices: `test_exchanged.py`."""
+
+import math
+from fractions import Fraction
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxops._indexing import exchange
+from jaxops._indexing.exchange import RowSharding
+
+SHARDS, ROWS, WIDTH, COUNT = 4, 10, 3, 12
+NUM_ROWS = SHARDS * ROWS
+RNG = np.random.default_rng(0)
+TABLE = RNG.integers(-8, 8, (SHARDS, ROWS, WIDTH)).astype(np.float32)
+UPDATES = RNG.integers(-8, 8, (SHARDS, COUNT, WIDTH)).astype(np.float32)
+
+NUMBERS = {
+    "random": RNG.integers(0, NUM_ROWS, (SHARDS, COUNT)),
+    "all of one owner": RNG.integers(ROWS, 2 * ROWS, (SHARDS, COUNT)),
+    "one row": np.full((SHARDS, COUNT), 17),
+    "one row each, of the own shard": np.repeat(np.arange(SHARDS) * ROWS, COUNT).reshape(4, -1),
+    "some outside": RNG.integers(-20, NUM_ROWS + 20, (SHARDS, COUNT)),
+    "none inside": np.full((SHARDS, COUNT), NUM_ROWS),
+    "in sequence": np.arange(SHARDS * COUNT).reshape(SHARDS, COUNT) % NUM_ROWS,
+    "none at all": np.zeros((SHARDS, 0)),
+}
+NUMBERS = {name: x.astype(np.int32) for name, x in NUMBERS.items()}
+CAPACITIES = [None, 1, 2, 5]
+
+
+def each_device(function, *arrays):
+    """`function` of the parts that the devices have, on all of them."""
+    return jax.jit(jax.vmap(function, axis_name="d"))(*arrays)
+
+
+def gathered(numbers):
+    flat = TABLE.reshape(NUM_ROWS, WIDTH)
+    result = np.zeros((*numbers.shape, WIDTH), np.float32)
+    for place, number in np.ndenumerate(numbers):
+        if 0 <= number < NUM_ROWS:
+            result[place] = flat[number]
+    return result
+
+
+def added(numbers, table=TABLE):
+    flat = table.reshape(NUM_ROWS, WIDTH).copy()
+    for place, number in np.ndenumerate(numbers):
+        if 0 <= number < NUM_ROWS:
+            flat[number] += UPDATES[place]
+    return flat.reshape(table.shape)
+
+
+@pytest.mark.parametrize("capacity", CAPACITIES)
+@pytest.mark.parametrize("numbers", NUMBERS.values(), ids=NUMBERS)
+def test_gather_and_scatter_add(numbers, capacity):
+    sharding = RowSharding(("d",), None, capacity)
+    updates = UPDATES[:, : numbers.shape[1]]
+
+    def both(shard, numbers, updates):
+        rows = exchange._gather_from_shards(shard, numbers, sharding=sharding)
+        return rows, exchange._add_to_shards(shard, updates, numbers, sharding=sharding)
+
+    rows, table = each_device(both, TABLE, numbers, updates)
+    np.testing.assert_array_equal(rows, gathered(numbers))
+    np.testing.assert_array_equal(table, added(numbers))
+
+
+@pytest.mark.parametrize("capacity", CAPACITIES)
+@pytest.mark.parametrize("numbers", list(NUMBERS.values())[:-1], ids=list(NUMBERS)[:-1])
+def test_a_row_at_once(numbers, capacity):
+    """All that comes for a row comes in one round, and nothing is lost."""
+    sharding = RowSharding(("d",), None, capacity)
+    most = 2**10  # rounds
+
+    def rounds(numbers, updates):
+        plan = exchange.plan(numbers, NUM_ROWS, sharding, row_at_once=True)
+
+        def one(turn, carry):
+            sums, seen = carry
+            sent, rows = exchange.send(plan, updates, NUM_ROWS, turn, sharding)
+            sums = sums.at[rows].add(sent, mode="drop")
+            came = jnp.zeros(ROWS, jnp.int32).at[rows].set(1, mode="drop")
+            return sums, seen + came
+
+        start = jnp.zeros((ROWS, WIDTH)), jnp.zeros(ROWS, jnp.int32)
+        return *exchange.in_rounds(plan, one, start), plan.rounds
+
+    sums, seen, count = each_device(rounds, numbers, UPDATES[:, : numbers.shape[1]])
+    np.testing.assert_array_equal(sums, added(numbers, np.zeros_like(TABLE)))
+    wanted = np.isin(np.arange(NUM_ROWS), numbers).reshape(SHARDS, ROWS)
+    np.testing.assert_array_equal(seen, wanted)
+    assert count.max() <= most
+    assert len(set(count.tolist())) == 1
+
+
+def test_rounds_are_as_many_as_the_fullest_bucket_takes():
+    def rounds(numbers, capacity):
+        sharding = RowSharding(("d",), None, capacity)
+        plan = each_device(lambda n: exchange.plan(n, NUM_ROWS, sharding), numbers)
+        return set(plan.rounds.tolist())
+
+    one_owner = np.arange(ROWS, 2 * ROWS, dtype=np.int32)[None].repeat(SHARDS, 0)
+    assert rounds(one_owner, 10) == {1}
+    assert rounds(one_owner, 9) == {2}
+    assert rounds(one_owner, 3) == {4}
+    assert rounds(one_owner, 1) == {10}
+    assert rounds(NUMBERS["one row"], 1) == {1}
+    assert rounds(NUMBERS["none inside"], 1) == {0}
+
+
+@pytest.mark.parametrize(
+    ("count", "shards"), [(256, 256), (8192, 8), (100, 3), (7, 2), (1, 8), (64, 1)]
+)
+def test_default_capacity(count, shards):
+    """The least one with a chance of 1 in 10,000, by exact arithmetic; within one of it."""
+    capacity = exchange.default_capacity(count, shards)
+    assert 1 <= capacity <= count
+
+    def chance_of_more(capacity):
+        p = Fraction(1, shards)
+        first = range(capacity + 1, min(count, capacity + 400) + 1)
+        tail = sum(math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in first)
+        return shards**2 * tail
+
+    assert chance_of_more(capacity) <= Fraction(1, 10_000)
+    smaller = capacity - 2
+    assert smaller < math.ceil(count / shards) or chance_of_more(smaller) > Fraction(1, 10_000)
+
+
+def test_numbers_of_rows_beyond_32_bits():
+    """Of 64-bit numbers no two rows have one hash."""
+    with jax.enable_x64(True):
+        rows = jnp.array([0, 1, 2**31, 2**32, 2**32 + 1, 2**40], jnp.int64)
+        assert len(set(exchange._hashes(rows).tolist())) == rows.size
+
+
+def test_programs_that_know_no_axis():
+    assert exchange.here(RowSharding(("d",))) is None
+    assert exchange.here(None) is None
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+    assert exchange.here(RowSharding(("d",), mesh)) == RowSharding(("d",), mesh)
+    assert exchange.here(RowSharding(("e",), mesh)) is None
