@@ -16,6 +16,11 @@ from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, concatena
 from jaxops._sparse.lookups import describe, is_lookup
 
 _OP = "sparse_value_and_grad"
+# Modules have such leaves: activation functions, random keys, counts.
+_PART = (
+    "leaves without a gradient go into another argument of fun, or into its closure; "
+    "eqx.partition and nnx.split part them from the parameters"
+)
 
 
 def sparse_value_and_grad(
@@ -218,12 +223,15 @@ def _flatten(params: Any) -> tuple[list[str], list[jax.Array], Any]:
     paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in with_paths]
     leaves = []
     for path, (_, leaf) in zip(paths, with_paths, strict=True):
-        array = arguments.to_operand(leaf, _OP, f"parameter {path!r}")
+        try:
+            array = arguments.to_operand(leaf, _OP, f"parameter {path!r}")
+        except TypeError as error:
+            raise TypeError(f"{error}; {_PART}") from None
         leaf = jnp.asarray(leaf) if isinstance(leaf, float) else array  # weakly typed, as in JAX
         if not jnp.issubdtype(leaf.dtype, jnp.floating):
             raise TypeError(
                 f"{_OP}: parameter {path!r} must have a real floating-point dtype; received "
-                f"{leaf.dtype}"
+                f"{leaf.dtype}; {_PART}"
             )
         leaves.append(leaf)
     return paths, leaves, structure

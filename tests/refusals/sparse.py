@@ -235,7 +235,11 @@ CALLS = {
     "sparse_value_and_grad-fun-pair-without-aux": (
         lambda: of_embed(lambda p: (1.0, 2.0)), TypeError, "sparse_value_and_grad: fun must return a scalar of a real floating-point dtype; received shape (2,) and dtype float32"),
     "sparse_value_and_grad-fun-int-parameter": (
-        lambda: of_params(embed=X, n=np.int32([0, 1])), TypeError, "sparse_value_and_grad: parameter 'n' must have a real floating-point dtype; received int32"),
+        lambda: of_params(embed=X, n=np.int32([0, 1])), TypeError, "sparse_value_and_grad: parameter 'n' must have a real floating-point dtype; received int32; leaves without a gradient go into another argument"),
+    "sparse_value_and_grad-fun-key-parameter": (
+        lambda: of_params(embed=X, n=jax.random.key(0)), TypeError, "sparse_value_and_grad: parameter 'n' must have a numeric or bool dtype; received key<fry>; leaves without a gradient go into another argument of fun, or into its closure"),
+    "sparse_value_and_grad-fun-function-parameter": (
+        lambda: of_params(embed=X, n=len), TypeError, "sparse_value_and_grad: parameter 'n' must be an array of numbers or bools; received <built-in function len>; leaves without a gradient go into another argument of fun, or into its closure; eqx.partition and nnx.split part them from the parameters"),
     "sparse_value_and_grad-fun-complex-parameter": (
         lambda: of_params(embed=X, n=1j), TypeError, "sparse_value_and_grad: parameter 'n' must have a real floating-point dtype; received complex64"),
     "sparse_value_and_grad-fun-string-parameter": (
