@@ -64,7 +64,7 @@ def environment(version: str, python: str) -> str:
         subprocess.run([python, "-m", "venv", "--clear", str(folder)], check=True)
         pip = [inside, "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, "--upgrade", "pip"], check=True)
-        editable = f"{ROOT}[examples,test]"
+        editable = f"{ROOT}[examples,frameworks,test]"
         subprocess.run([*pip, "--editable", editable, *VERSIONS[version]], check=True)
         stamp.write_text(wanted)
     return inside
