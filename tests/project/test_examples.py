@@ -1,6 +1,7 @@
 """The main job, made small, and its settings."""
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -115,6 +116,80 @@ def test_sharded_embeddings():
     (output,) = re.findall(r"```\n(.*?)```", guide[guide.index("prints:") :], re.S)[:1]
     sends = [line for line in words(done.stdout) if " x " not in line]
     assert sends == [line for line in words(output) if " x " not in line]
+
+
+def run_recommender(*options):
+    """A small model, compiled fast: 26 tables make a large program."""
+    script = SCRIPT.with_name("recommender.py")
+    command = [sys.executable, script, "--max-rows", "1000", "--batch-size", "256", *options]
+    flags = [f"--{name}={str(value).lower()}" for name, value in fast.known(False).items()]
+    env = os.environ | {"XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), *flags])}
+    return subprocess.run(command, capture_output=True, text=True, env=env)
+
+
+def test_recommender():
+    """It knows more of clicks than the numbers tell, so it has learned from the tables."""
+    done = run_recommender("--steps", "150", "--rounds", "2")
+    assert done.returncode == 0, done.stderr
+    score = {
+        name.strip(): float(value)
+        for name, value in re.findall(r"^  (.*?)  +([\d.]+)$", done.stdout, re.M)
+    }
+    assert abs(score["untrained model"] - 0.5) < 0.05
+    assert score["best from the 13 numbers"] + 0.01 < score["trained model"]
+    assert score["trained model"] < score["best from all features"]
+    sparse, dense = map(float, re.findall(r"([\d.]+) ms with", done.stdout))
+    (ratio,) = re.findall(r"take ([\d.]+) times", done.stdout)
+    assert float(ratio) == pytest.approx(dense / sparse, abs=0.1)
+
+
+def test_recommender_on_8_devices():
+    done = [run_recommender("--steps", "10", "--rounds", "0", "--devices", n) for n in "18"]
+    assert [d.returncode for d in done] == [0, 0], done[1].stderr
+    assert "on 8 devices" in done[1].stdout
+    one, eight = (list(map(float, re.findall(r"\d\.\d{3,}", d.stdout))) for d in done)
+    assert one == pytest.approx(eight, abs=2e-3)
+    assert len(one) >= 10
+
+
+@pytest.fixture
+def recommender(example):
+    return importlib.import_module("recommender")
+
+
+def test_recommender_takes_dense_steps_alike(recommender):
+    sizes, mesh = (50, 3, 200), recommender.make_mesh(jax.devices()[:1])
+    examples = recommender.make_examples(sizes, 48, seed=1)
+    trained = []
+    for gradients in ("sparse", "dense"):
+        start = recommender.initialize(sizes, dimension=4, devices=1, seed=0)
+        training = recommender.Training(mesh, start, learning_rate=0.1)
+        for n in range(3):
+            batch = training.place(examples, 16 * n, 16 * (n + 1))
+            training.run(gradients, batch)
+        trained.append(training.params)
+    start = recommender.initialize(sizes, dimension=4, devices=1, seed=0)
+    for ours, expected, first in zip(*map(jax.tree.leaves, (*trained, start)), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
+        assert np.abs(ours - first).max() > 0.02
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--devices", "7"], "argument --devices: received 7, expected a divisor of --batch-size"),
+        (["--steps", "0"], "argument --steps: received '0', expected a whole number from 1"),
+        (
+            ["--max-rows", "10000000", "--dimension", "64"],
+            "argument --max-rows: received 10000000, expected one that leaves at most 16,777,216",
+        ),
+    ],
+)
+def test_recommender_refuses(options, words):
+    done = run_recommender(*options)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 BAD_OPTIONS = {
