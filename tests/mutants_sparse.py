@@ -416,6 +416,11 @@ MUTANTS = {
             "test_refusals.py -k 'argnums'",
         ),
         (
+            '            raise TypeError(f"{error}; {_PART}") from None\n',
+            "            raise\n",
+            "test_refusals.py -k 'key-parameter'",
+        ),
+        (
             "        used_otherwise.add(table.number)\n",
             "        pass\n",
             "test_linear_program.py -k other_uses",
