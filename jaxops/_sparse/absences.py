@@ -105,6 +105,7 @@ class Absences:
         slices: Mapping[int, IndexedSlices],
     ):
         self.state = state
+        self.done_of_rows: dict[int, jax.Array] = {}
         self.paths = {n: path for n, path in enumerate(params.paths) if path in state.done}
         _check_tables(plan, params, state, slices)
         self.owners = [n if n in plan.tables else None for n in range(len(params.types))]
@@ -142,7 +143,8 @@ class Absences:
         """For an index that counts for nothing all steps, so that nothing is done for it."""
         done = gather_rows(self.state.done[self.paths[table]], _numbers(slices))
         is_row = counted(slices.indices, slices.num_rows) < slices.num_rows
-        return jnp.where(is_row, done, self.state.steps)
+        self.done_of_rows[table] = jnp.where(is_row, done, self.state.steps)
+        return self.done_of_rows[table]
 
     def after(
         self, optimizer: Any, slices: Mapping[int, IndexedSlices], whole: Sequence[int], steps: Any
@@ -151,7 +153,9 @@ class Absences:
         done = dict(self.state.done)
         for n, path in self.paths.items():
             if n in slices:
-                rows = jnp.broadcast_to(steps, slices[n].indices.shape)
+                # None is more than `steps`. Made from what was read, so that the program writes
+                # after it has read: else XLA copies the whole vector before.
+                rows = jnp.maximum(steps, self.done_of_rows[n])
                 done[path] = put_rows(done[path], rows, _numbers(slices[n]))
             elif n in whole:
                 done[path] = jnp.broadcast_to(steps, done[path].shape)

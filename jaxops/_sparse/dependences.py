@@ -97,6 +97,9 @@ def _step_of_sums(eqn: JaxprEqn, inputs: list) -> list:
         return _walk_sums(_jax_internals.body(eqn), inputs)
     if eqn.primitive in jaxprs.IDENTITIES:
         return inputs
+    if eqn.primitive is jax_primitives.convert_element_type_p:
+        types = [jaxprs.type_of(v).dtype for v in (eqn.invars[0], eqn.outvars[0])]
+        return inputs if types[0] == types[1] else [None]  # else only a weak type becomes another
     return [_sum_of(eqn.primitive.name, inputs)] * len(eqn.outvars)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
@@ -24,14 +24,29 @@ _OP = "lazy"
 
 
 class LazyOptimizer(NamedTuple):
-    """The functions that `lazy` returns; they are described there."""
+    """The two functions that `lazy` returns; they are described there."""
+
+    init: Callable[..., Any]
+    apply: Callable[..., Any]
+
+
+class CatchingUpOptimizer(NamedTuple):
+    """The three functions that `lazy` returns with `catch_up`; they are described there."""
 
     init: Callable[..., Any]
     apply: Callable[..., Any]
     catch_up: Callable[..., Any]
 
 
-def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer:
+@overload
+def lazy(optimizer: Any, *, catch_up: Literal[False] = False) -> LazyOptimizer: ...
+
+
+@overload
+def lazy(optimizer: Any, *, catch_up: Literal[True]) -> CatchingUpOptimizer: ...
+
+
+def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingUpOptimizer:
     """Runs an optimizer on those rows of the tables that have a gradient.
 
     For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
@@ -47,6 +62,17 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer:
     only. Step counts are shared by all rows, so Adam corrects the bias of a row by all steps taken,
     not by the steps in which the row had a gradient. TensorFlow Addons' LazyAdam does the same.
 
+    With `catch_up=True` the result is that of the dense optimizer for these too. The state keeps
+    one int32 for each row, how many steps the row has behind it; steps that it missed are made up
+    for before the row is used, with the step counts that they had, by the optimizer itself and a
+    gradient of 0. `apply` does so, and `catch_up` must before the loss reads the rows:
+
+        params, state = optimizer.catch_up(params, state, {"embed": words})
+        value, grads = value_and_grad(params, words)
+        params, state = optimizer.apply(grads, state, params)
+
+    A row that was absent for 100 steps costs the arithmetic of 100 steps of this row.
+
     Args:
         optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
             updates to add and a new state, as optax's gradient transformations do. Each row of
@@ -54,6 +80,9 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer:
             shape, each row of which depends on that row alone, and anything that does not depend
             on the number of rows, such as counts. A reduction over gradients to which rows of 0 add
             nothing, as in clipping by the global norm, gets each row once.
+        catch_up: static bool; whether rows catch up with the steps in which they had no gradient.
+            What the optimizer does in such a step must follow from the row, its state and step
+            counts.
 
     Returns:
         A named tuple of two functions. `init(params) -> state` gives the optimizer's own state.
@@ -61,13 +90,21 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer:
         structure of `params`, with `IndexedSlices` for some of the leaves. Other leaves, and
         `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
 
+        With `catch_up` there is a third one, `catch_up(params, state, rows=None, **extra) ->
+        (params, state)`, which brings rows up to date: those in `rows`, integer arrays by key path
+        of the table, or all rows of all tables, as for evaluation. Rows count from 0; others are
+        ignored.
+        The optimizer's own state is then `state.optimizer`.
+
     Raises:
-        TypeError: `optimizer` lacks one of the methods.
+        TypeError: `optimizer` lacks one of the methods; `catch_up` is not a static bool.
         ValueError: gradients that do not have the structure or shapes of the parameters; an
             optimizer that does not update each row by itself or collects gradients over several
             steps, which is found in its traced program. `init` raises if no parameter could be a
             table, `apply` if one of the tables cannot. The message names the transformation and a
-            remedy.
+            remedy. With `catch_up`, an optimizer whose missed steps depend on more, such as a norm
+            of gradients that it keeps; gradients of parts of rows; an argument of `apply` that is
+            neither array nor float.
 
     Gradient: as the optimizer's.
 
@@ -122,17 +159,16 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer:
             rows = absent.rows_caught_up(rows, slices)
         of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
         results = update(of_rows, rows)
-        params, new_state = call.unflatten(_put(call, inputs, rows, results, owners, slices, scaled))
+        params, new_state = call.unflatten(
+            _put(call, inputs, rows, results, owners, slices, scaled)
+        )
         if absent is not None:
             new_state = absent.after(new_state, slices, others, state.steps + 1)
         return params, new_state
 
-    def bring_up_to_date(params: Any, state: Any, rows: Any = None, **extra: Any):
-        if not catches_up:
-            raise ValueError(
-                f"{_OP}: catch_up must be of an optimizer made with catch_up=True; received one "
-                "whose rows have no steps to catch up with"
-            )
+    def rows_up_to_date(
+        params: Any, state: Any, rows: Any = None, **extra: Any
+    ) -> tuple[Any, absences.LazyState]:
         kinds, leaves = row_wise.flatten(params)
         inner = absences.check_state(state, kinds).optimizer
         call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
@@ -140,20 +176,20 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer:
         slices = {} if rows is None else absences.slices_of_rows(rows, kinds)
         whole = range(len(leaves)) if rows is None else ()
         absent = checked.absences(call, state, inputs, slices)
-        if rows is None:
-            new = absent.whole_caught_up(inputs, whole)
-        else:
-            owners = [n if n in slices else None for n in absent.owners]
-            old = _gather(inputs, owners, slices)
-            new_rows = absent.rows_caught_up(old, slices)
-            new = [
-                new if n is None else put_rows(x, new, slices[n])
-                for x, new, n in zip(inputs, new_rows, owners, strict=True)
-            ]
-        new_params, new_inner = call.unflatten(new)
-        return new_params, absent.after(new_inner, slices, whole, state.steps)
+        slices = {n: g for n, g in slices.items() if n in absent.paths}
+        inputs = absent.whole_caught_up(inputs, whole)
+        owners = [n if n in slices else None for n in absent.owners]
+        new_rows = absent.rows_caught_up(_gather(inputs, owners, slices), slices)
+        new = [
+            new if n is None else put_rows(x, new, slices[n])
+            for x, new, n in zip(inputs, new_rows, owners, strict=True)
+        ]
+        params, new_inner = call.unflatten(new)
+        return params, absent.after(new_inner, slices, whole, state.steps)
 
-    return LazyOptimizer(init, apply, bring_up_to_date)
+    if catches_up:
+        return CatchingUpOptimizer(init, apply, rows_up_to_date)
+    return LazyOptimizer(init, apply)
 
 
 class _Call(NamedTuple):

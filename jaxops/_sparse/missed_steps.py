@@ -2,17 +2,17 @@
 
 What it does is found in its traced program (`plan`), followed as by `row_wise`, with gradients that
 are 0. A row must then depend on nothing but itself, its state, and numbers whose values in a missed
-step are known: those that stay as they are, and those that count steps. With the state `m` of a row,
-a step count `t`, a gradient `g` and a state `a` of all rows that gives:
+step are known: those that stay as they are, and those that count steps. With a gradient `g`, the
+state `m` of a row, a step count `t` and a state `a` of all rows that gives:
 
     update                          without a gradient
     -0.1 * g                        0: there is nothing to make up for
-    m = 0.9 * m + g, -0.1 * m       depends on m; 0 where m is 0: a row that never had a gradient rests
+    m = 0.9 * m + g, -0.1 * m       depends on m; where m is 0, as before the first gradient, 0
     -rate(t) * m                    depends on m and t, which was t - 3 three steps ago
     m = 0.9 * m + g / norm(g)       depends on m: 0 / norm(g) is 0
     -m / a, a = 0.5 * a + norm(g)   refused: depends on a, which is not known any more
 
-The steps are then made up for by doing them (`catch_up`), each with the step count that it had.
+The steps are then made up for by making them (`catch_up`), each with the step count that it had.
 """
 
 from __future__ import annotations
@@ -147,7 +147,8 @@ def step_without_gradients(
     Args:
         update: from gradients, and parameters and state, as lists, to updates and state.
         plan: of the optimizer.
-        leaves, state_leaves: arrays, of which the types matter.
+        leaves: the parameters, of which the types matter.
+        state_leaves: the leaves of the state, likewise.
         sizes: by table, how many rows `catch_up` shall do at a time.
     """
     owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.owners
@@ -254,9 +255,7 @@ def _do(
     return lax.while_loop(is_left, do, (jnp.min(done), rows))[1]
 
 
-def _in_blocks(
-    do: Callable, rows: list[jax.Array], done: jax.Array, size: int
-) -> list[jax.Array]:
+def _in_blocks(do: Callable, rows: list[jax.Array], done: jax.Array, size: int) -> list[jax.Array]:
     """`do(rows, done)` for `size` rows at a time, and one more that has missed no step."""
     count = done.size
     num_blocks = -(-count // size)

@@ -421,7 +421,7 @@ class Judge:
     ):
         """The results of the programs, with some gates forced, and the walk that found them.
 
-        With `zeros`, the inputs that are 0 in all rows but others, it is for a row without gradient.
+        With `zeros`, inputs that are 0, it is for a row without a gradient, where others have one.
         """
         rows = row_facts.Rows(
             {n: table for n, table in enumerate(self.tables) if table is not None},
