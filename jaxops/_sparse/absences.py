@@ -75,6 +75,11 @@ def _check_tables(
                 f"{_OP}: with catch_up, the gradient of table {path!r} must be of whole rows; "
                 f"received one whose indices count along {rows.depth} axes"
             )
+        if rows.sharding is not None:
+            raise ValueError(
+                f"{_OP}: with catch_up, table {path!r} must be looked up by gather; received a "
+                "gradient of sharded_gather, whose rows are not where the table's are"
+            )
         if path not in state.done and not plan.tables[n].does_nothing:
             raise ValueError(
                 f"{_OP}: state must come from init with catch_up for these params; received one "

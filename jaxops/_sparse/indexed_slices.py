@@ -349,6 +349,9 @@ def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
 
 def gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
     """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
+    if (sharding := slices.sharding) is not None:
+        numbers = duplicates.counted(slices.indices, slices.num_rows)
+        return exchange.gather(jnp.asarray(x), numbers, sharding)
     shape = (slices.num_rows, *slices.values.shape[1:])
     return read_rows(jnp.asarray(x).reshape(shape), slices.indices)
 

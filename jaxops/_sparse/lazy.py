@@ -10,15 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._sparse import absences, dependences, missed_steps, row_wise
-from jaxops._sparse.indexed_slices import (
-    IndexedSlices,
-    TiedGradient,
-    gather_rows,
-    put_rows,
-    sum_at_first,
-)
+from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.owner_rows import Rows, gather_rows, in_rounds, put_rows, sum_at_first
 
 _OP = "lazy"
 
@@ -153,15 +149,29 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             inputs = absent.whole_caught_up(inputs, others)
 
         update, scaled = _traced(call.update, gradients, slices, owners, inputs)
-        slices = {n: g if n in scaled else sum_at_first(g) for n, g in slices.items()}
-        rows = _gather(inputs, owners, slices)
-        if absent is not None:
-            rows = absent.rows_caught_up(rows, slices)
-        of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
-        results = update(of_rows, rows)
-        params, new_state = call.unflatten(
-            _put(call, inputs, rows, results, owners, slices, scaled)
-        )
+        shared = {
+            n: sharding
+            for n, g in slices.items()
+            if n not in scaled and (sharding := g.sharding) is not None
+        }
+
+        def step(inputs: Sequence, slices: Mapping[int, Rows]) -> list:
+            """New parameters and state, from the gradients of rows."""
+            slices = {n: g if n in scaled else sum_at_first(g) for n, g in slices.items()}
+            rows = _gather(inputs, owners, slices)
+            if absent is not None:
+                rows = absent.rows_caught_up(rows, slices)
+            of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
+            results = (call.update if shared else update)(of_rows, rows)
+            return _put(call, inputs, rows, results, owners, slices, scaled)
+
+        if shared:
+            at_once = checked.sums_rows(kinds, [*slices], of_state, extra)
+            is_own = [n is not None for n in owners]
+            new = in_rounds(step, inputs, slices, shared, is_own, at_once=at_once)
+        else:
+            new = step(inputs, slices)
+        params, new_state = call.unflatten(new)
         if absent is not None:
             new_state = absent.after(new_state, slices, others, state.steps + 1)
         return params, new_state
@@ -243,14 +253,20 @@ def _traced(
         of_all = [of_rows.get(n, gradient) for n, gradient in enumerate(gradients)]
         return update(of_all, arrays[len(slices) :])
 
-    def type_of_rows(x: Any, owner: int | None) -> jax.ShapeDtypeStruct:
-        shape = np.shape(x) if owner is None else slices[owner].values.shape
-        return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
+    def like_rows(x: Any, owner: int | None) -> Any:
+        """What has the type of those rows of a table or its state that have a gradient."""
+        dtype = jnp.result_type(x)
+        if owner is None:
+            return jax.ShapeDtypeStruct(np.shape(x), dtype)
+        values = slices[owner].values
+        if _jax_internals.varying_axes(values):  # which belong to the type, under `shard_map`
+            return values.astype(dtype)
+        return jax.ShapeDtypeStruct(values.shape, dtype)
 
     values = [g.values for g in slices.values()]
-    types = map(type_of_rows, [*values, *inputs], [*slices, *owners])
+    arrays = map(like_rows, [*values, *inputs], [*slices, *owners])
     try:
-        program = jax.make_jaxpr(update_rows)(*types)
+        program = jax.make_jaxpr(update_rows)(*arrays)
     except row_wise.LOOKS_AT_VALUES:  # as it may in an eager call
         return update, set()
 
@@ -260,9 +276,7 @@ def _traced(
     return evaluate, _only_scaled(program, list(slices), candidates, inputs)
 
 
-def _gather(
-    inputs: Sequence, owners: Sequence[int | None], slices: Mapping[int, IndexedSlices]
-) -> list:
+def _gather(inputs: Sequence, owners: Sequence[int | None], slices: Mapping[int, Rows]) -> list:
     """The rows in `slices` of tables and of their states; other inputs as they are."""
     pairs = zip(inputs, owners, strict=True)
     return [x if n is None else gather_rows(x, slices[n]) for x, n in pairs]
@@ -274,7 +288,7 @@ def _put(
     rows: Sequence,
     results: Sequence,
     owners: Sequence[int | None],
-    slices: Mapping[int, IndexedSlices],
+    slices: Mapping[int, Any],
     scaled: set[int],
 ) -> list:
     """All parameters and state, with what `update` returned for some of their rows."""
@@ -283,7 +297,7 @@ def _put(
         x, result, owner = inputs[n], results[n], owners[n]
         is_update = n < len(call.params.types)
         if is_update and owner in scaled:
-            return IndexedSlices(result, slices[owner].indices, x.shape).add_to(x)
+            return slices[owner]._with_values(result).add_to(x)
         if is_update:
             result = (rows[n] + result).astype(rows[n].dtype)
         return result if owner is None else put_rows(x, result, slices[owner])
@@ -307,10 +321,11 @@ def _flatten_grads(grads: Any, paths, leaves, structure) -> list:
             gradient = flat[n] = gradient.to_dense()
         elif not isinstance(gradient, IndexedSlices):
             gradient = flat[n] = arguments.to_operand(gradient, _OP, f"gradient {path!r}")
-        if gradient.shape != leaf.shape:
+        shape = gradient.shape_here if isinstance(gradient, IndexedSlices) else gradient.shape
+        if shape != leaf.shape:
             raise ValueError(
                 f"{_OP}: gradient {path!r} must have the parameter's shape {leaf.shape}; "
-                f"received {gradient.shape}"
+                f"received {shape}"
             )
     return flat
 
@@ -322,6 +337,7 @@ class _Checked:
         self.optimizer = optimizer
         self.found: dict[Any, row_wise.States] = {}  # by `_key`
         self.plans: dict[Any, missed_steps.Plan] = {}  # by `_key`
+        self.sums: dict[Any, bool] = {}  # by `_key`
         self.good: dict[Any, frozenset[int]] = {}  # by `_key`: the parameters that may be tables
 
     def before_steps(self, params: Any) -> None:
@@ -348,6 +364,15 @@ class _Checked:
                 row_wise.check(self.optimizer, kinds, depths, states, extra)
             _keep(self.found, key, states)
         return states.owners
+
+    def sums_rows(self, kinds, tables: Sequence[int], owners, extra: Mapping[str, Any]) -> bool:
+        """Whether an update depends on a sum over rows."""
+        key = _key(kinds, dict.fromkeys(tables, 1), extra)
+        found = self.sums.get(key)
+        if found is None:
+            found = row_wise.sums_rows(self.optimizer, kinds, tables, owners, extra)
+            _keep(self.sums, key, found)
+        return found
 
     def plan(self, kinds: row_wise.Params, extra: Mapping[str, Any]) -> missed_steps.Plan:
         key = _key(kinds, {}, extra)

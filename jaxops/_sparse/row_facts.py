@@ -85,6 +85,7 @@ class Rows:
         self.of_data = of_data
         self.unseen = unseen
         self.data_decide = False
+        self.sums_rows = False  # whether some number is a sum over rows
         self.gates: list[Gate] = []
         self.is_in_loop = False
 
@@ -276,6 +277,7 @@ class Rows:
         if not row_rules.is_identity(name, operand.absent):
             what = f"reduces over the rows without a gradient too ({name})"
             return self._mixed(eqn, result, {table}, what, equations)
+        self.sums_rows = True
         return [result._replace(inputs=result.inputs | self.unseen)]
 
     def _dot_general(self, eqn, operands: list[Value], result: Value, equations) -> Value:
@@ -309,6 +311,7 @@ class Rows:
         ):
             rows = None if is_sum else (table, places[0][1])
             if is_sum:
+                self.sums_rows = True
                 result = result._replace(inputs=result.inputs | self.unseen)
             absent = 0.0 if is_zero and rows else None
             return result._replace(rows=rows, absent=absent)

@@ -332,6 +332,24 @@ class NotAnyNumber(ValueError):
     """An optimizer does not take tables of some numbers of rows."""
 
 
+def sums_rows(
+    optimizer: Any,
+    params: Params,
+    tables: Sequence[int],
+    owners: Sequence[int | None],
+    extra: Mapping[str, Any],
+) -> bool:
+    """Whether some number is a sum over rows, such as a norm of the gradient.
+
+    True also where `update` looks at values, and so cannot be followed.
+    """
+    try:
+        judge = Judge(optimizer, params, dict.fromkeys(tables, 0), owners, extra)
+        return judge.follow({})[1].sums_rows
+    except (*LOOKS_AT_VALUES, NotAnyNumber, row_facts.DifferentPrograms):
+        return True
+
+
 def leaves_like(tree: Any, structure: Any, what: str) -> list:
     """The leaves of a result of the optimizer, which must have this structure."""
     leaves, received = jax.tree.flatten(tree)
