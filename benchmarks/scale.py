@@ -9,6 +9,7 @@ and what for: the table of docs/many_devices.md.
 from __future__ import annotations
 
 import argparse
+import functools
 
 from compilers import Compiler
 
@@ -19,7 +20,9 @@ SETTINGS = {"tpu": ("v5e:16x16", 10**8), "cuda": ("1x8x1", 4 * 10**7)}
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("platform", choices=SETTINGS)
-    platform = parser.parse_args().platform
+    parser.add_argument("--only", default="", help="steps with these words in their name")
+    arguments = parser.parse_args()
+    platform, only = arguments.platform, arguments.only
     topology, rows = SETTINGS[platform]
     compiler = Compiler(platform, topology)
 
@@ -43,7 +46,10 @@ def main() -> None:
     def dense(table, ids):
         return table - 0.1 * jax.grad(loss)(table, ids)
 
-    def sparse(table, ids):
+    def loss_of_owners(table, ids):
+        return jnp.mean(jnp.tanh(jaxops.sharded_gather(table, ids, "d", mesh=mesh)) ** 2)
+
+    def sparse(loss, table, ids):
         _, grads = jaxops.sparse_value_and_grad(loss, tables="")(table, ids)
         return (-0.1 * grads).add_to(table)
 
@@ -52,13 +58,14 @@ def main() -> None:
         sums = sums + grads**2
         return table - 0.1 * grads * jax.lax.rsqrt(sums + 1e-7), sums
 
-    def sparse_adagrad(table, sums, ids):
+    def sparse_adagrad(loss, table, sums, ids):
         state = jax.eval_shape(adagrad.init, table)
         state = jax.tree.map(
             lambda x: sums if x.shape == sums.shape else jnp.zeros(x.shape, x.dtype), state
         )
         _, grads = jaxops.sparse_value_and_grad(loss, tables="")(table, ids)
-        grads = jax.tree.map(lambda x: jax.lax.with_sharding_constraint(x, whole), grads)
+        if loss is not loss_of_owners:
+            grads = jax.tree.map(lambda x: jax.lax.with_sharding_constraint(x, whole), grads)
         table, state = adagrad.apply(grads, state, table)
         return table, next(x for x in jax.tree.leaves(state) if x.shape == sums.shape)
 
@@ -67,10 +74,14 @@ def main() -> None:
     print("| step | temporaries MB | sent MB | of which |\n|---|---|---|---|")
     for name, step, state in (
         ("dense, gradient descent", dense, []),
-        ("sparse, gradient descent", sparse, []),
+        ("sparse, gradient descent", functools.partial(sparse, loss), []),
+        ("sharded_gather, gradient descent", functools.partial(sparse, loss_of_owners), []),
         ("dense, Adagrad", dense_adagrad, [table]),
-        ("sparse, Adagrad", sparse_adagrad, [table]),
+        ("sparse, Adagrad", functools.partial(sparse_adagrad, loss), [table]),
+        ("sharded_gather, Adagrad", functools.partial(sparse_adagrad, loss_of_owners), [table]),
     ):
+        if only not in name:
+            continue
         tables = [table, *state]
         compiled = compiler.compile(
             step,

@@ -3,6 +3,11 @@
 MUTANTS = {
     "_sparse/indexed_slices": [
         (
+            'scatter_windows("update", x, vectors',
+            'scatter_windows("add", x, vectors',
+            "test_lazy_state.py",
+        ),
+        (
             "jnp.concatenate([s.indices.astype(widest) for s in slices])",
             "jnp.concatenate([s.indices.astype(slices[0].indices.dtype) for s in slices])",
             "test_row_numbers.py -k sums_of_two_types",
@@ -304,17 +309,55 @@ MUTANTS = {
             "test_lazy_state.py -k another_dtype",
         ),
         (
-            'scatter_windows("update", x, vectors',
-            'scatter_windows("add", x, vectors',
-            "test_lazy_state.py",
-        ),
-        (
             "gradient = flat[n] = gradient.to_dense()",
             "gradient = flat[n] = gradient.dense",
             "test_lazy.py -k dense_and_tied",
         ),
     ],
+    "_sparse/absences": [
+        (
+            "rows = jnp.maximum(steps, self.done_of_rows[n])",
+            "rows = jnp.broadcast_to(steps, slices[n].indices.shape)",
+            "test_absences.py -k in_place",
+        ),
+        (
+            "                done[path] = jnp.broadcast_to(steps, done[path].shape)\n",
+            "                pass\n",
+            "test_absences.py -k dense_gradient",
+        ),
+        (
+            "        if rows.depth > 1:\n",
+            "        if False:\n",
+            "test_absences.py -k parts-of-rows",
+        ),
+    ],
+    "_sparse/missed_steps": [
+        (
+            "jnp.zeros_like(x).at[-1].set(1)",
+            "jnp.zeros_like(x)",
+            "test_missed_steps.py -k gradients_of_others",
+        ),
+        ("is_missed = done <= number", "is_missed = done < number", "test_absences.py -k blocks"),
+        (
+            "arrays.append(inputs[n] - ago.astype(aval.dtype))",
+            "arrays.append(inputs[n])",
+            "test_absences.py -k apply_alone",
+        ),
+        ("*x.shape[2:])[places]", "*x.shape[2:])[order]", "test_absences.py -k blocks"),
+        ("if numbers[p] == p)", "if numbers[p] is not None)", "test_missed_steps.py"),
+        ("_is_zero(results[n]) and all(stays)", "_is_zero(results[n])", "test_missed_steps.py"),
+    ],
     "_sparse/dependences": [
+        (
+            "or condition.number < np.iinfo(np.int32).max",
+            "or False",
+            "test_dependences.py -k counted_up",
+        ),
+        (
+            "return inputs if types[0] == types[1] else [None]",
+            "return [None]",
+            "test_dependences.py -k counted_up",
+        ),
         (
             "old.itemsize <= new.itemsize",
             "True",

@@ -168,6 +168,21 @@ def send(
     return on_shards(send_from_device, sharding, *_along_shards(sharding, updates, *plan[:3]))
 
 
+def send_to_all(
+    updates: jax.Array, numbers: jax.Array, num_rows: int, sharding: RowSharding
+) -> tuple[jax.Array, jax.Array]:
+    """`send` without a plan: every device gets all updates, and the numbers of its own rows."""
+    numbers, updates = _padded(numbers, sharding, num_rows), _padded(updates, sharding, 0)
+    names, shard = sharding.axis_names, num_rows // sharding.num_shards
+
+    def send_from_device(updates, numbers):
+        updates, numbers = (lax.all_gather(x, names, tiled=True) for x in (updates, numbers))
+        own = numbers - lax.axis_index(names).astype(numbers.dtype) * shard
+        return updates, jnp.where((own >= 0) & (own < shard), own, shard)
+
+    return on_shards(send_from_device, sharding, *_along_shards(sharding, updates, numbers))
+
+
 def default_capacity(count: int, num_shards: int) -> int:
     """Of buckets that `count` random numbers on each device overflow once in 10,000 steps at most.
 

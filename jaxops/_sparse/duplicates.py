@@ -78,8 +78,14 @@ def sum_at_first(
 
     The other places have values of 0 and the index `num_rows`.
     """
+    slots, indices = first_places(indices, num_rows)
+    return jnp.zeros_like(values).at[slots].add(values, mode="drop"), indices
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def first_places(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
+    """Where each index first occurs, and the indices, `num_rows` where it is not the first time."""
     slots = _first_slots(indices, num_rows)
     indices = counted(indices, num_rows)
     is_first = slots == lax.iota(slots.dtype, slots.size)
-    indices = jnp.where(is_first, indices, jnp.asarray(num_rows, indices.dtype))
-    return jnp.zeros_like(values).at[slots].add(values, mode="drop"), indices
+    return slots, jnp.where(is_first, indices, jnp.asarray(num_rows, indices.dtype))

@@ -13,7 +13,8 @@ from jax.core import Tracer
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, sum_at_first
+from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.owner_rows import at_owners, sum_at_first
 
 
 def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
@@ -21,7 +22,9 @@ def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
 
     For use under `jax.shard_map`, `pmap`, or `vmap` with an `axis_name`. Each device gets the rows
     of all devices, so data of the size of all lookups is sent. If many rows come twice, call
-    `sum_duplicates(size)` before, to send less.
+    `sum_duplicates(size)` before, to send less. Rows of a table that was looked up by
+    `sharded_gather` stay where they are, along the axes that share the table: the sum is made when
+    `lazy` or `IndexedSlices.add_to` sends the rows to their owners.
 
     Args:
         grads: pytree of numeric arrays, `IndexedSlices` and `TiedGradient`. Traced.
@@ -280,8 +283,9 @@ def _axes(axis_name: Any, op: str) -> tuple:
 
 
 def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
-    """The rows of all devices along the axes."""
+    """The rows of all devices along the axes, but for those that share the table."""
     slices.num_rows  # noqa: B018 - checks that the slices are not stacked
+    axes = tuple(axis for axis in axes if axis not in _names_of_shards(slices))
 
     def gather(x: jax.Array) -> jax.Array:
         for axis in axes:
@@ -303,9 +307,11 @@ def _norm(grads: Any, op: str) -> jax.Array:
     is_wide = any(x.real.dtype.itemsize == 8 for x in arrays)
     dtype = jnp.dtype(jnp.float64 if is_wide else jnp.float32)
     squares = jnp.zeros((), dtype)
-    for x in arrays:
+    for leaf, x in zip(leaves, arrays, strict=True):
         for part in (x.real, x.imag) if jnp.iscomplexobj(x) else (x,):
-            squares = squares + jnp.sum(jnp.square(part.astype(dtype)))
+            of_part = jnp.sum(jnp.square(part.astype(dtype)))
+            names = _names_of_shards(leaf)
+            squares = squares + (lax.psum(of_part, names) if names else of_part)
     # The derivative of the root at 0 is infinite.
     is_zero = squares == 0
     return jnp.where(
@@ -313,10 +319,20 @@ def _norm(grads: Any, op: str) -> jax.Array:
     )
 
 
+def _names_of_shards(gradient: Any) -> tuple[str, ...]:
+    """Under `shard_map`: the axes along which devices share the table of a gradient.
+
+    Each device then has those rows of the gradient that it looked up, of the whole table.
+    """
+    sharding = gradient.sharding if isinstance(gradient, IndexedSlices) else None
+    return () if sharding is None or sharding.mesh is not None else sharding.axis_names
+
+
 def _distinct_elements(gradient: Any) -> jax.Array:
     """An array of all elements of the dense gradient, but for some that are 0."""
     if isinstance(gradient, IndexedSlices):
-        return sum_at_first(gradient).values
+        rows = at_owners(gradient) if _names_of_shards(gradient) else gradient
+        return sum_at_first(rows).values
     return jnp.asarray(gradient.to_dense() if isinstance(gradient, TiedGradient) else gradient)
 
 

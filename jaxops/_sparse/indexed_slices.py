@@ -13,13 +13,15 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops._indexing import canonical, exchange, index_dtypes, result_size
-from jaxops._indexing.dimension_numbers import Windows, index_vectors
+from jaxops._indexing.dimension_numbers import Windows, index_vectors, scatter_windows
 from jaxops._indexing.exchange import RowSharding
+from jaxops._indexing.positions import read_rows
 from jaxops._indexing.specs import IndexSpec
 from jaxops._run import arguments, on_host
 from jaxops._sparse import duplicates, row_numbers
 
 _UNKNOWN = object()
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 @jax.tree_util.register_pytree_with_keys_class
@@ -343,6 +345,22 @@ def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
     numbers = duplicates.counted(slices.indices, slices.num_rows)
     numbers = numbers.astype(duplicates.position_dtype(dims, "IndexedSlices"))
     return index_vectors(numbers, dims), windows
+
+
+def gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
+    """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
+    if (sharding := slices.sharding) is not None:
+        numbers = duplicates.counted(slices.indices, slices.num_rows)
+        return exchange.gather(jnp.asarray(x), numbers, sharding)
+    shape = (slices.num_rows, *slices.values.shape[1:])
+    return read_rows(jnp.asarray(x).reshape(shape), slices.indices)
+
+
+def put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
+    """`x` with the rows at the indices replaced."""
+    x = jnp.asarray(x)
+    vectors, windows = places(slices)
+    return scatter_windows("update", x, vectors, new.astype(x.dtype), windows, _DROP)
 
 
 def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
@@ -37,6 +38,21 @@ def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda 
 def type_of(atom) -> Any:
     """Shape and dtype of an input or output of an equation."""
     return atom.aval
+
+
+def is_known(x: Any) -> bool:
+    """Whether the value of a constant can be looked at while tracing."""
+    if isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
+        return True
+    return _jax_internals.is_concrete(x) and isinstance(x.dtype, np.dtype)
+
+
+def with_results(program: ClosedJaxpr, numbers: Sequence[int]) -> ClosedJaxpr:
+    """`program` with those of its results that have these numbers."""
+    jaxpr: Jaxpr = program.jaxpr
+    constants = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    results = [jaxpr.outvars[n] for n in numbers]
+    return _jax_internals.program_of("part", jaxpr.eqns, jaxpr.invars, results, constants)
 
 
 def bind(eqn: JaxprEqn, inputs: list) -> list:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from jaxops._indexing.dimension_numbers import scatter_windows
-from jaxops._indexing.positions import read_rows
+from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._sparse import dependences, row_wise
-from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, places, sum_at_first
+from jaxops._sparse import absences, dependences, missed_steps, row_wise
+from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.owner_rows import Rows, gather_rows, in_rounds, put_rows, sum_at_first
 
 _OP = "lazy"
-_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 class LazyOptimizer(NamedTuple):
@@ -28,7 +26,23 @@ class LazyOptimizer(NamedTuple):
     apply: Callable[..., Any]
 
 
-def lazy(optimizer: Any) -> LazyOptimizer:
+class CatchingUpOptimizer(NamedTuple):
+    """The three functions that `lazy` returns with `catch_up`; they are described there."""
+
+    init: Callable[..., Any]
+    apply: Callable[..., Any]
+    catch_up: Callable[..., Any]
+
+
+@overload
+def lazy(optimizer: Any, *, catch_up: Literal[False] = False) -> LazyOptimizer: ...
+
+
+@overload
+def lazy(optimizer: Any, *, catch_up: Literal[True]) -> CatchingUpOptimizer: ...
+
+
+def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingUpOptimizer:
     """Runs an optimizer on those rows of the tables that have a gradient.
 
     For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
@@ -44,6 +58,17 @@ def lazy(optimizer: Any) -> LazyOptimizer:
     only. Step counts are shared by all rows, so Adam corrects the bias of a row by all steps taken,
     not by the steps in which the row had a gradient. TensorFlow Addons' LazyAdam does the same.
 
+    With `catch_up=True` the result is that of the dense optimizer for these too. The state keeps
+    one int32 for each row, how many steps the row has behind it; steps that it missed are made up
+    for before the row is used, with the step counts that they had, by the optimizer itself and a
+    gradient of 0. `apply` does so, and `catch_up` must before the loss reads the rows:
+
+        params, state = optimizer.catch_up(params, state, {"embed": words})
+        value, grads = value_and_grad(params, words)
+        params, state = optimizer.apply(grads, state, params)
+
+    A row that was absent for 100 steps costs the arithmetic of 100 steps of this row.
+
     Args:
         optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
             updates to add and a new state, as optax's gradient transformations do. Each row of
@@ -51,6 +76,9 @@ def lazy(optimizer: Any) -> LazyOptimizer:
             shape, each row of which depends on that row alone, and anything that does not depend
             on the number of rows, such as counts. A reduction over gradients to which rows of 0 add
             nothing, as in clipping by the global norm, gets each row once.
+        catch_up: static bool; whether rows catch up with the steps in which they had no gradient.
+            What the optimizer does in such a step must follow from the row, its state and step
+            counts.
 
     Returns:
         A named tuple of two functions. `init(params) -> state` gives the optimizer's own state.
@@ -58,13 +86,21 @@ def lazy(optimizer: Any) -> LazyOptimizer:
         structure of `params`, with `IndexedSlices` for some of the leaves. Other leaves, and
         `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
 
+        With `catch_up` there is a third one, `catch_up(params, state, rows=None, **extra) ->
+        (params, state)`, which brings rows up to date: those in `rows`, integer arrays by key path
+        of the table, or all rows of all tables, as for evaluation. Rows count from 0; others are
+        ignored.
+        The optimizer's own state is then `state.optimizer`.
+
     Raises:
-        TypeError: `optimizer` lacks one of the methods.
+        TypeError: `optimizer` lacks one of the methods; `catch_up` is not a static bool.
         ValueError: gradients that do not have the structure or shapes of the parameters; an
             optimizer that does not update each row by itself or collects gradients over several
             steps, which is found in its traced program. `init` raises if no parameter could be a
             table, `apply` if one of the tables cannot. The message names the transformation and a
-            remedy.
+            remedy. With `catch_up`, an optimizer whose missed steps depend on more, such as a norm
+            of gradients that it keeps; gradients of parts of rows; an argument of `apply` that is
+            neither array nor float.
 
     Gradient: as the optimizer's.
 
@@ -86,77 +122,187 @@ def lazy(optimizer: Any) -> LazyOptimizer:
                 f"{_OP}: optimizer must have methods init and update, as optax's have; "
                 f"received {arguments.brief(optimizer)}"
             )
-
+    catches_up = arguments.check_bool(catch_up, _OP, "catch_up")
     checked = _Checked(optimizer)
 
     def init(params: Any) -> Any:
         state = optimizer.init(params)
         checked.before_steps(params)
-        return state
+        if not catches_up:
+            return state
+        kinds, _ = row_wise.flatten(params)
+        return absences.begin(checked.plan_before_steps(kinds), kinds, state)
 
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
         kinds, leaves = row_wise.flatten(params)
-        structure = kinds.structure
-        gradients = _flatten_grads(grads, kinds.paths, leaves, structure)
-        tables = [n for n, g in enumerate(gradients) if isinstance(g, IndexedSlices)]
-        owners = checked.owners(kinds, {n: _depth(gradients[n]) for n in tables}, state, extra)
-        state_leaves, state_structure = jax.tree.flatten(state)
+        gradients = _flatten_grads(grads, kinds.paths, leaves, kinds.structure)
+        slices = {n: g for n, g in enumerate(gradients) if isinstance(g, IndexedSlices)}
+        others = [n for n in range(len(leaves)) if n not in slices]
+        inner = absences.check_state(state, kinds).optimizer if catches_up else state
+        of_state = checked.owners(kinds, {n: g.depth for n, g in slices.items()}, inner, extra)
+        owners = [*(n if n in slices else None for n in range(len(leaves))), *of_state]
+        call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
+        inputs = [*leaves, *jax.tree.leaves(inner)]
+        absent = None
+        if catches_up:
+            absent = checked.absences(call, state, inputs, slices)
+            inputs = absent.whole_caught_up(inputs, others)
 
-        numbers = [n if n in tables else None for n in range(len(leaves))]
+        update, scaled = _traced(call.update, gradients, slices, owners, inputs)
+        shared = {
+            n: sharding
+            for n, g in slices.items()
+            if n not in scaled and (sharding := g.sharding) is not None
+        }
 
-        def update(*arrays: Any) -> list:
-            """Updates and new state, from gradients of rows, the state's leaves and old rows."""
-            rows, rest = arrays[: len(tables)], arrays[len(tables) :]
-            all_gradients = list(gradients)
-            for n, values in zip(tables, rows, strict=True):
-                all_gradients[n] = values
-            updates, new_state = optimizer.update(
-                structure.unflatten(all_gradients),
-                state_structure.unflatten(rest[: len(state_leaves)]),
-                structure.unflatten(rest[len(state_leaves) :]),
-                **extra,
-            )
-            return [
-                *row_wise.leaves_like(updates, structure, "updates"),
-                *row_wise.leaves_like(new_state, state_structure, "state"),
-            ]
+        def step(inputs: Sequence, slices: Mapping[int, Rows]) -> list:
+            """New parameters and state, from the gradients of rows."""
+            slices = {n: g if n in scaled else sum_at_first(g) for n, g in slices.items()}
+            rows = _gather(inputs, owners, slices)
+            if absent is not None:
+                rows = absent.rows_caught_up(rows, slices)
+            of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
+            results = (call.update if shared else update)(of_rows, rows)
+            return _put(call, inputs, rows, results, owners, slices, scaled)
 
-        # In a table of 16 bits small updates that are added one by one would be rounded away.
-        candidates = [n for n in tables if n not in owners and leaves[n].dtype.itemsize >= 4]
-        scaled: set[int] = set()
-        if candidates:
-            inputs = zip(
-                [*(gradients[n].values for n in tables), *state_leaves, *leaves],
-                [*tables, *owners, *numbers],
-                strict=True,
-            )
-            program = _trace(update, [_type_of_rows(x, n, gradients) for x, n in inputs])
-            if program is not None:
-                scaled = _only_scaled(program, tables, candidates, leaves)
-                update = jaxpr_as_fun(program)  # traced already
-        rows_of = {n: gradients[n] if n in scaled else sum_at_first(gradients[n]) for n in tables}
+        if shared:
+            at_once = checked.sums_rows(kinds, [*slices], of_state, extra)
+            is_own = [n is not None for n in owners]
+            new = in_rounds(step, inputs, slices, shared, is_own, at_once=at_once)
+        else:
+            new = step(inputs, slices)
+        params, new_state = call.unflatten(new)
+        if absent is not None:
+            new_state = absent.after(new_state, slices, others, state.steps + 1)
+        return params, new_state
 
-        def gather_rows(x, owner: int | None):
-            return x if owner is None else _gather_rows(x, rows_of[owner])
+    def rows_up_to_date(
+        params: Any, state: Any, rows: Any = None, **extra: Any
+    ) -> tuple[Any, absences.LazyState]:
+        kinds, leaves = row_wise.flatten(params)
+        inner = absences.check_state(state, kinds).optimizer
+        call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
+        inputs = [*leaves, *jax.tree.leaves(inner)]
+        slices = {} if rows is None else absences.slices_of_rows(rows, kinds)
+        whole = range(len(leaves)) if rows is None else ()
+        absent = checked.absences(call, state, inputs, slices)
+        slices = {n: g for n, g in slices.items() if n in absent.paths}
+        inputs = absent.whole_caught_up(inputs, whole)
+        owners = [n if n in slices else None for n in absent.owners]
+        new_rows = absent.rows_caught_up(_gather(inputs, owners, slices), slices)
+        new = [
+            new if n is None else put_rows(x, new, slices[n])
+            for x, new, n in zip(inputs, new_rows, owners, strict=True)
+        ]
+        params, new_inner = call.unflatten(new)
+        return params, absent.after(new_inner, slices, whole, state.steps)
 
-        def put_rows(x, new, owner: int | None):
-            return new if owner is None else _put_rows(x, new, rows_of[owner])
-
-        def add_update(x, old, update, number: int | None):
-            if number in scaled:
-                return IndexedSlices(update, rows_of[number].indices, x.shape).add_to(x)
-            return put_rows(x, (old + update).astype(old.dtype), number)
-
-        old = list(map(gather_rows, leaves, numbers))
-        state_rows = map(gather_rows, state_leaves, owners)
-        results = update(*(rows_of[n].values for n in tables), *state_rows, *old)
-        updates, new_state = results[: len(leaves)], results[len(leaves) :]
-        return (
-            structure.unflatten(map(add_update, leaves, old, updates, numbers)),
-            state_structure.unflatten(map(put_rows, state_leaves, new_state, owners)),
-        )
-
+    if catches_up:
+        return CatchingUpOptimizer(init, apply, rows_up_to_date)
     return LazyOptimizer(init, apply)
+
+
+class _Call(NamedTuple):
+    """An optimizer and the structures of its arguments, which are lists of leaves here."""
+
+    optimizer: Any
+    params: row_wise.Params
+    state_structure: Any
+    extra: Mapping[str, Any]
+
+    def update(self, gradients: Sequence, inputs: Sequence) -> list:
+        """Updates and new state, from gradients and from the leaves of parameters and state."""
+        structure = self.params.structure
+        params, states = inputs[: len(gradients)], inputs[len(gradients) :]
+        updates, new_state = self.optimizer.update(
+            structure.unflatten(gradients),
+            self.state_structure.unflatten(states),
+            structure.unflatten(params),
+            **self.extra,
+        )
+        return [
+            *row_wise.leaves_like(updates, structure, "updates"),
+            *row_wise.leaves_like(new_state, self.state_structure, "state"),
+        ]
+
+    def unflatten(self, leaves: Sequence) -> tuple[Any, Any]:
+        """Parameters and state."""
+        count = len(self.params.types)
+        params = self.params.structure.unflatten(leaves[:count])
+        return params, self.state_structure.unflatten(leaves[count:])
+
+
+def _traced(
+    update: Callable,
+    gradients: Sequence,
+    slices: Mapping[int, IndexedSlices],
+    owners: Sequence[int | None],
+    inputs: Sequence,
+) -> tuple[Callable, set[int]]:
+    """`update`, and the tables to whose rows it does nothing but add their gradient, scaled.
+
+    In a table of 16 bits small updates that are added one by one would be rounded away.
+    """
+    num = len(gradients)
+    candidates = [n for n in slices if n not in owners[num:] and inputs[n].dtype.itemsize >= 4]
+    if not candidates:
+        return update, set()
+
+    def update_rows(*arrays: Any) -> list:
+        of_rows = dict(zip(slices, arrays, strict=False))
+        of_all = [of_rows.get(n, gradient) for n, gradient in enumerate(gradients)]
+        return update(of_all, arrays[len(slices) :])
+
+    def like_rows(x: Any, owner: int | None) -> Any:
+        """What has the type of those rows of a table or its state that have a gradient."""
+        dtype = jnp.result_type(x)
+        if owner is None:
+            return jax.ShapeDtypeStruct(np.shape(x), dtype)
+        values = slices[owner].values
+        if _jax_internals.varying_axes(values):  # which belong to the type, under `shard_map`
+            return values.astype(dtype)
+        return jax.ShapeDtypeStruct(values.shape, dtype)
+
+    values = [g.values for g in slices.values()]
+    arrays = map(like_rows, [*values, *inputs], [*slices, *owners])
+    try:
+        program = jax.make_jaxpr(update_rows)(*arrays)
+    except row_wise.LOOKS_AT_VALUES:  # as it may in an eager call
+        return update, set()
+
+    def evaluate(gradients: Sequence, rows: Sequence) -> list:
+        return jaxpr_as_fun(program)(*(gradients[n] for n in slices), *rows)
+
+    return evaluate, _only_scaled(program, list(slices), candidates, inputs)
+
+
+def _gather(inputs: Sequence, owners: Sequence[int | None], slices: Mapping[int, Rows]) -> list:
+    """The rows in `slices` of tables and of their states; other inputs as they are."""
+    pairs = zip(inputs, owners, strict=True)
+    return [x if n is None else gather_rows(x, slices[n]) for x, n in pairs]
+
+
+def _put(
+    call: _Call,
+    inputs: Sequence,
+    rows: Sequence,
+    results: Sequence,
+    owners: Sequence[int | None],
+    slices: Mapping[int, Any],
+    scaled: set[int],
+) -> list:
+    """All parameters and state, with what `update` returned for some of their rows."""
+
+    def put(n: int) -> Any:
+        x, result, owner = inputs[n], results[n], owners[n]
+        is_update = n < len(call.params.types)
+        if is_update and owner in scaled:
+            return slices[owner]._with_values(result).add_to(x)
+        if is_update:
+            result = (rows[n] + result).astype(rows[n].dtype)
+        return result if owner is None else put_rows(x, result, slices[owner])
+
+    return [put(n) for n in range(len(inputs))]
 
 
 def _is_gradient(x: object) -> bool:
@@ -175,17 +321,13 @@ def _flatten_grads(grads: Any, paths, leaves, structure) -> list:
             gradient = flat[n] = gradient.to_dense()
         elif not isinstance(gradient, IndexedSlices):
             gradient = flat[n] = arguments.to_operand(gradient, _OP, f"gradient {path!r}")
-        if gradient.shape != leaf.shape:
+        shape = gradient.shape_here if isinstance(gradient, IndexedSlices) else gradient.shape
+        if shape != leaf.shape:
             raise ValueError(
                 f"{_OP}: gradient {path!r} must have the parameter's shape {leaf.shape}; "
-                f"received {gradient.shape}"
+                f"received {shape}"
             )
     return flat
-
-
-def _depth(slices: IndexedSlices) -> int:
-    """Along how many axes of the table the indices count."""
-    return len(slices.dense_shape) - slices.values.ndim + 1
 
 
 class _Checked:
@@ -194,6 +336,8 @@ class _Checked:
     def __init__(self, optimizer: Any):
         self.optimizer = optimizer
         self.found: dict[Any, row_wise.States] = {}  # by `_key`
+        self.plans: dict[Any, missed_steps.Plan] = {}  # by `_key`
+        self.sums: dict[Any, bool] = {}  # by `_key`
         self.good: dict[Any, frozenset[int]] = {}  # by `_key`: the parameters that may be tables
 
     def before_steps(self, params: Any) -> None:
@@ -221,6 +365,40 @@ class _Checked:
             _keep(self.found, key, states)
         return states.owners
 
+    def sums_rows(self, kinds, tables: Sequence[int], owners, extra: Mapping[str, Any]) -> bool:
+        """Whether an update depends on a sum over rows."""
+        key = _key(kinds, dict.fromkeys(tables, 1), extra)
+        found = self.sums.get(key)
+        if found is None:
+            found = row_wise.sums_rows(self.optimizer, kinds, tables, owners, extra)
+            _keep(self.sums, key, found)
+        return found
+
+    def plan(self, kinds: row_wise.Params, extra: Mapping[str, Any]) -> missed_steps.Plan:
+        key = _key(kinds, {}, extra)
+        plan = self.plans.get(key) or missed_steps.plan(self.optimizer, kinds, extra)
+        _keep(self.plans, key, plan)
+        return plan
+
+    def plan_before_steps(self, kinds: row_wise.Params) -> missed_steps.Plan:
+        try:
+            plan = self.plan(kinds, {})
+        except Exception as error:
+            # It may want arguments, or an axis of `shard_map`, that exist in the steps only.
+            if not (row_wise.takes_extra(self.optimizer) or isinstance(error, NameError)):
+                raise
+            return missed_steps.unknown_plan(kinds)
+        if plan.problems and not plan.tables:
+            raise ValueError(next(iter(plan.problems.values())))
+        return plan
+
+    def absences(
+        self, call: _Call, state: absences.LazyState, inputs: Sequence, slices: Mapping
+    ) -> absences.Absences:
+        absences.check_extra(call.extra)
+        plan = self.plan(call.params, call.extra)
+        return absences.Absences(plan, call.params, state, call.update, inputs, slices)
+
 
 def _keep(found: dict, key: Any, item: Any) -> None:
     """Stores `item`, and drops old ones: a step may bring new functions as arguments each time."""
@@ -243,20 +421,6 @@ def _key(kinds: row_wise.Params, depths: dict[int, int], extra: dict) -> Any:
     return key
 
 
-def _type_of_rows(x: Any, owner: int | None, gradients) -> jax.ShapeDtypeStruct:
-    """The type of those rows of a table or its state that have a gradient; else of `x` itself."""
-    shape = np.shape(x) if owner is None else gradients[owner].values.shape
-    return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
-
-
-def _trace(update: Callable, types: Sequence) -> ClosedJaxpr | None:
-    """The program of `update`; None if it looks at values, as it may in an eager call."""
-    try:
-        return jax.make_jaxpr(update)(*types)
-    except row_wise.LOOKS_AT_VALUES:
-        return None
-
-
 def _only_scaled(program: ClosedJaxpr, tables, candidates, leaves) -> set[int]:
     """The tables whose update is their gradient, scaled, as by SGD without momentum.
 
@@ -274,15 +438,3 @@ def _only_scaled(program: ClosedJaxpr, tables, candidates, leaves) -> set[int]:
         )
 
     return set(filter(is_only_scaled, candidates))
-
-
-def _gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
-    """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
-    shape = (slices.num_rows, *slices.values.shape[1:])
-    return read_rows(jnp.asarray(x).reshape(shape), slices.indices)
-
-
-def _put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:
-    x = jnp.asarray(x)
-    vectors, windows = places(slices)
-    return scatter_windows("update", x, vectors, new.astype(x.dtype), windows, _DROP)

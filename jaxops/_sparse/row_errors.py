@@ -44,6 +44,14 @@ def phase_message(path: str, state: str, gate: row_facts.Gate, keeps_params: boo
     )
 
 
+def missed_message(path: str, what: str) -> str:
+    return (
+        f"{_OP}: with catch_up, what the optimizer does to a row of table {path!r} without a "
+        f"gradient must follow from the row, its state and counts of steps; received one that "
+        f"{what}. Leave catch_up out, or keep it from the tables, as optax.multi_transform can"
+    )
+
+
 def _where(equations: Sequence[JaxprEqn]) -> str:
     """The transformation that made an equation, and its line.
 

@@ -62,6 +62,9 @@ class Rows:
         forced: paths of gates, and which way they go.
         only_whole: whether a reduction over some of the axes counts as mixing rows.
         of_data: which way choices go that depend on gradients or parameters; None: either.
+        unseen: the inputs that are gradients, if what is followed is a row without one. Then all of
+            its rows are the number that they are without a gradient, and a reduction over rows
+            depends on the gradients of the others.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Rows:
         forced: Mapping[tuple, int],
         only_whole: bool = False,
         of_data: int | None = None,
+        unseen: frozenset = frozenset(),
     ):
         self.table_of_input = table_of_input
         self.sizes = sizes
@@ -79,7 +83,9 @@ class Rows:
         self.forced = forced
         self.only_whole = only_whole
         self.of_data = of_data
+        self.unseen = unseen
         self.data_decide = False
+        self.sums_rows = False  # whether some number is a sum over rows
         self.gates: list[Gate] = []
         self.is_in_loop = False
 
@@ -201,11 +207,12 @@ class Rows:
             if touched:
                 what = "depends on the number of rows"
                 result = self._mixed(eqn, result, touched, what, equations)[0]
-        return result._replace(
-            rows=next(iter(tables), None),
-            signed=frozenset() if row_rules.loses_sign(eqn) else result.signed,
-            absent=row_rules.fold_absent(eqn, [v.absent for v in operands]),
-        )
+        rows = next(iter(tables), None)
+        absent = row_rules.fold_absent(eqn, [v.absent for v in operands])
+        if self.unseen and rows and absent is not None and not result.mixed:
+            return constant(absent)._replace(rows=rows)
+        signed = frozenset() if row_rules.loses_sign(eqn) else result.signed
+        return result._replace(rows=rows, signed=signed, absent=absent)
 
     def _without_rows(self, eqns, operands: list[Value], result: Value, equations) -> list[Value]:
         """Operands that hold no rows. Spread along the axis of the rows, they make equal rows."""
@@ -270,7 +277,8 @@ class Rows:
         if not row_rules.is_identity(name, operand.absent):
             what = f"reduces over the rows without a gradient too ({name})"
             return self._mixed(eqn, result, {table}, what, equations)
-        return [result]
+        self.sums_rows = True
+        return [result._replace(inputs=result.inputs | self.unseen)]
 
     def _dot_general(self, eqn, operands: list[Value], result: Value, equations) -> Value:
         """Rows must stand along a batch or free axis, or be summed, 0 where without gradient."""
@@ -302,6 +310,9 @@ class Rows:
             not is_sum and (together or alone) and not self.only_whole
         ):
             rows = None if is_sum else (table, places[0][1])
+            if is_sum:
+                self.sums_rows = True
+                result = result._replace(inputs=result.inputs | self.unseen)
             absent = 0.0 if is_zero and rows else None
             return result._replace(rows=rows, absent=absent)
         what = f"mixes rows ({eqn.primitive.name})"
@@ -424,20 +435,13 @@ _NO_NUMBER = object()
 def _of_constants(first: Any, second: Any) -> Value:
     """The value of a constant of both programs; it depends on the number of rows if they differ."""
     if first is not second:
-        if not (_is_known(first) and _is_known(second)):
+        if not (jaxprs.is_known(first) and jaxprs.is_known(second)):
             return Value(is_count=second is _NO_NUMBER or np.shape(first) != np.shape(second))
         first, second = np.asarray(first), np.asarray(second)
         if not (first.shape == second.shape and np.array_equal(first, second, equal_nan=True)):
             return Value(is_count=True)
-    is_number = _is_known(first) and np.shape(first) == ()
+    is_number = jaxprs.is_known(first) and np.shape(first) == ()
     return constant(np.asarray(first)[()]) if is_number else Value()
-
-
-def _is_known(x: Any) -> bool:
-    """Whether the value of a constant can be looked at while tracing."""
-    if isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
-        return True
-    return _jax_internals.is_concrete(x) and isinstance(x.dtype, np.dtype)
 
 
 def _union(values: Sequence[Value]) -> Value:

@@ -21,7 +21,7 @@ Found out from its traced programs, not from its name:
                               reduce_sum _          refused: sums rows without a gradient too
        g / rows               div g 5.0             refused: it is 4001.0 in the other program
 
-3. Choices (`_Judge.phases`). A choice by a value that all rows share, such as a step count, is a
+3. Choices (`Judge.phases`). A choice by a value that all rows share, such as a step count, is a
    gate. The programs are followed again with each gate forced each way. That shows an optimizer
    that collects gradients, `s = where(ready, 0, s + g)` with the update `where(ready, s + g, 0)`:
    with `ready` the new `s` does not depend on the old one; without it the update does not depend on
@@ -178,7 +178,7 @@ def _problems_before_steps(
         return True, dict.fromkeys(tables, str(error))
     except Exception as error:
         # A NameError may be about an axis that exists in the steps only, under `shard_map`.
-        if not (_takes_extra(optimizer) or isinstance(error, NameError)):
+        if not (takes_extra(optimizer) or isinstance(error, NameError)):
             message = (
                 f"{_OP}: the optimizer must take gradients of the structure of the parameters; "
                 f"received one whose update raises {type(error).__name__}: {error}"
@@ -192,7 +192,7 @@ def _problems_before_steps(
     return False, {}
 
 
-def _takes_extra(optimizer: Any) -> bool:
+def takes_extra(optimizer: Any) -> bool:
     """Whether `update` may take more arguments than gradients, state and parameters."""
     parameters = list(inspect.signature(optimizer.update).parameters.values())
     return len(parameters) > 3 or any(p.kind is p.VAR_KEYWORD for p in parameters)
@@ -328,6 +328,28 @@ class WrongStructure(ValueError):
     """An optimizer returns another structure than it must."""
 
 
+class NotAnyNumber(ValueError):
+    """An optimizer does not take tables of some numbers of rows."""
+
+
+def sums_rows(
+    optimizer: Any,
+    params: Params,
+    tables: Sequence[int],
+    owners: Sequence[int | None],
+    extra: Mapping[str, Any],
+) -> bool:
+    """Whether some number is a sum over rows, such as a norm of the gradient.
+
+    True also where `update` looks at values, and so cannot be followed.
+    """
+    try:
+        judge = Judge(optimizer, params, dict.fromkeys(tables, 0), owners, extra)
+        return judge.follow({})[1].sums_rows
+    except (*LOOKS_AT_VALUES, NotAnyNumber, row_facts.DifferentPrograms):
+        return True
+
+
 def leaves_like(tree: Any, structure: Any, what: str) -> list:
     """The leaves of a result of the optimizer, which must have this structure."""
     leaves, received = jax.tree.flatten(tree)
@@ -343,23 +365,11 @@ def _problems_along(
     optimizer: Any, params: Params, axes: Mapping[int, int], owners, extra, is_whole: bool
 ) -> dict[int, str]:
     """The problems by table, if rows are counted along one axis of each."""
-    first = params.resized({n: (axis, _FEW) for n, axis in axes.items()})
-    second = params.resized({n: (axes[n], size) for n, size in zip(axes, _many(), strict=False)})
-    traced = _trace(optimizer, first, extra)
     try:
-        programs = traced.program, _trace(optimizer, second, extra).program
-    except Exception as error:
-        message = (
-            f"{_OP}: the optimizer must take tables of any number of rows; received one whose "
-            f"update raises {type(error).__name__} for {[t.shape for t in second.types]}: {error}"
-        )
-        return dict.fromkeys(axes, message)
-    sizes = {
-        (first.types[n].shape[axis], second.types[n].shape[axis]): n for n, axis in axes.items()
-    }
-    judge = _Judge(programs, axes, owners, sizes, only_whole=not is_whole)
-    try:
+        judge = Judge(optimizer, params, axes, owners, extra, only_whole=not is_whole)
         results, rows = judge.follow({})
+    except NotAnyNumber as error:
+        return dict.fromkeys(axes, str(error))
     except row_facts.DifferentPrograms as error:
         what = "computes other things for other numbers of rows"
         problem = row_facts.Problem(what, error.equations)
@@ -371,24 +381,45 @@ def _problems_along(
             found[n] = row_errors.row_message(params.paths[n], problem)
     rest = [n for n in axes if n not in found]
     for n, (place, gate, keeps) in judge.phases(rest, results, rows).items():
-        found[n] = row_errors.phase_message(params.paths[n], traced.state_paths[place], gate, keeps)
+        found[n] = row_errors.phase_message(params.paths[n], judge.state_paths[place], gate, keeps)
     return found
 
 
-class _Judge:
-    """Follows the rows of tables through a pair of programs that `_trace` made.
+class Judge:
+    """Follows the rows of tables through a pair of programs, traced with few and with many rows.
 
     Both have the same inputs: gradients, state, parameters, extra arrays; results: updates, state.
+    Raises whatever `update` does with few rows, and `NotAnyNumber` if it raises with many.
     """
 
-    def __init__(self, programs, axes: Mapping[int, int], owners, sizes, only_whole: bool):
-        self.programs = programs
+    def __init__(
+        self,
+        optimizer: Any,
+        params: Params,
+        axes: Mapping[int, int],
+        owners: Sequence[int | None],
+        extra: Mapping[str, Any],
+        only_whole: bool = False,
+    ):
+        few = params.resized({n: (axis, _FEW) for n, axis in axes.items()})
+        many = params.resized({n: (axes[n], size) for n, size in zip(axes, _many(), strict=False)})
+        traced = _trace(optimizer, few, extra)
+        try:
+            self.programs = traced.program, _trace(optimizer, many, extra).program
+        except Exception as error:
+            raise NotAnyNumber(
+                f"{_OP}: the optimizer must take tables of any number of rows; received one whose "
+                f"update raises {type(error).__name__} for {[t.shape for t in many.types]}: {error}"
+            ) from error
+        self.state_paths = traced.state_paths
         self.axes = axes
         self.owners = owners
-        self.sizes = sizes
+        self.sizes = {
+            (few.types[n].shape[axis], many.types[n].shape[axis]): n for n, axis in axes.items()
+        }
         self.only_whole = only_whole
-        avals = programs[0].in_avals
-        self.num_leaves = len(programs[0].out_avals) - len(owners)
+        avals = self.programs[0].in_avals
+        self.num_leaves = len(params.types)
         num_extra = len(avals) - 2 * self.num_leaves - len(owners)
         leaves = [n if n in axes else None for n in range(self.num_leaves)]
         self.tables = [*leaves, *owners, *leaves, *[None] * num_extra]
@@ -400,8 +431,16 @@ class _Judge:
             if table is None and n not in self.gradients and n not in self.params
         )
 
-    def follow(self, forced: Mapping[tuple, int], of_data: int | None = None):
-        """The results of the programs, with some gates forced, and the walk that found them."""
+    def follow(
+        self,
+        forced: Mapping[tuple, int],
+        of_data: int | None = None,
+        zeros: frozenset[int] = frozenset(),
+    ):
+        """The results of the programs, with some gates forced, and the walk that found them.
+
+        With `zeros`, inputs that are 0, it is for a row without a gradient, where others have one.
+        """
         rows = row_facts.Rows(
             {n: table for n, table in enumerate(self.tables) if table is not None},
             self.sizes,
@@ -409,6 +448,7 @@ class _Judge:
             forced,
             self.only_whole,
             of_data,
+            frozenset(self.gradients) if zeros else frozenset(),
         )
         inputs = []
         for number, (table, aval) in enumerate(
@@ -421,6 +461,8 @@ class _Judge:
                 rows=None if table is None else (table, self.axes[table]),
                 absent=0.0 if table is not None and number in self.gradients else None,
             )
+            if number in zeros:
+                value = row_facts.constant(0.0)._replace(rows=value.rows)
             if aval.shape == () and aval.dtype == np.bool_:
                 value = rows.gate_of_input(value, number)
             inputs.append(value)

@@ -36,3 +36,35 @@ def test_dependences(name):
     assert dependences.dependences(program, num_followed=2) == [
         dependences.Dependence(frozenset(inputs), is_multiple)
     ]
+
+
+LARGEST = jnp.iinfo(jnp.int32).max
+# name: function of two counts, and which of them its result is one more than
+COUNTED = {
+    "one-more": (lambda m, n: n + 1, 1),
+    "one-more-from-the-left": (lambda m, n: 1 + m, 0),
+    "in-two-parts": (lambda m, n: (m + 3) + -2, 0),
+    "jitted": (lambda m, n: jax.jit(lambda n: n + 1)(n), 1),
+    "up-to-the-largest": (lambda m, n: jnp.where(n < LARGEST, n + 1, LARGEST), 1),
+    "itself": (lambda m, n: m, None),
+    "two-more": (lambda m, n: m + 2, None),
+    "sum": (lambda m, n: m + n, None),
+    "up-to-ten": (lambda m, n: jnp.where(n < 10, n + 1, 10), None),
+    "back-to-0": (lambda m, n: jnp.where(n < LARGEST, n + 1, 0), None),
+    "by-another": (lambda m, n: jnp.where(m < LARGEST, n + 1, LARGEST), None),
+    "by-one-more": (lambda m, n: jnp.where(n + 1 < LARGEST, n + 1, LARGEST), None),
+    "product": (lambda m, n: m * 1, None),
+    "number": (lambda m, n: jnp.int32(1), None),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counted_up(name):
+    f, expected = COUNTED[name]
+    program = jax.make_jaxpr(f)(jnp.int32(0), jnp.int32(0))
+    assert dependences.counted_up(program) == [expected]
+
+
+def test_vectors_and_floats_are_no_counts():
+    program = jax.make_jaxpr(lambda x, n: (x + 1, x.sum() + 1, n + 1.5))(X, jnp.float32(0))
+    assert dependences.counted_up(program) == [None] * 3

@@ -1,0 +1,163 @@
+"""Rows of a gradient at the devices that own them, for a table whose rows devices share.
+
+An optimizer wants the sum of what all devices have for a row, and updates the row where it is. The
+rows of a gradient are where they were looked up, so they go to their owners first, in rounds (see
+`_indexing/exchange.py`). What an owner gets counts along its own shard.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops import _jax_internals
+from jaxops._indexing import exchange
+from jaxops._indexing.exchange import RowSharding
+from jaxops._primitives import types_of_results
+from jaxops._sparse import duplicates, indexed_slices
+from jaxops._sparse.indexed_slices import IndexedSlices
+
+
+class OwnerRows(NamedTuple):
+    """What the owners of the rows got: values `[m, ...]` and numbers of rows `[m]`.
+
+    The devices share both by the first dimension, and each counts along its shard of the table.
+    """
+
+    values: jax.Array
+    indices: jax.Array
+    num_rows: int  # of a shard
+    sharding: RowSharding
+
+    def on_shards(self, function: Callable, *arrays: jax.Array, results: Any = False) -> Any:
+        """`function(slices, *arrays)` on each device, with its rows as IndexedSlices."""
+
+        def local(values, indices, *arrays):
+            shape = (self.num_rows, *values.shape[1:])
+            return function(IndexedSlices(values, indices, shape), *arrays)
+
+        return exchange.on_shards(
+            local, self.sharding, self.values, self.indices, *arrays, is_shared=results
+        )
+
+
+Rows = IndexedSlices | OwnerRows
+
+
+def at_owners(slices: IndexedSlices) -> OwnerRows:
+    """Of a table that devices share: every device gets the rows of all, and counts its own."""
+    sharding = slices.sharding
+    assert sharding is not None, "asked for of tables that devices share"
+    numbers = duplicates.counted(slices.indices, slices.num_rows)
+    sent = exchange.send_to_all(slices.values, numbers, slices.num_rows, sharding)
+    return OwnerRows(*sent, slices.num_rows // sharding.num_shards, sharding)
+
+
+def sum_at_first(rows: Rows) -> Rows:
+    """Each row once, as `indexed_slices.sum_at_first`."""
+    if isinstance(rows, IndexedSlices):
+        return indexed_slices.sum_at_first(rows)
+
+    def summed(slices):
+        slices = indexed_slices.sum_at_first(slices)
+        return slices.values, slices.indices
+
+    values, indices = rows.on_shards(summed)
+    return rows._replace(values=values, indices=indices)
+
+
+def gather_rows(x: jax.Array, rows: Rows) -> jax.Array:
+    """The rows of a table or its state, as `indexed_slices.gather_rows`."""
+    if isinstance(rows, IndexedSlices):
+        return indexed_slices.gather_rows(x, rows)
+    return rows.on_shards(lambda slices, x: indexed_slices.gather_rows(x, slices), x)
+
+
+def put_rows(x: jax.Array, new: jax.Array, rows: Rows) -> jax.Array:
+    """`x` with these rows replaced, as `indexed_slices.put_rows`."""
+    if isinstance(rows, IndexedSlices):
+        return indexed_slices.put_rows(x, new, rows)
+
+    def put(slices, x, new):
+        return indexed_slices.put_rows(x, new, slices)
+
+    return rows.on_shards(put, x, new)
+
+
+def in_rounds(
+    step: Callable,
+    inputs: list,
+    slices: Mapping[int, IndexedSlices],
+    shared: Mapping[int, RowSharding],
+    is_own: Sequence[bool],
+    *,
+    at_once: bool,
+) -> list:
+    """`step(inputs, rows)`, in as many rounds as the rows of tables take that devices share.
+
+    Args:
+        step: from arrays and from rows by table to the arrays after an update of these rows.
+        inputs: the arrays before.
+        slices: by table, the gradients, where they were looked up.
+        shared: how devices share the tables whose rows go to their owners. Of the other tables
+            `step` gets all rows in the first round.
+        is_own: whether an input is updated in the rows that `step` gets alone. Others are computed
+            from `inputs` in each round.
+        at_once: whether `step` must see all rows in one round, as it sums over rows. If one round
+            does not take them, each device then gets the rows of all.
+    """
+    plans = {}
+    for n, sharding in shared.items():
+        numbers = duplicates.counted(slices[n].indices, slices[n].num_rows)
+        plans[n] = exchange.plan(numbers, slices[n].num_rows, sharding, row_at_once=True)
+    rounds = functools.reduce(jnp.maximum, (plan.rounds for plan in plans.values()))
+
+    def rows_in(turn: jax.Array | None) -> dict[int, Rows]:
+        """Those of a round; of all, if there is none."""
+        rows: dict[int, Rows] = {}
+        for n, g in slices.items():
+            if n not in plans:
+                kept = g.indices if turn is None else jnp.where(turn == 0, g.indices, g.num_rows)
+                rows[n] = g._with_parts(g.values, kept)
+                continue
+            if turn is None:
+                rows[n] = at_owners(g)
+                continue
+            sent = exchange.send(plans[n], g.values, g.num_rows, turn, shared[n])
+            rows[n] = OwnerRows(*sent, g.num_rows // shared[n].num_shards, shared[n])
+        return rows
+
+    def in_round(arrays: list, turn: jax.Array | None) -> list:
+        own_or_first = zip(is_own, arrays, inputs, strict=True)
+        before = [new if is_one else first for is_one, new, first in own_or_first]
+        return step(before, rows_in(turn))
+
+    arrays = list(map(jnp.asarray, inputs))
+    if any(s.mesh is None for s in shared.values()):
+        # Under `shard_map`: what a loop carries must vary along the axes along which results do.
+        types = types_of_results(lambda *arrays: in_round(list(arrays), jnp.int32(0)), *arrays)
+        arrays = [_varying_as(x, type_) for x, type_ in zip(arrays, types, strict=True)]
+    if not at_once:
+        return _repeat(rounds, in_round, arrays)
+    arrays = _repeat((rounds <= 1).astype(jnp.int32), in_round, arrays)
+    return _repeat((rounds > 1).astype(jnp.int32), lambda x, _: in_round(x, None), arrays)
+
+
+def _varying_as(x: jax.Array, like: Any) -> jax.Array:
+    missing = _jax_internals.varying_axes(like) - _jax_internals.varying_axes(x)
+    return lax.pcast(x, tuple(missing), to="varying") if missing else x
+
+
+def _repeat(count: jax.Array, function: Callable, arrays: list) -> list:
+    """`function(arrays, turn)` for each turn: a loop updates its arrays in place."""
+
+    def step(state):
+        turn, arrays = state
+        return turn + 1, function(arrays, turn)
+
+    return lax.while_loop(lambda state: state[0] < count, step, (jnp.int32(0), arrays))[1]

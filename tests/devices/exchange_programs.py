@@ -1,0 +1,199 @@
+"""`sharded_gather` and what follows it on host devices; run by `test_exchanged.py`.
+
+A process of its own, because the number of devices is fixed when JAX starts. Prints one JSON
+object: for each program what differs from one device, and the error of a bad index.
+
+Usage: exchange_programs.py DEVICES, a number
+"""
+
+import functools
+import json
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from fast import fast_jit
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import jaxops
+
+DEVICES = int(sys.argv[1])
+jax.config.update("jax_num_cpu_devices", DEVICES)
+
+ROWS, WIDTH, BATCH, EACH = 20 * DEVICES, 4, 2 * DEVICES, 6
+RNG = np.random.default_rng(0)
+# Small integers, so that sums do not depend on their order.
+TABLE = RNG.integers(-8, 8, (ROWS, WIDTH)).astype(np.float32)
+OTHER = RNG.integers(-8, 8, (DEVICES, WIDTH)).astype(np.float32)
+WEIGHTS = RNG.integers(-4, 4, (BATCH, EACH, WIDTH)).astype(np.float32)
+IDS = {
+    "random": RNG.integers(0, ROWS, (BATCH, EACH)),
+    "all of one owner": RNG.integers(0, 20, (BATCH, EACH)) + ROWS - 20,
+    "one row": np.full((BATCH, EACH), ROWS - 3),
+}
+IDS = {name: ids.astype(np.int32) for name, ids in IDS.items()}
+BAD = IDS["random"].copy()
+BAD[1, 2] = ROWS
+OPTIMIZERS = {
+    "sgd": optax.sgd(0.5),
+    "adagrad": optax.adagrad(0.5),
+    "clipped adagrad": optax.chain(optax.clip_by_global_norm(1.0), optax.adagrad(0.5)),
+}
+
+
+def loss_of(lookup):
+    """Two lookups of one table, and one of another."""
+
+    def loss(params, ids, weights):
+        rows = lookup(params["table"], ids)
+        first = lookup(params["table"], ids[:, 0])
+        others = lookup(params["other"], ids[:, 1] % DEVICES)
+        return jnp.sum(rows * weights) + jnp.sum(first * others)
+
+    return loss
+
+
+def programs_of(lookup, capacity):
+    """By name, functions of (params, ids, weights)."""
+    loss = loss_of(functools.partial(lookup, capacity=capacity))
+
+    def gradient(params, ids, weights):
+        return jaxops.sparse_value_and_grad(loss, tables=["table", "other"])(params, ids, weights)[
+            1
+        ]
+
+    def add(params, ids, weights):
+        grads = gradient(params, ids, weights)
+        return {name: (-0.5 * grads[name]).add_to(params[name]) for name in params}
+
+    def lazy(optimizer, params, ids, weights):
+        optimizer = jaxops.lazy(optimizer)
+        state = optimizer.init(params)
+        for _ in range(2):
+            grads = gradient(params, ids, weights)
+            params, state = optimizer.apply(grads, state, params)
+        return params, [x for x in jax.tree.leaves(state) if x.ndim]
+
+    def forward_mode(params, ids, weights):
+        table = params["table"]
+        return jax.jvp(lambda table: lookup(table, ids, capacity=capacity), (table,), (table,))[1]
+
+    return {
+        "gather": lambda params, ids, weights: lookup(params["table"], ids, capacity=capacity),
+        "vmap": lambda params, ids, weights: jax.vmap(
+            lambda ids: lookup(params["table"], ids, capacity=capacity), 1, 1
+        )(ids),
+        "forward mode": forward_mode,
+        "gradient": jax.grad(loss),
+        "norm": lambda *args: jaxops.global_norm(gradient(*args)) * jnp.ones(1),
+        "add_to": add,
+        **{name: functools.partial(lazy, optimizer) for name, optimizer in OPTIMIZERS.items()},
+    }
+
+
+def gather_of_one(table, ids, capacity):
+    return jaxops.gather(table, ids)
+
+
+INEXACT = {"adagrad", "clipped adagrad", "norm"}
+
+
+def is_close(actual, expected):
+    """Roots and quotients are rounded by the number of rows that a loop has."""
+    return np.allclose(actual, expected, rtol=1e-6, atol=1e-6)
+
+
+def outcomes_of_one(program):
+    """By name of the ids, on one device."""
+    compiled, params = fast_jit(program), {"table": TABLE, "other": OTHER}
+    return {
+        name: jax.tree.map(np.asarray, compiled(params, ids, WEIGHTS)) for name, ids in IDS.items()
+    }
+
+
+def report(programs, expected, put, run):
+    """What differs, by name of the program and of the ids."""
+    found = {}
+    for name, program in programs.items():
+        compiled = run(program)
+        is_same = is_close if name in INEXACT else np.array_equal
+        for ids_name, ids in IDS.items():
+            actual = compiled(put({"table": TABLE, "other": OTHER}), put(ids), put(WEIGHTS))
+            same = jax.tree.map(is_same, actual, expected[name][ids_name])
+            if not all(jax.tree.leaves(same)):
+                found[f"{name}, {ids_name}"] = str(same)
+    return found
+
+
+def error_of(function, *args):
+    """What a bad index raises; and that good ones are right after it."""
+    try:
+        with jaxops.typed_errors():
+            jax.block_until_ready(function(*args))
+    except jaxops.OutOfBoundsError as error:
+        return str(error)
+    return None
+
+
+def main():
+    programs = programs_of(gather_of_one, None)
+    expected = {name: outcomes_of_one(program) for name, program in programs.items()}
+    outcome = {}
+    meshes = {"d": ((DEVICES,), ("d",))}
+    if DEVICES == 8:
+        meshes["two axes"] = ((4, 2), ("a", "b"))
+    for mesh_name, (shape, names) in meshes.items():
+        mesh = jax.make_mesh(shape, names, axis_types=(AxisType.Auto,) * len(names))
+        put = functools.partial(jax.device_put, device=NamedSharding(mesh, P(names)))
+
+        def mapped(program, mesh=mesh, names=names):
+            function = jax.shard_map(program, mesh=mesh, in_specs=P(names), out_specs=P(names))
+            return fast_jit(function)
+
+        lookups = {
+            "jit": functools.partial(jaxops.sharded_gather, axis_name=names, mesh=mesh),
+            "shard_map": functools.partial(jaxops.sharded_gather, axis_name=names),
+        }
+        bad = put({"table": TABLE, "other": OTHER}), put(BAD), put(WEIGHTS)
+        for kind, lookup in lookups.items():
+            run = fast_jit if kind == "jit" else mapped
+            # One round takes everything by default; with a capacity of 3 some ids take more.
+            for capacity in (None, 3) if mesh_name == "d" else (3,):
+                programs = programs_of(lookup, capacity)
+                if capacity is None:
+                    programs = {name: programs[name] for name in ("gather", "adagrad")}
+                if kind == "shard_map":
+                    programs.pop("clipped adagrad", None)  # which clips by the norm of one shard
+                if mesh_name != "d":
+                    programs = {name: programs[name] for name in ("gradient", "adagrad")}
+                way = f"{kind}, {mesh_name}, capacity {capacity}"
+                outcome[way] = report(programs, expected, put, run)
+            if mesh_name == "d":
+                for name in ("gather", "gradient"):
+                    function = run(programs_of(lookup, None)[name])
+                    outcome[f"error, {kind}, {name}"] = error_of(function, *bad)
+
+    explicit = jax.make_mesh((DEVICES,), ("d",), axis_types=(AxisType.Explicit,))
+    put = functools.partial(jax.device_put, device=NamedSharding(explicit, P("d")))
+    table, ids, weights = put(TABLE), put(IDS["random"]), put(WEIGHTS)
+
+    def weighted_sum(table, ids, weights):
+        return jnp.sum(jaxops.sharded_gather(table, ids) * weights)
+
+    with jax.set_mesh(explicit):
+        rows = jaxops.sharded_gather(table, ids)
+        gradient = jax.jit(jax.grad(weighted_sum))(table, ids, weights)
+        outcome["explicit"] = {
+            "rows": str(jax.typeof(rows).sharding.spec),
+            "are right": bool(np.array_equal(rows, expected["gather"]["random"])),
+            "gradient": str(jax.typeof(gradient).sharding.spec),
+            "error": error_of(jax.jit(jaxops.sharded_gather), table, put(BAD)),
+        }
+    print(json.dumps(outcome))
+
+
+if __name__ == "__main__":
+    main()
