@@ -2,6 +2,38 @@
 
 # By module: what stands there, what takes its place, the tests that are to fail.
 MUTANTS = {
+    "_indexing/exchange": [
+        (
+            "slots = owner.astype(jnp.int32) * capacity + rank",
+            "slots = owner.astype(jnp.int32) * capacity",
+            "test_exchange.py -k 'gather_and_scatter_add and random-2'",
+        ),
+        (
+            "rank = rank % capacity",
+            "rank = jnp.minimum(rank, capacity - 1)",
+            "test_exchange.py -k 'gather_and_scatter_add and owner-2'",
+        ),
+        (
+            "hashes = _hashes(rows) if row_at_once else rows",
+            "hashes = rows.astype(jnp.uint32) % 4",
+            "test_exchange.py -k 'a_row_at_once and random-2'",
+        ),
+        (
+            "lambda state: state[1] > capacity",
+            "lambda state: state[1] > 2 * capacity",
+            "test_exchange.py -k 'a_row_at_once and owner-1'",
+        ),
+        (
+            "numbers = jnp.where(inside, numbers, beyond)",
+            "pass",
+            "test_exchange.py -k 'gather_and_scatter_add and outside-None'",
+        ),
+        (
+            "allowed = 1 / (_STEPS_WITHOUT_OVERFLOW * num_shards**2)",
+            "allowed = 1 / _STEPS_WITHOUT_OVERFLOW",
+            "test_exchange.py -k default_capacity",
+        ),
+    ],
     "_indexing/check": [
         (
             '_lower(ctx, indices, **params) if params["mode"] == "error" else',

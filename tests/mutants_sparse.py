@@ -60,6 +60,40 @@ MUTANTS = {
             "test_result_size.py -k gradient_of_what",
         ),
     ],
+    "_sparse/owner_rows": [
+        (
+            "kept = g.indices if turn is None else jnp.where(turn == 0, g.indices, g.num_rows)",
+            "kept = g.indices",
+            "test_owner_rows.py -k 'lazy_steps and adagrad-1'",
+        ),
+        (
+            "if not at_once:",
+            "if True:",
+            "test_owner_rows.py -k 'lazy_steps and clipped'",
+        ),
+        (
+            "before = [new if is_one else first",
+            "before = [new if True else first",
+            "test_owner_rows.py -k 'lazy_steps and adam-1'",
+        ),
+        (
+            "return rows._replace(values=values, indices=indices)",
+            "return rows._replace(indices=indices)",
+            "test_owner_rows.py -k sums",
+        ),
+    ],
+    "_sparse/sharded_gather": [
+        (
+            "numbers = jnp.where(resolved.valid, numbers, jnp.asarray(num_rows, dtype))",
+            "pass",
+            "test_sharded_gather.py -k test_modes",
+        ),
+        (
+            "if not isinstance(params, jax.Array):\n        return (), None",
+            "if True:\n        return (), None",
+            "test_sharded_gather.py -k need_not_be_said",
+        ),
+    ],
     "_sparse/row_numbers": [
         (
             "isinstance(dtype, np.dtype)) and dtype in _integers()",
@@ -104,8 +138,8 @@ MUTANTS = {
             "test_gradients.py -k sums_keep_dtypes",
         ),
         (
-            "return sum_at_first(gradient).values",
-            "return gradient.values",
+            "return sum_at_first(rows).values",
+            "return rows.values",
             "test_gradients.py -k 'global_norm and not clip'",
         ),
         (

@@ -149,10 +149,12 @@ class IndexedSlices:
 
     def __reduce__(self):
         # For `copy` and `pickle`, which would set the attributes otherwise. The integers can be
-        # stored, their leaf cannot.
+        # stored, their leaf cannot; nor can the devices of a mesh, without which the gradient is
+        # the same.
+        sharding = self._sharding if self._sharding and self._sharding.mesh is None else None
         if self._is_mapped or not isinstance(self.indices, jax.Array):
-            return _restore, (self.dense_shape, self._sharding, self.values, None, self._leaf)
-        return _restore, (self.dense_shape, self._sharding, self.values, self.indices, None)
+            return _restore, (self.dense_shape, sharding, self.values, None, self._leaf)
+        return _restore, (self.dense_shape, sharding, self.values, self.indices, None)
 
     def __repr__(self) -> str:
         known = self._indices is not _UNKNOWN

@@ -51,9 +51,10 @@ def first_of_each_op(cases: Mapping[str, Case]) -> dict[str, str]:
 
 # Public functions that are no array operations.
 TRANSFORMATIONS = {"lazy", "sparse_value_and_grad"}
+TRANSFORMATIONS |= {"sharded_gather"}  # of arrays that a mesh of devices shares
 TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
 # Of functions and specifications, not of arrays; and what is not called by users.
-OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec"}
+OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec", "sharded_gather"}
 CLASSES = {"OutOfBoundsError", "LazyOptimizer", "StridedSliceSpec", "TiedGradient", "typed_errors"}
 CLASSES |= {"RaggedTensor"}  # its methods have records
 CLASSES |= {"SparseTensor"}  # which functions look at, that it is given to

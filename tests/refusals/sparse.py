@@ -54,6 +54,15 @@ def apply(optimizer, grads, params=PARAMS):
     return optimizer.apply(grads, optimizer.init(params), params)
 
 
+MESH = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+
+
+def shared(**others):
+    return jaxops.sharded_gather(
+        **{"params": X, "indices": I, "axis_name": "d", "mesh": MESH} | others
+    )
+
+
 def loss(table):
     return jnp.sum(jaxops.gather(table, [0, 2]))
 
@@ -192,6 +201,34 @@ CALLS = {
         lambda: jaxops.clip_by_global_norm(X, 1j), TypeError, "clip_by_global_norm: clip_norm must be a real number; received complex64"),
     "clip_by_global_norm-clip_norm-none": (
         lambda: jaxops.clip_by_global_norm(X, None), TypeError, "clip_by_global_norm: clip_norm must be an array of numbers or bools; received None"),
+    "sharded_gather-params-text": (
+        lambda: shared(params=["a"]), TypeError, "sharded_gather: params must be an array of numbers or bools; received strings"),
+    "sharded_gather-params-scalar": (
+        lambda: shared(params=1.0), ValueError, "sharded_gather: params must have rank 1 at least; received a scalar"),
+    "sharded_gather-indices-float": (
+        lambda: shared(indices=[0.5]), TypeError, "sharded_gather: indices must have an integer dtype; received float"),
+    "sharded_gather-axis_name-none": (
+        lambda: shared(axis_name=None), ValueError, "sharded_gather: axis_name must say which axis of a mesh shares the rows of params, unless the type or sharding of params does; received None with array("),
+    "sharded_gather-axis_name-number": (
+        lambda: shared(axis_name=0), TypeError, "sharded_gather: axis_name must be a str or a sequence of them; received 0"),
+    "sharded_gather-axis_name-empty": (
+        lambda: shared(axis_name=()), ValueError, "sharded_gather: axis_name must name different axes, one at least; received ()"),
+    "sharded_gather-axis_name-twice": (
+        lambda: shared(axis_name=("d", "d")), ValueError, "sharded_gather: axis_name must name different axes, one at least; received ('d', 'd')"),
+    "sharded_gather-axis_name-unknown": (
+        lambda: shared(axis_name="e"), ValueError, "sharded_gather: axis_name must name axes of the mesh, which are ('d',), or of a shard_map around; received 'e'; mesh= or jax.set_mesh says the mesh"),
+    "sharded_gather-mesh-text": (
+        lambda: shared(mesh="d"), TypeError, "sharded_gather: mesh must be a Mesh; received 'd'"),
+    "sharded_gather-mesh-none": (
+        lambda: shared(mesh=None), ValueError, "sharded_gather: axis_name must name axes of the mesh, which are (), or of a shard_map around; received 'd'; mesh= or jax.set_mesh says the mesh"),
+    "sharded_gather-capacity-zero": (
+        lambda: shared(capacity=0), ValueError, "sharded_gather: capacity must be positive; received 0"),
+    "sharded_gather-capacity-float": (
+        lambda: shared(capacity=1.5), TypeError, "sharded_gather: capacity must be a static int; received 1.5"),
+    "sharded_gather-mode-none": (
+        lambda: shared(mode=None), ValueError, "sharded_gather: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received None"),
+    "sharded_gather-name-number": (
+        lambda: shared(name=3), TypeError, "sharded_gather: name must be a str; received 3"),
     "lazy-optimizer-number": (
         lambda: jaxops.lazy(0.1), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received 0.1"),
     "lazy-optimizer-none": (

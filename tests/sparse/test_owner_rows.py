@@ -1,0 +1,115 @@
+"""Rows at their owners, on a mesh of one device; on several: `tests/devices/test_exchanged.py`."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from fast import fast_jit
+from jax.sharding import AxisType
+
+import jaxops
+from jaxops._indexing.exchange import RowSharding
+from jaxops._sparse import owner_rows
+from jaxops._sparse.owner_rows import OwnerRows
+
+MESH = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
+TABLE = np.arange(24.0, dtype=np.float32).reshape(8, 3) / 8
+IDS = np.array([7, 0, 7, 3, 5, 5, 1], np.int32)
+ROWS = OwnerRows(
+    jnp.ones((4, 3)), jnp.array([7, 2, 7, 8]), num_rows=8, sharding=RowSharding(("d",), MESH)
+)
+
+
+def test_sums():
+    rows = owner_rows.sum_at_first(ROWS)
+    np.testing.assert_array_equal(rows.indices, [7, 2, 8, 8])
+    np.testing.assert_array_equal(rows.values, np.array([[2], [1], [0], [0]]) * np.ones(3))
+
+
+def test_gather_and_put():
+    rows = owner_rows.gather_rows(TABLE, ROWS)
+    np.testing.assert_array_equal(rows, [TABLE[7], TABLE[2], TABLE[7], np.zeros(3)])
+    new = owner_rows.put_rows(TABLE, jnp.full((4, 3), -1.0), ROWS)
+    expected = TABLE.copy()
+    expected[[7, 2]] = -1
+    np.testing.assert_array_equal(new, expected)
+
+
+@pytest.mark.parametrize("capacity", [1, 2, None])
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        optax.adagrad(0.5),
+        optax.adam(0.5),
+        optax.sgd(0.5),
+        optax.chain(optax.clip_by_global_norm(0.25), optax.adagrad(0.5)),
+        optax.chain(optax.normalize_by_update_norm(), optax.sgd(0.5)),
+    ],
+    ids=["adagrad", "adam", "sgd", "clipped adagrad", "normalized sgd"],
+)
+def test_lazy_steps(optimizer, capacity):
+    """In several rounds as in one, with a table of this device and a dense parameter beside it."""
+
+    def steps(lookup):
+        def loss(params):
+            rows = lookup(params["shared"])
+            own = jaxops.gather(params["own"], IDS)
+            return jnp.sum(jnp.sin(rows + own) @ params["dense"])
+
+        lazy = jaxops.lazy(optimizer)
+        params = {"shared": TABLE, "own": TABLE + 1, "dense": jnp.ones(3)}
+        state = lazy.init(params)
+        for _ in range(2):
+            gradient = jaxops.sparse_value_and_grad(loss, tables=["shared", "own"])
+            params, state = lazy.apply(gradient(params)[1], state, params)
+        return params, state
+
+    def shared(table):
+        return jaxops.sharded_gather(table, IDS, "d", mesh=MESH, capacity=capacity)
+
+    with jax.numpy_dtype_promotion("standard"):  # which optax's Adam needs
+        expected = fast_jit(lambda: steps(lambda table: jaxops.gather(table, IDS)))()
+        actual = fast_jit(lambda: steps(shared))()
+    for x, y in zip(*map(jax.tree.leaves, (actual, expected)), strict=True):
+        np.testing.assert_allclose(x, y, rtol=2e-6, atol=1e-6)
+
+
+def test_norms_are_as_of_the_whole_gradient():
+    def slices_of(lookup):
+        return jaxops.sparse_value_and_grad(lambda t: jnp.sum(lookup(t) ** 2), tables="")(TABLE)[1]
+
+    shared = slices_of(lambda table: jaxops.sharded_gather(table, IDS, "d", mesh=MESH))
+    plain = slices_of(lambda table: jaxops.gather(table, IDS))
+    np.testing.assert_allclose(jaxops.global_norm(shared), jaxops.global_norm(plain), rtol=1e-6)
+
+
+def test_under_shard_map():
+    """`psum` leaves rows to their owners, and norms are of the sums of rows of all devices."""
+    spec = jax.P("d")
+
+    def step(table, ids):
+        def loss(table):
+            return jnp.sum(jaxops.sharded_gather(table, ids, "d") ** 2)
+
+        slices = jaxops.sparse_value_and_grad(loss, tables="")(table)[1]
+        summed, mean = jaxops.psum(slices, "d"), jaxops.pmean(slices, "d")
+        same = jnp.ones(1)
+        return summed.add_to(table), mean.add_to(table), same * jaxops.global_norm(slices)
+
+    mapped = jax.shard_map(step, mesh=MESH, in_specs=spec, out_specs=spec)
+    expected = jax.grad(lambda table: jnp.sum(table[IDS] ** 2))(TABLE)
+    summed, mean, norm = jax.jit(mapped)(TABLE, IDS)
+    np.testing.assert_allclose(summed, TABLE + expected, rtol=1e-6)
+    np.testing.assert_allclose(mean, TABLE + expected, rtol=1e-6)
+    np.testing.assert_allclose(norm[0], np.linalg.norm(expected), rtol=1e-6)
+
+
+def test_catching_up_needs_rows_where_the_table_is():
+    lazy = jaxops.lazy(optax.adam(0.5), catch_up=True)
+    state = lazy.init(TABLE)
+    gradient = jaxops.sparse_value_and_grad(
+        lambda table: jnp.sum(jaxops.sharded_gather(table, IDS, "d", mesh=MESH)), tables=""
+    )
+    with pytest.raises(ValueError, match="table '' must be looked up by gather; received"):
+        lazy.apply(gradient(TABLE)[1], state, jnp.asarray(TABLE))
