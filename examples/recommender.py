@@ -112,13 +112,18 @@ def network(layers: list[Params], x: jax.Array) -> jax.Array:
     return x @ layers[-1]["w"] + layers[-1]["b"][None]
 
 
-def look_up(table: jax.Array, ids: jax.Array) -> jax.Array:
-    return jaxops.gather(table, ids)
+def look_up(table: jax.Array, ids: jax.Array, mesh: Mesh | None) -> jax.Array:
+    if mesh is None:
+        return jaxops.gather(table, ids)
+    return jaxops.sharded_gather(table, ids, "d", mesh=mesh)
 
 
-def logits_of(params: Params, numbers: jax.Array, ids: jax.Array) -> jax.Array:
+def logits_of(
+    params: Params, numbers: jax.Array, ids: jax.Array, mesh: Mesh | None = None
+) -> jax.Array:
+    """With a mesh, whose devices share the tables, each device asks the owners of rows for them."""
     dense = network(params["bottom"], numbers)
-    rows = [look_up(table, ids[:, n]) for n, table in enumerate(params["tables"])]
+    rows = [look_up(table, ids[:, n], mesh) for n, table in enumerate(params["tables"])]
     vectors = jnp.stack([dense, *rows], axis=1)
     products = jnp.einsum("bnd,bmd->bnm", vectors, vectors)
     first, second = np.tril_indices(vectors.shape[1], -1)
@@ -126,17 +131,15 @@ def logits_of(params: Params, numbers: jax.Array, ids: jax.Array) -> jax.Array:
     return network(params["top"], features)[:, 0]
 
 
-def loss_of(params: Params, numbers: jax.Array, ids: jax.Array, clicks: jax.Array) -> jax.Array:
-    logits = logits_of(params, numbers, ids)
+def loss_of(
+    mesh: Mesh | None, params: Params, numbers: jax.Array, ids: jax.Array, clicks: jax.Array
+) -> jax.Array:
+    logits = logits_of(params, numbers, ids, mesh)
     return jnp.mean(jax.nn.softplus(logits) - clicks * logits)
 
 
 def is_table(path: str, leaf: object) -> bool:
     return path.startswith("tables/")
-
-
-def is_sparse(gradient: object) -> bool:
-    return isinstance(gradient, jaxops.IndexedSlices)
 
 
 def make_mesh(devices: Sequence[Any]) -> Mesh:
@@ -164,22 +167,16 @@ class Training:
         self.params, self.state = jax.device_put(state, places)
         # donated: table and state are updated where they are
         jit = functools.partial(jax.jit, donate_argnums=(0, 1), out_shardings=(*places, self.whole))
-        value_and_grad = jaxops.sparse_value_and_grad(loss_of, tables=is_table)
+        loss = functools.partial(loss_of, mesh if mesh.size > 1 else None)
+        value_and_grad = jaxops.sparse_value_and_grad(loss, tables=is_table)
+        of_dense = jax.value_and_grad(functools.partial(loss_of, None))
         self.steps = {
             "sparse": jit(functools.partial(self.step, value_and_grad)),
-            "dense": jit(functools.partial(self.step, jax.value_and_grad(loss_of))),
+            "dense": jit(functools.partial(self.step, of_dense)),
         }
 
     def step(self, value_and_grad: Callable, params: Params, state: Any, *batch: jax.Array):
         loss, grads = value_and_grad(params, *batch)
-
-        def on_all_devices(gradient: Any) -> Any:
-            """Each device finds its own among the rows of a gradient."""
-            if not is_sparse(gradient):
-                return gradient
-            return jax.lax.with_sharding_constraint(gradient, self.whole)
-
-        grads = jax.tree.map(on_all_devices, grads, is_leaf=is_sparse)
         params, state = self.optimizer.apply(grads, state, params)
         return params, state, loss
 

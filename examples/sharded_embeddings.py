@@ -8,9 +8,9 @@ device, and the losses compared. Takes about half a minute on two CPU cores.
     pip install "jaxops[examples]"
     python examples/sharded_embeddings.py
 
-The loss is that of `word_embeddings.py`. Nothing in it, nor in the step, is about devices but one
-line: the step asks for the rows of the gradient on all devices, so that each can find its own.
-The rest are the shardings of its arguments, and XLA's partitioner.
+The loss is that of `word_embeddings.py`, but for its lookups: `jaxops.sharded_gather` asks the
+devices that own the rows. Nothing else in the step is about devices. The optimizer sends the rows
+of the gradient to their owners in the same way; the rest are the shardings of the arguments.
 """
 
 from __future__ import annotations
@@ -53,21 +53,20 @@ def draw_batches(pairs: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]
     return drawn, noise
 
 
-def loss_fn(params: Params, pairs: jax.Array, noise: jax.Array) -> jax.Array:
-    center = jaxops.gather(params["center"], pairs[:, 0])
+def loss_fn(params: Params, pairs: jax.Array, noise: jax.Array, mesh: Mesh) -> jax.Array:
+    center = jaxops.sharded_gather(params["center"], pairs[:, 0], "d", mesh=mesh)
     words = jnp.concatenate([pairs[:, 1:], noise], axis=1)
-    context = jaxops.gather(params["context"], words)
+    context = jaxops.sharded_gather(params["context"], words, "d", mesh=mesh)
     scores = jnp.einsum("bd,bnd->bn", center, context)
     is_true = jnp.arange(scores.shape[1]) == 0
     losses = optax.sigmoid_binary_cross_entropy(scores, is_true[None].astype(scores.dtype))
     return losses.sum()
 
 
-def train_step(whole: NamedSharding, params: Params, state, pairs: jax.Array, noise: jax.Array):
+def train_step(mesh: Mesh, params: Params, state, pairs: jax.Array, noise: jax.Array):
     loss, grads = jaxops.sparse_value_and_grad(loss_fn, tables=["center", "context"])(
-        params, pairs, noise
+        params, pairs, noise, mesh
     )
-    grads = jax.tree.map(lambda x: jax.lax.with_sharding_constraint(x, whole), grads)
     params, state = OPTIMIZER.apply(grads, state, params)
     return params, state, loss
 
@@ -83,7 +82,7 @@ def compile_step(mesh: Mesh, vocab: int):
         jax.ShapeDtypeStruct((BATCH_SIZE, n), np.int32, sharding=by_rows) for n in (2, NEGATIVES)
     ]
     step = jax.jit(
-        functools.partial(train_step, whole),
+        functools.partial(train_step, mesh),
         out_shardings=(*placement, whole),
         donate_argnums=(0, 1),
     )
