@@ -188,6 +188,6 @@ def slices_of_rows(rows: Any, params: row_wise.Params) -> dict[int, IndexedSlice
         indices = arguments.to_indices(indices, _OP, f"rows[{path!r}]", None)
         indices = index_dtypes.to_signed(indices).reshape(-1)
         found[n] = IndexedSlices(
-            jnp.zeros((indices.size, *shape[1:]), dtype), first_places(indices, shape[0])[1], shape
+            jnp.zeros((indices.size, *shape[1:]), dtype), first_places((indices,), (shape[0],))[0][1], shape
         )
     return found

@@ -17,7 +17,7 @@ from jaxops._sparse.indexed_slices import (
     TiedGradient,
     gather_rows,
     put_rows,
-    sum_at_first,
+    sum_all_at_first,
 )
 
 _OP = "lazy"
@@ -153,7 +153,9 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             inputs = absent.whole_caught_up(inputs, others)
 
         update, scaled = _traced(call.update, gradients, slices, owners, inputs)
-        slices = {n: g if n in scaled else sum_at_first(g) for n, g in slices.items()}
+        summed = [n for n in slices if n not in scaled]
+        sums = sum_all_at_first([slices[n] for n in summed])
+        slices |= dict(zip(summed, sums, strict=True))
         rows = _gather(inputs, owners, slices)
         if absent is not None:
             rows = absent.rows_caught_up(rows, slices)
@@ -383,7 +385,7 @@ def _keep(found: dict, key: Any, item: Any) -> None:
         found[key] = item
 
 
-def _key(kinds: row_wise.Params, depths: dict[int, int], extra: dict) -> Any:
+def _key(kinds: row_wise.Params, depths: dict[int, int], extra: Mapping[str, Any]) -> Any:
     """All that the check depends on, as a key; None if a part of it cannot be compared."""
     leaves, structure = jax.tree.flatten(extra)
     arrays = [(np.shape(x), jnp.result_type(x)) if row_wise.is_value(x) else x for x in leaves]

@@ -379,7 +379,7 @@ class Judge:
         optimizer: Any,
         params: Params,
         axes: Mapping[int, int],
-        owners: Sequence[int | None],
+        owners: Sequence,
         extra: Mapping[str, Any],
         only_whole: bool = False,
     ):
