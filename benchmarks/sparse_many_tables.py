@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import os
 import statistics
 import time
@@ -40,7 +41,7 @@ def initial(fields: int, width: int, most_rows: int) -> dict[str, Any]:
     sizes = [fields * width, 64, 1]
     weights = {
         f"weight{n}": rng.normal(0, a**-0.5, (a, b))
-        for n, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False))
+        for n, (a, b) in enumerate(itertools.pairwise(sizes))
     }
     return {k: jnp.asarray(v, jnp.float32) for k, v in {**tables, **weights}.items()}
 
@@ -106,7 +107,7 @@ def measure_compiling(fields: int, optimizer: str, rounds: int) -> dict[str, Any
             marks.append(time.process_time())
             instructions[kind] = (compiled.as_text() or "").count(" = ")
             if n:  # the first round imports and fills caches that stay
-                seconds[kind].append(tuple(b - a for a, b in zip(marks, marks[1:], strict=False)))
+                seconds[kind].append(tuple(b - a for a, b in itertools.pairwise(marks)))
     figures: dict[str, Any] = {"fields": fields, "optimizer": optimizer, "rounds": rounds}
     for place, stage in enumerate(("trace", "lower", "compile")):
         times = {kind: [s[place] for s in seconds[kind]] for kind in KINDS}

@@ -59,6 +59,21 @@ MUTANTS = {
             "sums = jnp.zeros((size, *values.shape[1:])",
             "test_result_size.py -k gradient_of_what",
         ),
+        (
+            "rows = jnp.where((rows >= 0) & (rows < ends), rows, ends)",
+            "rows = jnp.where(rows < ends, rows, ends)",
+            "test_duplicates.py -k sum_at_first",
+        ),
+        (
+            "if kind(n) == kind_of_group]",
+            "if kind(n) == kind_of_group][:1]",
+            "test_duplicates.py -k sum_all",
+        ),
+        (
+            "jnp.where(rows < ends, first, count)",
+            "first",
+            "test_duplicates.py -k sum_at_first",
+        ),
     ],
     "_sparse/row_numbers": [
         (

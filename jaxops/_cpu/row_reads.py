@@ -2,8 +2,7 @@
 
 If rows are used several times, as Adam uses its averages, XLA makes the gather a loop of its own.
 LLVM does not vectorize a loop that only copies rows of 64 numbers: with Adam this loop was half of
-the step. A loop that chooses between rows and zeros takes even longer, one that also multiplies does
-not.
+the step. A loop that chooses between rows and zeros takes even longer, unless it also multiplies.
 """
 
 from __future__ import annotations

@@ -11,8 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops._indexing.dimension_numbers import Windows, lax_scatter
 from jaxops._indexing.first_occurrences import first_occurrences, first_occurrences_in_rows
 from jaxops._run import arguments
+
+_ROWS = Windows(axes=(0,), batch_dims=0)
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
@@ -82,7 +86,7 @@ def sum_at_first(
     """
     places = first_places(indices, num_rows)
     return [
-        (jnp.zeros_like(x).at[slots].add(x, mode="drop"), rows)
+        (lax_scatter("add", jnp.zeros_like(x), slots[:, None], x, _ROWS, _DROP), rows)
         for x, (slots, rows) in zip(values, places, strict=True)
     ]
 

@@ -324,7 +324,8 @@ class _Checked:
         self.optimizer = optimizer
         self.found: dict[Any, row_wise.States] = {}  # by `_key`
         self.plans: dict[Any, missed_steps.Plan] = {}  # by `_key`
-        self.good: dict[Any, frozenset[int]] = {}  # by `_key`: the parameters that may be tables
+        # By `_key`: the parameters that are right as tables, and the states if all are.
+        self.good: dict[Any, tuple[frozenset[int], row_wise.States]] = {}
 
     def before_steps(self, params: Any) -> None:
         kinds, _ = row_wise.flatten(params)
@@ -336,20 +337,27 @@ class _Checked:
         """For each leaf of the state the table whose rows it holds, or None."""
         if not depths:
             return [None] * len(jax.tree.leaves(state))
-        key = _key(kinds, depths, extra)
-        states = self.found.get(key) or row_wise.states(self.optimizer, kinds, list(depths))
+        states = self._states(kinds, depths, extra)
         received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
         if received != states.shapes:
             raise ValueError(
                 f"{_OP}: state must come from init for these params, with leaves of shapes "
                 f"{states.shapes}; received {received}"
             )
+        return [n if n in depths else None for n in states.owners]
+
+    def _states(self, kinds, depths: dict[int, int], extra: dict) -> row_wise.States:
+        """What is known of the state, once the optimizer is known to be right for the tables."""
+        known = self.good.get(_key(kinds, {}, extra))
+        if known is not None and known[0].issuperset(depths) and set(depths.values()) == {1}:
+            return known[1]
+        key = _key(kinds, depths, extra)
         if key not in self.found:
-            good = self.good.get(_key(kinds, {}, extra), frozenset())
-            if not (good.issuperset(depths) and set(depths.values()) == {1}):
-                row_wise.check(self.optimizer, kinds, depths, states, extra)
+            states = row_wise.states(self.optimizer, kinds, list(depths))
+            row_wise.check(self.optimizer, kinds, depths, states, extra)
             _keep(self.found, key, states)
-        return states.owners
+            return states
+        return self.found[key]
 
     def plan(self, kinds: row_wise.Params, extra: Mapping[str, Any]) -> missed_steps.Plan:
         key = _key(kinds, {}, extra)
