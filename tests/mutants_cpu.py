@@ -99,8 +99,8 @@ MUTANTS = {
     ],
     "_cpu/row_reads": [
         (
-            "ones = (indices < table.shape[0]).astype(rows.dtype)",
-            "ones = (indices > table.shape[0]).astype(rows.dtype)",
+            "jnp.where(of_row < table.shape[0],",
+            "jnp.where(of_row <= table.shape[0],",
             "test_row_reads.py -k numpy",
         ),
     ],

@@ -59,6 +59,21 @@ MUTANTS = {
             "sums = jnp.zeros((size, *values.shape[1:])",
             "test_result_size.py -k gradient_of_what",
         ),
+        (
+            "rows = jnp.where((rows >= 0) & (rows < ends), rows, ends)",
+            "rows = jnp.where(rows < ends, rows, ends)",
+            "test_duplicates.py -k sum_at_first",
+        ),
+        (
+            "if kind(n) == kind_of_group]",
+            "if kind(n) == kind_of_group][:1]",
+            "test_duplicates.py -k sum_all",
+        ),
+        (
+            "jnp.where(rows < ends, first, count)",
+            "first",
+            "test_duplicates.py -k sum_at_first",
+        ),
     ],
     "_sparse/owner_rows": [
         (
@@ -77,8 +92,8 @@ MUTANTS = {
             "test_owner_rows.py -k 'lazy_steps and adam-1'",
         ),
         (
-            "return rows._replace(values=values, indices=indices)",
-            "return rows._replace(indices=indices)",
+            "x._replace(**x.on_shards(_parts_summed)) if isinstance",
+            "x if isinstance",
             "test_owner_rows.py -k sums",
         ),
     ],
@@ -138,7 +153,7 @@ MUTANTS = {
             "test_gradients.py -k sums_keep_dtypes",
         ),
         (
-            "return sum_at_first(rows).values",
+            "return sum_all_at_first([rows])[0].values",
             "return rows.values",
             "test_gradients.py -k 'global_norm and not clip'",
         ),

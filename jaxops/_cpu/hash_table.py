@@ -33,6 +33,7 @@ from jaxops._indexing.first_occurrences import (
     are_nan,
     equality_keys,
     first_by_sort,
+    first_in_rows_by_sort,
     number_by_sort,
 )
 from jaxops._indexing.positions import positions_by_rank, true_positions, true_ranks
@@ -92,6 +93,11 @@ def _first_by_hash(x: jax.Array) -> list[jax.Array]:
         return [_search(keys, first, nothing + n, some_wait)[0]]
     first, waiting = _search(keys, first, nothing, few_are_found, bidders=FEW)
     return [lax.cond(waiting > 0, search_on, is_complete, first, waiting)]
+
+
+def _first_in_rows_by_hash(x: jax.Array) -> list[jax.Array]:
+    """Row after row: XLA compiles one search, whose table is in the cache."""
+    return lax.map(_first_by_hash, x)
 
 
 def _search(
@@ -187,6 +193,7 @@ def _number_by_hash(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.A
 
 for _reference, _name, _by_hash in (
     (first_by_sort, "first_occurrences", _first_by_hash),
+    (first_in_rows_by_sort, "first_occurrences_in_rows", _first_in_rows_by_hash),
     (number_by_sort, "number_distinct", _number_by_hash),
 ):
     register(

@@ -34,6 +34,22 @@ def first_occurrences(x: jax.Array) -> jax.Array:
     return first
 
 
+def first_occurrences_in_rows(x: jax.Array) -> jax.Array:
+    """`first_occurrences` of each row of a matrix, by one program for all of them.
+
+    Example:
+        >>> first_occurrences_in_rows(jnp.array([[7, 9, 7], [5, 5, 5]]))
+        Array([[0, 1, 0],
+               [0, 0, 0]], dtype=int32)
+    """
+    if x.size == 0:
+        return lax.full(x.shape, 0, jnp.int32)
+    if x.shape[0] == 1:
+        return first_occurrences(x[0])[None]
+    (first,) = _forms.call(first_in_rows_by_sort, x)
+    return first
+
+
 def first_equal_rows(x: jax.Array) -> jax.Array:
     """For each row of a matrix the position of the first one equal to it; its own if it has a NaN.
 
@@ -79,6 +95,10 @@ def first_by_sort(x: jax.Array) -> list[jax.Array]:
     order, is_new = _runs(x)
     run_starts = lax.cummax(jnp.where(is_new, lax.iota(jnp.int32, x.shape[0]), 0))
     return [_put(order, order[run_starts], order)]  # every place is written
+
+
+def first_in_rows_by_sort(x: jax.Array) -> list[jax.Array]:
+    return jax.vmap(first_by_sort)(x)
 
 
 def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:

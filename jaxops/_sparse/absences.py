@@ -192,7 +192,6 @@ def slices_of_rows(rows: Any, params: row_wise.Params) -> dict[int, IndexedSlice
             raise ValueError(f"{_OP}: rows must be of tables; received {path!r} of shape ()")
         indices = arguments.to_indices(indices, _OP, f"rows[{path!r}]", None)
         indices = index_dtypes.to_signed(indices).reshape(-1)
-        found[n] = IndexedSlices(
-            jnp.zeros((indices.size, *shape[1:]), dtype), first_places(indices, shape[0])[1], shape
-        )
+        ((_, distinct),) = first_places((indices,), (shape[0],))
+        found[n] = IndexedSlices(jnp.zeros((indices.size, *shape[1:]), dtype), distinct, shape)
     return found

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from jaxops._indexing.first_occurrences import first_occurrences
+from jaxops._indexing.dimension_numbers import Windows, lax_scatter
+from jaxops._indexing.first_occurrences import first_occurrences, first_occurrences_in_rows
 from jaxops._run import arguments
+
+_ROWS = Windows(axes=(0,), batch_dims=0)
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
 def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
@@ -72,20 +78,43 @@ def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnames="num_rows")
 def sum_at_first(
-    values: jax.Array, indices: jax.Array, num_rows: int
-) -> tuple[jax.Array, jax.Array]:
-    """Values and indices of the same length, with the sum of each row where it first occurs.
+    values: tuple[jax.Array, ...], indices: tuple[jax.Array, ...], num_rows: tuple[int, ...]
+) -> list[tuple[jax.Array, jax.Array]]:
+    """Of each table values and indices of the same length, the sum of a row where it first occurs.
 
     The other places have values of 0 and the index `num_rows`.
     """
-    slots, indices = first_places(indices, num_rows)
-    return jnp.zeros_like(values).at[slots].add(values, mode="drop"), indices
+    places = first_places(indices, num_rows)
+    return [
+        (lax_scatter("add", jnp.zeros_like(x), slots[:, None], x, _ROWS, _DROP), rows)
+        for x, (slots, rows) in zip(values, places, strict=True)
+    ]
 
 
 @functools.partial(jax.jit, static_argnames="num_rows")
-def first_places(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
-    """Where each index first occurs, and the indices, `num_rows` where it is not the first time."""
-    slots = _first_slots(indices, num_rows)
-    indices = counted(indices, num_rows)
-    is_first = slots == lax.iota(slots.dtype, slots.size)
-    return slots, jnp.where(is_first, indices, jnp.asarray(num_rows, indices.dtype))
+def first_places(
+    indices: tuple[jax.Array, ...], num_rows: tuple[int, ...]
+) -> list[tuple[jax.Array, jax.Array]]:
+    """Of each table where each index first occurs, and its indices, `num_rows` at the other places.
+
+    Tables with equally many indices are searched by one program: the searches, one for each of many
+    tables, were most of what there was to compile in a step.
+    """
+    found: dict[int, tuple[jax.Array, jax.Array]] = {}
+    numbers = range(len(indices))
+
+    def kind(n: int) -> Any:
+        return jax.typeof(indices[n]), position_dtype((num_rows[n],), "IndexedSlices")
+
+    for kind_of_group in dict.fromkeys(map(kind, numbers)):
+        group = [n for n in numbers if kind(n) == kind_of_group]
+        dtype = jnp.promote_types(indices[group[0]].dtype, kind_of_group[1])
+        ends = np.array([[num_rows[n]] for n in group], dtype)
+        rows = jnp.stack([indices[n] for n in group]).astype(dtype)
+        rows = jnp.where((rows >= 0) & (rows < ends), rows, ends)
+        first = first_occurrences_in_rows(rows)
+        count = jnp.asarray(first.shape[1], first.dtype)
+        slots = jnp.where(rows < ends, first, count)
+        rows = jnp.where(slots == lax.broadcasted_iota(slots.dtype, slots.shape, 1), rows, ends)
+        found |= {n: (slots[place], rows[place]) for place, n in enumerate(group)}
+    return [found[n] for n in numbers]

@@ -14,7 +14,7 @@ from jax.core import Tracer
 from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
-from jaxops._sparse.owner_rows import at_owners, sum_at_first
+from jaxops._sparse.owner_rows import at_owners, sum_all_at_first
 
 
 def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
@@ -332,7 +332,7 @@ def _distinct_elements(gradient: Any) -> jax.Array:
     """An array of all elements of the dense gradient, but for some that are 0."""
     if isinstance(gradient, IndexedSlices):
         rows = at_owners(gradient) if _names_of_shards(gradient) else gradient
-        return sum_at_first(rows).values
+        return sum_all_at_first([rows])[0].values
     return jnp.asarray(gradient.to_dense() if isinstance(gradient, TiedGradient) else gradient)
 
 

@@ -320,8 +320,17 @@ def _restore(dense_shape, sharding, values, indices, leaf) -> IndexedSlices:
 
 def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
     """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
-    values, indices = duplicates.sum_at_first(slices.values, slices.indices, slices.num_rows)
-    return slices._with_parts(values, indices)
+    return sum_all_at_first([slices])[0]
+
+
+def sum_all_at_first(slices: Sequence[IndexedSlices]) -> list[IndexedSlices]:
+    """`sum_at_first` of each of several, of different tables, by fewer programs."""
+    sums = duplicates.sum_at_first(
+        tuple(s.values for s in slices),
+        tuple(s.indices for s in slices),
+        tuple(s.num_rows for s in slices),
+    )
+    return [s._with_parts(*each) for each, s in zip(sums, slices, strict=True)]
 
 
 def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:

@@ -14,7 +14,7 @@ from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._sparse import absences, dependences, missed_steps, row_wise
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
-from jaxops._sparse.owner_rows import Rows, gather_rows, in_rounds, put_rows, sum_at_first
+from jaxops._sparse.owner_rows import Rows, gather_rows, in_rounds, put_rows, sum_all_at_first
 
 _OP = "lazy"
 
@@ -155,9 +155,11 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             if n not in scaled and (sharding := g.sharding) is not None
         }
 
-        def step(inputs: Sequence, slices: Mapping[int, Rows]) -> list:
+        def step(inputs: Sequence, slices: Mapping[int, Any]) -> list:
             """New parameters and state, from the gradients of rows."""
-            slices = {n: g if n in scaled else sum_at_first(g) for n, g in slices.items()}
+            summed = [n for n in slices if n not in scaled]
+            sums = sum_all_at_first([slices[n] for n in summed])
+            slices = {**slices, **dict(zip(summed, sums, strict=True))}
             rows = _gather(inputs, owners, slices)
             if absent is not None:
                 rows = absent.rows_caught_up(rows, slices)
@@ -338,7 +340,8 @@ class _Checked:
         self.found: dict[Any, row_wise.States] = {}  # by `_key`
         self.plans: dict[Any, missed_steps.Plan] = {}  # by `_key`
         self.sums: dict[Any, bool] = {}  # by `_key`
-        self.good: dict[Any, frozenset[int]] = {}  # by `_key`: the parameters that may be tables
+        # By `_key`: the parameters that are right as tables, and the states if all are.
+        self.good: dict[Any, tuple[frozenset[int], row_wise.States]] = {}
 
     def before_steps(self, params: Any) -> None:
         kinds, _ = row_wise.flatten(params)
@@ -350,20 +353,27 @@ class _Checked:
         """For each leaf of the state the table whose rows it holds, or None."""
         if not depths:
             return [None] * len(jax.tree.leaves(state))
-        key = _key(kinds, depths, extra)
-        states = self.found.get(key) or row_wise.states(self.optimizer, kinds, list(depths))
+        states = self._states(kinds, depths, extra)
         received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
         if received != states.shapes:
             raise ValueError(
                 f"{_OP}: state must come from init for these params, with leaves of shapes "
                 f"{states.shapes}; received {received}"
             )
+        return [n if n in depths else None for n in states.owners]
+
+    def _states(self, kinds, depths: dict[int, int], extra: dict) -> row_wise.States:
+        """What is known of the state, once the optimizer is known to be right for the tables."""
+        known = self.good.get(_key(kinds, {}, extra))
+        if known is not None and known[0].issuperset(depths) and set(depths.values()) == {1}:
+            return known[1]
+        key = _key(kinds, depths, extra)
         if key not in self.found:
-            good = self.good.get(_key(kinds, {}, extra), frozenset())
-            if not (good.issuperset(depths) and set(depths.values()) == {1}):
-                row_wise.check(self.optimizer, kinds, depths, states, extra)
+            states = row_wise.states(self.optimizer, kinds, list(depths))
+            row_wise.check(self.optimizer, kinds, depths, states, extra)
             _keep(self.found, key, states)
-        return states.owners
+            return states
+        return self.found[key]
 
     def sums_rows(self, kinds, tables: Sequence[int], owners, extra: Mapping[str, Any]) -> bool:
         """Whether an update depends on a sum over rows."""
@@ -408,7 +418,7 @@ def _keep(found: dict, key: Any, item: Any) -> None:
         found[key] = item
 
 
-def _key(kinds: row_wise.Params, depths: dict[int, int], extra: dict) -> Any:
+def _key(kinds: row_wise.Params, depths: dict[int, int], extra: Mapping[str, Any]) -> Any:
     """All that the check depends on, as a key; None if a part of it cannot be compared."""
     leaves, structure = jax.tree.flatten(extra)
     arrays = [(np.shape(x), jnp.result_type(x)) if row_wise.is_value(x) else x for x in leaves]

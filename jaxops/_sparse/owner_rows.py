@@ -58,17 +58,19 @@ def at_owners(slices: IndexedSlices) -> OwnerRows:
     return OwnerRows(*sent, slices.num_rows // sharding.num_shards, sharding)
 
 
-def sum_at_first(rows: Rows) -> Rows:
-    """Each row once, as `indexed_slices.sum_at_first`."""
-    if isinstance(rows, IndexedSlices):
-        return indexed_slices.sum_at_first(rows)
+def sum_all_at_first(rows: Sequence[Rows]) -> list[Rows]:
+    """Each row of each table once, as `indexed_slices.sum_all_at_first`."""
+    plain = [x for x in rows if isinstance(x, IndexedSlices)]
+    of_plain = iter(indexed_slices.sum_all_at_first(plain))
+    return [
+        x._replace(**x.on_shards(_parts_summed)) if isinstance(x, OwnerRows) else next(of_plain)
+        for x in rows
+    ]
 
-    def summed(slices):
-        slices = indexed_slices.sum_at_first(slices)
-        return slices.values, slices.indices
 
-    values, indices = rows.on_shards(summed)
-    return rows._replace(values=values, indices=indices)
+def _parts_summed(slices: IndexedSlices) -> dict[str, jax.Array]:
+    slices = indexed_slices.sum_at_first(slices)
+    return {"values": slices.values, "indices": slices.indices}
 
 
 def gather_rows(x: jax.Array, rows: Rows) -> jax.Array:

@@ -135,8 +135,8 @@ def _state_types(optimizer: Any, params: Params) -> Any:
 # --- before the first step, when it is not known which parameters will be tables ---
 
 
-def possible_tables(optimizer: Any, params: Params) -> frozenset[int]:
-    """The parameters that are certain to be right as tables. Raises if none can be.
+def possible_tables(optimizer: Any, params: Params) -> tuple[frozenset[int], States]:
+    """The parameters that are certain to be right as tables, and states. Raises if none can be.
 
     If some parameters have several dimensions, a parameter of one dimension counts as a table only
     if it is as long as the longest.
@@ -148,16 +148,16 @@ def possible_tables(optimizer: Any, params: Params) -> frozenset[int]:
         for n, length in sorted(lengths.items(), key=lambda item: -item[1])
         if len(params.types[n].shape) >= rank or length == max(lengths.values())
     ]
-    if not tables:
-        return frozenset()
     found = states(optimizer, params, tables)
+    if not tables:
+        return frozenset(), found
     rest = [n for n in tables if n not in found.problems]
     owners = [n if n in rest else None for n in found.owners]
     is_known, found_before = _problems_before_steps(optimizer, params, rest, owners)
     refusals = {**found.problems, **found_before}
     if all(n in refusals for n in tables):
         raise ValueError(refusals[tables[0]])
-    return frozenset(tables).difference(refusals) if is_known else frozenset()
+    return frozenset(tables).difference(refusals) if is_known else frozenset(), found
 
 
 def _problems_before_steps(
@@ -397,7 +397,7 @@ class Judge:
         optimizer: Any,
         params: Params,
         axes: Mapping[int, int],
-        owners: Sequence[int | None],
+        owners: Sequence,
         extra: Mapping[str, Any],
         only_whole: bool = False,
     ):

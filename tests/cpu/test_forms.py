@@ -13,6 +13,7 @@ import pytest
 import jaxops
 from jaxops import _forms
 from jaxops._cuda import atomic_sums
+from jaxops._indexing.first_occurrences import first_occurrences_in_rows
 
 PACKAGE = Path(jaxops.__file__).parent
 
@@ -74,6 +75,8 @@ CALLS = {
     "first_occurrences": (
         lambda x: jaxops.IndexedSlices(x, KEYS, (9, 32)).sum_duplicates(9).values, PARTS,
         "first_occurrences"),
+    "first_occurrences_in_rows": (
+        lambda x: first_occurrences_in_rows(x.T), np.round(PARTS), "first_occurrences_in_rows"),
     "number_distinct": (
         lambda x: jaxops.unique_with_counts(x[:, 0], size=3000), np.round(PARTS),
         "number_distinct"),

@@ -81,3 +81,20 @@ def test_nan_is_distinct_where_the_length_is_symbolic():
     y, idx = exported.call(jnp.array([1, np.nan, -0.0, np.nan, 0, 1], jnp.float32))
     np.testing.assert_array_equal(y, [1, np.nan, 0, np.nan, 9])
     np.testing.assert_array_equal(idx, [0, 1, 2, 3, 2, 0])
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (1, 40), (0, 40), (3, 0), (5, 1)])
+def test_rows(shape):
+    x = np.random.default_rng(0).integers(0, 9, shape).astype(np.int32)
+    received = first_occurrences.first_occurrences_in_rows(jnp.asarray(x))
+    expected = [[row.tolist().index(value) for value in row] for row in x]
+    assert received.shape == shape
+    np.testing.assert_array_equal(received, np.reshape(expected, shape))
+
+
+def test_rows_by_sort():
+    x = np.random.default_rng(0).integers(0, 9, (3, 40)).astype(np.int32)
+    (received,) = first_occurrences.first_in_rows_by_sort(jnp.asarray(x))
+    np.testing.assert_array_equal(
+        received, first_occurrences.first_occurrences_in_rows(jnp.asarray(x))
+    )

@@ -7,7 +7,7 @@ from sparse_checks import SLICES, dense_oracle, slices
 
 import jaxops
 from jaxops import IndexedSlices
-from jaxops._sparse.indexed_slices import sum_at_first
+from jaxops._sparse.indexed_slices import sum_all_at_first, sum_at_first
 
 
 @pytest.fixture(params=SLICES)
@@ -91,3 +91,31 @@ def test_sum_at_first(case, rest):
         counts = 0 <= index < 15 and index not in REPEATED[case][:n]
         assert summed.indices[n] == (index if counts else 15)
         assert counts or not summed.values[n].any()
+
+
+@pytest.mark.usefixtures("x64")
+def test_sum_all_at_first():
+    """Tables of different sizes, widths and types, with equally many and with other indices."""
+    all_slices = [
+        slices(REPEATED["distinct"], (15, 2)),
+        slices(REPEATED["many-repeated"], (5,)),
+        slices(REPEATED["one"], (15, 2)),
+        slices([14, 3, 14, -1, 15, 3, 3, 0, 1, 2], (15, 3, 2), depth=2),
+        slices(np.array(REPEATED["many-repeated"], np.int64), (8, 2)),
+        slices([], (4, 2)),
+    ]
+    for original, summed in zip(all_slices, sum_all_at_first(all_slices), strict=True):
+        np.testing.assert_array_equal(summed.to_dense(), dense_oracle(original), strict=True)
+        alone = sum_at_first(original)
+        np.testing.assert_array_equal(summed.indices, alone.indices, strict=True)
+        np.testing.assert_array_equal(summed.values, alone.values, strict=True)
+
+
+def test_one_search_for_tables_with_equally_many_indices():
+    def program(*lengths):
+        all_slices = [slices([1] * n, (9 + n, 2)) for n in lengths]
+        return str(jax.make_jaxpr(sum_all_at_first)(all_slices))
+
+    assert program(4, 4, 4).count(" = first_occurrences_in_rows") == 1
+    assert program(4, 5).count(" = first_occurrences") == 2
+    assert sum_all_at_first([]) == []

@@ -22,7 +22,7 @@ ROWS = OwnerRows(
 
 
 def test_sums():
-    rows = owner_rows.sum_at_first(ROWS)
+    (rows,) = owner_rows.sum_all_at_first([ROWS])
     np.testing.assert_array_equal(rows.indices, [7, 2, 8, 8])
     np.testing.assert_array_equal(rows.values, np.array([[2], [1], [0], [0]]) * np.ones(3))
 
