@@ -325,6 +325,8 @@ def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
 
 def sum_all_at_first(slices: Sequence[IndexedSlices]) -> list[IndexedSlices]:
     """`sum_at_first` of each of several, of different tables, by fewer programs."""
+    if not slices:
+        return []
     sums = duplicates.sum_at_first(
         tuple(s.values for s in slices),
         tuple(s.indices for s in slices),
