@@ -108,7 +108,7 @@ def first_places(
 
     for kind_of_group in dict.fromkeys(map(kind, numbers)):
         group = [n for n in numbers if kind(n) == kind_of_group]
-        dtype = jnp.promote_types(indices[group[0]].dtype, kind_of_group[1])
+        dtype = np.promote_types(indices[group[0]].dtype, kind_of_group[1])
         ends = np.array([[num_rows[n]] for n in group], dtype)
         rows = jnp.stack([indices[n] for n in group]).astype(dtype)
         rows = jnp.where((rows >= 0) & (rows < ends), rows, ends)

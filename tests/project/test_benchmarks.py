@@ -100,3 +100,16 @@ def test_sparse_gradients_refuses(sparse_gradients, capsys, case):
     with pytest.raises(SystemExit):
         sparse_gradients.main(options)
     assert words in capsys.readouterr().err
+
+
+def test_sparse_many_tables(tmp_path):
+    figures = tmp_path / "figures.json"
+    small = "--fields 2 --optimizers adam --rounds 2 --steps 2 --batch 8 --most-rows 64".split()
+    command = [sys.executable, BENCHMARKS / "sparse_many_tables.py", *small, "--json", str(figures)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(figures.read_text())
+    (compiling,), (running,) = written["compiling"], written["running"]
+    for found in (running, *(compiling[stage] for stage in ("trace", "lower", "compile", "all"))):
+        assert 0 < found["quartiles"][0] <= found["jaxops / dense"] <= found["quartiles"][1]
+    assert 0 < compiling["instructions"]["dense"] < compiling["instructions"]["jaxops"]
