@@ -11,9 +11,9 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._sparse import jaxprs, linear_program
+from jaxops._sparse import linear_program, rows_first, whole_uses
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, concatenate
-from jaxops._sparse.lookups import describe, is_lookup
+from jaxops._sparse.lookups import is_lookup
 
 _OP = "sparse_value_and_grad"
 # Modules have such leaves: activation functions, random keys, counts.
@@ -118,14 +118,16 @@ def sparse_value_and_grad(
                 full[place] = arg
             return _check_result(fun(*full, **kwargs), has_aux)
 
-        value, linear, *aux = jax.linearize(of_leaves, *leaves, has_aux=has_aux)
-        program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
         # The gradient of a table without elements has none either, whatever it is used for.
         empty = [
             is_table and 0 in leaf.shape for is_table, leaf in zip(chosen, leaves, strict=True)
         ]
         sparse = [is_table and not none for is_table, none in zip(chosen, empty, strict=True)]
-        gradients = _transpose(program, value, leaves, sparse, paths, tied)
+        uses: list = []
+        with_rows_first = rows_first.transform(of_leaves, leaves, sparse, uses)
+        value, linear, *aux = jax.linearize(with_rows_first, *leaves, has_aux=has_aux)
+        program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
+        gradients = _transpose(program, value, leaves, sparse, paths, tied, uses)
         for n, leaf in enumerate(leaves):
             gradients[n] = _no_slices(leaf) if empty[n] else gradients[n]
         return ((value, *aux) if has_aux else value), structure.unflatten(gradients)
@@ -133,7 +135,7 @@ def sparse_value_and_grad(
     return value_and_grad
 
 
-def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
+def _transpose(program, value, leaves, chosen, paths, tied: bool, uses: list) -> list:
     """The gradient of each leaf, from the derivative as a linear program."""
     used_otherwise: set[int] = set()
 
@@ -142,8 +144,7 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
         if not tied:
             raise ValueError(
                 f"{_OP}: table {paths[table.number]!r} must be used by lookups of rows only; "
-                f"received a use by {describe(eqn)}{jaxprs.where(eqn)}. With "
-                "tied=True its gradient has a dense part beside the rows; or leave it out of tables"
+                f"{whole_uses.words(eqn, uses)}"
             )
 
     numbers = [n if is_table else None for n, is_table in enumerate(chosen)]
