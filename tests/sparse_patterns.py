@@ -30,8 +30,7 @@ def normalized(x):
     return centered * lax.rsqrt(jnp.mean(centered**2, axis=-1, keepdims=True) + 1e-3)
 
 
-# Of the table alone: applied to [ROWS, n] they have a result of the same shape, whose rows are those
-# of the table, or come in another order.
+# Their results have the shape of the table, and the same rows as that, or in another order.
 STEPS = {
     "scaled": lambda t, p: 2 * t,
     "scaled by columns": lambda t, p: t * p["c"][None, :1],

@@ -30,7 +30,7 @@ bodies of `jit`, `checkpoint` and `cond`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import jax
@@ -146,17 +146,14 @@ class Table(Delayed):
         starts = [at[axis] for axis in axes]
         if valid is not None:
             starts = _outside_unless(valid, starts, [self.shape[axis] for axis in axes])
-        return lax.gather(
-            self.array,
-            jnp.stack(starts),
-            lax.GatherDimensionNumbers(
-                offset_dims=tuple(range(len(self.shape))),
-                collapsed_slice_dims=(),
-                start_index_map=tuple(axes),
-            ),
-            sizes_at(self.shape, at),
-            mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS,
+        numbers = lax.GatherDimensionNumbers(
+            offset_dims=tuple(range(len(self.shape))),
+            collapsed_slice_dims=(),
+            start_index_map=tuple(axes),
         )
+        mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+        sizes = sizes_at(self.shape, at)
+        return lax.gather(self.array, jnp.stack(starts), numbers, sizes, mode=mode)
 
 
 def _outside_unless(valid: jax.Array, starts: list, dims: list[int]) -> list:
@@ -252,7 +249,8 @@ class Round(Delayed):
 
     @classmethod
     def tree_unflatten(cls, loop, children):
-        return cls(*children, loop)
+        whole, number = children
+        return cls(whole, number, loop)
 
     def dense(self, memo):
         # Each round would look all of its part up, and all rounds together all rows.
@@ -441,12 +439,12 @@ def choose(index: jax.Array, arrays: list[jax.Array]) -> jax.Array:
     return lax.select_n(index, *arrays)
 
 
-def sizes_at(shape: tuple[int, ...], at: Position) -> tuple[int, ...]:
+def sizes_at(shape: tuple[int, ...], at: Container[int]) -> tuple[int, ...]:
     """The shape of an array at a position."""
     return tuple(1 if axis in at else dim for axis, dim in enumerate(shape))
 
 
-def zeros_at(aval: Any, at: Position) -> jax.Array:
+def zeros_at(aval: Any, at: Container[int]) -> jax.Array:
     """Zeros of the type of a part of an array of type `aval`."""
     x = jnp.zeros(sizes_at(aval.shape, at), aval.dtype)
     varying = _jax_internals.varying_axes(aval)  # under `shard_map`

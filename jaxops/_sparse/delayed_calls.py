@@ -186,7 +186,8 @@ def _custom_jvp(f: _Function) -> jax.Array:
 
     @of_parts.defjvp
     def _(primals, tangents):
-        return of_tangents(*primals, [tangents[1][n] for n in f.floats])
+        (at, operands), (_, dots) = primals, tangents
+        return of_tangents(at, operands, [dots[n] for n in f.floats])
 
     operands = f.operands()
     _try(of_tangents, f.at, operands, [operands[n] for n in f.floats])
@@ -219,7 +220,8 @@ def _custom_vjp(f: _Function) -> jax.Array:
         return of_parts(at, operands), (at, operands)
 
     def backward(residuals, bar):
-        by_number = dict(zip(f.floats, of_cotangent(*residuals, bar), strict=True))
+        at, operands = residuals
+        by_number = dict(zip(f.floats, of_cotangent(at, operands, bar), strict=True))
         return None, [by_number.get(n) for n in range(len(f.types))]
 
     of_parts.defvjp(forward, backward)

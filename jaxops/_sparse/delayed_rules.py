@@ -26,7 +26,8 @@ MAX_ROWS_SET = 1024
 
 def _rule(*names: str):
     def register(rule):
-        RULES.update(dict.fromkeys(names, rule))
+        for name in names:
+            RULES[name] = rule
         return rule
 
     return register
@@ -204,7 +205,7 @@ def _stack(r: Reading) -> jax.Array:
 
 @_rule("pad")
 def _pad(r: Reading) -> jax.Array:
-    config = [tuple(map(int, sizes)) for sizes in r.param("padding_config")]
+    config = [(int(low), int(high), int(within)) for low, high, within in r.param("padding_config")]
     at, valid = {}, None
     for axis, c in r.at.items():
         low, high, interior = config[axis]

@@ -77,7 +77,9 @@ def _comparison(x: Any) -> Node | None:
         name = x.eqn.primitive.name
         if name == "eq":
             return x
-        if name == "convert_element_type" or (name == "select_n" and len(x.inputs) == 3 and _are(x.inputs[1:], [0, 1])):
+        if name == "convert_element_type" or (
+            name == "select_n" and len(x.inputs) == 3 and _are(x.inputs[1:], [0, 1])
+        ):
             x = x.inputs[0]
         else:
             return None
@@ -89,7 +91,7 @@ def _are(values: Sequence, numbers: Sequence[int]) -> bool:
     for x, number in zip(values, numbers, strict=True):
         while isinstance(x, Node) and x.eqn.primitive.name in ("broadcast_in_dim", "copy"):
             x = x.inputs[0]
-        if isinstance(x, (Delayed, jax.core.Tracer)) or np.ndim(x) > 0 or x != number:
+        if isinstance(x, Delayed) or not jaxprs.is_known(x) or np.ndim(x) or x != number:
             return False
     return True
 

@@ -1,15 +1,15 @@
 """The loss with its lookups first: rows of a table are read before the program computes with them.
 
-`only_looks_up` tells from the traced program of a loss whether its tables are used by lookups alone.
-If not, `evaluate` runs the program with a delayed array (`delayed.py`) in place of each table. An
-equation with a delayed operand is one of these:
+`only_looks_up` tells from the traced program of a loss whether its tables are used by lookups
+alone. If not, `evaluate` runs the program with a delayed array (`delayed.py`) in place of each
+table. An equation with a delayed operand is one of these:
 
 - one that `delayed_rules.py` can read rows of: its result is delayed too;
 - a lookup: reads rows of a delayed array, and has a usual array as its result;
 - a `jit`, `checkpoint`, `scan`, `cond` or a function with a derivative of its own: `evaluate` goes
   on in its body (`_BODIES`);
 - any other: the delayed arrays are computed whole, as the program says. If the derivative needs
-  that, `linear_program.py` refuses it.
+  that, `linear_program.py` refuses it, in the words of `whole_uses.py`.
 
 Numbers that an equation repeats for each row, such as a scale of columns, are delayed as well, so
 that they are not repeated for all rows.
@@ -381,8 +381,8 @@ def _taken_out(values: Sequence) -> list:
 
 def _put_back(like: Sequence, values: Sequence) -> list:
     """Undoes `_taken_out(like)`."""
-    values = iter(values)
-    return [x if has_table(x) else next(values) for x in like]
+    rest = iter(values)
+    return [x if has_table(x) else next(rest) for x in like]
 
 
 def _cond(eqn: JaxprEqn, inputs: list, memo: dict) -> list:

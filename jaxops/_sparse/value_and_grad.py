@@ -41,7 +41,9 @@ def sparse_value_and_grad(
     and `slice`, `jnp.take` and indexing, that choose along the table's first axis (and following
     ones, or with batch dimensions): any number of them, also under `jit`, `jax.checkpoint`,
     `vmap`, `lax.scan` and `cond`, and with rows passed to functions with derivatives of their own.
-    The table may be cast before.
+    The loss may compute with a table before, as in `jnp.tanh(table * scale)[indices]`, as long as
+    rows of the result depend on few rows of the table: by element-wise functions and casts, within
+    rows, by what moves rows, and by one-hot matrices. The rows are then read first.
 
     Args:
         fun: function that returns a scalar of a real floating-point dtype, or with `has_aux` a pair
@@ -67,7 +69,7 @@ def sparse_value_and_grad(
     Raises:
         TypeError: wrong dtype or type of an argument; the value is not a scalar float.
         ValueError: a path that is not there; without `tied`, a table that is used in another way
-            than by lookup, with the operation and where it stands.
+            than by lookup, with the operation, where it stands, and what to write instead.
         NotImplementedError: inside `jax.checkpoint`, indices of a lookup that come out of a
             `while_loop` which also computes what is differentiated.
 

@@ -1,5 +1,7 @@
 """Functions with derivatives of their own, of whole tables."""
 
+# pyright: reportIndexIssue=false
+
 import functools
 
 import jax

@@ -1,5 +1,7 @@
 """Each operation that rows of a table go through, and element-wise primitives, all that JAX has."""
 
+# pyright: reportIndexIssue=false, reportArgumentType=false, reportCallIssue=false
+
 import inspect
 
 import jax
@@ -33,6 +35,28 @@ def test_steps(name):
 @pytest.mark.parametrize("name", LOOKUPS)
 def test_lookups(name):
     assert_rows_first(composed("scaled by rows", lookup=name), params(), jitted=(True,))
+
+
+def test_the_last_row_that_is_set_counts():
+    def loss(p):
+        rows = jnp.stack([p["c"], 2 * p["c"], 3 * p["c"]])
+        return polynomial(p["t"].at[jnp.array([3, 5, 3])].set(rows)[INDICES])
+
+    assert_rows_first(loss, params(), jitted=(True,))
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "promise_in_bounds"])
+def test_windows_that_are_not_inside(mode):
+    """Two rows each are added to: [16, 17] is not all inside, nor is [-1, 0]."""
+
+    def loss(p):
+        numbers = lax.ScatterDimensionNumbers((1, 2), (), (0,))
+        updates = jnp.stack([jnp.outer(jnp.array([n, 2 * n]), p["c"]) for n in (1.0, 2.0, 4.0)])
+        indices = jnp.array([[16], [2], [-1]])
+        t = lax.scatter_add(p["t"], indices, updates, numbers, mode=mode)
+        return polynomial(t[INDICES])
+
+    assert_rows_first(loss, params(), jitted=(True,))
 
 
 @pytest.mark.slow

@@ -99,6 +99,23 @@ def test_two_tables():
     assert_rows_first(loss, p, tables=("t", "u"))
 
 
+def test_a_loop_within_a_loop():
+    """The inner one goes through what the outer one gets in a round, and needs rows or all of it."""
+
+    def outer(inner):
+        def loss(p):
+            tables = jnp.stack([p["t"], p["t"] * p["c"][None]])[None] * jnp.ones((2, 1, 1, 1))
+            return lax.scan(lambda c, two: (lax.scan(inner, c, two)[0], None), 0.0, tables)[0]
+
+        return loss
+
+    assert_rows_first(outer(lambda c, t: (c + polynomial(t[INDICES]), None)), params())
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(outer(lambda c, t: (c + square(t), None)), tables="t")(
+            params()
+        )
+
+
 def test_tied():
     """What takes all rows has a dense gradient, lookups have slices still."""
 

@@ -45,7 +45,8 @@ REFUSED = {
         lambda t: jnp.sum(jnp.tanh(t)), f"mul{PLACE}, and reduce_sum{PLACE} takes all rows", REDUCE,
         lambda t: jnp.sum(jnp.tanh(t[I]))),
     "norm": Refused(
-        lambda t: jnp.linalg.norm(t[:, 0]), f"slice, with all of its first axis{PLACE}, and", REDUCE,
+        lambda t: jnp.linalg.norm(t[:, 0]), f"slice, with all of its first axis{PLACE}, and",
+        REDUCE,
         lambda t: jnp.linalg.norm(t[I, 0])),
     "largest": Refused(lambda t: jnp.max(2 * t), f"mul{PLACE}, and reduce_max{PLACE}", REDUCE,
         lambda t: jnp.max(2 * t[I])),
@@ -72,7 +73,8 @@ REFUSED = {
         in_a_while_loop, r"while at test_whole_uses.py:\d+ \(in_a_while_loop\)",
         "A while_loop has no gradient: write lax.scan, or lax.fori_loop with bounds", in_a_scan),
     "many rows set": Refused(
-        lambda t: square(t.at[jnp.arange(2000) % 7].add(1.0 + 0 * t[0, 0])[I]), "add|scatter", TIED),
+        lambda t: square(t.at[jnp.arange(2000) % 7].add(1.0 + 0 * t[0, 0])[I]),
+        "add|scatter", TIED),
 }  # fmt: skip
 
 
@@ -103,5 +105,5 @@ def test_two_uses_of_which_one_is_for_aux():
         metric = jnp.max(jnp.abs(t))
         return jnp.sum(jnp.exp(t)), metric
 
-    with pytest.raises(ValueError, match="a use by mul at .*, and reduce_sum at"):
+    with pytest.raises(ValueError, match=r"a use by mul at .*, and reduce_sum at"):
         jaxops.sparse_value_and_grad(loss, tables="", has_aux=True)(table(7, 3))
