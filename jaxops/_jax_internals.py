@@ -400,8 +400,12 @@ def _params(eqn: JaxprEqn) -> dict[str, Any]:
     return eqn.params
 
 
+class UnknownParameter(NotImplementedError):
+    """A primitive lacks a parameter that jaxops knows it to have."""
+
+
 def _unknown(eqn: JaxprEqn, names: Sequence[str]) -> NotImplementedError:
-    return NotImplementedError(
+    return UnknownParameter(
         f"jaxops.sparse_value_and_grad and jaxops.lazy: {eqn.primitive.name} must have a parameter "
         f"{' or '.join(map(repr, names))}; that of jax {jax.__version__} has "
         f"{', '.join(map(repr, sorted(_params(eqn)))) or 'none'}. Use a version of jax that this "
@@ -530,7 +534,7 @@ def placed(eqn: JaxprEqn, outer: JaxprEqn) -> JaxprEqn:
     """`eqn`, attributed to the code that made `outer` if its own code is JAX's."""
     try:
         return eqn if frames_of(eqn) else eqn.replace(source_info=outer.source_info)
-    except (AttributeError, TypeError):  # only a part of an error's words
+    except (AttributeError, TypeError):  # the place of its own, or none
         return eqn
 
 

@@ -353,6 +353,8 @@ def _rule_can_read(x: Node, axes: frozenset[int]) -> bool:
     coordinates = dict.fromkeys(axes, jax.ShapeDtypeStruct((), np.int32))
     try:
         jax.eval_shape(lambda at: node.read(at, None, {}), coordinates)
+    except _jax_internals.UnknownParameter:
+        raise
     except Exception:  # NotRows; or JAX's, as a mesh with explicit axes has no type for a part
         return False
     return all(can_read(operand, of_operand) for operand, of_operand in asked)
@@ -397,6 +399,8 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any) -> jax.Array | 
 
     try:
         rows = jax.vmap(row)(at, valid)
+    except _jax_internals.UnknownParameter:
+        raise
     except Exception:  # as in `_rule_can_read`
         return None
     rest = [axis for axis in range(len(shape)) if axis not in chosen]

@@ -7,7 +7,7 @@ axes. It may leave an axis whole, which `delayed` then reduces to the coordinate
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -24,13 +24,20 @@ from jaxops._sparse.lookups import gather_params
 MAX_ROWS_SET = 1024
 
 
+_rules: dict[str, Callable[[Reading], jax.Array]] = {}
+
+
+def register() -> None:
+    """Adds the rules."""
+    RULES.update(_rules)
+
+
 def _rule(*names: str):
-    def register(rule):
-        for name in names:
-            RULES[name] = rule
+    def add(rule):
+        _rules.update((name, rule) for name in names)
         return rule
 
-    return register
+    return add
 
 
 @_rule(*row_rules.ELEMENTWISE)

@@ -31,6 +31,7 @@ from jax.extend.core import primitives as jax_primitives
 from jaxops import _jax_internals
 from jaxops._sparse import (
     delayed_calls,
+    delayed_rules,
     jaxprs,
     one_hot_products,
     row_rules,
@@ -460,4 +461,5 @@ _BODIES: dict[Any, Callable] = {
     jax_primitives.scan_p: _scan,
     jax_primitives.cond_p: _cond,
 }
+delayed_rules.register()
 delayed_calls.register(_evaluate)

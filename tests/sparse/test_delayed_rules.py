@@ -45,7 +45,7 @@ def test_the_last_row_that_is_set_counts():
     assert_rows_first(loss, params(), jitted=(True,))
 
 
-@pytest.mark.parametrize("mode", ["fill", "clip", "promise_in_bounds"])
+@pytest.mark.parametrize("mode", ["fill", "clip"])
 def test_windows_that_are_not_inside(mode):
     """Two rows each are added to: [16, 17] is not all inside, nor is [-1, 0]."""
 
