@@ -100,7 +100,7 @@ def test_two_tables():
 
 
 def test_a_loop_within_a_loop():
-    """The inner one goes through what the outer one gets in a round, and needs rows or all of it."""
+    """The inner one goes through what the outer one gets in a round."""
 
     def outer(inner):
         def loss(p):
