@@ -400,8 +400,12 @@ def _params(eqn: JaxprEqn) -> dict[str, Any]:
     return eqn.params
 
 
+class UnknownParameter(NotImplementedError):
+    """A primitive lacks a parameter that jaxops knows it to have."""
+
+
 def _unknown(eqn: JaxprEqn, names: Sequence[str]) -> NotImplementedError:
-    return NotImplementedError(
+    return UnknownParameter(
         f"jaxops.sparse_value_and_grad and jaxops.lazy: {eqn.primitive.name} must have a parameter "
         f"{' or '.join(map(repr, names))}; that of jax {jax.__version__} has "
         f"{', '.join(map(repr, sorted(_params(eqn)))) or 'none'}. Use a version of jax that this "
@@ -418,10 +422,22 @@ def param(eqn: JaxprEqn, *names: str) -> Any:
     raise _unknown(eqn, names)
 
 
+def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
+    """The results of the primitive of `eqn` for other operands, and with some other parameters."""
+    results = eqn.primitive.bind(*operands, **{**_params(eqn), **changed})
+    return results if eqn.primitive.multiple_results else [results]
+
+
 def body(eqn: JaxprEqn) -> ClosedJaxpr:
     """The program inside a `jit`, `checkpoint`, `scan` or the like."""
     jaxpr = param(eqn, "call_jaxpr", "jaxpr")
     return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
+
+
+def says_how_to_share(eqn: JaxprEqn) -> bool:
+    """Whether a `jit` was given shardings, which hold for the inputs and results that it has."""
+    shardings = [*_params(eqn).get("in_shardings", ()), *_params(eqn).get("out_shardings", ())]
+    return any(type(x).__name__ != "UnspecifiedValue" for x in shardings)
 
 
 def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
@@ -483,6 +499,22 @@ if _register_exclusion is not None:
     # Without the name it is a line of this package.
     _register_exclusion(os.path.join(os.path.dirname(__file__), ""))
 
+_user_context = _find("jax._src.source_info_util.user_context")
+_name_stack = _find("jax._src.source_info_util.current_name_stack")
+
+
+def at_place_of(eqn: JaxprEqn) -> contextlib.AbstractContextManager:
+    """Within: new equations are attributed to the caller's code that made `eqn`.
+
+    Without the names they are attributed to the code that is running.
+    """
+    try:
+        names = _name_stack() + eqn.source_info.name_stack
+        return _user_context(eqn.source_info.traceback, name_stack=names)
+    except (AttributeError, TypeError):
+        return contextlib.nullcontext()
+
+
 _user_frames = _find("jax._src.source_info_util.user_frames")
 
 
@@ -496,6 +528,14 @@ def frames_of(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
         return [(frame.file_name, frame.start_line, frame.function_name) for frame in frames]
     except (AttributeError, TypeError):  # only a part of an error's words, which come without it
         return []
+
+
+def placed(eqn: JaxprEqn, outer: JaxprEqn) -> JaxprEqn:
+    """`eqn`, attributed to the code that made `outer` if its own code is JAX's."""
+    try:
+        return eqn if frames_of(eqn) else eqn.replace(source_info=outer.source_info)
+    except (AttributeError, TypeError):  # the place of its own, or none
+        return eqn
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
@@ -62,6 +63,19 @@ def bind(eqn: JaxprEqn, inputs: list) -> list:
     distinct = dict(zip(invars, inputs, strict=True))
     program = _jax_internals.program_of(eqn.primitive.name, [eqn], list(distinct), eqn.outvars)
     return jaxpr_as_fun(program)(*distinct.values())
+
+
+def switch(eqn: JaxprEqn, index: Callable, cases: Sequence[Callable], *operands):
+    """A switch between `cases` by `index()`; a `lax.platform_dependent` where `eqn` is one."""
+    platforms = _jax_internals.platforms_of_branches(eqn)
+    if not platforms:
+        return lax.switch(index(), cases, *operands)
+    by_platform = {
+        platform: case
+        for names, case in zip(platforms, cases, strict=True)
+        for platform in names or ["default"]
+    }
+    return lax.platform_dependent(*operands, **by_platform)
 
 
 def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:

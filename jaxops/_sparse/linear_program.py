@@ -183,7 +183,9 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
             return [_Result(known, n) for n in range(len(eqn.outvars))]
         rule = _RULES.get(eqn.primitive)
         if rule is not None:
-            found_inside, results = rule.find(eqn, inputs, refuse)
+            # An equation in a function of JAX is at the place that the function is called at.
+            refuse_inside = lambda inner, x: refuse(_jax_internals.placed(inner, eqn), x)  # noqa: E731
+            found_inside, results = rule.find(eqn, inputs, refuse_inside)
             if table is not None:
                 found.append(found_inside)
             return results
@@ -302,7 +304,7 @@ def _find_in_cond(eqn: JaxprEqn, inputs: list, refuse: Refuse) -> tuple[list, li
         return found, results
 
     cases = [lambda *values, n=n: take(n, *values) for n in range(len(branches))]
-    found, results = _switch(eqn, index, cases, *values)
+    found, results = jaxprs.switch(eqn, lambda: _value(index), cases, *values)
     results = iter(results)
     outs = [next(results) if known else _TANGENT for known in known_out]
     return found, _with_passed(passed, outs)
@@ -442,7 +444,7 @@ def _evaluate_cond(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> lis
         return _without_passed(passed, results, tables)
 
     cases = [lambda *args, n=n: take(n, *args) for n in range(len(_jax_internals.branches(eqn)))]
-    results = iter(_switch(eqn, index, cases, _without_tables(operands), rows))
+    results = iter(jaxprs.switch(eqn, lambda: index, cases, _without_tables(operands), rows))
     return [next(results) if table is None else table for table in passed]
 
 
@@ -512,19 +514,6 @@ def _lost_by_scan(eqn: JaxprEqn, inputs: list) -> list[int]:
     passed = _passed_by_scan(eqn, inputs)[:num_carry]
     tables = [n for n in range(num_consts, len(inputs)) if isinstance(inputs[n], Table)]
     return [n for n in tables if n >= num_consts + num_carry or passed[n - num_consts] is None]
-
-
-def _switch(eqn: JaxprEqn, index, cases: Sequence[Callable], *operands):
-    """A switch between `cases`; a `lax.platform_dependent` where `eqn` is one."""
-    platforms = _jax_internals.platforms_of_branches(eqn)
-    if not platforms:
-        return lax.switch(_value(index), cases, *operands)
-    by_platform = {
-        platform: case
-        for names, case in zip(platforms, cases, strict=True)
-        for platform in names or ["default"]
-    }
-    return lax.platform_dependent(*operands, **by_platform)
 
 
 def _first_table(values: Iterable) -> Table | None:

@@ -165,17 +165,27 @@ class Access(NamedTuple):
 
 def access_of(eqn: JaxprEqn) -> Access | None:
     """How `eqn` reads the table that is its first operand; None if it is no lookup."""
+    access = window_of(eqn)
+    return access if access is not None and access.chooses_rows else None
+
+
+def window_of(eqn: JaxprEqn) -> Access | None:
+    """How `eqn` reads windows of its first operand, be they rows or not; None if it reads none."""
     reader = _reader(eqn)
-    if reader is None:
-        return None
-    access = reader[0](eqn)
-    return access if access.chooses_rows else None
+    return reader[0](eqn) if reader else None
+
+
+def is_gather(eqn: JaxprEqn) -> bool:
+    """Whether `eqn` is a `lax.gather`, or stands for one."""
+    reader = _reader(eqn)
+    return reader is not None and reader[0] is _gather_access
 
 
 def describe(eqn: JaxprEqn) -> str:
     """The use that `eqn` makes of a table if it does not look it up, in words."""
     name = eqn.primitive.name
-    return f"{name}, with all of its first axis" if _reader(eqn) else name
+    is_lookup = _reader(eqn) is None or access_of(eqn) is not None
+    return name if is_lookup else f"{name}, with all of its first axis"
 
 
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:
@@ -219,7 +229,7 @@ def _dynamic_slice_starts(eqn: JaxprEqn, *starts):
 
 def _gather_access(eqn: JaxprEqn) -> Access:
     table, indices = map(type_of, eqn.invars)
-    numbers, sizes, mode = _gather_params(eqn)
+    numbers, sizes, mode, _ = gather_params(eqn)
     return Access(
         shape=table.shape,
         sizes=tuple(sizes),
@@ -233,7 +243,7 @@ def _gather_access(eqn: JaxprEqn) -> Access:
 
 def _gather_starts(eqn: JaxprEqn, indices):
     """Of `lax.gather`: indexed axes begin at their component of an index, others at 0."""
-    numbers, *_ = _gather_params(eqn)
+    numbers, *_ = gather_params(eqn)
     indices = index_dtypes.to_signed(jnp.asarray(indices))
     batch_shape = indices.shape[:-1]
     starts = [jnp.zeros(batch_shape, indices.dtype)] * type_of(eqn.invars[0]).ndim
@@ -267,15 +277,18 @@ def _sharded_starts(eqn: JaxprEqn, numbers):
     return [numbers, *[jnp.zeros_like(numbers)] * (len(shard.shape) - 1)]
 
 
-def _gather_params(eqn: JaxprEqn):
-    """The parameters of a `lax.gather`, or of the one that a primitive of jaxops stands for."""
+def gather_params(eqn: JaxprEqn):
+    """The parameters of a `lax.gather`, or of the one that a primitive of jaxops stands for.
+
+    Dimension numbers, sizes of a window, mode, and the number for indices out of bounds.
+    """
     if eqn.primitive is jax_primitives.gather_p:
-        names = ("dimension_numbers", "slice_sizes", "mode")
+        names = ("dimension_numbers", "slice_sizes", "mode", "fill_value")
         return (_jax_internals.param(eqn, name) for name in names)
     windows = _jax_internals.param(eqn, "windows")
     table, indices = map(type_of, eqn.invars)
     numbers = gather_dimension_numbers(windows, table.ndim, indices.ndim)
-    return numbers, windows.slice_sizes(table.shape), _MODES.PROMISE_IN_BOUNDS
+    return numbers, windows.slice_sizes(table.shape), _MODES.PROMISE_IN_BOUNDS, None
 
 
 _READERS: dict[Any, tuple[Callable, Callable]] = {

@@ -11,9 +11,9 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._sparse import jaxprs, linear_program
+from jaxops._sparse import linear_program, rows_first, whole_uses
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, concatenate
-from jaxops._sparse.lookups import describe, is_lookup
+from jaxops._sparse.lookups import is_lookup
 
 _OP = "sparse_value_and_grad"
 # Modules have such leaves: activation functions, random keys, counts.
@@ -41,7 +41,9 @@ def sparse_value_and_grad(
     and `slice`, `jnp.take` and indexing, that choose along the table's first axis (and following
     ones, or with batch dimensions): any number of them, also under `jit`, `jax.checkpoint`,
     `vmap`, `lax.scan` and `cond`, and with rows passed to functions with derivatives of their own.
-    The table may be cast before.
+    The loss may compute with a table before, as in `jnp.tanh(table * scale)[indices]`, as long as
+    rows of the result depend on few rows of the table: by element-wise functions and casts, within
+    rows, by what moves rows, and by one-hot matrices. The rows are then read first.
 
     Args:
         fun: function that returns a scalar of a real floating-point dtype, or with `has_aux` a pair
@@ -67,7 +69,7 @@ def sparse_value_and_grad(
     Raises:
         TypeError: wrong dtype or type of an argument; the value is not a scalar float.
         ValueError: a path that is not there; without `tied`, a table that is used in another way
-            than by lookup, with the operation and where it stands.
+            than by lookup, with the operation, where it stands, and what to write instead.
         NotImplementedError: inside `jax.checkpoint`, indices of a lookup that come out of a
             `while_loop` which also computes what is differentiated.
 
@@ -118,14 +120,16 @@ def sparse_value_and_grad(
                 full[place] = arg
             return _check_result(fun(*full, **kwargs), has_aux)
 
-        value, linear, *aux = jax.linearize(of_leaves, *leaves, has_aux=has_aux)
-        program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
         # The gradient of a table without elements has none either, whatever it is used for.
         empty = [
             is_table and 0 in leaf.shape for is_table, leaf in zip(chosen, leaves, strict=True)
         ]
         sparse = [is_table and not none for is_table, none in zip(chosen, empty, strict=True)]
-        gradients = _transpose(program, value, leaves, sparse, paths, tied)
+        uses: list = []
+        with_rows_first = rows_first.transform(of_leaves, leaves, sparse, uses)
+        value, linear, *aux = jax.linearize(with_rows_first, *leaves, has_aux=has_aux)
+        program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
+        gradients = _transpose(program, value, leaves, sparse, paths, tied, uses)
         for n, leaf in enumerate(leaves):
             gradients[n] = _no_slices(leaf) if empty[n] else gradients[n]
         return ((value, *aux) if has_aux else value), structure.unflatten(gradients)
@@ -133,7 +137,7 @@ def sparse_value_and_grad(
     return value_and_grad
 
 
-def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
+def _transpose(program, value, leaves, chosen, paths, tied: bool, uses: list) -> list:
     """The gradient of each leaf, from the derivative as a linear program."""
     used_otherwise: set[int] = set()
 
@@ -142,8 +146,7 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool) -> list:
         if not tied:
             raise ValueError(
                 f"{_OP}: table {paths[table.number]!r} must be used by lookups of rows only; "
-                f"received a use by {describe(eqn)}{jaxprs.where(eqn)}. With "
-                "tied=True its gradient has a dense part beside the rows; or leave it out of tables"
+                f"{whole_uses.words(eqn, uses)}"
             )
 
     numbers = [n if is_table else None for n, is_table in enumerate(chosen)]

@@ -161,7 +161,19 @@ def refused_use(has_place: bool) -> None:
 
     use = jaxops.sparse_value_and_grad(lambda t: jnp.sum(t**2), tables="")
     place = r" at .*private_names.py:\d+ \(.*\)" if has_place else ""
-    refuses(rf"a use by \w+{place}\. With tied", use, jnp.ones((4, 3)))
+    refuses(rf"a use by \w+{place}, and \w+{place} takes all rows", use, jnp.ones((4, 3)))
+
+
+def rows_first() -> None:
+    """Also in a loop, which is made anew."""
+    import jaxops
+
+    def loss(t):
+        scaled = 2 * t
+        return lax.scan(lambda c, i: (c + jnp.sum(scaled[i]), None), 0.0, jnp.array([3, 0]))[0]
+
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(jnp.ones((4, 3)))
+    assert [*slices.indices] == [3, 0]
 
 
 def over_one_shard(program):
@@ -279,6 +291,8 @@ CASES = {
     "dce_jaxpr": (["partial_eval.dce_jaxpr"], rows),
     "user_frames": (["user_frames"], lambda: refused_use(has_place=False)),
     "source_info": (["eqn.source_info"], lambda: refused_use(has_place=False)),
+    "user_context": (["user_context"], rows_first),
+    "current_name_stack": (["current_name_stack"], rows_first),
     "register_exclusion": (["register_exclusion"], checks),
     "jax_traceback_filtering": (["jax_traceback_filtering"], checks),
     "host_callbacks": (["module_context.host_callbacks"], checks),

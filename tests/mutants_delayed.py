@@ -1,0 +1,131 @@
+"""Mutants of what reads rows before a loss computes with its tables: see mutants.py."""
+
+MUTANTS = {
+    "_sparse/delayed": [
+        (
+            "moved[0] = jnp.where(valid | is_moved,",
+            "moved[0] = jnp.where(valid | True,",
+            "test_delayed.py -k 'rows_that_are_read and padded_within'",
+        ),
+        (
+            "across = jnp.where(low, -1, jnp.where(high, dim, start))",
+            "across = jnp.full_like(start, dim)",
+            "test_delayed_rules.py -k 'lookups and outside'",
+        ),
+        (
+            "else lax.stop_gradient(part)\n",
+            "else part\n",
+            "test_delayed_rules.py -k 'lookups and outside'",
+        ),
+        (
+            "at = {**at, axis: _ZEROS[next(iter(at.values())).dtype]}",
+            "pass",
+            "test_delayed.py -k 'rows_that_are_read and stack'",
+        ),
+        (
+            "chosen = [both(valid, self.index == n) for n in range(len(self.arrays))]",
+            "chosen = [valid for n in range(len(self.arrays))]",
+            "test_linear_program.py -k branch_chooses",
+        ),
+        (
+            "if axes not in self._can_read:",
+            "if False:",
+            "test_delayed_rules.py -k 'steps and scaled'",
+        ),
+    ],
+    "_sparse/delayed_rules": [
+        (
+            "for axis, c in r.at.items() if s[axis] == r.shape[axis]} for s in shapes]",
+            "for axis, c in r.at.items()} for s in shapes]",
+            "test_delayed_rules.py -k 'steps and columns'",
+        ),
+        (
+            "c.dtype.type(r.shape[axis] - 1) - c",
+            "c.dtype.type(r.shape[axis]) - c",
+            "test_delayed_rules.py -k 'steps and reversed'",
+        ),
+        (
+            "pieces.append(r.operand(n, {**r.at, dimension: inside}, own == inside))",
+            "pieces.append(r.operand(n, {**r.at, dimension: inside}))",
+            "test_delayed.py -k 'rows_that_are_read and concatenated'",
+        ),
+        (
+            "last = count - 1 - jnp.argmax(is_set[::-1])",
+            "last = jnp.argmax(is_set)",
+            "test_delayed_rules.py -k 'the_last_row_that_is_set'",
+        ),
+        (
+            "if name not in (\"scatter\", \"scatter-add\") or count > MAX_ROWS_SET:",
+            "if name not in (\"scatter\", \"scatter-add\"):",
+            "test_whole_uses.py -k many_rows_set",
+        ),
+        (
+            "(own == 0) & (indices >= 0) & (indices <= last_start)",
+            "own == 0",
+            "test_delayed_rules.py -k 'windows_that_are_not_inside'",
+        ),
+    ],
+    "_sparse/delayed_calls": [
+        (
+            "    _check_linear(derivative, f.types, result_type)\n",
+            "",
+            "test_delayed_calls.py -k 'refused and linear'",
+        ),
+        (
+            "return of_parts(f.at, operands)\n\n\ndef _custom_vjp",
+            "return f.value(f.at, operands)\n\n\ndef _custom_vjp",
+            "test_delayed_calls.py -k 'own_derivatives and custom_jvp'",
+        ),
+    ],
+    "_sparse/one_hot_products": [
+        (
+            "_are(x.inputs[1:], [0, 1])",
+            "_are(x.inputs[1:], [x.inputs[1], x.inputs[2]])",
+            "test_one_hot_products.py -k other_matrices",
+        ),
+        (
+            "begin = indices.ndim if is_first else 0",
+            "begin = indices.ndim",
+            "test_one_hot_products.py -k transposed",
+        ),
+    ],
+    "_sparse/rows_first": [
+        (
+            "    if only_looks_up(program, is_table):\n        return fun\n",
+            "    return fun\n",
+            "test_rows_first.py -k 'within and jit'",
+        ),
+        (
+            "if results != passed:  # a table",
+            "if False:  # a table",
+            "test_linear_program.py -k branch_chooses",
+        ),
+        (
+            "if loop not in loops:\n                raise\n",
+            "pass\n",
+            "test_rows_first.py -k loop_within_a_loop",
+        ),
+        (
+            "reverse=_jax_internals.param(eqn, \"reverse\"),",
+            "reverse=False,",
+            "test_delayed_rules.py -k 'lookups and backwards'",
+        ),
+        (
+            "if _jax_internals.says_how_to_share(eqn) or not _is_short(eqn):",
+            "if not _is_short(eqn):",
+            "test_rows_first.py -k shardings_stay",
+        ),
+    ],
+    "_sparse/whole_uses": [
+        (
+            "if isinstance(x, Table)):\n            is_same",
+            "if x):\n            is_same",
+            "test_whole_uses.py",
+        ),
+        (
+            "if name == \"while\":",
+            "if False:",
+            "test_whole_uses.py -k while_loop",
+        ),
+    ],
+}  # fmt: skip

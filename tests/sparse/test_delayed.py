@@ -1,0 +1,130 @@
+"""What is read of delayed arrays: which rows, and nothing of the table's size."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from fast import optimized_jit
+from sparse_checks import square, table
+from sparse_patterns import INDICES, LOOKUPS, STEPS, K
+from test_sparse_grad_transformed import CALLS, equations
+
+import jaxops
+
+BIG, WIDTH = 1009, 3
+
+
+def big_params():
+    return {
+        "t": jnp.ones((BIG, WIDTH)) / 3,
+        "c": jnp.array([2.0, -1.0, 0.5]),
+        "w": jnp.ones((WIDTH, 4)),
+        "of_rows": jnp.ones(BIG),
+    }
+
+
+def made_of_size(jaxpr, size):
+    return [
+        eqn.primitive.name
+        for eqn in equations(jaxpr.jaxpr)
+        for v in eqn.outvars
+        if getattr(v.aval, "size", 0) >= size and eqn.primitive.name not in CALLS
+    ]
+
+
+@pytest.mark.parametrize("name", [*STEPS, *LOOKUPS])
+@pytest.mark.usefixtures("x32")
+def test_nothing_of_the_size_of_the_table_is_made(name):
+    p = big_params()
+
+    def loss(p):
+        t = STEPS[name](p["t"], p) if name in STEPS else jnp.tanh(p["t"])
+        return square(LOOKUPS.get(name, LOOKUPS["indexing"])(t, p))
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="t")
+    assert made_of_size(jax.make_jaxpr(transformed)(p), p["t"].size) == []
+    assert made_of_size(jax.make_jaxpr(jax.grad(loss))(p), p["t"].size)  # it would be seen
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "product", "gather", "with a first row"])
+def test_memory(name):
+    """Beside arguments and results a step needs none of the table's size, forwards neither."""
+    p = {**big_params(), "t": jnp.ones((100_003, WIDTH))}
+
+    def loss(p):
+        return square(LOOKUPS[name](jnp.tanh(p["t"]), p))
+
+    def gradient(transform):
+        compiled = optimized_jit(lambda p: transform(p)[1]["t"]).lower(p).compile()
+        analysis: Any = compiled.memory_analysis()
+        return analysis.temp_size_in_bytes
+
+    assert gradient(jaxops.sparse_value_and_grad(loss, tables="t")) < p["t"].nbytes / 50
+
+
+TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that it reads
+    "stack": (lambda a, b: jnp.stack([a[:5], b])[1][jnp.array([3, 0])], None, [3, 0]),
+    "first of a stack": (lambda a, b: jnp.stack([2 * b, b])[0][jnp.array([3, 0])], [], [3, 0]),
+    "concatenated": (
+        lambda a, b: jnp.concatenate([a, 2 * b])[jnp.array([6, 7, 0, 11])], [6, 0], [0, 4]),
+    "sum": (lambda a, b: (a[:5] * 0 + b)[jnp.array([3, 0])], None, [3, 0]),
+    "where": (lambda a, b: jnp.where(K > 0, a * 2, 3 * a)[jnp.array([3, 0])], [3, 0], []),
+    "cond": (
+        lambda a, b: jax.lax.cond(K > 0, lambda: 2 * b, lambda: b + 1)[jnp.array([3])],
+        [], [3]),
+    "padded": (lambda a, b: jnp.pad(a, ((2, 0), (0, 0)))[jnp.array([0, 1, 2])], [0], []),
+    "padded within": (
+        lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 1, 2])], [0, 1], []),
+    "one_hot": (
+        lambda a, b: jax.nn.one_hot(jnp.array([2, 9, -1]), 7) @ a, [2], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.usefixtures("x32")
+def test_rows_that_are_read(name):
+    use, *expected = TWO[name]
+
+    def loss(a, b):
+        return square(use(a, b))
+
+    args = table(7, 3), table(5, 3)
+    for wrap in (lambda f: f, jax.jit):
+        transformed = jaxops.sparse_value_and_grad(loss, tables=["0", "1"], argnums=(0, 1))
+        _, gradients = wrap(transformed)(*args)
+        dense = jax.grad(loss, (0, 1))(*args)
+        for slices, rows, g in zip(gradients, expected, dense, strict=True):
+            np.testing.assert_array_equal(slices.to_dense(), g)
+            if rows is not None:
+                read = sorted({int(i) for i in slices.indices if i < slices.num_rows})
+                assert read == sorted(rows)
+
+
+def test_wide_coordinates():
+    """Rows times columns are more than int32 counts."""
+
+    def loss(t):
+        indices = INDICES.astype(jnp.int64)
+        return square((2 * t)[indices, indices * 2**29])
+
+    with jax.enable_x64(True):
+        shape = jax.ShapeDtypeStruct((17, 2**31), jnp.bfloat16)
+        _, slices = jax.eval_shape(jaxops.sparse_value_and_grad(loss, tables=""), shape)
+    assert slices.indices.dtype == jnp.int64
+    assert slices.values.shape == INDICES.shape
+
+
+def test_a_scale_gets_no_gradient_from_rows_out_of_bounds():
+    """Their logarithm would be -inf times 0."""
+
+    def loss(p):
+        rows = jnp.log(p["t"] * p["c"]).at[jnp.array([1, 99])].get(mode="fill", fill_value=0)
+        return jnp.sum(rows)
+
+    p = {"t": jnp.array([[1.0], [2.0], [4.0]]), "c": jnp.float32(3)}
+    _, grads = jaxops.sparse_value_and_grad(loss, tables="t")(p)
+    expected = jax.grad(loss)(p)
+    np.testing.assert_allclose(grads["c"], expected["c"])
+    np.testing.assert_allclose(grads["t"].to_dense(), expected["t"])

@@ -1,0 +1,260 @@
+"""Losses that compute with tables before they look rows up, within and under transformations."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from sparse_checks import square
+from sparse_patterns import (
+    INDICES,
+    LOOKUPS,
+    STEPS,
+    assert_rows_first,
+    composed,
+    params,
+    polynomial,
+)
+
+import jaxops
+from jaxops._sparse import rows_first
+
+pytestmark = pytest.mark.usefixtures("x32")
+
+
+def in_scan(loss):
+    def scanned(p):
+        return lax.scan(lambda c, x: (c + loss({**p, "c": x * p["c"]}), None), 0.0, p["c"])[0]
+
+    return scanned
+
+
+def in_cond(loss):
+    return lambda p: lax.cond(
+        p["c"][0] > 0, lambda p: loss(p), lambda p: loss({**p, "t": -p["t"]}), p
+    )
+
+
+def in_vmap(loss):
+    return lambda p: jax.vmap(lambda c: loss({**p, "c": c * p["c"]}))(p["c"]).sum()
+
+
+WITHIN = {
+    "jit": jax.jit,
+    "checkpoint": jax.checkpoint,
+    "scan": in_scan,
+    "cond": in_cond,
+    "vmap": in_vmap,
+    "scan of checkpoints": lambda loss: in_scan(jax.checkpoint(loss)),
+}
+SOON = [["scaled by rows"], ["row set", "tanh"], ["of two, traced"], ["jit"]]
+
+
+@pytest.mark.parametrize("steps", SOON, ids="-".join)
+@pytest.mark.parametrize("name", WITHIN)
+def test_within(name, steps):
+    assert_rows_first(WITHIN[name](composed(*steps)), params(), jitted=(True,), tolerance=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITHIN)
+@pytest.mark.parametrize("pattern", [*STEPS, *LOOKUPS])
+def test_all_within(pattern, name):
+    loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
+    assert_rows_first(WITHIN[name](loss), params(), jitted=(True,), tolerance=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", [*STEPS, *LOOKUPS])
+def test_under_vmap(pattern):
+    loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
+    stacked = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), params())
+    assert_rows_first(loss, stacked, wrap=jax.vmap, jitted=(True,), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("steps", SOON, ids="-".join)
+def test_second_order(steps):
+    def cubic(p):
+        return composed(*steps)(p) ** 2
+
+    def sparse(p):
+        grads = jaxops.sparse_value_and_grad(cubic, tables="t")(p)[1]
+        return {**grads, "t": grads["t"].to_dense()}
+
+    direction = jax.tree.map(jnp.cos, params())
+    _, expected = jax.jit(lambda p: jax.jvp(jax.grad(cubic), (p,), (direction,)))(params())
+    _, actual = jax.jit(lambda p: jax.jvp(sparse, (p,), (direction,)))(params())
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3), actual, expected)
+    back = jax.jit(lambda p: jax.vjp(sparse, p)[1](direction)[0])(params())
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3), back, expected)
+
+
+def test_two_tables():
+    def loss(p):
+        both = jnp.concatenate([p["t"] * p["c"][None], jnp.tanh(p["u"])])
+        chosen = lax.cond(p["c"][0] > 9, lambda: p["t"], lambda: 3 * p["u"])
+        return polynomial(both[INDICES * 2]) + polynomial(chosen[INDICES] + p["t"][INDICES])
+
+    p = {**params(), "u": params()["t"] - 1}
+    assert_rows_first(loss, p, tables=("t", "u"))
+
+
+def test_a_loop_within_a_loop():
+    """The inner one goes through what the outer one gets in a round."""
+
+    def outer(inner):
+        def loss(p):
+            tables = jnp.stack([p["t"], p["t"] * p["c"][None]])[None] * jnp.ones((2, 1, 1, 1))
+            return lax.scan(lambda c, two: (lax.scan(inner, c, two)[0], None), 0.0, tables)[0]
+
+        return loss
+
+    assert_rows_first(outer(lambda c, t: (c + polynomial(t[INDICES]), None)), params())
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(outer(lambda c, t: (c + square(t), None)), tables="t")(
+            params()
+        )
+
+
+def test_tied():
+    """What takes all rows has a dense gradient, lookups have slices still."""
+
+    def loss(p):
+        return polynomial(jnp.tanh(p["t"])[INDICES] @ p["t"].T)
+
+    _, grads = jaxops.sparse_value_and_grad(loss, tables="t", tied=True)(params())
+    assert isinstance(grads["t"], jaxops.TiedGradient)
+    np.testing.assert_array_equal(grads["t"].slices.indices, INDICES)
+    expected = jax.grad(loss)(params())["t"]
+    np.testing.assert_allclose(grads["t"].to_dense(), expected, rtol=1e-4)
+
+
+def test_aux_takes_the_whole_table():
+    def loss(p):
+        scaled = p["t"] * p["c"][None]
+        aux = {"norm": jnp.sum(scaled**2), "scaled": scaled, "text": "x", "none": None, "n": 3}
+        return polynomial(scaled[INDICES]), aux
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="t", has_aux=True)
+    (value, aux), grads = transformed(params())
+    (expected_value, expected_aux), expected = jax.value_and_grad(loss, has_aux=True)(params())
+    np.testing.assert_allclose(value, expected_value, rtol=1e-6)
+    assert (aux.pop("text"), aux.pop("none"), aux.pop("n")) == ("x", None, 3)
+    for name in aux:
+        np.testing.assert_allclose(aux[name], expected_aux[name], rtol=1e-6)
+    np.testing.assert_allclose(grads["t"].to_dense(), expected["t"], rtol=1e-5)
+    np.testing.assert_array_equal(grads["t"].indices, INDICES)
+
+
+def test_a_loss_that_decides_in_python():
+    """It cannot be traced. Its lookups pass still, what is computed before them does not."""
+
+    def loss(t):
+        rows = t[INDICES] if t[0, 0] < 0 else t
+        return square(rows)
+
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(params()["t"])
+    np.testing.assert_array_equal(slices.indices, INDICES)
+    with pytest.raises(ValueError, match="a use by mul"):
+        jaxops.sparse_value_and_grad(lambda t: loss(2 * t), tables="")(params()["t"])
+
+
+def test_errors_of_the_loss_are_its_own():
+    def loss(t):
+        return square((2 * t)[INDICES]) + jaxops.gather(t, [99]).sum()
+
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 99 is not in \[0, 17\)"):
+        jaxops.sparse_value_and_grad(loss, tables="")(params()["t"])
+
+
+@pytest.mark.parametrize("steps", [[], ["tanh"]], ids=["plain", "tanh"])
+def test_an_index_out_of_bounds(steps):
+    """At its place in the caller's code, also where rows are read first."""
+
+    def loss(p, indices):
+        t = p["t"]
+        for name in steps:
+            t = STEPS[name](t, p)
+        return square(jaxops.gather(t, indices))
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="t")
+    with pytest.raises(Exception, match=r"indices\[1\] = 99 is not in .*test_rows_first.py"):
+        transformed(params(), jnp.array([3, 99]))
+    with pytest.raises(Exception, match=r"indices\[1\] = 99 is not in .*test_rows_first.py"):
+        jax.block_until_ready(jax.jit(transformed)(params(), jnp.array([3, 99])))
+
+
+def test_callbacks_run_once():
+    seen = []
+
+    def loss(t):
+        def step(c, i):
+            jax.debug.callback(lambda i: seen.append(int(i)), i)
+            return c + square((2 * t)[i]), None
+
+        return lax.scan(step, jnp.float32(0), INDICES)[0]
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="")
+    for call in (transformed, jax.jit(transformed)):
+        call(params()["t"])
+        jax.effects_barrier()
+        assert sorted(seen) == sorted(map(int, INDICES))
+        seen.clear()
+
+
+def test_names_and_shardings_stay():
+    """Of a `jit` that says how its arguments are shared, which is not taken apart."""
+    sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    shared = jax.jit(lambda t: 2 * t, out_shardings=sharding)
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(lambda t: square(shared(t)[INDICES]), tables="")(params()["t"])
+
+    def loss(t):
+        return square((2 * t)[INDICES]) + square(jax.named_call(jnp.sin, name="wave")(t[INDICES]))
+
+    text = (
+        jax.jit(jaxops.sparse_value_and_grad(loss, tables=""))
+        .lower(params()["t"])
+        .as_text(debug_info=True)
+    )
+    assert "wave" in text
+
+
+def test_a_second_eager_call_compiles_nothing():
+    @jax.jit
+    def model(t, c):
+        for _ in range(20):  # not short, so that it stays a `jit`
+            c = jnp.sin(c)
+        return polynomial((t * c[None])[INDICES])
+
+    transformed = jaxops.sparse_value_and_grad(lambda p: model(p["t"], p["c"]), tables="t")
+    transformed(params())
+    before = rows_first._jitted.cache_info()
+    transformed(params())
+    after = rows_first._jitted.cache_info()
+    assert (after.hits, after.misses) == (before.hits + 1, before.misses)
+
+
+ONLY_LOOKUPS = {
+    "rows": (lambda t: square(t[INDICES]), True),
+    "stopped": (lambda t: square(t[INDICES] + jnp.sum(lax.stop_gradient(t))), True),
+    "compared": (lambda t: square(t[INDICES] + jnp.sum(t > 0).astype(t.dtype)), True),
+    "carried": (
+        lambda t: lax.scan(lambda c, i: ((c[0], c[1] + c[0][i]), None), (t, t[0]), INDICES)[0][
+            1
+        ].sum(),
+        True,
+    ),
+    "branches": (lambda t: square(lax.cond(t[0, 0] > 0, lambda: t[1], lambda: t[2])), True),
+    "cast": (lambda t: square(t.astype(jnp.bfloat16)[INDICES]).astype(jnp.float32), False),
+    "scaled": (lambda t: square((2 * t)[INDICES]), False),
+    "chosen": (lambda t: square(lax.cond(t[0, 0] > 0, lambda: t, lambda: 0 * t)[INDICES]), False),
+    "gone through": (lambda t: lax.scan(lambda c, r: (c + r.sum(), None), 0.0, t)[0], False),
+}
+
+
+@pytest.mark.parametrize("name", ONLY_LOOKUPS)
+def test_only_looks_up(name):
+    loss, expected = ONLY_LOOKUPS[name]
+    program = jax.make_jaxpr(loss)(params()["t"])
+    assert rows_first.only_looks_up(program, [True]) == expected

@@ -1,0 +1,109 @@
+"""Uses of a table that are refused: the words, the place, and whether the remedy works."""
+
+import re
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from sparse_checks import assert_sparse, square, table
+
+import jaxops
+
+pytestmark = pytest.mark.usefixtures("x32")
+I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
+TIED = "With tied=True its gradient has a dense part"
+
+
+class Refused(NamedTuple):
+    use: Any
+    words: str  # from the operation on the table to the one that takes all rows
+    instead: str
+    remedy: Any = None  # the use, written in the way that the message says
+
+
+def in_a_while_loop(t):
+    return lax.while_loop(
+        lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + square(t[c[0]])), (0, 0.0)
+    )[1]
+
+
+def in_a_scan(t):
+    return lax.fori_loop(0, 3, lambda n, so_far: so_far + square(t[n]), 0.0)
+
+
+REDUCE = "Reduce the rows that are looked up instead. " + TIED
+PLACE = r" at test_whole_uses.py:\d+ \(<lambda>\)"
+REFUSED = {
+    "tied": Refused(lambda t: square(t[I] @ t.T), f"transpose{PLACE}, and reduce_sum", TIED),
+    "softmax of all": Refused(
+        lambda t: jax.nn.logsumexp(t[I] @ t.T), f"transpose{PLACE}, and reduce_max", TIED),
+    "product of all": Refused(lambda t: jnp.sum(t.T @ t), "dot_general|transpose", TIED),
+    "sum": Refused(
+        lambda t: jnp.sum(jnp.tanh(t)), f"mul{PLACE}, and reduce_sum{PLACE} takes all rows", REDUCE,
+        lambda t: jnp.sum(jnp.tanh(t[I]))),
+    "norm": Refused(
+        lambda t: jnp.linalg.norm(t[:, 0]), f"slice, with all of its first axis{PLACE}, and",
+        REDUCE,
+        lambda t: jnp.linalg.norm(t[I, 0])),
+    "largest": Refused(lambda t: jnp.max(2 * t), f"mul{PLACE}, and reduce_max{PLACE}", REDUCE,
+        lambda t: jnp.max(2 * t[I])),
+    "pad": Refused(lambda t: jnp.sum(jnp.pad(t, 1)), f"pad{PLACE}, and reduce_sum", REDUCE,
+        lambda t: jnp.sum(jnp.pad(t[I], 1))),
+    "where": Refused(lambda t: jnp.sum(jnp.where(t > 0, t, 0.0)), f"select_n{PLACE}, and", REDUCE,
+        lambda t: jnp.sum(jnp.where(t[I] > 0, t[I], 0.0))),
+    "columns": Refused(
+        lambda t: square(jnp.take(t, I % 3, axis=1)),
+        f"gather, with all of its first axis{PLACE}, and", REDUCE,
+        lambda t: square(jnp.take(t[I], I % 3, axis=1))),
+    "average of columns": Refused(
+        lambda t: square((t - jnp.mean(t, axis=0, keepdims=True))[I]), "reduce_sum", REDUCE),
+    "cumsum": Refused(lambda t: square(jnp.cumsum(t, axis=0)[I]), f"cumsum{PLACE}", TIED),
+    "scan": Refused(
+        lambda t: lax.scan(lambda c, row: (c + square(row), None), 0.0, t)[0], f"scan{PLACE}",
+        "Let the loop go through indices, and look rows up in its body, table[index]",
+        lambda t: lax.scan(lambda c, i: (c + square(t[i]), None), 0.0, I)[0]),
+    "changed by a loop": Refused(
+        lambda t: square(lax.scan(lambda t, i: (2 * t, t[i]), t, I)[1]), f"scan{PLACE}",
+        "with the table as it is",
+        lambda t: square(lax.scan(lambda c, i: (2 * c, c * t[i]), 1.0, I)[1])),
+    "while_loop": Refused(
+        in_a_while_loop, r"while at test_whole_uses.py:\d+ \(in_a_while_loop\)",
+        "A while_loop has no gradient: write lax.scan, or lax.fori_loop with bounds", in_a_scan),
+    "many rows set": Refused(
+        lambda t: square(t.at[jnp.arange(2000) % 7].add(1.0 + 0 * t[0, 0])[I]),
+        "add|scatter", TIED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    use, words, instead, remedy = REFUSED[name]
+    message = rf"table '' must be used by lookups of rows only; received a use by ({words})"
+    for call in (lambda f: f, jax.jit):
+        with pytest.raises(ValueError, match=message) as info:
+            call(jaxops.sparse_value_and_grad(use, tables=""))(table(7, 3))
+        assert instead in str(info.value)
+        assert re.search(r"at test_whole_uses.py:\d+", str(info.value))
+        if "tied=True" in str(info.value):
+            _, tied = jaxops.sparse_value_and_grad(use, tables="", tied=True)(table(7, 3))
+            np.testing.assert_allclose(
+                tied.to_dense(), jax.grad(use)(table(7, 3)), rtol=1e-5, atol=1e-5
+            )
+        else:
+            assert name == "while_loop"
+    if remedy is not None:
+        assert_sparse(remedy, table(7, 3), tables="")
+
+
+def test_two_uses_of_which_one_is_for_aux():
+    """The one with a gradient is named."""
+
+    def loss(t):
+        metric = jnp.max(jnp.abs(t))
+        return jnp.sum(jnp.exp(t)), metric
+
+    with pytest.raises(ValueError, match=r"a use by mul at .*, and reduce_sum at"):
+        jaxops.sparse_value_and_grad(loss, tables="", has_aux=True)(table(7, 3))
