@@ -21,6 +21,7 @@ from timing import check_answers, measure
 
 import jaxops
 from jaxops import _forms
+from jaxops._sparse import indexed_slices
 
 
 class Row(NamedTuple):
@@ -41,6 +42,11 @@ def steps_of_adam(table, indices):
         return optimizer.apply(grads, state, table)
 
     return jax.lax.fori_loop(0, 50, step, (table, optimizer.init(table)))[0]
+
+
+def sums_of_two_tables(values, *indices):
+    slices = [jaxops.IndexedSlices(values, i, (100_000, 16)) for i in indices]
+    return [s.values for s in indexed_slices.sum_all_at_first(slices)]
 
 
 def sums_of_rows(values, indices):
@@ -106,6 +112,12 @@ ROWS = [
         "sum_duplicates: 65,536 rows of 16 f32 of 100,000",
         sums_of_rows,
         lambda: (floats(65_536, 16), ints(100_000, 65_536)),
+    ),
+    Row(
+        "first_occurrences_in_rows",
+        "lazy: sums of 2 tables' 65,536 rows of 16 f32 of 100,000",
+        sums_of_two_tables,
+        lambda: (floats(65_536, 16), ints(100_000, 65_536), ints(100_000, 65_536)),
     ),
     Row(
         "stable_order",

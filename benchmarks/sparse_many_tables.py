@@ -91,7 +91,7 @@ def measure_compiling(fields: int, optimizer: str, rounds: int) -> dict[str, Any
     """Seconds of the processor, and instructions of the optimized program."""
     params = initial(fields, width=16, most_rows=1000)
     args = draw(params, 256, np.random.default_rng(0))
-    seconds: dict[str, list[tuple[float, float, float]]] = {kind: [] for kind in KINDS}
+    seconds: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in KINDS}
     instructions = {}
     for n in range(rounds + 1):
         for kind in KINDS if n % 2 else reversed(KINDS):

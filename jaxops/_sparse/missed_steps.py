@@ -117,9 +117,9 @@ def _unknown(judge: row_wise.Judge, table: int, results: Sequence, counts) -> st
             if judge.owners[place] == table or place in counts or results[number].same_as == number:
                 continue
             return f"depends on its state {path}, which is no count of steps"
-        if number not in judge.params:
+        if number not in judge.parameters:
             return "depends on other arguments of update"
-        if number != judge.params[table]:
+        if number != judge.parameters[table]:
             return "depends on another parameter"
     return None
 

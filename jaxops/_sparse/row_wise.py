@@ -424,11 +424,11 @@ class Judge:
         leaves = [n if n in axes else None for n in range(self.num_leaves)]
         self.tables = [*leaves, *owners, *leaves, *[None] * num_extra]
         self.gradients = range(self.num_leaves)
-        self.params = range(self.num_leaves + len(owners), 2 * self.num_leaves + len(owners))
+        self.parameters = range(self.num_leaves + len(owners), 2 * self.num_leaves + len(owners))
         self.gate_inputs = frozenset(
             n
             for n, table in enumerate(self.tables)
-            if table is None and n not in self.gradients and n not in self.params
+            if table is None and n not in self.gradients and n not in self.parameters
         )
 
     def follow(
@@ -524,7 +524,7 @@ class Judge:
                 if table not in update.inputs and table in state.signed
             ]
             waits = [gate for gate, state, _ in states if state.same_as == number]
-            copies = [gate for gate, state in begun if self.params[table] in state.inputs]
+            copies = [gate for gate, state in begun if self.parameters[table] in state.inputs]
             if begun and collects:
                 found[table] = place, collects[0], False
             elif waits and copies:

@@ -142,7 +142,7 @@ def main():
     programs = programs_of(gather_of_one, None)
     expected = {name: outcomes_of_one(program) for name, program in programs.items()}
     outcome = {}
-    meshes = {"d": ((DEVICES,), ("d",))}
+    meshes: dict[str, tuple] = {"d": ((DEVICES,), ("d",))}
     if DEVICES == 8:
         meshes["two axes"] = ((4, 2), ("a", "b"))
     for mesh_name, (shape, names) in meshes.items():

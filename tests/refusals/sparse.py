@@ -229,6 +229,8 @@ CALLS = {
         lambda: shared(mode=None), ValueError, "sharded_gather: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received None"),
     "sharded_gather-name-number": (
         lambda: shared(name=3), TypeError, "sharded_gather: name must be a str; received 3"),
+    "lazy-catch_up-number": (
+        lambda: jaxops.lazy(optax.adam(0.1), catch_up=1), TypeError, "lazy: catch_up must be a static bool; received 1"),
     "lazy-optimizer-number": (
         lambda: jaxops.lazy(0.1), TypeError, "lazy: optimizer must have methods init and update, as optax's have; received 0.1"),
     "lazy-optimizer-none": (

@@ -28,9 +28,9 @@ def test_sums():
 
 
 def test_gather_and_put():
-    rows = owner_rows.gather_rows(TABLE, ROWS)
+    rows = owner_rows.gather_rows(jnp.asarray(TABLE), ROWS)
     np.testing.assert_array_equal(rows, [TABLE[7], TABLE[2], TABLE[7], np.zeros(3)])
-    new = owner_rows.put_rows(TABLE, jnp.full((4, 3), -1.0), ROWS)
+    new = owner_rows.put_rows(jnp.asarray(TABLE), jnp.full((4, 3), -1.0), ROWS)
     expected = TABLE.copy()
     expected[[7, 2]] = -1
     np.testing.assert_array_equal(new, expected)

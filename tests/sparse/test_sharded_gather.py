@@ -34,7 +34,7 @@ def slices_of(ids=IDS, capacity=None):
 @pytest.mark.parametrize(
     "dtype", [np.float32, np.int8, np.uint16, bool, np.complex64, jnp.bfloat16]
 )
-@pytest.mark.parametrize("ids", [IDS, 3, np.zeros((0, 2), int), [1], np.uint8([0, 7])])
+@pytest.mark.parametrize("ids", [IDS, 3, np.zeros((0, 2), int), [1], np.array([0, 7], np.uint8)])
 def test_values(dtype, ids):
     table = TABLE.astype(dtype)
     result = lookup(table, ids, capacity=1)
