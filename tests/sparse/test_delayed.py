@@ -78,7 +78,7 @@ TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that i
         [], [3]),
     "padded": (lambda a, b: jnp.pad(a, ((2, 0), (0, 0)))[jnp.array([0, 1, 2])], [0], []),
     "padded within": (
-        lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 1, 2])], [0, 1], []),
+        lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 3, 4])], [0, 2], []),
     "one_hot": (
         lambda a, b: jax.nn.one_hot(jnp.array([2, 9, -1]), 7) @ a, [2], []),
 }  # fmt: skip
