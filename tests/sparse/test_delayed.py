@@ -65,10 +65,12 @@ def test_memory(name):
 
 
 TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that it reads
-    "stack": (lambda a, b: jnp.stack([a[:5], b])[1][jnp.array([3, 0])], None, [3, 0]),
+    "stack": (
+        lambda a, b: jnp.stack([a, jnp.pad(b, ((0, 2), (0, 0)))])[1][jnp.array([3, 0])],
+        [], [3, 0]),
     "first of a stack": (lambda a, b: jnp.stack([2 * b, b])[0][jnp.array([3, 0])], [], [3, 0]),
     "concatenated": (
-        lambda a, b: jnp.concatenate([a, 2 * b])[jnp.array([6, 7, 0, 11])], [6, 0], [0, 4]),
+        lambda a, b: jnp.concatenate([a, 2 * b])[jnp.array([5, 8, 1, 10])], [5, 1], [1, 3]),
     "sum": (lambda a, b: (a[:5] * 0 + b)[jnp.array([3, 0])], None, [3, 0]),
     "where": (lambda a, b: jnp.where(K > 0, a * 2, 3 * a)[jnp.array([3, 0])], [3, 0], []),
     "cond": (
@@ -76,7 +78,7 @@ TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that i
         [], [3]),
     "padded": (lambda a, b: jnp.pad(a, ((2, 0), (0, 0)))[jnp.array([0, 1, 2])], [0], []),
     "padded within": (
-        lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 1, 2])], [0, 1], []),
+        lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 3, 4])], [0, 2], []),
     "one_hot": (
         lambda a, b: jax.nn.one_hot(jnp.array([2, 9, -1]), 7) @ a, [2], []),
 }  # fmt: skip

@@ -145,6 +145,8 @@ def test_elementwise(name):
 @pytest.mark.parametrize("name", sorted(DISCRETE))
 def test_what_has_no_derivative_may_take_the_whole_table(name):
     """And its result a part in what is looked up."""
+    if name == "mulhi" and not hasattr(lax, "mulhi"):
+        pytest.skip("jax 0.10.0 has no mulhi")
     function = getattr(lax, {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
                              "not": "bitwise_not"}.get(name, name))  # fmt: skip
 
@@ -157,8 +159,6 @@ def test_what_has_no_derivative_may_take_the_whole_table(name):
         result = function(x) if name in one else function(x, jnp.ones_like(x))
         return polynomial((t * lax.stop_gradient(result.astype(t.dtype)))[INDICES])
 
-    if name == "mulhi" and not hasattr(lax, "mulhi"):
-        pytest.skip("this JAX has no mulhi")
     assert_rows_first(loss, params(), jitted=(False,))
 
 

@@ -109,6 +109,14 @@ def test_a_loop_within_a_loop():
 
         return loss
 
+    def layer_within(c, t):
+        return lax.scan(lambda c, i: (c + square(t) + square(t[i]), None), c, INDICES)[0], None
+
+    def loss(p):
+        return lax.scan(layer_within, 0.0, jnp.stack([p["t"], 2 * p["t"]]))[0]
+
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(loss, tables="t")(params())
     assert_rows_first(outer(lambda c, t: (c + polynomial(t[INDICES]), None)), params())
     with pytest.raises(ValueError, match="must be used by lookups"):
         jaxops.sparse_value_and_grad(outer(lambda c, t: (c + square(t), None)), tables="t")(
