@@ -208,13 +208,13 @@ class _Call(NamedTuple):
     """An optimizer and the structures of its arguments, which are lists of leaves here."""
 
     optimizer: Any
-    params: row_wise.Params
+    kinds: row_wise.Params
     state_structure: Any
     extra: Mapping[str, Any]
 
     def update(self, gradients: Sequence, inputs: Sequence) -> list:
         """Updates and new state, from gradients and from the leaves of parameters and state."""
-        structure = self.params.structure
+        structure = self.kinds.structure
         params, states = inputs[: len(gradients)], inputs[len(gradients) :]
         updates, new_state = self.optimizer.update(
             structure.unflatten(gradients),
@@ -229,8 +229,8 @@ class _Call(NamedTuple):
 
     def unflatten(self, leaves: Sequence) -> tuple[Any, Any]:
         """Parameters and state."""
-        count = len(self.params.types)
-        params = self.params.structure.unflatten(leaves[:count])
+        count = len(self.kinds.types)
+        params = self.kinds.structure.unflatten(leaves[:count])
         return params, self.state_structure.unflatten(leaves[count:])
 
 
@@ -297,7 +297,7 @@ def _put(
 
     def put(n: int) -> Any:
         x, result, owner = inputs[n], results[n], owners[n]
-        is_update = n < len(call.params.types)
+        is_update = n < len(call.kinds.types)
         if is_update and owner in scaled:
             return slices[owner]._with_values(result).add_to(x)
         if is_update:
@@ -406,8 +406,8 @@ class _Checked:
         self, call: _Call, state: absences.LazyState, inputs: Sequence, slices: Mapping
     ) -> absences.Absences:
         absences.check_extra(call.extra)
-        plan = self.plan(call.params, call.extra)
-        return absences.Absences(plan, call.params, state, call.update, inputs, slices)
+        plan = self.plan(call.kinds, call.extra)
+        return absences.Absences(plan, call.kinds, state, call.update, inputs, slices)
 
 
 def _keep(found: dict, key: Any, item: Any) -> None:
