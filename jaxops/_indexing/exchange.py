@@ -250,7 +250,7 @@ def _plan_of_device(numbers, *, num_rows: int, row_at_once: bool, sharding: RowS
 
 
 def _capacity(numbers: jax.Array, sharding: RowSharding) -> int:
-    count = numbers.shape[0]
+    count = max(numbers.shape[0], 1)
     return min(count, sharding.capacity or default_capacity(count, sharding.num_shards))
 
 

@@ -22,6 +22,8 @@ from jaxops._primitives import types_of_results
 from jaxops._sparse import duplicates, indexed_slices
 from jaxops._sparse.indexed_slices import IndexedSlices
 
+_LEAST = 8  # rows in a bucket, if each row goes in one round
+
 
 class OwnerRows(NamedTuple):
     """What the owners of the rows got: values `[m, ...]` and numbers of rows `[m]`.
@@ -114,6 +116,7 @@ def in_rounds(
             does not take them, each device then gets the rows of all.
     """
     plans = {}
+    shared = {n: _with_room(sharding) for n, sharding in shared.items()}
     for n, sharding in shared.items():
         numbers = duplicates.counted(slices[n].indices, slices[n].num_rows)
         plans[n] = exchange.plan(numbers, slices[n].num_rows, sharding, row_at_once=True)
@@ -148,6 +151,11 @@ def in_rounds(
         return _repeat(rounds, in_round, arrays)
     arrays = _repeat((rounds <= 1).astype(jnp.int32), in_round, arrays)
     return _repeat((rounds > 1).astype(jnp.int32), lambda x, _: in_round(x, None), arrays)
+
+
+def _with_room(sharding: RowSharding) -> RowSharding:
+    """With buckets that do not take many more rounds than rows, as hashes fill them unevenly."""
+    return sharding._replace(capacity=sharding.capacity and max(sharding.capacity, _LEAST))
 
 
 def _varying_as(x: jax.Array, like: Any) -> jax.Array:

@@ -14,16 +14,16 @@ from jaxops._sparse import owner_rows
 from jaxops._sparse.owner_rows import OwnerRows
 
 MESH = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
-TABLE = np.arange(24.0, dtype=np.float32).reshape(8, 3) / 8
-IDS = np.array([7, 0, 7, 3, 5, 5, 1], np.int32)
+TABLE = np.arange(60.0, dtype=np.float32).reshape(20, 3) / 20
+IDS = np.array([7, 0, 7, 3, 5, 5, 1, *range(8, 20)], np.int32)  # 17 rows: more than a bucket has
 ROWS = OwnerRows(
-    jnp.ones((4, 3)), jnp.array([7, 2, 7, 8]), num_rows=8, sharding=RowSharding(("d",), MESH)
+    jnp.ones((4, 3)), jnp.array([7, 2, 7, 20]), num_rows=20, sharding=RowSharding(("d",), MESH)
 )
 
 
 def test_sums():
     (rows,) = owner_rows.sum_all_at_first([ROWS])
-    np.testing.assert_array_equal(rows.indices, [7, 2, 8, 8])
+    np.testing.assert_array_equal(rows.indices, [7, 2, 20, 20])
     np.testing.assert_array_equal(rows.values, np.array([[2], [1], [0], [0]]) * np.ones(3))
 
 
@@ -73,6 +73,20 @@ def test_lazy_steps(optimizer, capacity):
         actual = fast_jit(lambda: steps(shared))()
     for x, y in zip(*map(jax.tree.leaves, (actual, expected)), strict=True):
         np.testing.assert_allclose(x, y, rtol=2e-6, atol=1e-6)
+
+
+def test_no_rows():
+    """Of a table that devices share: everything stays."""
+    lazy = jaxops.lazy(optax.adagrad(0.5))
+    none = np.zeros(0, np.int32)
+
+    def loss(table):
+        return jnp.sum(jaxops.sharded_gather(table, none, "d", mesh=MESH))
+
+    slices = jaxops.sparse_value_and_grad(loss, tables="")(TABLE)[1]
+    table, _ = lazy.apply(slices, lazy.init(TABLE), TABLE)
+    np.testing.assert_array_equal(table, TABLE)
+    np.testing.assert_array_equal(slices.add_to(jnp.asarray(TABLE)), TABLE)
 
 
 def test_norms_are_as_of_the_whole_gradient():
