@@ -61,6 +61,11 @@ def test_within(name, steps):
 @pytest.mark.parametrize("pattern", [*STEPS, *LOOKUPS])
 def test_all_within(pattern, name):
     loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
+    if (pattern, name) == ("updated", "vmap"):
+        # JAX makes it a scatter of parts of rows, of which no rule tells rows.
+        with pytest.raises(ValueError, match=r"and scatter at .* takes all rows of the result"):
+            jaxops.sparse_value_and_grad(WITHIN[name](loss), tables="t")(params())
+        return
     assert_rows_first(WITHIN[name](loss), params(), jitted=(True,), tolerance=1e-4)
 
 
