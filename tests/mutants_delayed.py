@@ -91,8 +91,8 @@ MUTANTS = {
     ],
     "_sparse/rows_first": [
         (
-            "    if only_looks_up(program, is_table):\n        return fun\n",
-            "    return fun\n",
+            "if only_looks_up(program, is_table) else rows_first",
+            "",
             "test_rows_first.py -k 'within and jit'",
         ),
         (

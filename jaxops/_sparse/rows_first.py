@@ -25,7 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn
+from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
@@ -57,7 +57,7 @@ from jaxops._sparse.lookups import access_of, gather_params, starts_of, window_o
 def transform(
     fun: Callable, leaves: Sequence[jax.Array], is_table: Sequence[bool], uses: list
 ) -> Callable:
-    """`fun` of the leaves, which reads rows of the tables first; or `fun` itself if it does.
+    """`fun` of the leaves, traced, which reads rows of the tables first.
 
     A function that cannot be traced, as it decides by values in Python, stays as it is. When it
     runs, adds the `whole_uses` of tables to `uses`.
@@ -76,13 +76,17 @@ def transform(
         program = jax.make_jaxpr(arrays_of)(*leaves)
     except Exception:  # `fun` is called once more without being traced whole, and raises then
         return fun
-    if only_looks_up(program, is_table):
-        return fun
 
-    def with_rows_first(*leaves):
+    def rows_first(*leaves):
         inputs = [Table(x) if table else x for x, table in zip(leaves, is_table, strict=True)]
         with whole_uses.noted(uses):
-            arrays = iter(evaluate(program, inputs))
+            return evaluate(program, inputs)
+
+    # Also in place of `fun` itself, which is Python of the caller, and slower.
+    traced = jaxpr_as_fun(program) if only_looks_up(program, is_table) else rows_first
+
+    def with_rows_first(*leaves):
+        arrays = iter(traced(*leaves))
         results = [next(arrays) if x is None else x for x in rest["others"]]
         return rest["structure"].unflatten(results)
 
