@@ -85,7 +85,7 @@ def test_a_row_at_once(numbers, capacity):
             came = jnp.zeros(ROWS, jnp.int32).at[rows].set(1, mode="drop")
             return sums, seen + came
 
-        start = jnp.zeros((ROWS, WIDTH)), jnp.zeros(ROWS, jnp.int32)
+        start = jnp.zeros((ROWS, WIDTH), jnp.float32), jnp.zeros(ROWS, jnp.int32)
         return *exchange.in_rounds(plan, one, start), plan.rounds
 
     sums, seen, count = each_device(rounds, numbers, UPDATES[:, : numbers.shape[1]])

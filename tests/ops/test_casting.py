@@ -52,8 +52,6 @@ def test_cast_has_the_values_of_tensorflow(values, target, answers):
     ("value", "target", "answer"),
     [
         (65519.99999999999, "float16", np.inf),
-        (1.0626, jnp.float8_e4m3fn, 1.125),  # 1.0625, midway from 1 to 1.125, in float16
-        (1.1251, jnp.float8_e5m2, 1.25),
         (1 + 2**-4 + 2**-40, jnp.float8_e4m3fn, 1.0),  # midway in float32
         (1 + 2**-8 + 2**-40, "bfloat16", 1.0),
     ],

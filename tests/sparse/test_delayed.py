@@ -125,7 +125,7 @@ def test_a_scale_gets_no_gradient_from_rows_out_of_bounds():
         rows = jnp.log(p["t"] * p["c"]).at[jnp.array([1, 99])].get(mode="fill", fill_value=0)
         return jnp.sum(rows)
 
-    p = {"t": jnp.array([[1.0], [2.0], [4.0]]), "c": jnp.float32(3)}
+    p = {"t": jnp.array([[1.0], [2.0], [4.0]], jnp.float32), "c": jnp.float32(3)}
     _, grads = jaxops.sparse_value_and_grad(loss, tables="t")(p)
     expected = jax.grad(loss)(p)
     np.testing.assert_allclose(grads["c"], expected["c"])

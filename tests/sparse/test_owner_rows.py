@@ -17,7 +17,10 @@ MESH = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
 TABLE = np.arange(60.0, dtype=np.float32).reshape(20, 3) / 20
 IDS = np.array([7, 0, 7, 3, 5, 5, 1, *range(8, 20)], np.int32)  # 17 rows: more than a bucket has
 ROWS = OwnerRows(
-    jnp.ones((4, 3)), jnp.array([7, 2, 7, 20]), num_rows=20, sharding=RowSharding(("d",), MESH)
+    jnp.ones((4, 3), jnp.float32),
+    jnp.array([7, 2, 7, 20]),
+    num_rows=20,
+    sharding=RowSharding(("d",), MESH),
 )
 
 
@@ -30,7 +33,7 @@ def test_sums():
 def test_gather_and_put():
     rows = owner_rows.gather_rows(jnp.asarray(TABLE), ROWS)
     np.testing.assert_array_equal(rows, [TABLE[7], TABLE[2], TABLE[7], np.zeros(3)])
-    new = owner_rows.put_rows(jnp.asarray(TABLE), jnp.full((4, 3), -1.0), ROWS)
+    new = owner_rows.put_rows(jnp.asarray(TABLE), jnp.full((4, 3), -1.0, jnp.float32), ROWS)
     expected = TABLE.copy()
     expected[[7, 2]] = -1
     np.testing.assert_array_equal(new, expected)
@@ -58,7 +61,7 @@ def test_lazy_steps(optimizer, capacity):
             return jnp.sum(jnp.sin(rows + own) @ params["dense"])
 
         lazy = jaxops.lazy(optimizer)
-        params = {"shared": TABLE, "own": TABLE + 1, "dense": jnp.ones(3)}
+        params = {"shared": TABLE, "own": TABLE + 1, "dense": jnp.ones(3, jnp.float32)}
         state = lazy.init(params)
         for _ in range(2):
             gradient = jaxops.sparse_value_and_grad(loss, tables=["shared", "own"])
@@ -108,7 +111,7 @@ def test_under_shard_map():
 
         slices = jaxops.sparse_value_and_grad(loss, tables="")(table)[1]
         summed, mean = jaxops.psum(slices, "d"), jaxops.pmean(slices, "d")
-        same = jnp.ones(1)
+        same = jnp.ones(1, jnp.float32)
         return summed.add_to(table), mean.add_to(table), same * jaxops.global_norm(slices)
 
     mapped = jax.shard_map(step, mesh=MESH, in_specs=spec, out_specs=spec)
