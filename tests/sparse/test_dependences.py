@@ -38,7 +38,7 @@ def test_dependences(name):
     ]
 
 
-LARGEST = np.int32(np.iinfo(np.int32).max)
+LARGEST = jnp.int32(jnp.iinfo(jnp.int32).max)
 # name: function of two counts, and which of them its result is one more than
 COUNTED = {
     "one-more": (lambda m, n: n + 1, 1),
