@@ -101,7 +101,7 @@ MUTANTS = {
         (
             "numbers = jnp.where(resolved.valid, numbers, jnp.asarray(num_rows, dtype))",
             "pass",
-            "test_sharded_gather.py -k test_modes",
+            "test_sharded_gather.py -k 64_bits",
         ),
         (
             "if not isinstance(params, jax.Array):\n        return (), None",

@@ -65,6 +65,12 @@ def test_modes(mode, rows):
     np.testing.assert_array_equal(slices.add_to(jnp.zeros_like(TABLE)), dense)
 
 
+def test_an_index_of_64_bits_is_not_cut_off():
+    with jax.enable_x64(True):
+        rows = lookup(TABLE, np.array([2**32 + 3, 3]), mode="fill")
+    np.testing.assert_array_equal(rows, [0 * TABLE[3], TABLE[3]])
+
+
 def test_an_index_out_of_bounds_is_an_error():
     with pytest.raises(
         jaxops.OutOfBoundsError, match=r"indices\[1\] = 8 is not in \[0, 8\)"
