@@ -44,7 +44,8 @@ test-versions: $(STAMP)
 test-large: $(STAMP)
 	$(BIN)/python -m pytest -m large tests
 
-# Tens of thousands of failing calls, from many threads, in long scans: some minutes.
+# Tens of thousands of failing calls, from many threads, in long scans; and sparse gradients of all
+# patterns in all kinds of programs: half an hour.
 stress: $(STAMP)
 	$(BIN)/python -m pytest -m stress tests
 

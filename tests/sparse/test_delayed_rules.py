@@ -61,7 +61,7 @@ def test_windows_that_are_not_inside(mode):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("x64", [False, True], ids=["x32", "x64"])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(8))
 def test_compositions(seed, x64):
     random = np.random.default_rng(seed)
     names = random.choice([*STEPS], random.integers(1, 4), replace=False)
@@ -71,12 +71,19 @@ def test_compositions(seed, x64):
         assert_rows_first(composed(*names, lookup=lookup), p, tolerance=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.stress  # each operation is compiled by itself
 @pytest.mark.parametrize("name", [*STEPS, *LOOKUPS])
 def test_bfloat16(name):
     """The same operations round in the same places, so that eager values are the same."""
     loss = composed(name) if name in STEPS else composed(lookup=name)
     assert_rows_first(loss, params(jnp.bfloat16), jitted=(False,), tolerance=2e-2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [["scaled by rows"], ["tanh", "row set"], ["updated"]])
+def test_some_in_bfloat16(names):
+    p = params(jnp.bfloat16)
+    assert_rows_first(composed(*names), p, jitted=(False,), tolerance=2e-2)
 
 
 # --- every element-wise function ---

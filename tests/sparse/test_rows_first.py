@@ -1,5 +1,7 @@
 """Losses that compute with tables before they look rows up, within and under transformations."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,9 +58,18 @@ def test_within(name, steps):
     assert_rows_first(WITHIN[name](composed(*steps)), params(), jitted=(True,), tolerance=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WITHIN)
-@pytest.mark.parametrize("pattern", [*STEPS, *LOOKUPS])
+PATTERNS = [*STEPS, *LOOKUPS]
+# Each pattern in one of the kinds of programs, the next pattern in the next one; and in all others.
+EACH_ONCE = {(pattern, [*WITHIN][n % len(WITHIN)]) for n, pattern in enumerate(PATTERNS)}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        pytest.param(*pair, marks=pytest.mark.slow if pair in EACH_ONCE else pytest.mark.stress)
+        for pair in itertools.product(PATTERNS, WITHIN)
+    ],
+)
 def test_all_within(pattern, name):
     loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
     if (pattern, name) == ("updated", "vmap"):
@@ -70,7 +81,7 @@ def test_all_within(pattern, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", [*STEPS, *LOOKUPS])
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_under_vmap(pattern):
     loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
     stacked = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), params())
