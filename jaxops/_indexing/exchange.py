@@ -310,14 +310,14 @@ class _Mail:
         return lax.all_to_all(buckets, self.names, 0, 0).reshape(x.shape)
 
 
-def in_rounds(plan: Plan, function: Callable, init: Any) -> Any:
-    """`function(turn, carry)` in each of the rounds."""
+def in_rounds(rounds: jax.Array, function: Callable, init: Any) -> Any:
+    """`function(turn, carry)` in each of the rounds: a loop, which updates its arrays in place."""
 
     def step(state):
         turn, carry = state
         return turn + 1, function(turn, carry)
 
-    _, result = lax.while_loop(lambda state: state[0] < plan.rounds, step, (jnp.int32(0), init))
+    _, result = lax.while_loop(lambda state: state[0] < rounds, step, (jnp.int32(0), init))
     return result
 
 
@@ -359,7 +359,7 @@ def _gather_from_shards(shard, numbers, *, sharding):
         rows = mail.from_owners(read_rows(shard, mail.asked))
         return jnp.where(mail.is_turn.reshape(-1, *[1] * (shard.ndim - 1)), rows, result)
 
-    return in_rounds(found, fetch, _alike(result, shard, numbers))
+    return in_rounds(found.rounds, fetch, _alike(result, shard, numbers))
 
 
 def _scatter_add(table, updates, numbers, *, sharding: RowSharding):
@@ -378,7 +378,7 @@ def _add_to_shards(shard, updates, numbers, *, sharding):
         sums = mail.to_owners(updates)
         return scatter_windows("add", shard, mail.asked[:, None], sums, _ROWS, _DROP)
 
-    return in_rounds(found, add, shard)
+    return in_rounds(found.rounds, add, shard)
 
 
 def _alike(x: jax.Array, *arrays: jax.Array) -> jax.Array:

@@ -184,8 +184,8 @@ def is_gather(eqn: JaxprEqn) -> bool:
 def describe(eqn: JaxprEqn) -> str:
     """The use that `eqn` makes of a table if it does not look it up, in words."""
     name = eqn.primitive.name
-    is_lookup = _reader(eqn) is None or access_of(eqn) is not None
-    return name if is_lookup else f"{name}, with all of its first axis"
+    reads_all = _reader(eqn) is not None and access_of(eqn) is None
+    return f"{name}, with all of its first axis" if reads_all else name
 
 
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array]:

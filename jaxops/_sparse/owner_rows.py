@@ -36,16 +36,14 @@ class OwnerRows(NamedTuple):
     num_rows: int  # of a shard
     sharding: RowSharding
 
-    def on_shards(self, function: Callable, *arrays: jax.Array, results: Any = False) -> Any:
+    def on_shards(self, function: Callable, *arrays: jax.Array) -> Any:
         """`function(slices, *arrays)` on each device, with its rows as IndexedSlices."""
 
         def local(values, indices, *arrays):
             shape = (self.num_rows, *values.shape[1:])
             return function(IndexedSlices(values, indices, shape), *arrays)
 
-        return exchange.on_shards(
-            local, self.sharding, self.values, self.indices, *arrays, is_shared=results
-        )
+        return exchange.on_shards(local, self.sharding, self.values, self.indices, *arrays)
 
 
 Rows = IndexedSlices | OwnerRows
@@ -137,7 +135,7 @@ def in_rounds(
             rows[n] = OwnerRows(*sent, g.num_rows // shared[n].num_shards, shared[n])
         return rows
 
-    def in_round(arrays: list, turn: jax.Array | None) -> list:
+    def in_round(turn: jax.Array | None, arrays: Sequence) -> list:
         own_or_first = zip(is_own, arrays, inputs, strict=True)
         before = [new if is_one else first for is_one, new, first in own_or_first]
         return step(before, rows_in(turn))
@@ -145,12 +143,14 @@ def in_rounds(
     arrays = list(map(jnp.asarray, inputs))
     if any(s.mesh is None for s in shared.values()):
         # Under `shard_map`: what a loop carries must vary along the axes along which results do.
-        types = types_of_results(lambda *arrays: in_round(list(arrays), jnp.int32(0)), *arrays)
+        types = types_of_results(lambda *arrays: in_round(jnp.int32(0), arrays), *arrays)
         arrays = [_varying_as(x, type_) for x, type_ in zip(arrays, types, strict=True)]
     if not at_once:
-        return _repeat(rounds, in_round, arrays)
-    arrays = _repeat((rounds <= 1).astype(jnp.int32), in_round, arrays)
-    return _repeat((rounds > 1).astype(jnp.int32), lambda x, _: in_round(x, None), arrays)
+        return exchange.in_rounds(rounds, in_round, arrays)
+    # Either of two loops, as a loop updates its arrays in place, where a `cond` may copy them.
+    is_one = (rounds <= 1).astype(jnp.int32)
+    arrays = exchange.in_rounds(is_one, in_round, arrays)
+    return exchange.in_rounds(1 - is_one, lambda _, arrays: in_round(None, arrays), arrays)
 
 
 def _with_room(sharding: RowSharding) -> RowSharding:
@@ -161,13 +161,3 @@ def _with_room(sharding: RowSharding) -> RowSharding:
 def _varying_as(x: jax.Array, like: Any) -> jax.Array:
     missing = _jax_internals.varying_axes(like) - _jax_internals.varying_axes(x)
     return lax.pcast(x, tuple(missing), to="varying") if missing else x
-
-
-def _repeat(count: jax.Array, function: Callable, arrays: list) -> list:
-    """`function(arrays, turn)` for each turn: a loop updates its arrays in place."""
-
-    def step(state):
-        turn, arrays = state
-        return turn + 1, function(arrays, turn)
-
-    return lax.while_loop(lambda state: state[0] < count, step, (jnp.int32(0), arrays))[1]

@@ -76,12 +76,13 @@ def test_two_processes_raise_and_end(tmp_path):
     ends = [(process.communicate()[1], process.returncode) for process in processes]
     assert ends == [("", 0), ("", 0)]
     where = "is not in [0, 16) [Op:gather] at process_programs.py:35 (lookup)"
-    from_owners = "[Op:sharded_gather] at process_programs.py:49 (from_owners)"
+    from_owners = "indices[12] = 99 is not in [0, 16) [Op:sharded_gather] at process_programs.py:"
     for result in results:
         assert json.loads(result.read_text()) == {
             "sharded-jit": [f"indices[12] = 99 {where}", 120.0],
             "shard_map": [f"indices[0] = 99 {where}", 120.0],
-            "sharded_gather": [f"indices[12] = 99 is not in [0, 16) {from_owners}", 120.0],
+            "sharded_gather": [f"{from_owners}49 (from_owners)", 120.0],
+            "sparse step": [f"{from_owners}56 (loss)", -1240.0],
         }
 
 

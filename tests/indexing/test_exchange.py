@@ -86,7 +86,7 @@ def test_a_row_at_once(numbers, capacity):
             return sums, seen + came
 
         start = jnp.zeros((ROWS, WIDTH), jnp.float32), jnp.zeros(ROWS, jnp.int32)
-        return *exchange.in_rounds(plan, one, start), plan.rounds
+        return *exchange.in_rounds(plan.rounds, one, start), plan.rounds
 
     sums, seen, count = each_device(rounds, numbers, UPDATES[:, : numbers.shape[1]])
     np.testing.assert_array_equal(sums, added(numbers, np.zeros_like(TABLE)))
