@@ -13,7 +13,7 @@ import functools
 import importlib
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -142,6 +142,12 @@ def varying_axes(x: Any) -> frozenset[str]:
         "jaxops: inside jax.shard_map the types of arrays must tell along which axes these vary; "
         f"the types of jax {jax.__version__} do not tell it in a way that jaxops knows"
     )
+
+
+def varying_over(x: jax.Array, axes: Iterable[str]) -> jax.Array:
+    """An array whose type says that it varies along these axes too, as `shard_map` wants it."""
+    missing = frozenset(axes) - varying_axes(x) if axes else None
+    return lax.pcast(x, tuple(missing), to="varying") if missing else x
 
 
 def bools_like(aval: Any) -> Any:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
@@ -80,12 +79,8 @@ def varying_alike(*arrays: jax.Array) -> list[jax.Array]:
 
     `lax` does this for its own primitives. The transpose sums over the axes that are added.
     """
-    varying = list(map(_jax_internals.varying_axes, arrays))
-    union = frozenset().union(*varying)
-    return [
-        lax.pcast(x, tuple(union - axes), to="varying") if union - axes else x
-        for x, axes in zip(arrays, varying, strict=True)
-    ]
+    union = frozenset().union(*map(_jax_internals.varying_axes, arrays))
+    return [_jax_internals.varying_over(x, union) for x in arrays]
 
 
 def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):

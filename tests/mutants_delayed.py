@@ -3,6 +3,11 @@
 MUTANTS = {
     "_sparse/delayed": [
         (
+            "    if len(memo) > MAX_READ:\n",
+            "    if len(memo) > 3:\n",
+            "test_delayed_rules.py -k 'steps and normalized'",
+        ),
+        (
             "moved[0] = jnp.where(valid | is_moved,",
             "moved[0] = jnp.where(valid | True,",
             "test_delayed.py -k 'rows_that_are_read and within'",
@@ -50,18 +55,18 @@ MUTANTS = {
             "test_delayed.py -k 'rows_that_are_read and concatenated'",
         ),
         (
-            "last = count - 1 - jnp.argmax(is_set[::-1])",
-            "last = jnp.argmax(is_set)",
+            "jnp.searchsorted(rows, row, side=\"right\") - 1, 0)",
+            "jnp.searchsorted(rows, row), 0)",
             "test_delayed_rules.py -k 'the_last_row_that_is_set'",
         ),
         (
-            "if name not in (\"scatter\", \"scatter-add\") or count > MAX_ROWS_SET:",
-            "if name not in (\"scatter\", \"scatter-add\"):",
-            "test_whole_uses.py -k many",
+            "group[last]].astype",
+            "last].astype",
+            "test_delayed_rules.py -k 'steps and added'",
         ),
         (
-            "(own == 0) & (indices >= 0) & (indices <= last_start)",
-            "own == 0",
+            "is_inside = (indices >= 0) & (indices <= last_start)",
+            "is_inside = indices < r.shape[axis]",
             "test_delayed_rules.py -k 'windows_that_are_not_inside'",
         ),
     ],
@@ -91,6 +96,21 @@ MUTANTS = {
     ],
     "_sparse/rows_first": [
         (
+            "part = Part(eqn, 0, inputs)",
+            "part = Node(eqn, 0, inputs)",
+            "test_rows_first.py -k part_that_is_taken_whole",
+        ),
+        (
+            "if _ends_parts(eqn, inputs):",
+            "if False:",
+            "test_rows_first.py -k part_that_is_taken_whole",
+        ),
+        (
+            "    results = body.results(function, leaves)\n    whole_uses.note_again(body.uses)  # from",
+            "    results = body.results(function, leaves)  #",
+            "test_whole_uses.py -k 'refused and own_code'",
+        ),
+        (
             "if only_looks_up(program, is_table) else rows_first",
             "",
             "test_rows_first.py -k 'within and jit'",
@@ -118,8 +138,13 @@ MUTANTS = {
     ],
     "_sparse/whole_uses": [
         (
-            "end = \"\" if is_same else _end(use)",
-            "end = \"\"",
+            "lax.neg(lax.neg(dot)) if",
+            "dot if",
+            "test_whole_uses.py -k 'refused and sorted'",
+        ),
+        (
+            "if use.is_of_table and",
+            "if",
             "test_whole_uses.py",
         ),
         (

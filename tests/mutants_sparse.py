@@ -434,6 +434,11 @@ MUTANTS = {
     ],
     "_sparse/linear_program": [
         (
+            "spread_over=table.spread_over,",
+            "",
+            "test_linear_program.py -k same_on_all_devices",
+        ),
+        (
             "    if not _is_known(index):\n",
             "    if False:\n",
             "test_linear_program.py -k chosen_by_a_while",
@@ -446,7 +451,7 @@ MUTANTS = {
         (
             "dataclasses.replace(table, dtypes=(*table.dtypes, dtype))",
             "table",
-            "test_value_and_grad.py -k 'passed_on and cast'",
+            "test_rows_first.py -k decides_in_python",
         ),
         (
             "masked=access.mode != lax.GatherScatterMode.CLIP",

@@ -39,12 +39,16 @@ import numpy as np
 from jax import lax
 from jax.extend.core import JaxprEqn, Literal
 
-from jaxops import _jax_internals
+from jaxops import _jax_internals, _primitives
 from jaxops._sparse import jaxprs
 from jaxops._sparse.lookups import Access, is_gather
 
 # Scalar coordinates, by axis; inside the array. Those of NumPy are known while tracing.
 Position = Mapping[int, Any]
+
+# So many arrays at most are read for one position, as each read is traced. An array that is made of
+# several rows of itself, again and again, would need thousands.
+MAX_READ = 1000
 
 _ZEROS = {np.dtype(dtype): np.zeros((), dtype)[()] for dtype in (np.int32, np.int64)}
 
@@ -62,6 +66,7 @@ class Delayed:
 
     shape: tuple[int, ...]
     has_table = True
+    is_part = False  # whether, of tables, it is made of some of their rows only
 
     def dense(self, memo: dict) -> jax.Array:
         """The array itself, computed by the equations of the program. `memo` has those computed."""
@@ -99,7 +104,8 @@ class Reading:
 
     def bind(self, *operands: jax.Array, **params) -> jax.Array:
         """The result of the same equation for parts of its operands, with some other parameters."""
-        return _jax_internals.bind_again(self.eqn, operands, **params)[self.number]
+        alike = _primitives.varying_alike(*operands)
+        return _jax_internals.bind_again(self.eqn, alike, **params)[self.number]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -179,7 +185,9 @@ class Node(Delayed):
     def __init__(self, eqn: JaxprEqn, number: int, inputs: list):
         self.eqn, self.number, self.inputs = eqn, number, inputs
         self.shape = jaxprs.type_of(eqn.outvars[number]).shape
-        self.has_table = any(map(has_table, inputs))
+        tables = [x for x in inputs if has_table(x)]
+        self.has_table = bool(tables)
+        self.is_part = self.is_part or (self.has_table and all(map(is_part, tables)))
         self._can_read: dict[frozenset[int], bool] = {}
 
     def tree_flatten(self):
@@ -303,6 +311,10 @@ def has_table(x: object) -> bool:
     return isinstance(x, Delayed) and x.has_table
 
 
+def is_part(x: object) -> bool:
+    return isinstance(x, Delayed) and x.is_part
+
+
 def dense(x: Any, memo: dict) -> Any:
     """An array, delayed or not, itself."""
     return x.dense(memo) if isinstance(x, Delayed) else x
@@ -317,6 +329,8 @@ def read(x: Any, at: Position, valid: Any, memo: dict) -> jax.Array:
     if not at and not x.has_table:
         return x.dense(memo)
     key = id(x), tuple((axis, id(at[axis])) for axis in sorted(at)), id(valid)
+    if len(memo) > MAX_READ:
+        raise NotRows
     if key not in memo:
         memo[key] = x.read(at, valid, memo), x, at, valid  # kept, as their identities are the key
     return memo[key][0]
@@ -451,5 +465,4 @@ def sizes_at(shape: tuple[int, ...], at: Container[int]) -> tuple[int, ...]:
 def zeros_at(aval: Any, at: Container[int]) -> jax.Array:
     """Zeros of the type of a part of an array of type `aval`."""
     x = jnp.zeros(sizes_at(aval.shape, at), aval.dtype)
-    varying = _jax_internals.varying_axes(aval)  # under `shard_map`
-    return lax.pcast(x, tuple(varying), to="varying") if varying else x
+    return _jax_internals.varying_over(x, _jax_internals.varying_axes(aval))  # under `shard_map`

@@ -15,14 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops import _jax_internals
 from jaxops._indexing import index_dtypes
 from jaxops._sparse import row_rules
 from jaxops._sparse.delayed import RULES, NotRows, Position, Reading, both, choose, clip, is_known
 from jaxops._sparse.lookups import gather_params
-
-# As many rows at most are compared with each row that is looked up after they were set.
-MAX_ROWS_SET = 1024
-
 
 _rules: dict[str, Callable[[Reading], jax.Array]] = {}
 
@@ -58,9 +55,15 @@ def _bitcast(r: Reading) -> jax.Array:
     return r.bind(r.operand(0, r.at))
 
 
-@_rule("copy", "copy_p", "name", "pvary", "pcast", "stop_gradient")
+@_rule("copy", "copy_p", "name", "stop_gradient")
 def _same(r: Reading) -> jax.Array:
     return r.bind(r.operand(0, r.at))
+
+
+@_rule("pvary")
+def _pvary(r: Reading) -> jax.Array:
+    """Rows of a table that is the same on all devices vary already where the coordinates do."""
+    return _jax_internals.varying_over(r.operand(0, r.at), r.param("axes"))
 
 
 @_rule("sharding_constraint", "reshard", "mesh_cast")
@@ -293,9 +296,6 @@ def _gather(r: Reading) -> jax.Array:
     )
 
 
-# --- reshaping ---
-
-
 # --- rows that are set ---
 
 
@@ -338,24 +338,26 @@ def _scatter(r: Reading) -> jax.Array:
 
 
 def _row_set(r: Reading, axis: int, at: Position, of_updates: Position, update_dims) -> jax.Array:
-    """A row of an array in which some rows were set or added to: it is compared with each.
+    """A row of an array in which some rows were set or added to, found by binary search.
 
-    These are `count` windows of `size` rows.
+    These are windows of `size` rows.
     """
     name, mode = r.eqn.primitive.name, r.param("mode")
+    if name not in ("scatter", "scatter-add"):
+        raise NotRows
     indices = index_dtypes.to_signed(jnp.asarray(r.operand(1, {}))).reshape(-1, 1)
     size = r.shape_of(2)[update_dims[axis]] if axis in update_dims else 1
-    count = indices.size * size
-    if name not in ("scatter", "scatter-add") or count > MAX_ROWS_SET:
-        raise NotRows
     x = r.operand(0, at)
+    count = indices.size * size
     if not count:
         return x
     last_start = r.shape[axis] - size
     if mode == lax.GatherScatterMode.CLIP:
         indices = jnp.clip(indices, 0, last_start)
-    own = r.at[axis].astype(indices.dtype) - indices - lax.iota(indices.dtype, size)[None]
-    is_set = ((own == 0) & (indices >= 0) & (indices <= last_start)).reshape(-1)
+    is_inside = (indices >= 0) & (indices <= last_start)
+    rows = jnp.where(
+        is_inside, indices + lax.iota(indices.dtype, size)[None], r.shape[axis]
+    ).reshape(-1)
     updates = r.operand(2, of_updates)
     window = [int(d) for a, d in update_dims.items() if a != axis]
     before = [d for d in range(updates.ndim) if d not in update_dims.values()]
@@ -363,12 +365,18 @@ def _row_set(r: Reading, axis: int, at: Position, of_updates: Position, update_d
     updates = updates.transpose(*before, *window)
     updates = updates.reshape(count, *updates.shape[len(before) :])
     updates = jnp.expand_dims(updates, axis + 1)
+    # The same row stands together, in the order in which it is written.
+    order = jnp.argsort(rows, stable=True)
+    rows, updates = rows[order], updates[order]
+    row = r.at[axis].astype(rows.dtype)
+    last = jnp.maximum(jnp.searchsorted(rows, row, side="right") - 1, 0)
     if name == "scatter-add":
-        mask = jnp.expand_dims(is_set, range(1, updates.ndim))
-        zero = jnp.zeros((), updates.dtype)
-        return x + jnp.sum(jnp.where(mask, updates, zero), axis=0, dtype=x.dtype)
-    last = count - 1 - jnp.argmax(is_set[::-1])  # the one that is written last
-    return jnp.where(jnp.any(is_set), updates[last], x)
+        group = jnp.cumsum(jnp.diff(rows, prepend=rows[:1]) != 0)
+        updates = jax.ops.segment_sum(updates, group, count, indices_are_sorted=True)
+        updated = x + updates[group[last]].astype(x.dtype)
+    else:
+        updated = updates[last]
+    return jnp.where(rows[last] == row, updated, x)
 
 
 # --- reshaping ---

@@ -32,7 +32,8 @@ the gather would make a cotangent of the table's size. So the lookups are taken 
 Both walks take the equations in the same order, so the n-th lookup gets the n-th rows. An equation
 that has a table among its inputs is one of these:
 
-- a copy or a cast: the result is the `Table` still, which remembers the dtypes;
+- a copy or a cast, be it to varying over devices: the result is the `Table` still, which remembers
+  the dtypes and the devices;
 - a lookup, as above;
 - a `jit`, `checkpoint`, `scan` or `cond`: the walk goes on in its body, and the lookups found there
   are one item of the list, a list itself (`_RULES`);
@@ -77,15 +78,20 @@ from jaxops._sparse.lookups import Access, Lookup, access_of, is_lookup, starts_
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Stands for the tangent of a table, cast to one of `dtypes` after the other."""
+    """Stands for the tangent of a table, cast to one of `dtypes` after the other.
+
+    `spread_over`: the axes of devices along which JAX took it for varying though it was the same on
+    all, as an operand beside it varies. The gradient is then the sum over these devices.
+    """
 
     number: int
     dtypes: tuple = ()
+    spread_over: frozenset[str] = frozenset()
 
     def cast(self, x: jax.Array) -> jax.Array:
         for dtype in self.dtypes:
             x = x.astype(dtype)
-        return x
+        return _jax_internals.varying_over(x, self.spread_over)
 
 
 class _Tangent:
@@ -216,6 +222,7 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
         depth=access.depth,
         masked=access.mode != lax.GatherScatterMode.CLIP,
         sharding=access.sharding,
+        spread_over=table.spread_over,
     )
 
 
@@ -527,6 +534,9 @@ def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
     if eqn.primitive is jax_primitives.convert_element_type_p:
         dtype = jaxprs.type_of(eqn.outvars[0]).dtype
         return dataclasses.replace(table, dtypes=(*table.dtypes, dtype))
+    if eqn.primitive.name == "pvary":
+        axes = table.spread_over.union(_jax_internals.param(eqn, "axes"))
+        return dataclasses.replace(table, spread_over=axes)
     return None
 
 

@@ -39,7 +39,7 @@ _MODES = lax.GatherScatterMode
 @functools.partial(
     jax.tree_util.register_dataclass,
     data_fields=["positions"],
-    meta_fields=["table", "table_shape", "depth", "masked", "sharding"],
+    meta_fields=["table", "table_shape", "depth", "masked", "sharding", "spread_over"],
 )
 @dataclasses.dataclass(frozen=True)
 class Lookup:
@@ -47,7 +47,8 @@ class Lookup:
 
     `table` is the number of the table. `masked`: cotangents other than 0 may arrive at positions
     outside the table, and are to be replaced by 0. `sharding`: how devices share the table, if the
-    lookup is one of `sharded_gather`; `table_shape` is then that of the whole table.
+    lookup is one of `sharded_gather`; `table_shape` is then that of the whole table. `spread_over`:
+    axes of devices on all of which the table is the same, while the rows that are read differ.
     """
 
     positions: Any
@@ -56,6 +57,7 @@ class Lookup:
     depth: int
     masked: bool
     sharding: RowSharding | None = None
+    spread_over: frozenset[str] = frozenset()
 
     @property
     def row_shape(self) -> tuple[int, ...]:
@@ -74,8 +76,8 @@ class Lookup:
         """The shape and dtype of the rows that are read."""
         shape = (*self.positions.shape, *self.row_shape)
         table = jax.typeof(leaves[self.table])
-        if varying := _jax_internals.varying_axes(table):  # under `shard_map`
-            return lax.pcast(jnp.zeros(shape, table.dtype), tuple(varying), to="varying")
+        if varying := _jax_internals.varying_axes(table) | self.spread_over:  # under `shard_map`
+            return _jax_internals.varying_over(jnp.zeros(shape, table.dtype), varying)
         return jax.ShapeDtypeStruct(shape, table.dtype)
 
     def slices(self, values: jax.Array) -> IndexedSlices:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxops import _jax_internals
 from jaxops._indexing import exchange
@@ -159,5 +158,4 @@ def _with_room(sharding: RowSharding) -> RowSharding:
 
 
 def _varying_as(x: jax.Array, like: Any) -> jax.Array:
-    missing = _jax_internals.varying_axes(like) - _jax_internals.varying_axes(x)
-    return lax.pcast(x, tuple(missing), to="varying") if missing else x
+    return _jax_internals.varying_over(x, _jax_internals.varying_axes(like))

@@ -5,6 +5,7 @@ alone. If not, `evaluate` runs the program with a delayed array (`delayed.py`) i
 table. An equation with a delayed operand is one of these:
 
 - one that `delayed_rules.py` can read rows of: its result is delayed too;
+- a slice of several rows: a `Part`, of which a lookup after it reads rows; else it is a lookup;
 - a lookup: reads rows of a delayed array, and has a usual array as its result;
 - a `jit`, `checkpoint`, `scan`, `cond` or a function with a derivative of its own: `evaluate` goes
   on in its body (`_BODIES`);
@@ -47,6 +48,7 @@ from jaxops._sparse.delayed import (
     dense,
     has_table,
     is_delayed,
+    is_part,
     look_up,
     rule_of,
     zeros_at,
@@ -123,7 +125,7 @@ def _pass_by_equation(eqn: JaxprEqn, is_table: list[bool]) -> list[bool]:
         return none
     if not any(jnp.issubdtype(jaxprs.type_of(v).dtype, jnp.inexact) for v in eqn.outvars):
         return none
-    if eqn.primitive in jaxprs.IDENTITIES:
+    if eqn.primitive in jaxprs.IDENTITIES or eqn.primitive.name == "pvary":
         return is_table
     if eqn.primitive is jax_primitives.scan_p:
         return _pass_by_scan(eqn, is_table)
@@ -134,7 +136,7 @@ def _pass_by_equation(eqn: JaxprEqn, is_table: list[bool]) -> list[bool]:
         return passed
     if eqn.primitive.name in row_rules.CALLS:
         return _pass_tables(_jax_internals.body(eqn), is_table)
-    if is_table[0] and not any(is_table[1:]) and access_of(eqn):
+    if is_table[0] and not any(is_table[1:]) and access_of(eqn) and not _slices_rows(eqn):
         return none
     raise _UsedOtherwise
 
@@ -175,23 +177,91 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, outer: JaxprEqn | None = N
         eqn = eqn if outer is None else _jax_internals.placed(eqn, outer)
         if eqn.primitive in _CALLS and (results := _inlined(eqn, inputs)) is not None:
             return results
+        if _ends_parts(eqn, inputs):
+            inputs = [dense(x, memo) if is_part(x) else x for x in inputs]
         if any(map(has_table, inputs)):
             body = _BODIES.get(eqn.primitive)
             if body is not None:
                 tables_only = [x if has_table(x) else dense(x, memo) for x in inputs]
                 with _jax_internals.at_place_of(eqn):
                     return body(eqn, tables_only, memo)
+            if _slices_rows(eqn) and has_table(inputs[0]):
+                part = Part(eqn, 0, inputs)
+                if _has_rows(part):
+                    return [part]
             if (rows := _looked_up(eqn, inputs, memo)) is not None:
                 return [rows]
-            nodes = [Node(eqn, n, inputs) for n in range(len(eqn.outvars))]
+            nodes = _nodes(eqn, inputs)
             if _can_wait(eqn) and any(map(_has_rows, nodes)):
                 return nodes
         elif _repeats(eqn, inputs):
-            return [Node(eqn, n, inputs) for n in range(len(eqn.outvars))]
-        whole_uses.note(eqn, inputs)
-        return jaxprs.bind(eqn, [dense(x, memo) for x in inputs])
+            return _nodes(eqn, inputs)
+        return _bind_whole(eqn, inputs, memo)
 
     return jaxprs.walk(program, inputs, step)
+
+
+def _bind_whole(eqn: JaxprEqn, inputs: list, memo: dict) -> list:
+    """The results of an equation that takes all rows."""
+    whole_uses.note(eqn, inputs)
+    with _jax_internals.at_place_of(eqn):
+        inputs = [
+            whole_uses.whole(dense(x, memo)) if has_table(x) and not is_part(x) else dense(x, memo)
+            for x in inputs
+        ]
+    return jaxprs.bind(eqn, inputs)
+
+
+def _nodes(eqn: JaxprEqn, inputs: list) -> list[Node]:
+    if eqn.primitive.name == "reshape" and isinstance(inputs[0], Node):
+        before = inputs[0]
+        if (
+            before.eqn.primitive.name == "reshape"
+        ):  # of `t.reshape(-1).reshape(t.shape)` one is read
+            eqn, inputs = eqn.replace(invars=before.eqn.invars), before.inputs
+    return [Node(eqn, n, inputs) for n in range(len(eqn.outvars))]
+
+
+def _slices_rows(eqn: JaxprEqn) -> bool:
+    """Whether an equation takes several rows that stand together, or by a stride."""
+    access = access_of(eqn) if eqn.primitive in _SLICES else None
+    return access is not None and access.sizes[0] > 1
+
+
+_SLICES = {jax_primitives.slice_p, jax_primitives.dynamic_slice_p}
+
+
+@jax.tree_util.register_pytree_node_class
+class Part(Node):
+    """Rows that a slice takes. If no lookup follows they are all looked up, which is no use of the
+    whole table."""
+
+    is_part = True
+
+    def dense(self, memo):
+        key = id(self.eqn), id(self)
+        if key not in memo:
+            rows = _looked_up(self.eqn, self.inputs, memo)
+            memo[key] = super().dense(memo) if rows is None else rows, self
+        return memo[key][0]
+
+
+def _ends_parts(eqn: JaxprEqn, inputs: list) -> bool:
+    """Whether an equation takes its operands that are parts whole.
+
+    It does unless it moves elements, or computes with repeated numbers: what a program makes of a
+    part beyond that, as layers of a network do of the first rows of a table of positions, is not
+    to be computed again for each row of it that is read.
+    """
+    if not any(map(is_part, inputs)):
+        return False
+    name = eqn.primitive.name
+    if name in row_rules.ELEMENTWISE:
+        return not all(is_delayed(x) or np.size(x) == 1 for x in inputs)
+    return name not in _MOVES and window_of(eqn) is None
+
+
+_MOVES = row_rules.MOVES | row_rules.EACH_BY_ITSELF | {"concatenate", "pad", "stack", "tile"}
 
 
 def _has_rows(x: Node) -> bool:
@@ -287,9 +357,12 @@ class _Body:
         self.program, self.structure = program, structure
         self.places: list[int | None] = []
         self.result_structure: Any = None
+        self.uses: list[whole_uses.Use] = []
 
     def function(self, *leaves):
-        results = _evaluate(self.program, self.structure.unflatten(leaves))
+        self.uses.clear()
+        with whole_uses.noted(self.uses):
+            results = _evaluate(self.program, self.structure.unflatten(leaves))
         made, self.result_structure = jax.tree.flatten(results)
         places = {id(x): n for n, x in enumerate(leaves)}
         self.places = [places.get(id(x)) for x in made]
@@ -311,11 +384,12 @@ def _jitted(program: ClosedJaxpr, structure: Any) -> tuple[Callable, _Body]:
 
 def _jit(eqn: JaxprEqn, inputs: list, memo: dict) -> list:
     if _jax_internals.says_how_to_share(eqn):
-        whole_uses.note(eqn, inputs)
-        return jaxprs.bind(eqn, [dense(x, memo) for x in inputs])
+        return _bind_whole(eqn, inputs, memo)
     leaves, structure = jax.tree.flatten(inputs)
     function, body = _jitted(_jax_internals.body(eqn), structure)
-    return body.results(function, leaves)
+    results = body.results(function, leaves)
+    whole_uses.note_again(body.uses)  # from when it was traced
+    return results
 
 
 def _checkpoint(eqn: JaxprEqn, inputs: list, memo: dict) -> list:
@@ -326,7 +400,9 @@ def _checkpoint(eqn: JaxprEqn, inputs: list, memo: dict) -> list:
     )
     leaves, structure = jax.tree.flatten(inputs)
     body = _Body(_jax_internals.body(eqn), structure)
-    return body.results(checkpoint(body.function), leaves)
+    results = body.results(checkpoint(body.function), leaves)
+    whole_uses.note_again(body.uses)
+    return results
 
 
 def _scan(eqn: JaxprEqn, inputs: list, memo: dict) -> list:

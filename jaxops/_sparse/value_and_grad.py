@@ -12,6 +12,7 @@ from jax.extend.core import JaxprEqn
 from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._sparse import linear_program, rows_first, whole_uses
+from jaxops._sparse.gradients import psum
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, concatenate
 from jaxops._sparse.lookups import is_lookup
 
@@ -172,7 +173,10 @@ def _transpose(program, value, leaves, chosen, paths, tied: bool, uses: list) ->
     for lookup, values in zip(
         jax.tree.leaves(lookups, is_leaf=is_lookup), jax.tree.leaves(rows), strict=True
     ):
-        slices.setdefault(lookup.table, []).append(lookup.slices(values))
+        own = lookup.slices(values)
+        if lookup.spread_over:
+            own = psum(own, sorted(lookup.spread_over))
+        slices.setdefault(lookup.table, []).append(own)
     dense = iter(dense)
     gradients = []
     for n, leaf in enumerate(leaves):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import contextvars
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
+from jax import lax
 from jax.extend.core import JaxprEqn
 
 from jaxops._sparse import jaxprs, row_rules
-from jaxops._sparse.delayed import Choice, Node, Round, Table, has_table
+from jaxops._sparse.delayed import Choice, Node, Round, Table, has_table, is_part
 from jaxops._sparse.lookups import describe
 
 _TIED = "With tied=True its gradient has a dense part beside the rows; or leave it out of tables"
@@ -26,7 +29,17 @@ _REDUCTION = "Reduce the rows that are looked up instead"
 _COLUMNS = "Look rows up, and choose columns of these, table[rows][:, columns]"
 _FUNCTION = "Call the function with rows that are looked up"
 
-_Uses = list[tuple[JaxprEqn, list]]
+
+class Use(NamedTuple):
+    """Of all rows of arrays that were not computed yet. Holds no arrays, as programs keep it."""
+
+    eqn: JaxprEqn
+    first: list[JaxprEqn]  # those that take a table itself
+    is_of_table: bool  # whether `eqn` is one of them
+    is_of_product: bool  # whether one of the equations before is a matrix product
+
+
+_Uses = list[Use]
 _uses: contextvars.ContextVar[_Uses | None] = contextvars.ContextVar("uses", default=None)
 
 
@@ -43,8 +56,40 @@ def noted(uses: _Uses) -> Iterator[None]:
 def note(eqn: JaxprEqn, inputs: Sequence) -> None:
     """Notes that `eqn` takes all rows of those inputs that are delayed."""
     uses = _uses.get()
-    if uses is not None and any(map(has_table, inputs)):
-        uses.append((eqn, [x for x in inputs if has_table(x)]))
+    tables = [x for x in inputs if has_table(x) and not is_part(x)]
+    if uses is not None and tables:
+        before = _before(eqn, tables)
+        uses.append(
+            Use(
+                eqn,
+                first=[e for e, x in before if isinstance(x, Table)],
+                is_of_table=any(isinstance(x, Table) for x in tables),
+                is_of_product=any(e.primitive.name == "dot_general" for e, _ in before),
+            )
+        )
+
+
+def note_again(uses: _Uses) -> None:
+    """Notes the uses by a program that was traced before."""
+    so_far = _uses.get()
+    if so_far is not None:
+        so_far += uses
+
+
+@jax.custom_jvp
+def whole(x: jax.Array) -> jax.Array:
+    """An array whose tangent is used whole.
+
+    The derivative of a sort gathers from the tangent, and that of a running maximum slices it: as
+    lookups of all rows they would pass, and make a gradient of the table's size.
+    """
+    return x
+
+
+@whole.defjvp
+def _whole_jvp(primals, tangents):
+    (x,), (dot,) = primals, tangents
+    return x, lax.neg(lax.neg(dot)) if jnp.issubdtype(x.dtype, jnp.inexact) else dot
 
 
 def words(eqn: JaxprEqn, uses: _Uses) -> str:
@@ -53,21 +98,16 @@ def words(eqn: JaxprEqn, uses: _Uses) -> str:
     `uses` are those of the loss. One of them, of which `eqn` is a part, needed all rows.
     """
     place = jaxprs.where(eqn)
-    for use, inputs in uses:
-        before = _before(use, inputs)
-        if any(jaxprs.where(first) == place for first, x in before if isinstance(x, Table)):
-            is_same = jaxprs.where(use) == place and use.primitive is eqn.primitive
-            end = "" if is_same else _end(use)
-            is_product = any(e.primitive.name == "dot_general" for e, _ in before)
-            return (
-                f"received a use by {describe(eqn)}{place}{end}. "
-                f"{_TIED if is_product else _instead(use)}"
-            )
+    # Last, those that have no place, as they are in the body of a function of JAX.
+    for use in sorted(uses, key=lambda use: not jaxprs.where(use.eqn)):
+        if not any(jaxprs.where(first) in (place, "") for first in use.first):
+            continue
+        if use.is_of_table and jaxprs.where(use.eqn) in (place, ""):
+            return f"received a use by {describe(use.eqn)}{place}. {_instead(use.eqn)}"
+        end = f", and {describe(use.eqn)}{jaxprs.where(use.eqn)} takes all rows of the result"
+        instead = _TIED if use.is_of_product else _instead(use.eqn)
+        return f"received a use by {describe(eqn)}{place}{end}. {instead}"
     return f"received a use by {describe(eqn)}{place}. {_instead(eqn)}"
-
-
-def _end(use: JaxprEqn) -> str:
-    return f", and {describe(use)}{jaxprs.where(use)} takes all rows of the result"
 
 
 def _before(use: JaxprEqn, inputs: Sequence) -> list[tuple[JaxprEqn, Any]]:

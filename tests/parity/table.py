@@ -25,7 +25,7 @@ NOT_COMPARED = {
     "LazyOptimizer": "what lazy returns",
     "psum": "of jax.lax; not in TensorFlow",
     "pmean": "of jax.lax; not in TensorFlow",
-    "sharded_gather": "gather of a table shared by devices, equal to gather by tests/sparse/test_sharded_gather.py",
+    "sharded_gather": "gather from devices; not in TensorFlow",
     "sum_stacked": "for results of jax.lax.scan; not in TensorFlow",
     "global_norm": "TensorFlow does not sum repeated rows first, and sums squares in another order",
     "clip_by_global_norm": "by global_norm",

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 from sparse_checks import assert_sparse, square, table
 
 import jaxops
@@ -194,3 +196,23 @@ def test_cond_chosen_by_a_while_loop_is_refused(uses_table, words, tied):
 def test_cond_without_a_table_is_chosen_by_a_while_loop():
     params = {"embed": table(7, 3), "w": jnp.float32(2)}
     assert_sparse(chosen_by_a_while_loop("elsewhere"), params)
+
+
+@pytest.mark.parametrize("cast", [lambda t: t, lambda t: 2 * t], ids=["plain", "scaled"])
+def test_a_table_that_is_the_same_on_all_devices(cast):
+    """So is its gradient, which `out_specs` say, and JAX must be able to prove."""
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
+    t, indices = table(), jnp.array([3, 0, 3])
+
+    def local(t, indices):
+        return square(cast(t)[indices])
+
+    def loss(t, indices):
+        return lax.psum(local(t, indices), "d")
+
+    def gradient(t, indices):
+        return jaxops.sparse_value_and_grad(loss, tables="")(t, indices)[1]
+
+    slices = jax.shard_map(gradient, mesh=mesh, in_specs=(P(), P("d")), out_specs=P())(t, indices)
+    np.testing.assert_array_equal(slices.indices, indices)
+    np.testing.assert_allclose(slices.to_dense(), jax.grad(local)(t, indices), rtol=1e-6)

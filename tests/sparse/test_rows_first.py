@@ -140,6 +140,22 @@ def test_a_loop_within_a_loop():
         )
 
 
+def test_a_part_that_is_taken_whole():
+    """As the first rows of a table of positions: looked up once, and no layer after it again."""
+    length = 9
+
+    def loss(p):
+        positions = p["t"][:length]
+        x = positions + p["c"][None]
+        for _ in range(3):
+            x = jnp.tanh(x @ p["w"][:, :3]) + positions
+        last = jax.checkpoint(lambda x: x[-1] * positions[-1])(x)
+        return polynomial(x) + polynomial(last)
+
+    grads = assert_rows_first(loss, params())
+    np.testing.assert_array_equal(grads["t"].indices, [*range(length)])
+
+
 def test_tied():
     """What takes all rows has a dense gradient, lookups have slices still."""
 
@@ -175,10 +191,12 @@ def test_a_loss_that_decides_in_python():
 
     def loss(t):
         rows = t[INDICES] if t[0, 0] < 0 else t
-        return square(rows)
+        return square(rows).astype(jnp.float32)
 
     _, slices = jaxops.sparse_value_and_grad(loss, tables="")(params()["t"])
     np.testing.assert_array_equal(slices.indices, INDICES)
+    halved = jaxops.sparse_value_and_grad(lambda t: loss(t.astype(jnp.bfloat16)), tables="")
+    assert halved(params()["t"])[1].dtype == jnp.float32
     with pytest.raises(ValueError, match="a use by mul"):
         jaxops.sparse_value_and_grad(lambda t: loss(2 * t), tables="")(params()["t"])
 
@@ -271,6 +289,7 @@ ONLY_LOOKUPS = {
     ),
     "branches": (lambda t: square(lax.cond(t[0, 0] > 0, lambda: t[1], lambda: t[2])), True),
     "cast": (lambda t: square(t.astype(jnp.bfloat16)[INDICES]).astype(jnp.float32), False),
+    "first rows": (lambda t: square(t[:3]), False),
     "scaled": (lambda t: square((2 * t)[INDICES]), False),
     "chosen": (lambda t: square(lax.cond(t[0, 0] > 0, lambda: t, lambda: 0 * t)[INDICES]), False),
     "gone through": (lambda t: lax.scan(lambda c, r: (c + r.sum(), None), 0.0, t)[0], False),

@@ -223,13 +223,46 @@ sharded = jax.shard_map(
 actual, where, expected = jax.jit(sharded)(tables, indices)
 np.testing.assert_array_equal(actual, expected)
 np.testing.assert_array_equal(where, indices)
+
+# One table that is the same on all devices. Under check_vma=True JAX sums its gradient over them.
+STEPS = {
+    "plain": lambda t, i: t,
+    "scaled": lambda t, i: 2 * t,
+    "tanh": lambda t, i: jnp.tanh(t),
+    "cast": lambda t, i: t.astype(jnp.bfloat16).astype(t.dtype),
+    "own copy": lambda t, i: lax.pcast(t, "d", to="varying"),
+    "of an own copy": lambda t, i: 3 * lax.pcast(jnp.sin(t), "d", to="varying"),
+    "a part": lambda t, i: t[1:],
+    "with a row that differs": lambda t, i: jnp.concatenate([i[None, :1] * t[:1], t]),
+    "scaled by what differs": lambda t, i: t * i[0],
+    "chosen": lambda t, i: lax.cond(i[0] > 5, lambda: 2 * t, lambda: t),
+}
+if check_vma:
+    for name, step in STEPS.items():
+        def local(t, i):
+            rows = step(t, i)[i % 9]
+            looped = lax.scan(lambda c, k: (c + jnp.sum(step(t, i)[k]), None), 0 * rows[0, 0], i)[0]
+            return jnp.sum(rows * (rows - 1)) + looped
+
+        def gradients(t, i):
+            loss = lambda t, i: lax.psum(local(t, i), "d")
+            value, slices = jaxops.sparse_value_and_grad(loss, tables="")(t, i)
+            return value, slices.to_dense()
+
+        mapped = jax.shard_map(gradients, mesh=mesh, in_specs=(P(), P("d")), out_specs=P())
+        actual = jax.jit(mapped)(tables[0], indices)
+        if "own" in name:
+            step = {"own copy": STEPS["plain"], "of an own copy": lambda t, i: 3 * jnp.sin(t)}[name]
+        each = [jax.value_and_grad(local)(tables[0], part) for part in indices.reshape(8, -1)]
+        for x, *parts in zip(actual, *each):
+            np.testing.assert_allclose(x, sum(parts), rtol=1e-5, atol=1e-4, err_msg=name)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("check_vma", [False, True])
 def test_shard_map(check_vma):
-    """A table per device."""
+    """A table per device, and one for all."""
     done = subprocess.run(
         [sys.executable, "-c", SHARDED, str(check_vma)], capture_output=True, text=True
     )

@@ -72,9 +72,15 @@ REFUSED = {
     "while_loop": Refused(
         in_a_while_loop, r"while at test_whole_uses.py:\d+ \(in_a_while_loop\)",
         "A while_loop has no gradient: write lax.scan, or lax.fori_loop with bounds", in_a_scan),
-    "many rows set": Refused(
-        lambda t: square(t.at[jnp.arange(2000) % 7].add(1.0 + 0 * t[0, 0])[I]),
-        "add|scatter", TIED),
+    # Their derivatives gather from the tangent of the table, or slice it.
+    "sorted rows": Refused(lambda t: square(jnp.sort(t, axis=0)[I]), f"sort{PLACE}", TIED),
+    "largest so far": Refused(lambda t: square(lax.cummax(t, axis=0)[I]), f"cummax{PLACE}", TIED),
+    "product so far": Refused(
+        lambda t: square(jnp.cumprod(2 * t, axis=0)[I]), f"mul{PLACE}, and cumprod{PLACE}", TIED),
+    "largest of two": Refused(
+        lambda t: square(lax.reduce_window(t, -jnp.inf, lax.max, (2, 1), (1, 1), "VALID")[I]),
+        f"reduce_window_max{PLACE}", TIED),
+    "in JAX's own code": Refused(lambda t: square(jnp.linalg.qr(t)[0][I]), f"qr{PLACE}", TIED),
 }  # fmt: skip
 
 
