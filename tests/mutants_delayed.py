@@ -108,7 +108,7 @@ MUTANTS = {
         (
             "whole_uses.note_again(body.uses)  # from",
             "# from",
-            "test_whole_uses.py -k 'refused and own_code'",
+            "test_whole_uses.py -k 'refused and own'",
         ),
         (
             "if only_looks_up(program, is_table) else rows_first",

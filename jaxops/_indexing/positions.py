@@ -108,10 +108,23 @@ def resize(x: jax.Array, size: int) -> jax.Array:
     return lax.pad(x, jnp.zeros((), x.dtype), [(0, size - x.shape[0], 0)])
 
 
-def read_rows(table: jax.Array, indices: jax.Array) -> jax.Array:
-    """Rows of `table` at `indices`, none of which is negative; 0 for one beyond the last row."""
-    return _forms.call(rows_or_zeros, table, indices)
+def read_rows(table: jax.Array, indices: jax.Array, *, any_beyond: bool = False) -> jax.Array:
+    """Rows of `table` at `indices`, none of which is negative; 0 for one beyond the last row.
+
+    `any_beyond`: of an index beyond the last row any row will do, which takes less code.
+    """
+    return _forms.call(rows_or_zeros, table, indices, any_beyond=any_beyond)
 
 
-def rows_or_zeros(table: jax.Array, indices: jax.Array) -> jax.Array:
+def rows_or_zeros(table: jax.Array, indices: jax.Array, *, any_beyond: bool) -> jax.Array:
+    if any_beyond:
+        return rows_or_last(table, indices)
     return table.at[indices].get(mode="fill", fill_value=0)
+
+
+def rows_or_last(table: jax.Array, indices: jax.Array) -> jax.Array:
+    """Rows, the last one for an index beyond it; `table.at[indices]` would count from the end."""
+    dims = lax.GatherDimensionNumbers(
+        offset_dims=tuple(range(1, table.ndim)), collapsed_slice_dims=(0,), start_index_map=(0,)
+    )
+    return lax.gather(table, indices[:, None], dims, (1, *table.shape[1:]), mode="clip")

@@ -116,5 +116,7 @@ def first_places(
         count = jnp.asarray(first.shape[1], first.dtype)
         slots = jnp.where(rows < ends, first, count)
         rows = jnp.where(slots == lax.broadcasted_iota(slots.dtype, slots.shape, 1), rows, ends)
+        # Else XLA computes them again in each of several loops for each table, and compiles those.
+        slots, rows = lax.optimization_barrier((slots, rows))
         found |= {n: (slots[place], rows[place]) for place, n in enumerate(group)}
     return [found[n] for n in numbers]

@@ -360,13 +360,16 @@ def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
     return index_vectors(numbers, dims), windows
 
 
-def gather_rows(x: jax.Array, slices: IndexedSlices) -> jax.Array:
-    """The rows of a table or its state at the indices; 0 where an index counts for nothing."""
+def gather_rows(x: jax.Array, slices: IndexedSlices, *, any_beyond: bool = False) -> jax.Array:
+    """The rows of a table or its state at the indices; 0 where an index counts for nothing.
+
+    `any_beyond`: or any row there.
+    """
     if (sharding := slices.sharding) is not None:
         numbers = duplicates.counted(slices.indices, slices.num_rows)
         return exchange.gather(jnp.asarray(x), numbers, sharding)
     shape = (slices.num_rows, *slices.values.shape[1:])
-    return read_rows(jnp.asarray(x).reshape(shape), slices.indices)
+    return read_rows(jnp.asarray(x).reshape(shape), slices.indices, any_beyond=any_beyond)
 
 
 def put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:

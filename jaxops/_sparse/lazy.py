@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._sparse import absences, dependences, missed_steps, row_wise
+from jaxops._sparse import absences, dependences, jaxprs, missed_steps, row_rules, row_wise
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
 from jaxops._sparse.owner_rows import Rows, gather_rows, in_rounds, put_rows, sum_all_at_first
 
@@ -148,7 +148,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             absent = checked.absences(call, state, inputs, slices)
             inputs = absent.whole_caught_up(inputs, others)
 
-        update, scaled = _traced(call.update, gradients, slices, owners, inputs)
+        update, scaled, is_elementwise = _traced(call.update, gradients, slices, owners, inputs)
         shared = {
             n: sharding
             for n, g in slices.items()
@@ -160,7 +160,8 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             summed = [n for n in slices if n not in scaled]
             sums = sum_all_at_first([slices[n] for n in summed])
             slices = {**slices, **dict(zip(summed, sums, strict=True))}
-            rows = _gather(inputs, owners, slices)
+            # Where an index counts for nothing, no sum may get a row, and none is caught up.
+            rows = _gather(inputs, owners, slices, any_beyond=is_elementwise and absent is None)
             if absent is not None:
                 rows = absent.rows_caught_up(rows, slices)
             of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
@@ -240,15 +241,16 @@ def _traced(
     slices: Mapping[int, IndexedSlices],
     owners: Sequence[int | None],
     inputs: Sequence,
-) -> tuple[Callable, set[int]]:
-    """`update`, and the tables to whose rows it does nothing but add their gradient, scaled.
+) -> tuple[Callable, set[int], bool]:
+    """`update`, the tables to whose rows it only adds their gradient, scaled, and its elements.
 
-    In a table of 16 bits small updates that are added one by one would be rounded away.
+    In a table of 16 bits small updates that are added one by one would be rounded away. The third
+    result is whether each element of a row is computed by itself.
     """
     num = len(gradients)
     candidates = [n for n in slices if n not in owners[num:] and inputs[n].dtype.itemsize >= 4]
-    if not candidates:
-        return update, set()
+    if not slices:
+        return update, set(), False
 
     def update_rows(*arrays: Any) -> list:
         of_rows = dict(zip(slices, arrays, strict=False))
@@ -270,18 +272,37 @@ def _traced(
     try:
         program = jax.make_jaxpr(update_rows)(*arrays)
     except row_wise.LOOKS_AT_VALUES:  # as it may in an eager call
-        return update, set()
+        return update, set(), False
 
     def evaluate(gradients: Sequence, rows: Sequence) -> list:
         return jaxpr_as_fun(program)(*(gradients[n] for n in slices), *rows)
 
-    return evaluate, _only_scaled(program, list(slices), candidates, inputs)
+    scaled = _only_scaled(program, list(slices), candidates, inputs)
+    return evaluate, scaled, _is_elementwise(program)
 
 
-def _gather(inputs: Sequence, owners: Sequence[int | None], slices: Mapping[int, Rows]) -> list:
+def _is_elementwise(program: ClosedJaxpr) -> bool:
+    def is_so(eqn: JaxprEqn) -> bool:
+        if eqn.primitive.name in row_rules.CALLS:
+            return _is_elementwise(_jax_internals.body(eqn))
+        is_repeated = (
+            eqn.primitive.name == "broadcast_in_dim" and not jaxprs.type_of(eqn.invars[0]).shape
+        )
+        return is_repeated or eqn.primitive.name in row_rules.ELEMENTWISE
+
+    return all(map(is_so, program.jaxpr.eqns))
+
+
+def _gather(
+    inputs: Sequence,
+    owners: Sequence[int | None],
+    slices: Mapping[int, Rows],
+    *,
+    any_beyond: bool = False,
+) -> list:
     """The rows in `slices` of tables and of their states; other inputs as they are."""
     pairs = zip(inputs, owners, strict=True)
-    return [x if n is None else gather_rows(x, slices[n]) for x, n in pairs]
+    return [x if n is None else gather_rows(x, slices[n], any_beyond=any_beyond) for x, n in pairs]
 
 
 def _put(

@@ -72,10 +72,10 @@ def _parts_summed(slices: IndexedSlices) -> dict[str, jax.Array]:
     return {"values": slices.values, "indices": slices.indices}
 
 
-def gather_rows(x: jax.Array, rows: Rows) -> jax.Array:
+def gather_rows(x: jax.Array, rows: Rows, *, any_beyond: bool = False) -> jax.Array:
     """The rows of a table or its state, as `indexed_slices.gather_rows`."""
     if isinstance(rows, IndexedSlices):
-        return indexed_slices.gather_rows(x, rows)
+        return indexed_slices.gather_rows(x, rows, any_beyond=any_beyond)
     return rows.on_shards(lambda slices, x: indexed_slices.gather_rows(x, slices), x)
 
 

@@ -30,6 +30,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
+from jaxops._run import extents
 from jaxops._sparse import (
     delayed_calls,
     delayed_rules,
@@ -180,6 +181,8 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, outer: JaxprEqn | None = N
         if _ends_parts(eqn, inputs):
             inputs = [dense(x, memo) if is_part(x) else x for x in inputs]
         if any(map(has_table, inputs)):
+            if eqn.primitive is extents.guard_p:  # the identity, of a size that a `vmap` may make
+                return inputs
             body = _BODIES.get(eqn.primitive)
             if body is not None:
                 tables_only = [x if has_table(x) else dense(x, memo) for x in inputs]

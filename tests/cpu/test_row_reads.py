@@ -7,7 +7,8 @@ import pytest
 
 from jaxops._indexing.positions import read_rows
 
-TABLE = jnp.array([[1.5, -0.0], [np.inf, 2], [np.nan, 3]], jnp.float32)
+WIDTH = 60  # narrower rows are read without the form
+TABLE = jnp.tile(jnp.array([[1.5, -0.0], [np.inf, 2], [np.nan, 3]], jnp.float32), WIDTH // 2)
 PLACES = jnp.array([2, 3, 0, 1, 0], jnp.int32)  # 3 rows: row 3 is none
 EXPECTED = np.pad(np.asarray(TABLE), ((0, 1), (0, 0)))[np.asarray(PLACES)]
 
@@ -21,7 +22,8 @@ def test_against_numpy():
 
 @pytest.mark.parametrize("indices", [np.array([3, 3], np.int32), np.zeros(0, np.int32)], ids=len)
 def test_no_row_at_all(indices):
-    np.testing.assert_array_equal(jax.jit(read_rows)(TABLE, indices), np.zeros((len(indices), 2)))
+    rows = jax.jit(read_rows)(TABLE, indices)
+    np.testing.assert_array_equal(rows, np.zeros((len(indices), WIDTH)))
 
 
 def test_batched():
@@ -31,10 +33,19 @@ def test_batched():
 
 
 def test_transposed():
-    table = jnp.ones((3, 2))
+    table = jnp.ones((3, WIDTH))
     transposed = jax.linear_transpose(lambda t: read_rows(t, PLACES), table)
-    np.testing.assert_array_equal(transposed(jnp.ones((5, 2)))[0], [[2, 2], [1, 1], [1, 1]])
+    (sums,) = transposed(jnp.ones((5, WIDTH)))
+    np.testing.assert_array_equal(sums, np.outer([2, 1, 1], np.ones(WIDTH)))
 
 
-def test_integers_are_gathered():
-    assert " = read_rows" not in str(jax.make_jaxpr(read_rows)(jnp.arange(3), PLACES))
+@pytest.mark.parametrize("table", [TABLE > 0, TABLE[:, 1:]], ids=["booleans", "narrow"])
+def test_booleans_and_narrow_rows_are_gathered(table):
+    assert " = read_rows" not in str(jax.make_jaxpr(read_rows)(table, PLACES))
+
+
+@pytest.mark.parametrize("table", [TABLE, TABLE[:, 1:]], ids=["wide", "narrow"])
+def test_any_row_where_an_index_is_beyond(table):
+    rows = jax.jit(lambda t: read_rows(t, PLACES, any_beyond=True))(table)
+    inside = np.asarray(PLACES) < 3
+    np.testing.assert_array_equal(rows[inside], np.asarray(table)[np.asarray(PLACES)[inside]])
