@@ -49,10 +49,14 @@ test-large: $(STAMP)
 stress: $(STAMP)
 	$(BIN)/python -m pytest -m stress tests
 
+# Besides: calls as users write them, by two type checkers, and that every public name has a type.
 check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	$(BIN)/pyright --project tests/typing
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes jaxops --ignoreexternal
 
 # Every function against TensorFlow's, in calls that Hypothesis draws: see CONTRIBUTING.md.
 # EXAMPLES is their number for each function.
@@ -135,4 +139,4 @@ $(STAMP)-benchmarks: $(STAMP)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu build .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu build .mypy_cache .pytest_cache .ruff_cache

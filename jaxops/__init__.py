@@ -10,8 +10,10 @@ from jaxops import math as math
 from jaxops import nn as nn
 from jaxops import sparse as sparse
 from jaxops import strings as strings
+from jaxops import typing as typing
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._errors import typed_errors as typed_errors
+from jaxops._indexing.policy import Mode as Mode
 from jaxops._ops.band_part import matrix_band_part as matrix_band_part
 from jaxops._ops.band_part import matrix_transpose as matrix_transpose
 from jaxops._ops.bitcast import bitcast as bitcast
@@ -122,6 +124,136 @@ from jaxops._sparse.sharded_gather import sharded_gather as sharded_gather
 from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_and_grad
 
 __version__ = "0.1.0"
+
+# What `from jaxops import *` brings. Not `range` and `slice`, which would replace Python's own, and
+# not the modules, of which `math` would replace Python's and `nn` that of other libraries.
+__all__ = [
+    "IndexedSlices",
+    "LazyOptimizer",
+    "Mode",
+    "OutOfBoundsError",
+    "RaggedTensor",
+    "SparseTensor",
+    "StridedSliceSpec",
+    "TiedGradient",
+    "batch_gather",
+    "batch_to_space",
+    "batch_to_space_nd",
+    "bitcast",
+    "boolean_mask",
+    "broadcast_to",
+    "cast",
+    "clip_by_global_norm",
+    "concat",
+    "depth_to_space",
+    "dynamic_partition",
+    "dynamic_stitch",
+    "edit_distance",
+    "embedding_lookup",
+    "embedding_lookup_sparse",
+    "expand_dims",
+    "extract_image_patches",
+    "extract_patches",
+    "fill",
+    "gather",
+    "gather_nd",
+    "global_norm",
+    "guarantee_const",
+    "invert_permutation",
+    "lazy",
+    "matrix_band_part",
+    "matrix_diag",
+    "matrix_diag_part",
+    "matrix_set_diag",
+    "matrix_transpose",
+    "meshgrid",
+    "one_hot",
+    "pad",
+    "parallel_stack",
+    "pmean",
+    "psum",
+    "rank",
+    "repeat",
+    "required_space_to_batch_paddings",
+    "reshape",
+    "reverse",
+    "reverse_sequence",
+    "roll",
+    "safe_embedding_lookup_sparse",
+    "saturate_cast",
+    "scatter_nd",
+    "searchsorted",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "sequence_mask",
+    "setdiff1d",
+    "shape",
+    "shape_n",
+    "sharded_gather",
+    "size",
+    "space_to_batch",
+    "space_to_batch_nd",
+    "space_to_depth",
+    "sparse_segment_mean",
+    "sparse_segment_sqrt_n",
+    "sparse_segment_sum",
+    "sparse_value_and_grad",
+    "split",
+    "squeeze",
+    "stack",
+    "stop_gradient",
+    "strided_slice",
+    "strided_slice_spec",
+    "string_to_number",
+    "sum_stacked",
+    "tensor_diag",
+    "tensor_diag_part",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+    "tile",
+    "to_bfloat16",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+    "transpose",
+    "typed_errors",
+    "unique",
+    "unique_with_counts",
+    "unravel_index",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+    "unstack",
+    "where",
+]
+_NOT_BY_STAR = [
+    "compat",
+    "dtypes",
+    "image",
+    "linalg",
+    "math",
+    "nn",
+    "range",
+    "slice",
+    "sparse",
+    "strings",
+    "typing",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_NOT_BY_STAR, "__version__"]
+
 
 OutOfBoundsError.__module__ = "jaxops"  # where users find it; tracebacks print it
 typed_errors.__module__ = "jaxops"
