@@ -281,6 +281,7 @@ def keys_as_jaxs() -> None:
 # What is replaced in the text, and the function that looks.
 CASES = {
     "nothing": ([], all_as_ever),
+    "core": (["jax._src.core"], all_as_ever),
     "get_opaque_trace_state": (["get_opaque_trace_state"], eager),
     "batched_device_put": (["batched_device_put"], arrays),
     "enable_x64": (["committed, enable_x64"], arrays),

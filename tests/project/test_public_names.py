@@ -21,21 +21,43 @@ MODULES = sorted(
 )
 
 
+def path_of(name: str) -> Path:
+    path = PACKAGE.parent.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
 def defined(name: str) -> set[str]:
     """The names that the module defines, or imports to pass them on: `from x import y as y`."""
-    path = PACKAGE.parent.joinpath(*name.split("."))
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    tree = ast.parse(path_of(name).read_text())
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             found |= {alias.asname for alias in node.names if alias.asname}
-    for node in ast.parse(path.read_text()).body:
+    for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             found |= {target.id for target in targets if isinstance(target, ast.Name)}
     return {name for name in found if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_names_are_what_type_checkers_see(name):
+    """Also those of `jaxops` that are imported at their first use."""
+    module = importlib.import_module(name)
+    for node in ast.walk(ast.parse(path_of(name).read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.module is not None
+            for alias in node.names:
+                if alias.asname and not alias.asname.startswith("_"):
+                    found = importlib.import_module(node.module)
+                    assert getattr(module, alias.asname) is getattr(found, alias.name)
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'jaxops' has no attribute 'gathr'"):
+        _ = jaxops.gathr  # type: ignore[attr-defined]
 
 
 def test_all_public_modules_are_found():
