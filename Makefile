@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs bench bench-core bench-sparse clean
+.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs bench bench-core bench-sparse dist clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -15,9 +15,10 @@ demo: $(STAMP)
 # Each process has tests that stand together, which trace the same programs.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
-# What is soon done. XLA leaves optimizations out: see tests/fast.py.
+# What is soon done; of TESTS=tests/ops only. WITH="jax==0.10.0 jaxlib==0.10.0" sets the environment up
+# with other versions. XLA leaves optimizations out: see tests/fast.py.
 test: $(STAMP)
-	JAXOPS_TESTS_SOON=1 $(PYTEST)
+	JAXOPS_TESTS_SOON=1 $(PYTEST) $(TESTS)
 
 # The values of every op without the forms that programs for the CPU compute faster.
 test-without-forms: $(STAMP)
@@ -49,10 +50,14 @@ test-large: $(STAMP)
 stress: $(STAMP)
 	$(BIN)/python -m pytest -m stress tests
 
+# Besides: calls as users write them, by two type checkers, and that every public name has a type.
 check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	$(BIN)/pyright --project tests/typing
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes jaxops --ignoreexternal
 
 # Every function against TensorFlow's, in calls that Hypothesis draws: see CONTRIBUTING.md.
 # EXAMPLES is their number for each function.
@@ -113,7 +118,7 @@ bench-sparse: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' $(WITH)
 	touch $@
 
 $(PARITY_STAMP): pyproject.toml
@@ -134,5 +139,11 @@ $(STAMP)-benchmarks: $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable '.[benchmarks]'
 	touch $@
 
+# What is released, in `dist`: built and checked, and the wheel tried in empty environments, one for each
+# Python that this machine has with the oldest jax and with the newest. A TAG must be that of the version.
+dist: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	$(BIN)/python tests/distribution.py $(if $(TAG),--tag $(TAG))
+
 clean:
-	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu build .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu build dist .mypy_cache .pytest_cache .ruff_cache

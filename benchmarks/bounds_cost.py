@@ -18,6 +18,7 @@ import numpy as np
 from setting import tf, write_figures
 
 import jaxops
+from jaxops.typing import Mode
 
 
 def seconds_per_call(call: Callable[[], object], calls: int) -> float:
@@ -49,7 +50,7 @@ def compare(
     }
 
 
-def gather_rows(mode: str) -> Callable[[], jax.Array]:
+def gather_rows(mode: Mode) -> Callable[[], jax.Array]:
     """65,536 rows of 512 bytes, from a table of as many."""
     rng = np.random.default_rng(0)
     table = jnp.asarray(rng.normal(size=(65_536, 128)), jnp.float32)

@@ -1,17 +1,13 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from jaxops import _cpu as _cpu  # the forms that programs for the CPU compute faster
 from jaxops import _cuda as _cuda  # and those for a GPU
-from jaxops import compat as compat
-from jaxops import dtypes as dtypes  # the functions once more, where TensorFlow has them
-from jaxops import image as image
-from jaxops import linalg as linalg
-from jaxops import math as math
-from jaxops import nn as nn
-from jaxops import sparse as sparse
-from jaxops import strings as strings
 from jaxops._errors import OutOfBoundsError as OutOfBoundsError
 from jaxops._errors import typed_errors as typed_errors
+from jaxops._indexing.policy import Mode as Mode
 from jaxops._ops.band_part import matrix_band_part as matrix_band_part
 from jaxops._ops.band_part import matrix_transpose as matrix_transpose
 from jaxops._ops.bitcast import bitcast as bitcast
@@ -26,10 +22,6 @@ from jaxops._ops.casting import to_int64 as to_int64
 from jaxops._ops.diagonals import matrix_diag as matrix_diag
 from jaxops._ops.diagonals import matrix_diag_part as matrix_diag_part
 from jaxops._ops.diagonals import matrix_set_diag as matrix_set_diag
-from jaxops._ops.edit_distance import edit_distance as edit_distance
-from jaxops._ops.embeddings import embedding_lookup as embedding_lookup
-from jaxops._ops.embeddings import embedding_lookup_sparse as embedding_lookup_sparse
-from jaxops._ops.embeddings import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from jaxops._ops.filling import broadcast_to as broadcast_to
 from jaxops._ops.filling import fill as fill
 from jaxops._ops.filling import range as range
@@ -51,7 +43,6 @@ from jaxops._ops.patches import extract_image_patches as extract_image_patches
 from jaxops._ops.patches import extract_patches as extract_patches
 from jaxops._ops.permutations import invert_permutation as invert_permutation
 from jaxops._ops.permutations import unravel_index as unravel_index
-from jaxops._ops.ragged import RaggedTensor as RaggedTensor
 from jaxops._ops.repeating import repeat as repeat
 from jaxops._ops.reversing import reverse as reverse
 from jaxops._ops.reversing import reverse_sequence as reverse_sequence
@@ -89,15 +80,10 @@ from jaxops._ops.space_to_batch import space_to_batch as space_to_batch
 from jaxops._ops.space_to_batch import space_to_batch_nd as space_to_batch_nd
 from jaxops._ops.space_to_depth import depth_to_space as depth_to_space
 from jaxops._ops.space_to_depth import space_to_depth as space_to_depth
-from jaxops._ops.sparse_segments import sparse_segment_mean as sparse_segment_mean
-from jaxops._ops.sparse_segments import sparse_segment_sqrt_n as sparse_segment_sqrt_n
-from jaxops._ops.sparse_segments import sparse_segment_sum as sparse_segment_sum
-from jaxops._ops.sparse_tensor import SparseTensor as SparseTensor
 from jaxops._ops.stitch import dynamic_stitch as dynamic_stitch
 from jaxops._ops.strided_slice import StridedSliceSpec as StridedSliceSpec
 from jaxops._ops.strided_slice import strided_slice as strided_slice
 from jaxops._ops.strided_slice import strided_slice_spec as strided_slice_spec
-from jaxops._ops.string_to_number import string_to_number as string_to_number
 from jaxops._ops.tensor_diagonals import tensor_diag as tensor_diag
 from jaxops._ops.tensor_diagonals import tensor_diag_part as tensor_diag_part
 from jaxops._ops.unique import unique as unique
@@ -109,19 +95,220 @@ from jaxops._ops.unsorted_segments import unsorted_segment_prod as unsorted_segm
 from jaxops._ops.unsorted_segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from jaxops._ops.unsorted_segments import unsorted_segment_sum as unsorted_segment_sum
 from jaxops._ops.where import where as where
-from jaxops._sparse.gradients import clip_by_global_norm as clip_by_global_norm
-from jaxops._sparse.gradients import global_norm as global_norm
-from jaxops._sparse.gradients import pmean as pmean
-from jaxops._sparse.gradients import psum as psum
-from jaxops._sparse.gradients import sum_stacked as sum_stacked
-from jaxops._sparse.indexed_slices import IndexedSlices as IndexedSlices
-from jaxops._sparse.indexed_slices import TiedGradient as TiedGradient
-from jaxops._sparse.lazy import LazyOptimizer as LazyOptimizer
-from jaxops._sparse.lazy import lazy as lazy
-from jaxops._sparse.sharded_gather import sharded_gather as sharded_gather
-from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_and_grad
+
+if TYPE_CHECKING:  # imported by `__getattr__`, at their first use
+    from jaxops import compat as compat
+    from jaxops import dtypes as dtypes
+    from jaxops import image as image
+    from jaxops import linalg as linalg
+    from jaxops import math as math
+    from jaxops import nn as nn
+    from jaxops import sparse as sparse
+    from jaxops import strings as strings
+    from jaxops import testing as testing
+    from jaxops import typing as typing
+    from jaxops._ops.edit_distance import edit_distance as edit_distance
+    from jaxops._ops.embeddings import embedding_lookup as embedding_lookup
+    from jaxops._ops.embeddings import embedding_lookup_sparse as embedding_lookup_sparse
+    from jaxops._ops.embeddings import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+    from jaxops._ops.ragged import RaggedTensor as RaggedTensor
+    from jaxops._ops.sparse_segments import sparse_segment_mean as sparse_segment_mean
+    from jaxops._ops.sparse_segments import sparse_segment_sqrt_n as sparse_segment_sqrt_n
+    from jaxops._ops.sparse_segments import sparse_segment_sum as sparse_segment_sum
+    from jaxops._ops.sparse_tensor import SparseTensor as SparseTensor
+    from jaxops._ops.string_to_number import string_to_number as string_to_number
+    from jaxops._sparse.gradients import clip_by_global_norm as clip_by_global_norm
+    from jaxops._sparse.gradients import global_norm as global_norm
+    from jaxops._sparse.gradients import pmean as pmean
+    from jaxops._sparse.gradients import psum as psum
+    from jaxops._sparse.gradients import sum_stacked as sum_stacked
+    from jaxops._sparse.indexed_slices import IndexedSlices as IndexedSlices
+    from jaxops._sparse.indexed_slices import TiedGradient as TiedGradient
+    from jaxops._sparse.lazy import LazyOptimizer as LazyOptimizer
+    from jaxops._sparse.lazy import lazy as lazy
+    from jaxops._sparse.sharded_gather import sharded_gather as sharded_gather
+    from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_and_grad
 
 __version__ = "0.1.0"
+
+# What `from jaxops import *` brings. Not `range` and `slice`, which would replace Python's own, and
+# not the modules, of which `math` would replace Python's and `nn` that of other libraries.
+__all__ = [
+    "IndexedSlices",
+    "LazyOptimizer",
+    "Mode",
+    "OutOfBoundsError",
+    "RaggedTensor",
+    "SparseTensor",
+    "StridedSliceSpec",
+    "TiedGradient",
+    "batch_gather",
+    "batch_to_space",
+    "batch_to_space_nd",
+    "bitcast",
+    "boolean_mask",
+    "broadcast_to",
+    "cast",
+    "clip_by_global_norm",
+    "concat",
+    "depth_to_space",
+    "dynamic_partition",
+    "dynamic_stitch",
+    "edit_distance",
+    "embedding_lookup",
+    "embedding_lookup_sparse",
+    "expand_dims",
+    "extract_image_patches",
+    "extract_patches",
+    "fill",
+    "gather",
+    "gather_nd",
+    "global_norm",
+    "guarantee_const",
+    "invert_permutation",
+    "lazy",
+    "matrix_band_part",
+    "matrix_diag",
+    "matrix_diag_part",
+    "matrix_set_diag",
+    "matrix_transpose",
+    "meshgrid",
+    "one_hot",
+    "pad",
+    "parallel_stack",
+    "pmean",
+    "psum",
+    "rank",
+    "repeat",
+    "required_space_to_batch_paddings",
+    "reshape",
+    "reverse",
+    "reverse_sequence",
+    "roll",
+    "safe_embedding_lookup_sparse",
+    "saturate_cast",
+    "scatter_nd",
+    "searchsorted",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "sequence_mask",
+    "setdiff1d",
+    "shape",
+    "shape_n",
+    "sharded_gather",
+    "size",
+    "space_to_batch",
+    "space_to_batch_nd",
+    "space_to_depth",
+    "sparse_segment_mean",
+    "sparse_segment_sqrt_n",
+    "sparse_segment_sum",
+    "sparse_value_and_grad",
+    "split",
+    "squeeze",
+    "stack",
+    "stop_gradient",
+    "strided_slice",
+    "strided_slice_spec",
+    "string_to_number",
+    "sum_stacked",
+    "tensor_diag",
+    "tensor_diag_part",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+    "tile",
+    "to_bfloat16",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+    "transpose",
+    "typed_errors",
+    "unique",
+    "unique_with_counts",
+    "unravel_index",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+    "unstack",
+    "where",
+]
+_NOT_BY_STAR = [
+    "compat",
+    "dtypes",
+    "image",
+    "linalg",
+    "math",
+    "nn",
+    "range",
+    "slice",
+    "sparse",
+    "strings",
+    "testing",
+    "typing",
+]
+
+# What many programs do without, by its module. It would take as long to import as all the rest.
+_AT_FIRST_USE = {
+    "IndexedSlices": "jaxops._sparse.indexed_slices",
+    "LazyOptimizer": "jaxops._sparse.lazy",
+    "RaggedTensor": "jaxops._ops.ragged",
+    "SparseTensor": "jaxops._ops.sparse_tensor",
+    "TiedGradient": "jaxops._sparse.indexed_slices",
+    "clip_by_global_norm": "jaxops._sparse.gradients",
+    "compat": "jaxops",
+    "dtypes": "jaxops",
+    "edit_distance": "jaxops._ops.edit_distance",
+    "embedding_lookup": "jaxops._ops.embeddings",
+    "embedding_lookup_sparse": "jaxops._ops.embeddings",
+    "global_norm": "jaxops._sparse.gradients",
+    "image": "jaxops",
+    "lazy": "jaxops._sparse.lazy",
+    "linalg": "jaxops",
+    "math": "jaxops",
+    "nn": "jaxops",
+    "pmean": "jaxops._sparse.gradients",
+    "psum": "jaxops._sparse.gradients",
+    "safe_embedding_lookup_sparse": "jaxops._ops.embeddings",
+    "sharded_gather": "jaxops._sparse.sharded_gather",
+    "sparse": "jaxops",
+    "sparse_segment_mean": "jaxops._ops.sparse_segments",
+    "sparse_segment_sqrt_n": "jaxops._ops.sparse_segments",
+    "sparse_segment_sum": "jaxops._ops.sparse_segments",
+    "sparse_value_and_grad": "jaxops._sparse.value_and_grad",
+    "string_to_number": "jaxops._ops.string_to_number",
+    "strings": "jaxops",
+    "sum_stacked": "jaxops._sparse.gradients",
+    "testing": "jaxops",
+    "typing": "jaxops",
+}
+
+
+if not TYPE_CHECKING:  # to whom it would say that every name is there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _AT_FIRST_USE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = _AT_FIRST_USE[name]
+        is_module = home == __name__
+        found = importlib.import_module(f"{home}.{name}" if is_module else home)
+        value = found if is_module else getattr(found, name)
+        globals()[name] = value  # from now on it is found at once
+        return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_NOT_BY_STAR, "__version__"]
+
 
 OutOfBoundsError.__module__ = "jaxops"  # where users find it; tracebacks print it
 typed_errors.__module__ = "jaxops"

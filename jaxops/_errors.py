@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import jax
 import numpy as np
@@ -73,7 +73,7 @@ class OutOfBoundsError(IndexError):
         self.where = where
         self.name = name
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # BaseException would pickle only `args`, which `__init__` does not accept.
         fields = (self.operation, self.position, self.index, self.bound, self.where, self.name)
         return OutOfBoundsError, (self.args[0], *fields)

@@ -11,10 +11,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
 from jaxops import _jax_internals
+from jaxops._jax_internals import Primitive
 from jaxops._primitives import linear_primitive, map_over, varying_alike
 
 

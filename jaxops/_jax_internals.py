@@ -14,14 +14,24 @@ import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.extend.core import ClosedJaxpr, DebugInfo, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+
+if TYPE_CHECKING:  # see `_of_core`
+    from jax.extend.core import (
+        ClosedJaxpr,
+        DebugInfo,
+        Jaxpr,
+        JaxprEqn,
+        Literal,
+        Primitive,
+        jaxpr_as_fun,
+    )
 
 
 def _find(path: str) -> Any:
@@ -39,6 +49,25 @@ def _read(x: Any, path: str) -> Any:
     for name in path.split("."):
         x = getattr(x, name, None)
     return x
+
+
+def _of_core(name: str) -> Any:
+    """A name of `jax.extend.core`, without an import of `jax.extend` where JAX is as it was.
+
+    That imports pallas, which takes longer than to import jaxops, and which few programs need.
+    """
+    return getattr(_find("jax._src.core"), name, None) or _find(f"jax.extend.core.{name}")
+
+
+if not TYPE_CHECKING:
+    DebugInfo = _of_core("DebugInfo")
+    Jaxpr = _of_core("Jaxpr")
+    # One class since jax 0.12.
+    ClosedJaxpr = Jaxpr if hasattr(Jaxpr, "consts") else _of_core("ClosedJaxpr")
+    JaxprEqn = _of_core("JaxprEqn")
+    Literal = _of_core("Literal")
+    Primitive = _of_core("Primitive")
+    jaxpr_as_fun = _of_core("jaxpr_as_fun")
 
 
 # --- arrays, and whether they are traced ---
@@ -61,7 +90,7 @@ def is_concrete(x: object) -> bool:
 
 
 # Without this name each state is a new object, and none is that of eager execution.
-_trace_state = _find("jax.extend.core.get_opaque_trace_state") or object
+_trace_state = _of_core("get_opaque_trace_state") or object
 
 # The trace state of plain eager execution. `ensure_compile_time_eval` makes it right even when
 # this module is first imported inside a function that is being traced.
@@ -160,10 +189,6 @@ def bools_like(aval: Any) -> Any:
 
 # --- checkify ---
 
-_checkify_rules = _find("jax._src.checkify.error_checks")
-_check = _find("jax.experimental.checkify.check")
-_user_checks = _find("jax.experimental.checkify.user_checks")
-
 
 def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
     """Makes `checkify.checkify` turn `primitive` into a functional error.
@@ -176,7 +201,10 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
     Without the names no rule is registered. `checkify` then leaves the primitive as it is, which
     raises where it raises without `checkify`.
     """
-    if _checkify_rules is None or _check is None or _user_checks is None:
+    rules = _find("jax._src.checkify.error_checks")
+    user_checks = _find("jax.experimental.checkify.user_checks")
+    check_that = _find("jax.experimental.checkify.check")
+    if rules is None or user_checks is None or check_that is None:
         return
 
     def rule(*context_and_operands, **params):
@@ -184,16 +212,16 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
         # The check is made whichever errors the caller asked for: without it `lax` would clamp the
         # index.
         context = [
-            c | _user_checks if isinstance(c, frozenset) else c for c in context_and_operands[:-1]
+            c | user_checks if isinstance(c, frozenset) else c for c in context_and_operands[:-1]
         ]
 
         def check(operand):
             ok, fmt, values = out_of_bounds(operand, **params)
-            _check(ok, fmt, *values)
+            check_that(ok, fmt, *values)
 
         closed = jax.make_jaxpr(check)(operand)
         *before, check_eqn = closed.jaxpr.eqns
-        if check_eqn.primitive not in _checkify_rules:
+        if check_eqn.primitive not in rules:
             raise NotImplementedError(
                 "jaxops: jax.experimental.checkify must have a rule for the primitive of "
                 f"checkify.check, {check_eqn.primitive.name}; that of jax {jax.__version__} has "
@@ -201,12 +229,12 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
             )
         inputs, constants = closed.jaxpr.invars, _constants(closed)
         operands_of_check = program_of("check", before, inputs, check_eqn.invars, constants)
-        error, _ = _checkify_rules[check_eqn.primitive](
+        error, _ = rules[check_eqn.primitive](
             *context, *jaxpr_as_fun(operands_of_check)(operand), **_params(check_eqn)
         )
         return error, operand
 
-    _checkify_rules[primitive] = rule
+    rules[primitive] = rule
 
 
 # --- enclosing control flow ---
@@ -499,7 +527,9 @@ def traceback_filtering() -> str | None:
     return _read(jax.config, "jax_traceback_filtering")
 
 
-_register_exclusion = _find("jax.extend.source_info_util.register_exclusion")
+_register_exclusion = _find("jax._src.source_info_util.register_exclusion") or _find(
+    "jax.extend.source_info_util.register_exclusion"  # imports pallas, as stands at `_of_core`
+)
 if _register_exclusion is not None:
     # JAX attributes an equation, and what XLA makes of it, to the line of the caller's code.
     # Without the name it is a line of this package.

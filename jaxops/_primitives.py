@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
+from jaxops._jax_internals import Primitive
 
 
 def linear_primitive(

@@ -17,3 +17,7 @@ __all__ = [
     "tensor_diag",
     "tensor_diag_part",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

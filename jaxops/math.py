@@ -12,3 +12,22 @@ from jaxops._ops.unsorted_segments import unsorted_segment_min as unsorted_segme
 from jaxops._ops.unsorted_segments import unsorted_segment_prod as unsorted_segment_prod
 from jaxops._ops.unsorted_segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from jaxops._ops.unsorted_segments import unsorted_segment_sum as unsorted_segment_sum
+
+__all__ = [
+    "invert_permutation",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

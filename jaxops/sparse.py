@@ -6,3 +6,7 @@ from jaxops._ops.sparse_segments import sparse_segment_sum as segment_sum
 from jaxops._ops.sparse_tensor import SparseTensor as SparseTensor
 
 __all__ = ["SparseTensor", "segment_mean", "segment_sqrt_n", "segment_sum"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,5 +1,9 @@
 """The functions that TensorFlow has in `tf.strings`."""
 
-from jaxops._ops.string_to_number import string_to_number
+from jaxops._ops.string_to_number import string_to_number as to_number
 
-to_number = string_to_number
+__all__ = ["to_number"]
+
+
+def __dir__() -> list[str]:
+    return __all__

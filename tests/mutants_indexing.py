@@ -36,6 +36,11 @@ MUTANTS = {
     ],
     "_indexing/check": [
         (
+            "    _register_checkify_rule()\n    return indices",
+            "    return indices",
+            "test_check.py -k 'test_checkify and gather'",
+        ),
+        (
             '_lower(ctx, indices, **params) if params["mode"] == "error" else',
             '_lower(ctx, indices, **params) if params["mode"] == "never" else',
             "test_lowered.py -k mode_error",
@@ -648,7 +653,7 @@ MUTANTS = {
             "test_value_and_grad.py -k 'platform_dependent'",
         ),
         (
-            "if check_eqn.primitive not in _checkify_rules:",
+            "if check_eqn.primitive not in rules:",
             "if False:",
             "test_jax_internals.py -k checkify_without",
         ),
@@ -678,7 +683,7 @@ MUTANTS = {
             "test_jax_internals.py -k without_its_place",
         ),
         (
-            "c | _user_checks if",
+            "c | user_checks if",
             "c if",
             "test_check.py -k checkify_of_other",
         ),

@@ -22,7 +22,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import Primitive
 from jax.interpreters import batching, mlir
 
 from jaxops import _call_sites, _jax_internals
@@ -31,6 +30,7 @@ from jaxops._errors import OutOfBoundsError, brief, remember
 from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
 from jaxops._indexing.raising import raise_from_program
 from jaxops._indexing.specs import IndexSpec
+from jaxops._jax_internals import Primitive
 
 # Eager calls run one compiled function that returns its flags instead of raising from inside.
 _flags: contextvars.ContextVar[list | None] = contextvars.ContextVar("jaxops_flags", default=None)
@@ -162,6 +162,7 @@ def _check_eagerly(indices, *, spec, mode, axes, site):
 
 @check_p.def_abstract_eval
 def _check_abstract_eval(indices, *, spec, mode, axes, site):
+    _register_checkify_rule()
     return indices
 
 
@@ -283,4 +284,7 @@ def _functional_error(indices, *, spec: IndexSpec, mode, axes, site: CallSite):
     return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec)
 
 
-_jax_internals.register_checkify_rule(check_p, _functional_error)
+@functools.cache
+def _register_checkify_rule() -> None:
+    """Called before the check stands in any program: `checkify` takes long to import."""
+    _jax_internals.register_checkify_rule(check_p, _functional_error)

@@ -16,7 +16,6 @@ import math
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _symbolic
@@ -30,6 +29,7 @@ from jaxops._indexing.dimension_numbers import (
     row_numbers,
     scatter_windows,
 )
+from jaxops._jax_internals import Primitive
 from jaxops._primitives import type_of_result, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP

@@ -12,7 +12,7 @@ index is taken. "promise_in_bounds": the caller answers for it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import jax
 import jax.numpy as jnp
@@ -25,10 +25,16 @@ from jaxops._indexing.bounds import in_bounds, limits_of, negative_if_ignored
 from jaxops._indexing.index_dtypes import are_long, from_the_end, narrow, over_components, widen
 from jaxops._indexing.specs import IndexSpec
 
-MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
+Mode: TypeAlias = Literal["device", "error", "fill", "clip", "wrap", "promise_in_bounds"]
+MODES: tuple[str, ...] = get_args(Mode)
 _SET_OF_MODES = frozenset(MODES)  # compares by hash first; arrays compare element by element
 # What TensorFlow's `bad_indices_policy` asks for; "" leaves it to `mode`.
-_MODE_OF_POLICY = {"": "", "DEFAULT": "device", "ERROR": "error", "IGNORE": "fill"}
+_MODE_OF_POLICY: dict[str, Mode | Literal[""]] = {
+    "": "",
+    "DEFAULT": "device",
+    "ERROR": "error",
+    "IGNORE": "fill",
+}
 
 
 class Resolved(NamedTuple):
@@ -47,7 +53,7 @@ def check_mode(op: str, mode: object) -> None:
         raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {brief(mode)}")
 
 
-def mode_of_policy(op: str, bad_indices_policy: object, mode: Any) -> str:
+def mode_of_policy(op: str, bad_indices_policy: object, mode: Any) -> Mode:
     """The mode that TensorFlow's argument stands for, where `mode` says no other."""
     if not isinstance(bad_indices_policy, str) or bad_indices_policy not in _MODE_OF_POLICY:
         kind = ValueError if isinstance(bad_indices_policy, str) else TypeError

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import jax
-from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
 from jaxops import _errors, _jax_internals
+from jaxops._jax_internals import Primitive
 
 raise_p = Primitive("raise_out_of_bounds")
 raise_p.multiple_results = True

@@ -15,6 +15,7 @@ import numpy as np
 from jax.export import is_symbolic_dim
 
 from jaxops._indexing import check, policy
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec
 
 _INT32_MAX = 2**31 - 1
@@ -50,7 +51,7 @@ def num_elements(
     return NumElements(op, limits, noun, is_list, drops)
 
 
-def mode_of_size(op: str, mode: str, size: object, return_size: bool = False) -> str:
+def mode_of_size(op: str, mode: Mode, size: object, return_size: bool = False) -> Mode:
     """The mode that applies, in functions where `mode` is about `size` alone."""
     policy.check_mode(op, mode)
     if mode in ("clip", "wrap"):

@@ -21,7 +21,8 @@ class IndexSpec:
     """Bounds of the index vectors in `indices[..., K]`; component `k` lies in `[0, limits[k])`.
 
     Static and hashable: it travels as a parameter of a primitive. Subclasses word the error, and
-    state the rules in which functions of TensorFlow differ.
+    state the rules in which functions of TensorFlow differ. Those without fields of their own are
+    made no dataclasses again, which would take a tenth of the time to import jaxops.
     """
 
     operation: str
@@ -73,7 +74,6 @@ def _place(position: tuple[int, ...], arg: str = "indices") -> str:
     return f"{arg}[{_join(position)}]" if position else arg
 
 
-@dataclasses.dataclass(frozen=True)
 class ScalarIndex(IndexSpec):
     """`gather`: each index selects along one axis."""
 
@@ -84,7 +84,6 @@ class ScalarIndex(IndexSpec):
         return message, position, index[0], self.limits[0]
 
 
-@dataclasses.dataclass(frozen=True)
 class RowIndex(ScalarIndex):
     """`sparse_segment_*`: looked at also where rows have no elements."""
 
@@ -175,7 +174,6 @@ class BandWidth(IndexSpec):
         return f"{message}; received {width}", position, width, limit
 
 
-@dataclasses.dataclass(frozen=True)
 class PartitionNumber(IndexSpec):
     """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
 
@@ -184,7 +182,6 @@ class PartitionNumber(IndexSpec):
         return message, position, index[0], self.limits[0]
 
 
-@dataclasses.dataclass(frozen=True)
 class RepeatCount(IndexSpec):
     """`repeat`: how often a slice is repeated is no index, but as an index not negative."""
 
@@ -195,7 +192,6 @@ class RepeatCount(IndexSpec):
         return message, position, index[0], self.limits[0]
 
 
-@dataclasses.dataclass(frozen=True)
 class PermutationEntry(IndexSpec):
     """`invert_permutation`: a number, and whether it stands in `x` before as well (0 or 1)."""
 
@@ -272,7 +268,6 @@ class RowPartition(IndexSpec):
         return f"row_splits[{k}] = {number} is less than the one before, {number - step}"
 
 
-@dataclasses.dataclass(frozen=True)
 class UnsortedSegmentIds(IndexSpec):
     """`unsorted_segment_*`: the number of the segment that a slice belongs to."""
 

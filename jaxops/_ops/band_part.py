@@ -10,14 +10,14 @@ from jax.core import Tracer
 
 from jaxops._indexing import policy
 from jaxops._indexing.specs import BandWidth
-from jaxops._run.arguments import Arrayable, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, check_bool, static_int
 from jaxops._run.dispatch import run
 
 
 def matrix_band_part(
-    input: Arrayable,
-    num_lower: int | jax.Array,
-    num_upper: int | jax.Array,
+    input: ArrayLike,
+    num_lower: ArrayLike,
+    num_upper: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:
     """Matrices with 0 in all elements outside a band about the diagonal.
@@ -90,7 +90,7 @@ def _within(distance, number, dim, op, arg, mode):
 
 
 def matrix_transpose(
-    a: Arrayable, name: str | None = "matrix_transpose", conjugate: bool = False
+    a: ArrayLike, name: str | None = "matrix_transpose", conjugate: bool = False
 ) -> jax.Array:
     """Swaps the last two dimensions of `a`.
 

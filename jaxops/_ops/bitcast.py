@@ -10,11 +10,11 @@ from jax.typing import DTypeLike
 
 from jaxops import _symbolic
 from jaxops._ops.casting import check_numeric, is_complex, run_from_true_values, static_dtype
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 
 
-def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.Array:
+def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.Array:
     """Reads the bits of the elements as elements of another dtype.
 
     Follows `tf.bitcast`. Differs from it in: 8-bit floats and 4-bit integers are taken too.

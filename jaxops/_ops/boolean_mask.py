@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, check_bool, static_int
 from jaxops._run.dispatch import run
 
 _NOUN = "true values of mask"
 
 
+@overload
 def boolean_mask(
-    tensor: Arrayable,
-    mask: Arrayable,
+    tensor: ArrayLike,
+    mask: ArrayLike,
     axis: int | None = None,
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
+) -> jax.Array: ...
+
+
+@overload
+def boolean_mask(
+    tensor: ArrayLike,
+    mask: ArrayLike,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+) -> tuple[jax.Array, jax.Array]: ...
+
+
+def boolean_mask(
+    tensor: ArrayLike,
+    mask: ArrayLike,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
     return_size: bool = False,
-    mode: str = "device",
-) -> Any:
+    mode: Mode = "device",
+) -> jax.Array | tuple[jax.Array, jax.Array]:
     """Keeps the elements, or slices, of `tensor` where `mask` is true, in row-major order.
 
     Follows `tf.boolean_mask`. Differs from it in: a traced mask needs a static `size`; a negative
@@ -102,7 +132,7 @@ def boolean_mask(
 
 
 @without_frames
-def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode):
+def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode) -> Any:
     """The result for a concrete mask; `size` for strings only."""
     known = on_host.concrete(mask, op, "mask")
     if known is None:

@@ -13,11 +13,11 @@ from jax.typing import DTypeLike
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 
 
-def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
+def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """Converts to `dtype`: towards zero from float to integer, modulo 2^n from integer to integer.
 
     Follows `tf.cast`. Differs from it in: a Python number is converted from the value it has, not
@@ -58,7 +58,7 @@ def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     return run_from_true_values(op, _cast, x, "x", name, dtype=static_dtype(dtype, op, "dtype"))
 
 
-def saturate_cast(value: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
+def saturate_cast(value: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """Clamps to the range of `dtype`, then casts.
 
     Follows `tf.saturate_cast`. Differs from it in: values of uint32, uint64, 4-bit integers and
@@ -102,7 +102,7 @@ def saturate_cast(value: Arrayable, dtype: DTypeLike, name: str | None = None) -
     return run_from_true_values(op, _saturate_cast, value, "value", name, dtype=dtype)
 
 
-def to_double(x: Arrayable, name: str | None = None) -> jax.Array:
+def to_double(x: ArrayLike, name: str | None = None) -> jax.Array:
     """`cast(x, "float64")`. Needs x64.
 
     Follows `tf.compat.v1.to_double`. Differs from it in: as `cast`.
@@ -131,7 +131,7 @@ def to_double(x: Arrayable, name: str | None = None) -> jax.Array:
     return _to("to_double", x, np.float64, name)
 
 
-def to_float(x: Arrayable, name: str | None = None) -> jax.Array:
+def to_float(x: ArrayLike, name: str | None = None) -> jax.Array:
     """`cast(x, "float32")`.
 
     Follows `tf.compat.v1.to_float`. Differs from it in: as `cast`.
@@ -158,7 +158,7 @@ def to_float(x: Arrayable, name: str | None = None) -> jax.Array:
     return _to("to_float", x, np.float32, name)
 
 
-def to_bfloat16(x: Arrayable, name: str | None = None) -> jax.Array:
+def to_bfloat16(x: ArrayLike, name: str | None = None) -> jax.Array:
     """`cast(x, "bfloat16")`.
 
     Follows `tf.compat.v1.to_bfloat16`. Differs from it in: as `cast`.
@@ -185,7 +185,7 @@ def to_bfloat16(x: Arrayable, name: str | None = None) -> jax.Array:
     return _to("to_bfloat16", x, jnp.bfloat16, name)
 
 
-def to_int32(x: Arrayable, name: str | None = None) -> jax.Array:
+def to_int32(x: ArrayLike, name: str | None = None) -> jax.Array:
     """`cast(x, "int32")`.
 
     Follows `tf.compat.v1.to_int32`. Differs from it in: as `cast`.
@@ -212,7 +212,7 @@ def to_int32(x: Arrayable, name: str | None = None) -> jax.Array:
     return _to("to_int32", x, np.int32, name)
 
 
-def to_int64(x: Arrayable, name: str | None = None) -> jax.Array:
+def to_int64(x: ArrayLike, name: str | None = None) -> jax.Array:
     """`cast(x, "int64")`. Needs x64.
 
     Follows `tf.compat.v1.to_int64`. Differs from it in: as `cast`.
@@ -241,7 +241,7 @@ def to_int64(x: Arrayable, name: str | None = None) -> jax.Array:
     return _to("to_int64", x, np.int64, name)
 
 
-def _to(op: str, x: Arrayable, dtype: DTypeLike, name: str | None) -> jax.Array:
+def _to(op: str, x: ArrayLike, dtype: DTypeLike, name: str | None) -> jax.Array:
     return run_from_true_values(
         op, _cast, x, "x", name, dtype=static_dtype(dtype, op, "the result")
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -11,7 +10,8 @@ import numpy as np
 from jax import lax
 
 from jaxops._run.arguments import (
-    Arrayable,
+    ArrayLike,
+    Ints,
     brief,
     is_scalar,
     refuse_traced,
@@ -52,12 +52,12 @@ class _Band(NamedTuple):
 
 
 def matrix_diag(
-    diagonal: Arrayable,
+    diagonal: ArrayLike,
     name: str | None = "diag",
-    k: int | Sequence[int] = 0,
+    k: int | Ints = 0,
     num_rows: int = -1,
     num_cols: int = -1,
-    padding_value: Arrayable = 0,
+    padding_value: ArrayLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> jax.Array:
     """Matrices with given diagonals, and `padding_value` elsewhere.
@@ -141,10 +141,10 @@ def _matrix_diag(diagonal, *, op, k, num_rows, num_cols, align, padding_value=No
 
 
 def matrix_diag_part(
-    input: Arrayable,
+    input: ArrayLike,
     name: str | None = "diag_part",
-    k: int | Sequence[int] = 0,
-    padding_value: Arrayable = 0,
+    k: int | Ints = 0,
+    padding_value: ArrayLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> jax.Array:
     """Diagonals of matrices.
@@ -211,10 +211,10 @@ def _matrix_diag_part(input, *, op, k, align, padding_value=None):
 
 
 def matrix_set_diag(
-    input: Arrayable,
-    diagonal: Arrayable,
+    input: ArrayLike,
+    diagonal: ArrayLike,
     name: str | None = "set_diag",
-    k: int | Sequence[int] = 0,
+    k: int | Ints = 0,
     align: str = "RIGHT_LEFT",
 ) -> jax.Array:
     """Matrices with other diagonals.

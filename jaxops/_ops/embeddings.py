@@ -12,21 +12,22 @@ from jax import lax
 from jaxops._errors import without_frames
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
-from jaxops._run.arguments import Arrayable, brief, check_bool, refuse_traced, static_int, to_numpy
+from jaxops._run.arguments import ArrayLike, brief, check_bool, refuse_traced, static_int, to_numpy
 from jaxops._run.dispatch import run
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
 
 def embedding_lookup(
-    params: Arrayable | Sequence[Arrayable],
-    ids: Arrayable,
+    params: ArrayLike | Sequence[ArrayLike],
+    ids: ArrayLike,
     max_norm: float | None = None,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Rows of a table, one for each id.
@@ -84,7 +85,7 @@ def embedding_lookup(
 
 
 def embedding_lookup_sparse(
-    params: Arrayable | Sequence[Arrayable],
+    params: ArrayLike | Sequence[ArrayLike],
     sp_ids: SparseTensor,
     sp_weights: SparseTensor | None,
     combiner: str | None = None,
@@ -92,7 +93,7 @@ def embedding_lookup_sparse(
     name: str | None = None,
     allow_fast_lookup: bool = False,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Rows of a table, summed or averaged over the ids in each row of a sparse matrix.
@@ -153,7 +154,7 @@ def embedding_lookup_sparse(
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Arrayable | Sequence[Arrayable],
+    embedding_weights: ArrayLike | Sequence[ArrayLike],
     sparse_ids: SparseTensor,
     sparse_weights: SparseTensor | None = None,
     combiner: str = "mean",
@@ -162,7 +163,7 @@ def safe_embedding_lookup_sparse(
     name: str | None = None,
     allow_fast_lookup: bool = False,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """`embedding_lookup_sparse` without ids that are negative, and with a row for none at all.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,7 +13,8 @@ from jax.typing import DTypeLike
 
 from jaxops._ops.casting import static_dtype
 from jaxops._run.arguments import (
-    Arrayable,
+    ArrayLike,
+    Ints,
     as_tensorflow_takes,
     brief,
     check_addressable,
@@ -26,9 +26,7 @@ from jaxops._run.arguments import (
 from jaxops._run.dispatch import run
 
 
-def fill(
-    dims: Sequence[int], value: Arrayable, name: str | None = None, layout: None = None
-) -> jax.Array:
+def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = None) -> jax.Array:
     """An array with `value` in every element.
 
     Follows `tf.fill`. Differs from it in: `dims` is a vector, and `value` a scalar, where
@@ -77,7 +75,7 @@ def _fill(value, *, op, shape):
     return jnp.broadcast_to(value, shape)
 
 
-def broadcast_to(input: Arrayable, shape: Sequence[int], name: str | None = None) -> jax.Array:
+def broadcast_to(input: ArrayLike, shape: Ints, name: str | None = None) -> jax.Array:
     """Copies `input` along dimensions of size 1, and along new ones in front.
 
     Follows `tf.broadcast_to`. Differs from it in: nothing.
@@ -129,9 +127,9 @@ _NUMBERS.insert(3, np.dtype(jnp.bfloat16))
 
 
 def range(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
+    start: ArrayLike,
+    limit: ArrayLike | None = None,
+    delta: ArrayLike = 1,
     dtype: DTypeLike | None = None,
     name: str | None = "range",
 ) -> jax.Array:

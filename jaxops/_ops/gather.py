@@ -7,22 +7,23 @@ import numpy as np
 
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
-from jaxops._run.arguments import Arrayable, brief, check_bool, is_static_int, static_int
+from jaxops._run.arguments import ArrayLike, brief, check_bool, is_static_int, static_int
 from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
 
 def gather(
-    params: Arrayable,
-    indices: Arrayable,
+    params: ArrayLike,
+    indices: ArrayLike,
     validate_indices: bool | None = None,
     axis: int | None = None,
     batch_dims: int = 0,
     name: str | None = None,
     *,
-    mode: str = "device",
-    fill_value: Arrayable | None = None,
+    mode: Mode = "device",
+    fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
 ) -> jax.Array:
@@ -105,12 +106,12 @@ def gather(
 
 
 def batch_gather(
-    params: Arrayable,
-    indices: Arrayable,
+    params: ArrayLike,
+    indices: ArrayLike,
     name: str | None = None,
     *,
-    mode: str = "device",
-    fill_value: Arrayable | None = None,
+    mode: Mode = "device",
+    fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
 ) -> jax.Array:
@@ -164,14 +165,14 @@ def batch_gather(
 
 
 def gather_nd(
-    params: Arrayable,
-    indices: Arrayable,
+    params: ArrayLike,
+    indices: ArrayLike,
     batch_dims: int = 0,
     name: str | None = None,
     bad_indices_policy: str = "",
     *,
-    mode: str = "device",
-    fill_value: Arrayable | None = None,
+    mode: Mode = "device",
+    fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
 ) -> jax.Array:

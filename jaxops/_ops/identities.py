@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax
 from jax import lax
 
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 
 
-def stop_gradient(input: Arrayable, name: str | None = None) -> jax.Array:
+def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`input`, through which no gradient flows.
 
     Follows `tf.stop_gradient`. Differs from it in: nothing.
@@ -42,7 +42,7 @@ def _stop_gradient(input, *, op):
     return lax.stop_gradient(input)
 
 
-def guarantee_const(input: Arrayable, name: str | None = None) -> jax.Array:
+def guarantee_const(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`input`. TensorFlow computes ahead what depends on such values; `jax.jit` needs no hint.
 
     Follows `tf.guarantee_const`. Differs from it in: there is a gradient.

@@ -15,7 +15,7 @@ from jax import lax
 from jaxops._indexing.pieces import are_too_many, concatenate, split_into
 from jaxops._run.arguments import (
     STATIC_HINT,
-    Arrayable,
+    ArrayLike,
     brief,
     canonical_axis,
     check_numeric_or_bool,
@@ -34,8 +34,8 @@ _SPLIT_HINT = f"jaxops.dynamic_partition(size=) takes traced numbers of pieces; 
 
 
 def split(
-    value: Arrayable,
-    num_or_size_splits: Arrayable,
+    value: ArrayLike,
+    num_or_size_splits: ArrayLike,
     axis: int = 0,
     num: int | None = None,
     name: str | None = None,
@@ -123,7 +123,7 @@ def _split(value, *, op, count, sizes, axis):
 
 
 def concat(
-    values: Sequence[Arrayable] | Arrayable,
+    values: Sequence[ArrayLike] | ArrayLike,
     axis: int | Sequence[int],
     name: str | None = None,
     *,
@@ -228,7 +228,7 @@ def _equal_but_for(axis: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def stack(
-    values: Sequence[Arrayable] | Arrayable,
+    values: Sequence[ArrayLike] | ArrayLike,
     axis: int = 0,
     name: str | None = None,
     *,
@@ -276,7 +276,7 @@ def stack(
 
 
 def parallel_stack(
-    values: Sequence[Arrayable] | Arrayable, name: str | None = "parallel_stack"
+    values: Sequence[ArrayLike] | ArrayLike, name: str | None = "parallel_stack"
 ) -> jax.Array:
     """`stack(values)`. XLA copies all values at once, as TensorFlow does by this function only.
 
@@ -337,7 +337,7 @@ def _stack_rows(values, *, op, axis):
 
 
 def unstack(
-    value: Arrayable, num: int | None = None, axis: int = 0, name: str | None = None
+    value: ArrayLike, num: int | None = None, axis: int = 0, name: str | None = None
 ) -> list[jax.Array]:
     """Takes `value` apart along `axis`, which its pieces do not have.
 
@@ -395,8 +395,8 @@ def _unstack(value, *, op, num, axis):
 
 
 def tile(
-    input: Arrayable,
-    multiples: Arrayable,
+    input: ArrayLike,
+    multiples: ArrayLike,
     name: str | None = None,
     *,
     out_sharding: OutSharding = None,

@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxops import _symbolic
 from jaxops._indexing import index_dtypes
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
-from jaxops._run.arguments import Arrayable, static_dim, static_int
+from jaxops._run.arguments import ArrayLike, static_dim, static_int
 from jaxops._run.dispatch import run
 
 
+@overload
 def one_hot(
-    indices: Arrayable,
+    indices: ArrayLike,
     depth: int,
-    on_value: Arrayable | None = None,
-    off_value: Arrayable | None = None,
+    on_value: str | bytes,
+    off_value: str | bytes,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> np.ndarray: ...
+
+
+@overload
+def one_hot(
+    indices: ArrayLike,
+    depth: int,
+    on_value: ArrayLike | None = None,
+    off_value: ArrayLike | None = None,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> jax.Array: ...
+
+
+def one_hot(
+    indices: ArrayLike,
+    depth: int,
+    on_value: ArrayLike | None = None,
+    off_value: ArrayLike | None = None,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> jax.Array | np.ndarray:
     """Puts `on_value` at each index and `off_value` everywhere else along a new axis.
 
     Follows `tf.one_hot`. Differs from it in: index dtypes (every integer type, and no bools);

@@ -12,7 +12,7 @@ from jax import lax
 
 from jaxops._indexing.pieces import concatenate
 from jaxops._run.arguments import (
-    Arrayable,
+    ArrayLike,
     brief,
     empty_string_like,
     is_host_string,
@@ -25,10 +25,10 @@ _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
 
 
 def pad(
-    tensor: Arrayable,
-    paddings: Arrayable,
+    tensor: ArrayLike,
+    paddings: ArrayLike,
     mode: str = "CONSTANT",
-    constant_values: Arrayable = 0,
+    constant_values: ArrayLike = 0,
     name: str | None = None,
     *,
     out_sharding: OutSharding = None,
@@ -97,7 +97,7 @@ def pad(
     )
 
 
-def _constant(tensor: Arrayable, constant_values: Arrayable, op: str) -> dict[str, Any]:
+def _constant(tensor: ArrayLike, constant_values: ArrayLike, op: str) -> dict[str, Any]:
     """The constant, where it is not the 0 of an array of numbers."""
     # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
     on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.export import is_symbolic_dim
@@ -13,27 +13,56 @@ from jax.export import is_symbolic_dim
 from jaxops._errors import without_frames
 from jaxops._indexing import policy, result_size
 from jaxops._indexing.parts import take_parts
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import resize, stable_order
 from jaxops._indexing.specs import PartitionNumber
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, check_bool, is_scalar, static_int, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, check_bool, is_scalar, static_int, static_ints
 from jaxops._run.dispatch import run
 
 _NOUN = "slices of partition"
 _FEW = 8  # partitions: for up to so many a search for each is no slower than to sort
 
 
+@overload
 def dynamic_partition(
-    data: Arrayable,
-    partitions: Arrayable,
+    data: ArrayLike,
+    partitions: ArrayLike,
     num_partitions: int,
     name: str | None = None,
     *,
-    size: int | Sequence[int] | None = None,
-    fill_value: Arrayable | None = None,
+    size: int | Ints | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
+) -> list[jax.Array]: ...
+
+
+@overload
+def dynamic_partition(
+    data: ArrayLike,
+    partitions: ArrayLike,
+    num_partitions: int,
+    name: str | None = None,
+    *,
+    size: int | Ints | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+) -> tuple[list[jax.Array], jax.Array]: ...
+
+
+def dynamic_partition(
+    data: ArrayLike,
+    partitions: ArrayLike,
+    num_partitions: int,
+    name: str | None = None,
+    *,
+    size: int | Ints | None = None,
+    fill_value: ArrayLike | None = None,
     return_size: bool = False,
-    mode: str = "device",
-) -> Any:
+    mode: Mode = "device",
+) -> list[jax.Array] | tuple[list[jax.Array], jax.Array]:
     """Deals the slices of `data` out to `num_partitions` arrays.
 
     Follows `tf.dynamic_partition`. Differs from it in: traced `partitions` need a static `size`;
@@ -114,7 +143,7 @@ def dynamic_partition(
     )
 
 
-def _sizes(op: str, size: int | Sequence[int], num_partitions: int) -> tuple[int, ...]:
+def _sizes(op: str, size: int | Ints, num_partitions: int) -> tuple[int, ...]:
     if is_scalar(size):
         return (on_host.check_size(size, op),) * num_partitions
     sizes = static_ints(size, op, "size")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -13,15 +12,15 @@ from jax import lax
 from jax.export import is_symbolic_dim
 
 from jaxops._indexing.positions import take_rows
-from jaxops._run.arguments import Arrayable, brief, check_addressable, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, brief, check_addressable, static_ints
 from jaxops._run.dispatch import run
 
 
 def extract_image_patches(
-    images: Arrayable,
-    sizes: Sequence[int],
-    strides: Sequence[int],
-    rates: Sequence[int],
+    images: ArrayLike,
+    sizes: Ints,
+    strides: Ints,
+    rates: Ints,
     padding: str,
     name: str | None = None,
 ) -> jax.Array:
@@ -65,10 +64,10 @@ def extract_image_patches(
 
 
 def extract_patches(
-    images: Arrayable,
-    sizes: Sequence[int],
-    strides: Sequence[int],
-    rates: Sequence[int],
+    images: ArrayLike,
+    sizes: Ints,
+    strides: Ints,
+    rates: Ints,
     padding: str,
     name: str | None = None,
 ) -> jax.Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -12,14 +11,15 @@ from jax import lax
 
 from jaxops._indexing import canonical, check, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import PermutationEntry, ScalarIndex
 from jaxops._run import on_host
-from jaxops._run.arguments import Arrayable, brief, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, brief, static_ints
 from jaxops._run.dispatch import run
 
 
 def unravel_index(
-    indices: Arrayable, dims: Sequence[int], name: str | None = None, *, mode: str = "device"
+    indices: ArrayLike, dims: Ints, name: str | None = None, *, mode: Mode = "device"
 ) -> jax.Array:
     """The coordinates, in an array of shape `dims`, of elements given by their row-major numbers.
 
@@ -109,7 +109,9 @@ def _wide_dtype(dtype: np.dtype) -> np.dtype:
 _MODES = ("device", "error", "fill", "promise_in_bounds")
 
 
-def invert_permutation(x: Arrayable, name: str | None = None, *, mode: str = "device") -> jax.Array:
+def invert_permutation(
+    x: ArrayLike, name: str | None = None, *, mode: Mode = "device"
+) -> jax.Array:
     """The inverse of a permutation: `result[x[i]] == i`.
 
     Follows `tf.math.invert_permutation`. Differs from it in: `x` has every integer dtype; off the

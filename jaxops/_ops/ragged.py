@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
+from jax.typing import DTypeLike
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
+from jaxops._indexing.policy import Mode
 from jaxops._ops import ragged_partitions as partitions
 from jaxops._ops import ragged_rows
 from jaxops._run import arguments, on_host
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run, scope_name
 
 
@@ -59,8 +63,8 @@ class RaggedTensor:
     __slots__ = ("row_splits", "values")
     __array_ufunc__ = None  # NumPy is not to make an array of objects of it
 
-    values: Any  # arrays; anything while JAX maps over the leaves
-    row_splits: Any
+    values: jax.Array  # anything while JAX maps over the leaves
+    row_splits: jax.Array
 
     def __init__(self, *args: Any, **kwargs: Any):
         raise TypeError(
@@ -99,7 +103,13 @@ class RaggedTensor:
 
     @classmethod
     def from_row_splits(
-        cls, values: Any, row_splits: Any, name=None, validate=True, *, padded=False
+        cls,
+        values: ArrayLike,
+        row_splits: ArrayLike,
+        name: str | None = None,
+        validate: bool = True,
+        *,
+        padded: bool = False,
     ) -> RaggedTensor:
         """Of splits: integers that begin with 0, do not decrease, and end with `len(values)`."""
         op = "RaggedTensor.from_row_splits"
@@ -107,7 +117,13 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name=None, validate=True, *, padded=False
+        cls,
+        values: ArrayLike,
+        row_lengths: ArrayLike,
+        name: str | None = None,
+        validate: bool = True,
+        *,
+        padded: bool = False,
     ) -> RaggedTensor:
         """Of the length of each row: integers that are not negative and sum to `len(values)`."""
         op = "RaggedTensor.from_row_lengths"
@@ -115,7 +131,14 @@ class RaggedTensor:
 
     @classmethod
     def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows=None, name=None, validate=True, *, padded=False
+        cls,
+        values: ArrayLike,
+        value_rowids: ArrayLike,
+        nrows: int | None = None,
+        name: str | None = None,
+        validate: bool = True,
+        *,
+        padded: bool = False,
     ) -> RaggedTensor:
         """Of the number of each value's row: integers in `[0, nrows)` that do not decrease.
 
@@ -129,15 +152,15 @@ class RaggedTensor:
     @classmethod
     def from_tensor(
         cls,
-        tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
+        tensor: ArrayLike,
+        lengths: ArrayLike | None = None,
+        padding: ArrayLike | None = None,
         ragged_rank: int = 1,
         name: str | None = None,
-        row_splits_dtype: Any = np.int64,
+        row_splits_dtype: DTypeLike = np.int64,
         *,
         size: int | None = None,
-        mode: str = "device",
+        mode: Mode = "device",
     ) -> RaggedTensor:
         """Of the rows of a dense array of shape `[n, m, ...]`.
 
@@ -167,7 +190,7 @@ class RaggedTensor:
         return cls._of(*run(op, ragged_rows.from_tensor, data, indices, name=name, **options))
 
     @property
-    def flat_values(self) -> Any:
+    def flat_values(self) -> jax.Array:
         """The `values`, as there is one ragged dimension."""
         return self.values
 
@@ -181,7 +204,7 @@ class RaggedTensor:
         """The number of rows, None for their lengths, and the shape of one value."""
         return (self.row_splits.shape[0] - 1, None, *self.values.shape[1:])
 
-    def with_values(self, new_values: Any) -> RaggedTensor:
+    def with_values(self, new_values: ArrayLike) -> RaggedTensor:
         """The same rows of other values, as many as there are."""
         op = "RaggedTensor.with_values"
         values = arguments.to_operand(new_values, op, "new_values")
@@ -207,21 +230,24 @@ class RaggedTensor:
         indices = {"row_splits": row_splits, **(indices or {})}
         return run(op, impl, data, indices, name=name, **static)
 
-    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> jax.Array:
         """The length of each row, in the dtype of `row_splits`. `axis` is 1."""
         op = "RaggedTensor.row_lengths"
         ragged_rows.check_axis(op, axis, self.values.ndim + 1)
         return self._run(op, ragged_rows.row_lengths, name)
 
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
+    def nrows(
+        self, out_type: DTypeLike | None = None, name: str | None = None
+    ) -> np.signedinteger[Any]:
         """The number of rows, a NumPy scalar known at trace time, by default as `row_splits`."""
         op = "RaggedTensor.nrows"
         scope_name(op, name)
         out_type = self.row_splits.dtype if out_type is None else out_type
         dtype = partitions.integer_dtype(op, out_type, "out_type")
-        return np.asarray(self.shape[0], dtype)[()]
+        number: Any = np.asarray(self.shape[0], dtype)[()]
+        return number
 
-    def value_rowids(self, name: str | None = None) -> Any:
+    def value_rowids(self, name: str | None = None) -> jax.Array:
         """The number of each value's row, `nrows()` for one that belongs to none."""
         return self._run("RaggedTensor.value_rowids", ragged_rows.row_numbers, name)
 
@@ -232,8 +258,11 @@ class RaggedTensor:
         return [values[at : at + n].tolist() for at, n in zip(*bounds, strict=True)]
 
     def to_tensor(
-        self, default_value: Any = None, name: str | None = None, shape: Any = None
-    ) -> Any:
+        self,
+        default_value: ArrayLike | None = None,
+        name: str | None = None,
+        shape: Sequence[int | None] | None = None,
+    ) -> jax.Array:
         """The rows as a dense array, each filled up with `default_value`, which is 0 by default.
 
         `default_value` fits the dtype of the values, and its shape broadcasts to that of one value.
@@ -248,7 +277,12 @@ class RaggedTensor:
         return self._run(op, ragged_rows.to_tensor, name, data, **options)
 
     def gather(
-        self, indices: Any, name: str | None = None, *, size: int | None = None, mode="device"
+        self,
+        indices: ArrayLike,
+        name: str | None = None,
+        *,
+        size: int | None = None,
+        mode: Mode = "device",
     ) -> RaggedTensor:
         """The rows at `indices`, an integer vector: `tf.gather` of a ragged tensor.
 
@@ -269,26 +303,36 @@ class RaggedTensor:
             *self._run(op, ragged_rows.gather, name, indices={"indices": indices}, **options)
         )
 
-    def reduce_sum(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+    def reduce_sum(
+        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    ) -> jax.Array:
         """The sum of each row, `tf.reduce_sum` along `axis`, which must be 1. 0 of none."""
         return self._reduce("sum", axis, keepdims, name)
 
-    def reduce_mean(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+    def reduce_mean(
+        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    ) -> jax.Array:
         """The mean of each row, of integers in floats; NaN of none. As `reduce_sum`."""
         return self._reduce("mean", axis, keepdims, name)
 
-    def reduce_max(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+    def reduce_max(
+        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    ) -> jax.Array:
         """The maximum of each row; of none the smallest finite number. NaN propagates.
 
         Its gradient is shared in equal parts by all that attain it. Else as `reduce_sum`.
         """
         return self._reduce("max", axis, keepdims, name)
 
-    def reduce_min(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+    def reduce_min(
+        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    ) -> jax.Array:
         """The minimum of each row; of none the largest finite number. As `reduce_max`."""
         return self._reduce("min", axis, keepdims, name)
 
-    def reduce_prod(self, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+    def reduce_prod(
+        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    ) -> jax.Array:
         """The product of each row; 1 of none. As `reduce_sum`."""
         return self._reduce("prod", axis, keepdims, name)
 

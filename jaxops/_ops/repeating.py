@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 import jax.numpy as jnp
@@ -11,27 +11,56 @@ from jax import lax
 
 from jaxops._errors import without_frames
 from jaxops._indexing import policy, result_size
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import histogram, take_or_fill
 from jaxops._indexing.specs import RepeatCount
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, canonical_axis, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, canonical_axis, check_bool, static_int
 from jaxops._run.dispatch import run
 
 _NOUN = "repeated slices of input"
 _MOST = np.iinfo(np.int32).max
 
 
+@overload
 def repeat(
-    input: Arrayable,
-    repeats: Arrayable,
+    input: ArrayLike,
+    repeats: ArrayLike,
     axis: int | None = None,
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
+) -> jax.Array: ...
+
+
+@overload
+def repeat(
+    input: ArrayLike,
+    repeats: ArrayLike,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+) -> tuple[jax.Array, jax.Array]: ...
+
+
+def repeat(
+    input: ArrayLike,
+    repeats: ArrayLike,
+    axis: int | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
     return_size: bool = False,
-    mode: str = "device",
-) -> Any:
+    mode: Mode = "device",
+) -> jax.Array | tuple[jax.Array, jax.Array]:
     """Repeats the slices of `input` along an axis, each as often as `repeats` says.
 
     Follows `tf.repeat`. Differs from it in: traced repeats need a static `size`; a negative
@@ -133,7 +162,7 @@ def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
 
 
 @without_frames
-def _exact(op, input, counts, axis, size, fill_value, return_size, mode):
+def _exact(op, input, counts, axis, size, fill_value, return_size, mode) -> Any:
     """The result of known counts; `size` for strings only."""
     data = on_host.to_data(input, op, "input")
     data, axis = _along_axis(op, data, axis)

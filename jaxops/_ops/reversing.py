@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import jax
 from jax import lax
 
 from jaxops._indexing import policy
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.reversed_prefixes import reverse_prefixes
 from jaxops._indexing.specs import SequenceLength
-from jaxops._run.arguments import Arrayable, brief, canonical_axis, static_int, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, brief, canonical_axis, static_int, static_ints
 from jaxops._run.dispatch import run
 
 
-def reverse(tensor: Arrayable, axis: Sequence[int], name: str | None = None) -> jax.Array:
+def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array:
     """Reverses `tensor` along some dimensions.
 
     Follows `tf.reverse`. Differs from it in: any rank; bools, which TensorFlow takes for the axes
@@ -61,13 +60,13 @@ _MODES = ("device", "error", "clip", "promise_in_bounds")
 
 
 def reverse_sequence(
-    input: Arrayable,
-    seq_lengths: Arrayable,
+    input: ArrayLike,
+    seq_lengths: ArrayLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """Reverses the first `seq_lengths[i]` elements along `seq_axis` of each slice `i` of a batch.
 

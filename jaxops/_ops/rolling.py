@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -15,7 +14,8 @@ from jaxops._indexing import policy
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments
 from jaxops._run.arguments import (
-    Arrayable,
+    ArrayLike,
+    Ints,
     canonical_axis,
     is_scalar,
     static_int,
@@ -25,7 +25,7 @@ from jaxops._run.dispatch import run
 
 
 def roll(
-    input: Arrayable, shift: Arrayable, axis: int | Sequence[int], name: str | None = None
+    input: ArrayLike, shift: ArrayLike, axis: int | Ints, name: str | None = None
 ) -> jax.Array:
     """Rolls the elements of `input` along some dimensions; what leaves one end enters the other.
 
@@ -115,7 +115,7 @@ def _roll_one(x: jax.Array, shift: jax.Array, axis: int, op: str) -> jax.Array:
     return lax.dynamic_slice_in_dim(lax.concatenate([x, x], axis), start, size, axis)
 
 
-def meshgrid(*args: Arrayable, indexing: str = "xy", name: str | None = None) -> list[jax.Array]:
+def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) -> list[jax.Array]:
     """Coordinates of the points of a grid, one array for each of its dimensions.
 
     Follows `tf.meshgrid`. Differs from it in: values from the host take the dtype of the first

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -13,21 +12,22 @@ import numpy as np
 from jaxops._errors import without_frames
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import VectorIndex
 from jaxops._run import strings
-from jaxops._run.arguments import Arrayable, check_bool, is_host_string, static_dims
+from jaxops._run.arguments import ArrayLike, Ints, check_bool, is_host_string, static_dims
 from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
 
 def scatter_nd(
-    indices: Arrayable,
-    updates: Arrayable,
-    shape: Sequence[int],
+    indices: ArrayLike,
+    updates: ArrayLike,
+    shape: Ints,
     bad_indices_policy: str = "",
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
     out_sharding: OutSharding = None,
 ) -> jax.Array:
@@ -97,13 +97,13 @@ def scatter_nd(
 
 
 def tensor_scatter_nd_add(
-    tensor: Arrayable,
-    indices: Arrayable,
-    updates: Arrayable,
+    tensor: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
     bad_indices_policy: str = "",
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Adds `updates` to the slices of `tensor` that index vectors select.
@@ -145,13 +145,13 @@ def tensor_scatter_nd_add(
 
 
 def tensor_scatter_nd_sub(
-    tensor: Arrayable,
-    indices: Arrayable,
-    updates: Arrayable,
+    tensor: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
     bad_indices_policy: str = "",
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Subtracts `updates` from the slices of `tensor` that index vectors select.
@@ -193,13 +193,13 @@ def tensor_scatter_nd_sub(
 
 
 def tensor_scatter_nd_min(
-    tensor: Arrayable,
-    indices: Arrayable,
-    updates: Arrayable,
+    tensor: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
     bad_indices_policy: str = "",
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """Takes the minimum of `updates` and the slices of `tensor` that index vectors select.
 
@@ -239,13 +239,13 @@ def tensor_scatter_nd_min(
 
 
 def tensor_scatter_nd_max(
-    tensor: Arrayable,
-    indices: Arrayable,
-    updates: Arrayable,
+    tensor: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
     bad_indices_policy: str = "",
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """Takes the maximum of `updates` and the slices of `tensor` that index vectors select.
 
@@ -285,12 +285,12 @@ def tensor_scatter_nd_max(
 
 
 def tensor_scatter_nd_update(
-    tensor: Arrayable,
-    indices: Arrayable,
-    updates: Arrayable,
+    tensor: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """Overwrites the slices of `tensor` that index vectors select with `updates`.
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxops import _symbolic
 from jaxops._indexing import canonical, index_dtypes
@@ -15,16 +16,16 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, brief, static_dim
+from jaxops._run.arguments import ArrayLike, brief, static_dim
 from jaxops._run.dispatch import run
 
 _LONGEST = 2**31 - 1  # rows that TensorFlow refuses
 
 
 def sequence_mask(
-    lengths: Arrayable,
+    lengths: ArrayLike,
     maxlen: int | None = None,
-    dtype: Any = bool,
+    dtype: DTypeLike | None = bool,
     name: str | None = None,
 ) -> jax.Array:
     """Makes masks that are true at the first places of each row, as many as its length says.
@@ -93,10 +94,10 @@ def _sequence_mask(lengths, *, op, maxlen, dtype):
 
 
 def searchsorted(
-    sorted_sequence: Arrayable,
-    values: Arrayable,
+    sorted_sequence: ArrayLike,
+    values: ArrayLike,
     side: str = "left",
-    out_type: Any = np.int32,
+    out_type: DTypeLike = np.int32,
     name: str | None = None,
 ) -> jax.Array:
     """Finds where values would go in the sorted rows of an array.

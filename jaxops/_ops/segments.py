@@ -12,22 +12,23 @@ from jax import lax
 from jaxops._errors import without_frames
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowPartition, ScalarIndex
 from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
 from jaxops._run import on_host
-from jaxops._run.arguments import Arrayable, check_bool, static_dim
+from jaxops._run.arguments import ArrayLike, check_bool, static_dim
 from jaxops._run.dispatch import run
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def segment_sum(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     name: str | None = None,
     *,
     num_segments: int | None = None,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Sums the rows of `data` that have the same number in `segment_ids`, which is sorted.
@@ -81,12 +82,12 @@ def segment_sum(
 
 
 def segment_mean(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     name: str | None = None,
     *,
     num_segments: int | None = None,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """The mean of the rows of `data` with the same number in `segment_ids`, which is sorted.
@@ -126,12 +127,12 @@ def segment_mean(
 
 
 def segment_prod(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     name: str | None = None,
     *,
     num_segments: int | None = None,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """The product of the rows of `data` with the same number in `segment_ids`, which is sorted.
 
@@ -168,12 +169,12 @@ def segment_prod(
 
 
 def segment_min(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     name: str | None = None,
     *,
     num_segments: int | None = None,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """The least of the rows of `data` with the same number in `segment_ids`, which is sorted.
 
@@ -211,12 +212,12 @@ def segment_min(
 
 
 def segment_max(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     name: str | None = None,
     *,
     num_segments: int | None = None,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """The greatest of the rows of `data` with the same number in `segment_ids`, which is sorted.
 

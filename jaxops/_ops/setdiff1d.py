@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
@@ -10,14 +10,16 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 from jax.export import register_namedtuple_serialization
+from jax.typing import DTypeLike
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import first_occurrences
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill, true_positions
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.arguments import ArrayLike, check_bool
 from jaxops._run.dispatch import run
 
 _NOUN = "values of x that are not in y"
@@ -27,25 +29,53 @@ _SMALL = 1024  # up to so many elements are compared by a loop in Python
 class ListDiff(NamedTuple):
     """The result of `setdiff1d`."""
 
-    out: Any
-    idx: Any
+    out: jax.Array
+    idx: jax.Array
 
 
 register_namedtuple_serialization(ListDiff, serialized_name="jaxops.ListDiff")
 
 
-@without_frames
+@overload
 def setdiff1d(
-    x: Arrayable,
-    y: Arrayable,
-    index_dtype: Any = np.int32,
+    x: ArrayLike,
+    y: ArrayLike,
+    index_dtype: DTypeLike = np.int32,
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
+) -> ListDiff: ...
+
+
+@overload
+def setdiff1d(
+    x: ArrayLike,
+    y: ArrayLike,
+    index_dtype: DTypeLike = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+) -> tuple[ListDiff, jax.Array]: ...
+
+
+@without_frames
+def setdiff1d(
+    x: ArrayLike,
+    y: ArrayLike,
+    index_dtype: DTypeLike = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
     return_size: bool = False,
-    mode: str = "device",
-) -> Any:
+    mode: Mode = "device",
+) -> ListDiff | tuple[ListDiff, jax.Array]:
     """The elements of a vector that are not in another one, in order and with repetitions.
 
     `out[i] == x[idx[i]]`. NaN differs from every value, itself included.
@@ -95,6 +125,9 @@ def setdiff1d(
     """
     op = "setdiff1d"
     on_host.check_fill_needs_size(op, size, fill_value)
+    out: Any  # NumPy's for strings, as the others
+    idx: Any
+    total: Any
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
     dtype = static_dtype(index_dtype, op, "index_dtype")
@@ -145,7 +178,7 @@ def _of_strings(op, x, y, size, fill_value, mode):
     return out, places, total
 
 
-def _exact(op: str, x: Arrayable, y: Arrayable, index_dtype: np.dtype):
+def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
     data = on_host.to_data(x, op, "x")
     others = on_host.to_data(y, op, "y")
     if others.dtype != data.dtype:

@@ -16,7 +16,8 @@ from jax.typing import DTypeLike
 from jaxops._ops.casting import to_dtype_or_none
 from jaxops._run.arguments import (
     X64_HINT,
-    Arrayable,
+    ArrayLike,
+    Ints,
     brief,
     canonical_axis,
     check_bool,
@@ -33,7 +34,7 @@ from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
 
-def shape(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.ndarray:
+def shape(input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.ndarray:
     """The shape of `input`, as a vector.
 
     Follows `tf.shape`. Differs from it in: the result is a NumPy array, known at trace time, so
@@ -67,7 +68,7 @@ def shape(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = 
 
 
 def shape_n(
-    input: Sequence[Arrayable], out_type: DTypeLike = jnp.int32, name: str | None = None
+    input: Sequence[ArrayLike], out_type: DTypeLike = jnp.int32, name: str | None = None
 ) -> list[np.ndarray]:
     """The shapes of several arrays.
 
@@ -103,7 +104,9 @@ def shape_n(
     return [_as_out_type(shape_of(x, op, f"input[{n}]"), out_type, op) for n, x in enumerate(input)]
 
 
-def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.generic:
+def size(
+    input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = None
+) -> np.signedinteger[Any]:
     """The number of elements of `input`.
 
     Follows `tf.size`. Differs from it in: the result is a NumPy scalar, known at trace time.
@@ -135,7 +138,7 @@ def size(input: Arrayable, out_type: DTypeLike = jnp.int32, name: str | None = N
     return _as_out_type(elements, out_type, op)[()]
 
 
-def rank(input: Arrayable, name: str | None = None) -> np.int32:
+def rank(input: ArrayLike, name: str | None = None) -> np.int32:
     """The number of dimensions of `input`.
 
     Follows `tf.rank`. Differs from it in: the result is a NumPy scalar, known at trace time.
@@ -200,8 +203,8 @@ def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
 
 
 def reshape(
-    tensor: Arrayable,
-    shape: Arrayable,
+    tensor: ArrayLike,
+    shape: ArrayLike,
     name: str | None = None,
     *,
     out_sharding: OutSharding = None,
@@ -273,9 +276,7 @@ def _reshape(tensor, *, op, shape):
     return lax.reshape(tensor, resolved)
 
 
-def squeeze(
-    input: Arrayable, axis: int | Sequence[int] | None = None, name: str | None = None
-) -> jax.Array:
+def squeeze(input: ArrayLike, axis: int | Ints | None = None, name: str | None = None) -> jax.Array:
     """Removes dimensions of size 1.
 
     Follows `tf.squeeze`. Differs from it in: `axis` may be an array.
@@ -327,7 +328,7 @@ def _squeeze(input, *, op, axes):
     return lax.squeeze(input, axes)
 
 
-def expand_dims(input: Arrayable, axis: int | Sequence[int], name: str | None = None) -> jax.Array:
+def expand_dims(input: ArrayLike, axis: int | Ints, name: str | None = None) -> jax.Array:
     """Inserts a dimension of size 1.
 
     Follows `tf.expand_dims`. Differs from it in: `axis` is no bool.
@@ -367,8 +368,8 @@ def _expand_dims(input, *, op, axis):
 
 
 def transpose(
-    a: Arrayable,
-    perm: Sequence[int] | None = None,
+    a: ArrayLike,
+    perm: Ints | None = None,
     conjugate: bool = False,
     name: str | None = None,
 ) -> jax.Array:

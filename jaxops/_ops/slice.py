@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +11,12 @@ from jax import lax
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, ScalarIndex, SliceBegin
 from jaxops._ops.shaping import shape_of
 from jaxops._run.arguments import (
-    Arrayable,
+    ArrayLike,
+    Ints,
     saturate_ints,
     static_dims,
     static_ints_or_none,
@@ -25,13 +26,13 @@ from jaxops._run.sharding import OutSharding
 
 
 def slice(
-    input_: Arrayable,
-    begin: Arrayable,
-    size: Sequence[int],
+    input_: ArrayLike,
+    begin: ArrayLike,
+    size: Ints,
     name: str | None = None,
     *,
-    mode: str = "device",
-    fill_value: Arrayable | None = None,
+    mode: Mode = "device",
+    fill_value: ArrayLike | None = None,
     out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Extracts the window of shape `size` that starts at `begin`.

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import numpy as np
 from jax import lax
 
 from jaxops._run.arguments import (
-    Arrayable,
+    ArrayLike,
+    Ints,
     is_scalar,
     static_int,
     static_ints,
@@ -25,9 +25,9 @@ from jaxops._run.dispatch import run, scope_name
 
 
 def space_to_batch(
-    input: Arrayable,
-    block_shape: Sequence[int],
-    paddings: Any,
+    input: ArrayLike,
+    block_shape: Ints,
+    paddings: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:
     """Pads dimensions, cuts them into blocks and moves the places in a block into the batch.
@@ -66,9 +66,9 @@ def space_to_batch(
 
 
 def space_to_batch_nd(
-    input: Arrayable,
-    block_shape: Sequence[int],
-    paddings: Any,
+    input: ArrayLike,
+    block_shape: Ints,
+    paddings: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:
     """Does what `space_to_batch` does, under TensorFlow's other name for it.
@@ -103,9 +103,9 @@ def space_to_batch_nd(
 
 
 def batch_to_space(
-    input: Arrayable,
-    block_shape: Sequence[int] | int,
-    crops: Any,
+    input: ArrayLike,
+    block_shape: Ints | int,
+    crops: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:
     """Interleaves batches into the dimensions after the first, in blocks, then crops these.
@@ -142,9 +142,9 @@ def batch_to_space(
 
 
 def batch_to_space_nd(
-    input: Arrayable,
-    block_shape: Sequence[int] | int,
-    crops: Any,
+    input: ArrayLike,
+    block_shape: Ints | int,
+    crops: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:
     """Does what `batch_to_space` does, under TensorFlow 1's name for it.
@@ -293,9 +293,9 @@ def check_divisible(op, what, input, first, block_shape):
 
 
 def required_space_to_batch_paddings(
-    input_shape: Sequence[int],
-    block_shape: Sequence[int],
-    base_paddings: Any = None,
+    input_shape: Ints,
+    block_shape: Ints,
+    base_paddings: ArrayLike | None = None,
     name: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The paddings that make dimensions divisible by blocks, and the crops that undo them.

@@ -9,24 +9,25 @@ import jax
 from jaxops._errors import without_frames
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex
 from jaxops._ops.segments import combined, number_of
 from jaxops._ops.unsorted_segments import check_dtype
-from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.arguments import ArrayLike, check_bool
 from jaxops._run.dispatch import run
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def sparse_segment_sum(
-    data: Arrayable,
-    indices: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    indices: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     name: str | None = None,
     sparse_gradient: bool = False,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Sums the rows `data[indices]` that have the same number in `segment_ids`, which is sorted.
@@ -88,14 +89,14 @@ def sparse_segment_sum(
 
 
 def sparse_segment_mean(
-    data: Arrayable,
-    indices: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    indices: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     name: str | None = None,
     sparse_gradient: bool = False,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """The mean of the rows `data[indices]` with the same number in `segment_ids`, which is sorted.
@@ -139,14 +140,14 @@ def sparse_segment_mean(
 
 
 def sparse_segment_sqrt_n(
-    data: Arrayable,
-    indices: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    indices: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     name: str | None = None,
     sparse_gradient: bool = False,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """The sum of the rows of a segment, divided by the root of how many they are.
@@ -200,9 +201,9 @@ def sparse_segment_sqrt_n(
 @without_frames
 def _run(
     kind: str,
-    data: Arrayable,
-    indices: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    indices: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: Any,
     name: str | None,
     sparse_gradient: object,

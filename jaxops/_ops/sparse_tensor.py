@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import Arrayable, brief, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, brief, static_ints
 
 
 @jax.tree_util.register_dataclass
@@ -43,9 +43,9 @@ class SparseTensor:
     Source: https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor
     """
 
-    indices: Arrayable
-    values: Arrayable
-    dense_shape: Any = dataclasses.field(metadata={"static": True})
+    indices: ArrayLike
+    values: ArrayLike
+    dense_shape: Ints = dataclasses.field(metadata={"static": True})
 
     def __post_init__(self):
         dims = static_ints(self.dense_shape, "SparseTensor", "dense_shape")

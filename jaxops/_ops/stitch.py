@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 import jax.numpy as jnp
@@ -13,26 +13,53 @@ import numpy as np
 
 from jaxops._errors import without_frames
 from jaxops._indexing import index_dtypes, policy
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.row_placement import merge, put_rows
 from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.arguments import ArrayLike, check_bool
 from jaxops._run.dispatch import run
 
 _FEW = 8  # lists: if there are more, all are checked together
 _INT32_MAX = 2**31 - 1
 
 
+@overload
 def dynamic_stitch(
-    indices: Sequence[Arrayable],
-    data: Sequence[Arrayable],
+    indices: Sequence[ArrayLike],
+    data: Sequence[ArrayLike],
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
+) -> jax.Array: ...
+
+
+@overload
+def dynamic_stitch(
+    indices: Sequence[ArrayLike],
+    data: Sequence[ArrayLike],
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+) -> tuple[jax.Array, jax.Array]: ...
+
+
+def dynamic_stitch(
+    indices: Sequence[ArrayLike],
+    data: Sequence[ArrayLike],
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
     return_size: bool = False,
-    mode: str = "device",
-) -> Any:
+    mode: Mode = "device",
+) -> jax.Array | tuple[jax.Array, jax.Array]:
     """Puts the slices of several arrays at the places that `indices` name.
 
     `merged[indices[m][i, ..., j]] = data[m][i, ..., j]`; of several slices for one place the last
@@ -176,7 +203,7 @@ def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([x.reshape(-1) for x in indices], dtype=dtype, casting="unsafe")
 
 
-def _to_data(op: str, data: Sequence[Arrayable]) -> list[Any]:
+def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
     arrays: list[Any] = [on_host.to_data(x, op, f"data[{m}]") for m, x in enumerate(data)]
     if any(arguments.is_host_string(x) for x in data):
         return [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(arrays)]

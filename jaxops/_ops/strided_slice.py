@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -16,11 +16,13 @@ from jax.export import is_symbolic_dim
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops.shaping import shape_of
 from jaxops._run.arguments import (
     STATIC_HINT,
-    Arrayable,
+    ArrayLike,
+    Ints,
     brief,
     is_static_int,
     rank_or_none,
@@ -153,10 +155,10 @@ def _index_entry(op: str, i: int, entry: Any) -> Any:
 
 
 def strided_slice(
-    input_: Arrayable,
-    begin: Any,
-    end: Any,
-    strides: Sequence[int] | None = None,
+    input_: ArrayLike,
+    begin: ArrayLike,
+    end: ArrayLike,
+    strides: Ints | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
@@ -165,8 +167,8 @@ def strided_slice(
     var: None = None,
     name: str | None = None,
     *,
-    mode: str = "device",
-    fill_value: Arrayable | None = None,
+    mode: Mode = "device",
+    fill_value: ArrayLike | None = None,
     out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Extracts `input_[begin:end:strides, ...]`, with Python's indexing encoded in five masks.

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +42,7 @@ _INTEGER = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>\d+)", re.A)
 
 
 def string_to_number(
-    input: str | bytes | np.ndarray | Sequence,
+    input: str | bytes | np.ndarray | Sequence[Any],
     out_type: DTypeLike = np.float32,
     name: str | None = None,
 ) -> jax.Array:

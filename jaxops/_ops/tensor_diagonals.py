@@ -7,11 +7,11 @@ import math
 import jax
 import jax.numpy as jnp
 
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 
 
-def tensor_diag(diagonal: Arrayable, name: str | None = None) -> jax.Array:
+def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
     """An array of 0 with a given diagonal: `result[i, .., k, i, .., k] = diagonal[i, .., k]`.
 
     Follows `tf.linalg.tensor_diag`. Differs from it in: dtypes (every one of numbers and bool).
@@ -49,7 +49,7 @@ def _tensor_diag(diagonal, *, op):
     return rows.reshape(-1)[: size * size].reshape(diagonal.shape * 2)
 
 
-def tensor_diag_part(input: Arrayable, name: str | None = None) -> jax.Array:
+def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
     """The diagonal of an array: `result[i, .., k] = input[i, .., k, i, .., k]`.
 
     Follows `tf.linalg.tensor_diag_part`. Differs from it in: dtypes (every one of numbers and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
@@ -11,14 +11,16 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 from jax.export import register_namedtuple_serialization
+from jax.typing import DTypeLike
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import first_equal_rows, number_distinct
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, check_bool
+from jaxops._run.arguments import ArrayLike, check_bool
 from jaxops._run.dispatch import run
 
 _NOUN = "distinct values of x"
@@ -28,33 +30,61 @@ _SMALL = 1024  # up to so many elements are numbered by a loop in Python
 class Unique(NamedTuple):
     """The result of `unique`."""
 
-    y: Any
-    idx: Any
+    y: jax.Array
+    idx: jax.Array
 
 
 class UniqueWithCounts(NamedTuple):
     """The result of `unique_with_counts`."""
 
-    y: Any
-    idx: Any
-    count: Any
+    y: jax.Array
+    idx: jax.Array
+    count: jax.Array
 
 
 register_namedtuple_serialization(Unique, serialized_name="jaxops.Unique")
 register_namedtuple_serialization(UniqueWithCounts, serialized_name="jaxops.UniqueWithCounts")
 
 
+@overload
 def unique(
-    x: Arrayable,
-    out_idx: Any = np.int32,
+    x: ArrayLike,
+    out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
-    return_size: bool = False,
-    mode: str = "device",
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
     axis: int | None = None,
-) -> Any:
+) -> Unique: ...
+
+
+@overload
+def unique(
+    x: ArrayLike,
+    out_idx: DTypeLike = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+    axis: int | None = None,
+) -> tuple[Unique, jax.Array]: ...
+
+
+def unique(
+    x: ArrayLike,
+    out_idx: DTypeLike = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: bool = False,
+    mode: Mode = "device",
+    axis: int | None = None,
+) -> Unique | tuple[Unique, jax.Array]:
     """Finds the distinct values of a vector, in the order of their first occurrence.
 
     `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included. With `axis` it finds the
@@ -117,17 +147,45 @@ def unique(
     return _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, with_counts=False)
 
 
+@overload
 def unique_with_counts(
-    x: Arrayable,
-    out_idx: Any = np.int32,
+    x: ArrayLike,
+    out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
-    return_size: bool = False,
-    mode: str = "device",
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
     axis: int | None = None,
-) -> Any:
+) -> UniqueWithCounts: ...
+
+
+@overload
+def unique_with_counts(
+    x: ArrayLike,
+    out_idx: DTypeLike = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+    axis: int | None = None,
+) -> tuple[UniqueWithCounts, jax.Array]: ...
+
+
+def unique_with_counts(
+    x: ArrayLike,
+    out_idx: DTypeLike = np.int32,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: bool = False,
+    mode: Mode = "device",
+    axis: int | None = None,
+) -> UniqueWithCounts | tuple[UniqueWithCounts, jax.Array]:
     """Finds the distinct values of a vector, in the order of first occurrence, and counts them.
 
     `x[i] == y[idx[i]]`. NaN is distinct from every value, itself included.
@@ -174,6 +232,7 @@ def unique_with_counts(
 
 @without_frames
 def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, with_counts) -> Any:
+    result: Any  # of NumPy's arrays for strings
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
@@ -231,7 +290,7 @@ def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_
     return (y, rank[inverse].astype(out_idx), count), np.array(order.size, np.int32)
 
 
-def _exact(op: str, x: Arrayable, axis, out_idx: np.dtype, with_counts: bool, with_total: bool):
+def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, with_total: bool):
     data = on_host.to_data(x, op, "x")
     # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data

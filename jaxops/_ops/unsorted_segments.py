@@ -13,20 +13,21 @@ from jax import lax
 from jaxops._errors import without_frames
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import UnsortedSegmentIds
-from jaxops._run.arguments import Arrayable, check_bool, static_dim
+from jaxops._run.arguments import ArrayLike, check_bool, static_dim
 from jaxops._run.dispatch import run
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def unsorted_segment_sum(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """Sums the slices of `data` that have the same number in `segment_ids`, in any order.
@@ -75,12 +76,12 @@ def unsorted_segment_sum(
 
 
 def unsorted_segment_mean(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """The mean of the slices of `data` that have the same number in `segment_ids`, in any order.
@@ -120,12 +121,12 @@ def unsorted_segment_mean(
 
 
 def unsorted_segment_sqrt_n(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
     """The sum of the slices with the same number, divided by the root of how many they are.
@@ -164,12 +165,12 @@ def unsorted_segment_sqrt_n(
 
 
 def unsorted_segment_prod(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """The product of the slices of `data` that have the same number in `segment_ids`.
 
@@ -205,12 +206,12 @@ def unsorted_segment_prod(
 
 
 def unsorted_segment_min(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """The least of the slices of `data` that have the same number in `segment_ids`.
 
@@ -248,12 +249,12 @@ def unsorted_segment_min(
 
 
 def unsorted_segment_max(
-    data: Arrayable,
-    segment_ids: Arrayable,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int,
     name: str | None = None,
     *,
-    mode: str = "device",
+    mode: Mode = "device",
 ) -> jax.Array:
     """The greatest of the slices of `data` that have the same number in `segment_ids`.
 

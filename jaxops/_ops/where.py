@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 import jax.numpy as jnp
@@ -14,25 +14,54 @@ from jaxops import _jax_internals
 from jaxops._errors import without_frames
 from jaxops._indexing import masks, result_size
 from jaxops._indexing.dimension_numbers import index_vectors
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, true_positions
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import Arrayable, brief, check_bool
+from jaxops._run.arguments import ArrayLike, brief, check_bool
 from jaxops._run.dispatch import run
 
 _NOUN = "true values of condition"
 
 
+@overload
 def where(
-    condition: Arrayable,
-    x: Arrayable | None = None,
-    y: Arrayable | None = None,
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     name: str | None = None,
     *,
     size: int | None = None,
-    fill_value: Arrayable | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[False] = False,
+    mode: Mode = "device",
+) -> jax.Array: ...
+
+
+@overload
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
+    return_size: Literal[True],
+    mode: Mode = "device",
+) -> tuple[jax.Array, jax.Array]: ...
+
+
+def where(
+    condition: ArrayLike,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    name: str | None = None,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike | None = None,
     return_size: bool = False,
-    mode: str = "device",
-) -> Any:
+    mode: Mode = "device",
+) -> jax.Array | tuple[jax.Array, jax.Array]:
     """Takes elements of `x` where `condition` is true and of `y` elsewhere; or finds positions.
 
     Without `x` and `y` the result holds the positions of the true elements, in row-major order.
@@ -104,7 +133,7 @@ def where(
 
 
 def select(
-    op: str, condition: Arrayable, x: Any, y: Any, name: str | None, by_rows: bool = False
+    op: str, condition: ArrayLike, x: Any, y: Any, name: str | None, by_rows: bool = False
 ) -> Any:
     """The elements of `x` or `y`, under the name of the function that is called.
 
@@ -175,7 +204,7 @@ def _fit(op: str, condition, x, y, by_rows: bool):
 
 
 @without_frames
-def _positions(op, condition, name, size, fill_value, return_size, mode):
+def _positions(op, condition, name, size, fill_value, return_size, mode) -> Any:
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
@@ -206,7 +235,7 @@ def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarra
         return np.asarray(arguments.to_scalar_like(fill_value, dtype, op, "fill_value"))
 
 
-def _exact(op, condition, dtype, return_size):
+def _exact(op, condition, dtype, return_size) -> Any:
     if isinstance(condition, Tracer):  # known, if it is differentiated only
         condition = lax.stop_gradient(condition)
     known = on_host.concrete(condition, op, "condition")

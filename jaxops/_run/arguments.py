@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.export import is_symbolic_dim
-from jax.typing import ArrayLike
 
 from jaxops import _jax_internals, _symbolic
 from jaxops._errors import brief as brief
 from jaxops._indexing import index_dtypes
 from jaxops._run import extents
 
+
+class _SupportsArray(Protocol):
+    """An array of another library, which NumPy can read."""
+
+    def __array__(self) -> np.ndarray: ...
+
+
 # Arguments of `to_operand` and `to_indices`: arrays, scalars, nested lists of them, host strings.
-Arrayable: TypeAlias = ArrayLike | Sequence[Any]
+# Written out, as type checkers know no type for what JAX's own alias has.
+ArrayLike: TypeAlias = (
+    jax.Array | np.ndarray | np.generic | int | float | complex | Sequence[Any] | _SupportsArray
+)
+
+# Arguments of `static_ints`: shapes, axes, sizes, such as `x.shape` and `jaxops.shape(x)`.
+Ints: TypeAlias = Sequence[SupportsIndex] | np.ndarray | jax.Array
 
 _DEEPEST = 100  # levels of lists: more than NumPy has dimensions
 _DEEPEST_TREE = 250  # levels of a pytree: a share of the calls that Python's stack holds

@@ -22,12 +22,12 @@ from typing import Any
 import jax
 import numpy as np
 from jax.export import is_symbolic_dim
-from jax.extend.core import Jaxpr, Primitive
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
 from jaxops._errors import brief
 from jaxops._indexing import check
+from jaxops._jax_internals import Jaxpr, Primitive
 
 _COUNTED = 2**63  # bytes of an empty array, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has

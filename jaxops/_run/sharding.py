@@ -25,7 +25,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxops._indexing import check
 from jaxops._run.arguments import brief
 
-OutSharding: TypeAlias = PartitionSpec | NamedSharding | None
+OutSharding: TypeAlias = jax.sharding.PartitionSpec | jax.sharding.NamedSharding | None
 
 
 def check_out_sharding(out_sharding: Any, op: str) -> None:

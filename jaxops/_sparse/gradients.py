@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +13,14 @@ from jax.core import Tracer
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
 from jaxops._sparse.owner_rows import at_owners, sum_all_at_first
 
+_Tree = TypeVar("_Tree")  # a gradient of any structure: sums have the same
 
-def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
+
+def psum(grads: _Tree, axis_name: str | Sequence[str]) -> _Tree:
     """The sum of a gradient over devices: `jax.lax.psum`, with `IndexedSlices` among the leaves.
 
     For use under `jax.shard_map`, `pmap`, or `vmap` with an `axis_name`. Each device gets the rows
@@ -57,7 +60,7 @@ def psum(grads: Any, axis_name: str | Sequence[str]) -> Any:
     return _map(lambda x: lax.psum(x, axes), lambda slices: _gather_rows(slices, axes), grads)
 
 
-def pmean(grads: Any, axis_name: str | Sequence[str]) -> Any:
+def pmean(grads: _Tree, axis_name: str | Sequence[str]) -> _Tree:
     """The mean of a gradient over devices: `psum` divided by their number.
 
     Args:
@@ -93,7 +96,7 @@ def pmean(grads: Any, axis_name: str | Sequence[str]) -> Any:
     )
 
 
-def sum_stacked(grads: Any) -> Any:
+def sum_stacked(grads: _Tree) -> _Tree:
     """The sum of gradients that are stacked along a leading axis, as by `lax.scan` and `vmap`.
 
     Accumulates gradients over microbatches: the body of a `lax.scan` returns its gradient as the
@@ -180,7 +183,7 @@ def global_norm(grads: Any) -> jax.Array:
     return _norm(grads, "global_norm")
 
 
-def clip_by_global_norm(grads: Any, clip_norm: Any) -> tuple[Any, jax.Array]:
+def clip_by_global_norm(grads: _Tree, clip_norm: ArrayLike) -> tuple[_Tree, jax.Array]:
     """Scales a gradient down to a norm, if its own is larger.
 
     Follows `tf.clip_by_global_norm`. Differs from it in: the norm is `jaxops.global_norm`, and a

@@ -15,9 +15,11 @@ from jax.core import Tracer
 from jaxops._indexing import canonical, exchange, index_dtypes, result_size
 from jaxops._indexing.dimension_numbers import Windows, index_vectors, scatter_windows
 from jaxops._indexing.exchange import RowSharding
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import read_rows
 from jaxops._indexing.specs import IndexSpec
 from jaxops._run import arguments, on_host
+from jaxops._run.arguments import ArrayLike
 from jaxops._sparse import duplicates, row_numbers
 
 _UNKNOWN = object()
@@ -77,13 +79,13 @@ class IndexedSlices:
     __slots__ = ("_indices", "_leaf", "_sharding", "dense_shape", "values")
     __array_ufunc__ = None  # NumPy scalars leave `scalar * slices` to `__rmul__`
 
-    values: Any  # an array; anything while JAX maps over the leaves
+    values: jax.Array  # anything while JAX maps over the leaves
     dense_shape: tuple[int, ...]
     _indices: Any  # integers, and the same as a leaf: each of the two is made when asked for
     _leaf: Any
     _sharding: RowSharding | None  # how devices share the table, if rows were looked up by that
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any):
+    def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: Sequence[int]):
         op = "IndexedSlices"
         values = arguments.to_operand(values, op, "values")
         indices = index_dtypes.to_signed(arguments.to_indices(indices, op, "indices", None))
@@ -121,7 +123,7 @@ class IndexedSlices:
         raise AttributeError(f"IndexedSlices: {name} cannot be set; make a new object instead")
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> jax.Array:
         """The indices as an int32 or int64 array; while JAX maps over the leaves, anything."""
         if self._indices is not _UNKNOWN:
             return self._indices
@@ -247,7 +249,7 @@ class IndexedSlices:
         spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
         return canonical.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
-    def sum_duplicates(self, size: int | None = None, *, mode: str = "device") -> IndexedSlices:
+    def sum_duplicates(self, size: int | None = None, *, mode: Mode = "device") -> IndexedSlices:
         """The same gradient with every row once, in the order of first occurrence.
 
         `size`, a static int, is the number of rows in the result; it must be given if the indices
@@ -296,7 +298,8 @@ class IndexedSlices:
     def __mul__(self, scalar: Any) -> IndexedSlices:
         return self._with_values(self.values * _check_scalar(scalar))
 
-    __rmul__ = __mul__
+    def __rmul__(self, scalar: Any) -> IndexedSlices:
+        return self * scalar
 
     def __truediv__(self, scalar: Any) -> IndexedSlices:
         return self._with_values(self.values / _check_scalar(scalar))
@@ -455,7 +458,7 @@ class TiedGradient(NamedTuple):
     Source: TensorFlow adds up both parts where a variable is looked up and used densely.
     """
 
-    dense: Any
+    dense: jax.Array
     slices: IndexedSlices
 
     __array_ufunc__ = None  # NumPy scalars leave `scalar * tied` to `__rmul__`
@@ -480,7 +483,8 @@ class TiedGradient(NamedTuple):
     def __mul__(self, scalar: Any) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
         return TiedGradient(self.dense * _check_scalar(scalar), self.slices * scalar)
 
-    __rmul__ = __mul__
+    def __rmul__(self, scalar: Any) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self * scalar
 
     def __truediv__(self, scalar: Any) -> TiedGradient:
         return TiedGradient(self.dense / _check_scalar(scalar), self.slices / scalar)

@@ -23,15 +23,15 @@ class LazyOptimizer(NamedTuple):
     """The two functions that `lazy` returns; they are described there."""
 
     init: Callable[..., Any]
-    apply: Callable[..., Any]
+    apply: Callable[..., tuple[Any, Any]]
 
 
 class CatchingUpOptimizer(NamedTuple):
     """The three functions that `lazy` returns with `catch_up`; they are described there."""
 
     init: Callable[..., Any]
-    apply: Callable[..., Any]
-    catch_up: Callable[..., Any]
+    apply: Callable[..., tuple[Any, Any]]
+    catch_up: Callable[..., tuple[Any, Any]]
 
 
 @overload

@@ -12,9 +12,10 @@ from jax.sharding import NamedSharding
 
 from jaxops._indexing import exchange, explicit_axes, policy
 from jaxops._indexing.exchange import RowSharding
+from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 from jaxops._sparse.duplicates import position_dtype
 
@@ -22,13 +23,13 @@ _OP = "sharded_gather"
 
 
 def sharded_gather(
-    params: Arrayable,
-    indices: Arrayable,
+    params: ArrayLike,
+    indices: ArrayLike,
     axis_name: str | Sequence[str] | None = None,
     *,
-    mesh: Any = None,
+    mesh: jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
     capacity: int | None = None,
-    mode: str = "device",
+    mode: Mode = "device",
     name: str | None = None,
 ) -> jax.Array:
     """Gathers rows of `params`, whose rows the devices of a mesh share, by asking their owners.

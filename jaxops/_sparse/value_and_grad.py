@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,9 @@ from jaxops._sparse.gradients import psum
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient, concatenate
 from jaxops._sparse.lookups import is_lookup
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 _OP = "sparse_value_and_grad"
 # Modules have such leaves: activation functions, random keys, counts.
 _PART = (
@@ -25,13 +28,13 @@ _PART = (
 
 
 def sparse_value_and_grad(
-    fun: Callable[..., Any],
+    fun: Callable[_P, _R],
     *,
     tables: str | Sequence[str] | Callable[[str, Any], bool],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     tied: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, tuple[_R, Any]]:
     """Like `jax.value_and_grad`, with the gradient of each table as `IndexedSlices`.
 
     A lookup reads a few rows of a table, and the gradient of the others is 0. `jax.grad` makes
@@ -103,7 +106,7 @@ def sparse_value_and_grad(
     arguments.check_bool(has_aux, _OP, "has_aux")
     arguments.check_bool(tied, _OP, "tied")
 
-    def value_and_grad(*args, **kwargs):
+    def value_and_grad(*args: _P.args, **kwargs: _P.kwargs) -> Any:
         places = [_place(number, len(args)) for number in numbers]
         if len(set(places)) < len(places):
             raise ValueError(
@@ -119,7 +122,7 @@ def sparse_value_and_grad(
             full = list(args)
             for place, arg in zip(places, params if several else (params,), strict=True):
                 full[place] = arg
-            return _check_result(fun(*full, **kwargs), has_aux)
+            return _check_result(fun(*full, **kwargs), has_aux)  # pyright: ignore[reportCallIssue]
 
         # The gradient of a table without elements has none either, whatever it is used for.
         empty = [

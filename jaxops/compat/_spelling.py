@@ -21,12 +21,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxops._errors import without_frames
-from jaxops._run.arguments import Arrayable, brief, is_static_int, readable
+from jaxops._run.arguments import ArrayLike, brief, is_static_int, readable
 
 _R = TypeVar("_R")
 
 # For annotations that tell one release's argument from another's in the same place.
-Dimensioned: TypeAlias = Arrayable  # no scalar
+Dimensioned: TypeAlias = ArrayLike  # no scalar
 OneInt: TypeAlias = int | Sequence[int]  # of a list of one too
 NoMode: TypeAlias = str  # no code calls an operation "REFLECT"
 

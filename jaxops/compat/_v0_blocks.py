@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import jax
+import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import Arrayable, static_int
+from jaxops._run.arguments import ArrayLike, Ints, static_int
 from jaxops.compat._spelling import spelled, under_names
 
 
 def _padding_last(
-    images: Arrayable,
+    images: ArrayLike,
     ksizes: Sequence[int],
     strides: Sequence[int],
     rates: Sequence[int],
@@ -27,7 +27,7 @@ def _padding_last(
 
 @spelled("0.8", (_padding_last, "0.9 to 0.12"))
 def extract_image_patches(
-    images: Arrayable,
+    images: ArrayLike,
     padding: str,
     ksizes: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
@@ -50,7 +50,7 @@ def extract_image_patches(
 
 
 def space_to_batch(
-    input: Arrayable, paddings: Any, block_size: int, name: str | None = None
+    input: ArrayLike, paddings: ArrayLike, block_size: int, name: str | None = None
 ) -> jax.Array:
     """`jaxops.space_to_batch` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
     _check_block(input, block_size, "space_to_batch")
@@ -59,7 +59,7 @@ def space_to_batch(
 
 
 def batch_to_space(
-    input: Arrayable, crops: Any, block_size: int, name: str | None = None
+    input: ArrayLike, crops: ArrayLike, block_size: int, name: str | None = None
 ) -> jax.Array:
     """`jaxops.batch_to_space` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
     _check_block(input, block_size, "batch_to_space")
@@ -67,7 +67,7 @@ def batch_to_space(
         return jaxops.batch_to_space(input, [block_size] * 2, crops, name)
 
 
-def _check_block(input: Arrayable, block_size: int, op: str) -> None:
+def _check_block(input: ArrayLike, block_size: int, op: str) -> None:
     shape = shape_of(input, op, "input")
     if len(shape) != 4:
         raise ValueError(f"{op}: input must have rank 4; received shape {shape}")
@@ -76,33 +76,36 @@ def _check_block(input: Arrayable, block_size: int, op: str) -> None:
 
 
 def space_to_batch_nd(
-    input: Arrayable, block_shape: Any, paddings: Any, name: str | None = None
+    input: ArrayLike, block_shape: Ints, paddings: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.space_to_batch_nd(input, block_shape, paddings)`; of 0.11 and 0.12."""
     return jaxops.space_to_batch_nd(input, block_shape, paddings, name)
 
 
 def batch_to_space_nd(
-    input: Arrayable, block_shape: Any, crops: Any, name: str | None = None
+    input: ArrayLike, block_shape: Ints, crops: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.batch_to_space_nd(input, block_shape, crops)`; of 0.11 and 0.12."""
     return jaxops.batch_to_space_nd(input, block_shape, crops, name)
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
-) -> Any:
+    input_shape: Ints,
+    block_shape: Ints,
+    base_paddings: ArrayLike | None = None,
+    name: str | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """`jaxops.required_space_to_batch_paddings` with the same arguments; of 0.11 and 0.12."""
     return jaxops.required_space_to_batch_paddings(input_shape, block_shape, base_paddings, name)
 
 
-def space_to_depth(input: Arrayable, block_size: int, name: str | None = None) -> jax.Array:
+def space_to_depth(input: ArrayLike, block_size: int, name: str | None = None) -> jax.Array:
     """`jaxops.space_to_depth(input, block_size)`."""
     with under_names(data_format="format"):
         return jaxops.space_to_depth(input, block_size, name=name)
 
 
-def depth_to_space(input: Arrayable, block_size: int, name: str | None = None) -> jax.Array:
+def depth_to_space(input: ArrayLike, block_size: int, name: str | None = None) -> jax.Array:
     """`jaxops.depth_to_space(input, block_size)`."""
     with under_names(data_format="format"):
         return jaxops.depth_to_space(input, block_size, name=name)

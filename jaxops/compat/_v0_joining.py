@@ -10,7 +10,14 @@ import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import Arrayable, as_numpy_or_none, brief, refuse_traced, static_int
+from jaxops._run.arguments import (
+    ArrayLike,
+    Ints,
+    as_numpy_or_none,
+    brief,
+    refuse_traced,
+    static_int,
+)
 from jaxops.compat._spelling import (
     Dimensioned,
     NoMode,
@@ -22,17 +29,17 @@ from jaxops.compat._spelling import (
 )
 
 
-def slice(input_: Arrayable, begin: Any, size: Any, name: str | None = None) -> jax.Array:
+def slice(input_: ArrayLike, begin: ArrayLike, size: Ints, name: str | None = None) -> jax.Array:
     """`jaxops.slice(input_, begin, size)`."""
     return jaxops.slice(input_, begin, size, name)
 
 
 @once_without("var", "0.10", "0.11 and 0.12")
 def strided_slice(
-    input_: Arrayable,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_: ArrayLike,
+    begin: ArrayLike,
+    end: ArrayLike,
+    strides: Ints | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
@@ -58,7 +65,7 @@ def strided_slice(
 
 
 def split_v(
-    value: Arrayable,
+    value: ArrayLike,
     size_splits: Any,
     split_dim: int = 0,
     num: int | None = None,
@@ -106,23 +113,23 @@ def split(
         )
 
 
-def tile(input: Arrayable, multiples: Any, name: str | None = None) -> jax.Array:
+def tile(input: ArrayLike, multiples: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.tile(input, multiples)`."""
     return jaxops.tile(input, multiples, name)
 
 
-def _pad_constant(tensor: Arrayable, paddings: Any, name: NoMode | None = None) -> jax.Array:
+def _pad_constant(tensor: ArrayLike, paddings: ArrayLike, name: NoMode | None = None) -> jax.Array:
     return jaxops.pad(tensor, paddings, name=name)
 
 
-def _pad_input(*, input: Arrayable, paddings: Any, name: str | None = None) -> jax.Array:
+def _pad_input(*, input: ArrayLike, paddings: ArrayLike, name: str | None = None) -> jax.Array:
     with under_names(tensor="input"):
         return jaxops.pad(input, paddings, name=name)
 
 
 @spelled("0.7 to 0.12", (_pad_constant, "0.5 and 0.6"), (_pad_input, "0.5 and 0.6"))
 def pad(
-    tensor: Arrayable, paddings: Any, mode: str = "CONSTANT", name: str | None = None
+    tensor: ArrayLike, paddings: ArrayLike, mode: str = "CONSTANT", name: str | None = None
 ) -> jax.Array:
     """`jaxops.pad(tensor, paddings, mode)`; the constant is 0.
 
@@ -131,18 +138,24 @@ def pad(
     return jaxops.pad(tensor, paddings, mode, name=name)
 
 
-def concat_v2(values: Any, axis: OneInt, name: str | None = "concat_v2") -> jax.Array:
+def concat_v2(
+    values: Sequence[ArrayLike] | ArrayLike, axis: OneInt, name: str | None = "concat_v2"
+) -> jax.Array:
     """`jaxops.concat(values, axis)`; of 0.12."""
     with under_names(concat="concat_v2"):
         return jaxops.concat(values, axis, name)
 
 
-def _concat_values(values: Any, axis: OneInt, name: str | None = "concat") -> jax.Array:
+def _concat_values(
+    values: Sequence[ArrayLike] | ArrayLike, axis: OneInt, name: str | None = "concat"
+) -> jax.Array:
     return jaxops.concat(values, axis, name)
 
 
 @spelled("0.5 to 0.12", (_concat_values, "concat_v2 of 0.12"))
-def concat(concat_dim: OneInt, values: Any, name: str | None = "concat") -> jax.Array:
+def concat(
+    concat_dim: OneInt, values: Sequence[ArrayLike] | ArrayLike, name: str | None = "concat"
+) -> jax.Array:
     """`jaxops.concat(values, axis=concat_dim)`.
 
     Also `concat(values, axis)`, as `jaxops` has it.
@@ -158,25 +171,31 @@ def concat(concat_dim: OneInt, values: Any, name: str | None = "concat") -> jax.
         return jaxops.concat(values, concat_dim, name)
 
 
-def stack(values: Any, axis: int = 0, name: str | None = "stack") -> jax.Array:
+def stack(
+    values: Sequence[ArrayLike] | ArrayLike, axis: int = 0, name: str | None = "stack"
+) -> jax.Array:
     """`jaxops.stack(values, axis)`; of 0.12."""
     return jaxops.stack(values, axis, name)
 
 
-def parallel_stack(values: Any, name: str | None = "parallel_stack") -> jax.Array:
+def parallel_stack(
+    values: Sequence[ArrayLike] | ArrayLike, name: str | None = "parallel_stack"
+) -> jax.Array:
     """`jaxops.parallel_stack(values)`; of 0.12."""
     return jaxops.parallel_stack(values, name)
 
 
 def unstack(
-    value: Arrayable, num: int | None = None, axis: int = 0, name: str | None = "unstack"
+    value: ArrayLike, num: int | None = None, axis: int = 0, name: str | None = "unstack"
 ) -> list[jax.Array]:
     """`jaxops.unstack(value, num, axis)`; of 0.12."""
     return jaxops.unstack(value, num, axis, name)
 
 
 @once_without("axis", "0.5 to 0.9", "0.10 to 0.12")
-def pack(values: Any, axis: int = 0, name: str | None = "pack") -> jax.Array:
+def pack(
+    values: Sequence[ArrayLike] | ArrayLike, axis: int = 0, name: str | None = "pack"
+) -> jax.Array:
     """`jaxops.stack(values, axis)`."""
     with under_names(stack="pack"):
         return jaxops.stack(values, axis, name)
@@ -184,7 +203,7 @@ def pack(values: Any, axis: int = 0, name: str | None = "pack") -> jax.Array:
 
 @once_without("axis", "0.5 to 0.9", "0.10 to 0.12")
 def unpack(
-    value: Arrayable, num: int | None = None, axis: int = 0, name: str | None = "unpack"
+    value: ArrayLike, num: int | None = None, axis: int = 0, name: str | None = "unpack"
 ) -> list[jax.Array]:
     """`jaxops.unstack(value, num, axis)`."""
     with under_names(unstack="unpack"):
@@ -193,8 +212,8 @@ def unpack(
 
 @once_without("batch_axis", "0.5 and 0.6", "0.7 to 0.12")
 def reverse_sequence(
-    input: Arrayable,
-    seq_lengths: Arrayable,
+    input: ArrayLike,
+    seq_lengths: ArrayLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -212,18 +231,18 @@ def reverse_sequence(
         return jaxops.reverse_sequence(input, seq_lengths, seq_axis, batch_axis, name)
 
 
-def reverse_v2(tensor: Arrayable, axis: Sequence[int], name: str | None = None) -> jax.Array:
+def reverse_v2(tensor: ArrayLike, axis: Sequence[int], name: str | None = None) -> jax.Array:
     """`jaxops.reverse(tensor, axis)`; of 0.12."""
     with under_names(reverse="reverse_v2"):
         return jaxops.reverse(tensor, axis, name)
 
 
-def _reverse_axes(tensor: Arrayable, axis: Sequence[int], name: str | None = None) -> jax.Array:
+def _reverse_axes(tensor: ArrayLike, axis: Sequence[int], name: str | None = None) -> jax.Array:
     return jaxops.reverse(tensor, axis, name)
 
 
 @spelled("0.5 to 0.12", (_reverse_axes, "1.0"))
-def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) -> jax.Array:
+def reverse(tensor: ArrayLike, dims: Sequence[bool], name: str | None = None) -> jax.Array:
     """`jaxops.reverse` of the axes where `dims`, one static bool per dimension, is True.
 
     Also `reverse(tensor, axis)`, as `jaxops` has it: ints are axes.
@@ -245,6 +264,6 @@ def reverse(tensor: Arrayable, dims: Sequence[bool], name: str | None = None) ->
     return jaxops.reverse(tensor, np.flatnonzero(flags).tolist(), name)
 
 
-def transpose(a: Arrayable, perm: Any = None, name: str | None = "transpose") -> jax.Array:
+def transpose(a: ArrayLike, perm: Ints | None = None, name: str | None = "transpose") -> jax.Array:
     """`jaxops.transpose(a, perm)`."""
     return jaxops.transpose(a, perm, name=name)

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 from jax.typing import DTypeLike
 
 import jaxops
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike, Ints
 from jaxops.compat._spelling import beyond, once_without, under_names
 
 
 def matrix_band_part(
-    input: Arrayable, num_lower: Any, num_upper: Any, name: str | None = None
+    input: ArrayLike, num_lower: ArrayLike, num_upper: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.matrix_band_part(input, num_lower, num_upper)`."""
     return jaxops.matrix_band_part(input, num_lower, num_upper, name)
 
 
-def diag(diagonal: Arrayable, name: str | None = None) -> jax.Array:
+def diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.tensor_diag(diagonal)`."""
     with under_names(tensor_diag="diag"):
         return jaxops.tensor_diag(diagonal, name)
 
 
-def diag_part(input: Arrayable, name: str | None = None) -> jax.Array:
+def diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.tensor_diag_part(input)`."""
     with under_names(tensor_diag_part="diag_part"):
         return jaxops.tensor_diag_part(input, name)
 
 
-def matrix_diag(diagonal: Arrayable, name: str | None = None) -> jax.Array:
+def matrix_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.matrix_diag(diagonal)`.
 
     Example:
@@ -44,33 +42,33 @@ def matrix_diag(diagonal: Arrayable, name: str | None = None) -> jax.Array:
         return jaxops.matrix_diag(diagonal, name)
 
 
-def matrix_diag_part(input: Arrayable, name: str | None = None) -> jax.Array:
+def matrix_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.matrix_diag_part(input)`."""
     with beyond("matrix_diag_part", "k"):
         return jaxops.matrix_diag_part(input, name)
 
 
-def matrix_set_diag(input: Arrayable, diagonal: Arrayable, name: str | None = None) -> jax.Array:
+def matrix_set_diag(input: ArrayLike, diagonal: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.matrix_set_diag(input, diagonal)`."""
     with beyond("matrix_set_diag", "k"):
         return jaxops.matrix_set_diag(input, diagonal, name)
 
 
-def matrix_transpose(a: Arrayable, name: str | None = "matrix_transpose") -> jax.Array:
+def matrix_transpose(a: ArrayLike, name: str | None = "matrix_transpose") -> jax.Array:
     """`jaxops.matrix_transpose(a)`."""
     return jaxops.matrix_transpose(a, name)
 
 
-def fill(dims: Any, value: Arrayable, name: str | None = None) -> jax.Array:
+def fill(dims: Ints, value: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.fill(dims, value)`."""
     return jaxops.fill(dims, value, name)
 
 
 @once_without("dtype", "0.5 to 0.10", "0.11 and 0.12")
 def range(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
+    start: ArrayLike,
+    limit: ArrayLike | None = None,
+    delta: ArrayLike = 1,
     dtype: DTypeLike | None = None,
     name: str | None = "range",
 ) -> jax.Array:
@@ -84,6 +82,6 @@ def range(
     return jaxops.range(start, limit, delta, dtype, name)
 
 
-def meshgrid(*args: Arrayable, indexing: str = "xy", name: str | None = None) -> list[jax.Array]:
+def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) -> list[jax.Array]:
     """`jaxops.meshgrid` with the same arguments."""
     return jaxops.meshgrid(*args, indexing=indexing, name=name)

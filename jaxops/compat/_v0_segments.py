@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax
 
 import jaxops
-from jaxops._run.arguments import Arrayable
+from jaxops._run.arguments import ArrayLike
 from jaxops.compat._spelling import beyond
 
 
-def segment_sum(data: Arrayable, segment_ids: Arrayable, name: str | None = None) -> jax.Array:
+def segment_sum(data: ArrayLike, segment_ids: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.segment_sum(data, segment_ids)`.
 
     Example:
@@ -22,39 +22,39 @@ def segment_sum(data: Arrayable, segment_ids: Arrayable, name: str | None = None
         return jaxops.segment_sum(data, segment_ids, name)
 
 
-def segment_mean(data: Arrayable, segment_ids: Arrayable, name: str | None = None) -> jax.Array:
+def segment_mean(data: ArrayLike, segment_ids: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.segment_mean(data, segment_ids)`."""
     with beyond("segment_mean", "num_segments"):
         return jaxops.segment_mean(data, segment_ids, name)
 
 
-def segment_prod(data: Arrayable, segment_ids: Arrayable, name: str | None = None) -> jax.Array:
+def segment_prod(data: ArrayLike, segment_ids: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.segment_prod(data, segment_ids)`."""
     with beyond("segment_prod", "num_segments"):
         return jaxops.segment_prod(data, segment_ids, name)
 
 
-def segment_min(data: Arrayable, segment_ids: Arrayable, name: str | None = None) -> jax.Array:
+def segment_min(data: ArrayLike, segment_ids: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.segment_min(data, segment_ids)`."""
     with beyond("segment_min", "num_segments"):
         return jaxops.segment_min(data, segment_ids, name)
 
 
-def segment_max(data: Arrayable, segment_ids: Arrayable, name: str | None = None) -> jax.Array:
+def segment_max(data: ArrayLike, segment_ids: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.segment_max(data, segment_ids)`."""
     with beyond("segment_max", "num_segments"):
         return jaxops.segment_max(data, segment_ids, name)
 
 
 def unsorted_segment_sum(
-    data: Arrayable, segment_ids: Arrayable, num_segments: int, name: str | None = None
+    data: ArrayLike, segment_ids: ArrayLike, num_segments: int, name: str | None = None
 ) -> jax.Array:
     """`jaxops.unsorted_segment_sum(data, segment_ids, num_segments)`."""
     return jaxops.unsorted_segment_sum(data, segment_ids, num_segments, name)
 
 
 def sparse_segment_sum(
-    data: Arrayable, indices: Arrayable, segment_ids: Arrayable, name: str | None = None
+    data: ArrayLike, indices: ArrayLike, segment_ids: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.sparse_segment_sum(data, indices, segment_ids)`."""
     with beyond("sparse_segment_sum", "num_segments"):
@@ -62,7 +62,7 @@ def sparse_segment_sum(
 
 
 def sparse_segment_mean(
-    data: Arrayable, indices: Arrayable, segment_ids: Arrayable, name: str | None = None
+    data: ArrayLike, indices: ArrayLike, segment_ids: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.sparse_segment_mean(data, indices, segment_ids)`."""
     with beyond("sparse_segment_mean", "num_segments"):
@@ -70,7 +70,7 @@ def sparse_segment_mean(
 
 
 def sparse_segment_sqrt_n(
-    data: Arrayable, indices: Arrayable, segment_ids: Arrayable, name: str | None = None
+    data: ArrayLike, indices: ArrayLike, segment_ids: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.sparse_segment_sqrt_n(data, indices, segment_ids)`."""
     with beyond("sparse_segment_sqrt_n", "num_segments"):

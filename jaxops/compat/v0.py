@@ -18,8 +18,10 @@ import numpy as np
 from jax.typing import DTypeLike
 
 import jaxops
+from jaxops._ops.setdiff1d import ListDiff
+from jaxops._ops.unique import Unique, UniqueWithCounts
 from jaxops._ops.where import select as _select
-from jaxops._run.arguments import Arrayable, brief
+from jaxops._run.arguments import ArrayLike, Ints, brief
 from jaxops.compat._spelling import beyond as _beyond
 from jaxops.compat._spelling import once_without as _once_without
 from jaxops.compat._spelling import one_of as _one_of
@@ -72,6 +74,89 @@ from jaxops.compat._v0_segments import sparse_segment_sqrt_n as sparse_segment_s
 from jaxops.compat._v0_segments import sparse_segment_sum as sparse_segment_sum
 from jaxops.compat._v0_segments import unsorted_segment_sum as unsorted_segment_sum
 
+# Not `range` and `slice`: `from jaxops.compat.v0 import *` is not to replace Python's own.
+__all__ = [
+    "batch_to_space",
+    "batch_to_space_nd",
+    "bitcast",
+    "boolean_mask",
+    "cast",
+    "concat",
+    "concat_v2",
+    "depth_to_space",
+    "diag",
+    "diag_part",
+    "dynamic_partition",
+    "dynamic_stitch",
+    "expand_dims",
+    "extract_image_patches",
+    "fill",
+    "gather",
+    "gather_nd",
+    "invert_permutation",
+    "listdiff",
+    "matrix_band_part",
+    "matrix_diag",
+    "matrix_diag_part",
+    "matrix_set_diag",
+    "matrix_transpose",
+    "meshgrid",
+    "one_hot",
+    "pack",
+    "pad",
+    "parallel_stack",
+    "rank",
+    "required_space_to_batch_paddings",
+    "reshape",
+    "reverse",
+    "reverse_sequence",
+    "reverse_v2",
+    "saturate_cast",
+    "scatter_nd",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "select",
+    "sequence_mask",
+    "setdiff1d",
+    "shape",
+    "shape_n",
+    "size",
+    "space_to_batch",
+    "space_to_batch_nd",
+    "space_to_depth",
+    "sparse_segment_mean",
+    "sparse_segment_sqrt_n",
+    "sparse_segment_sum",
+    "split",
+    "split_v",
+    "squeeze",
+    "stack",
+    "stop_gradient",
+    "strided_slice",
+    "string_to_number",
+    "tile",
+    "to_bfloat16",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+    "transpose",
+    "unique",
+    "unique_with_counts",
+    "unpack",
+    "unsorted_segment_sum",
+    "unstack",
+    "where",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "range", "slice"]
+
+
 # Casting
 
 
@@ -93,42 +178,42 @@ def string_to_number(
         )
 
 
-def to_double(x: Arrayable, name: str = "ToDouble") -> jax.Array:
+def to_double(x: ArrayLike, name: str = "ToDouble") -> jax.Array:
     """`jaxops.to_double(x)`."""
     return jaxops.to_double(x, name)
 
 
-def to_float(x: Arrayable, name: str = "ToFloat") -> jax.Array:
+def to_float(x: ArrayLike, name: str = "ToFloat") -> jax.Array:
     """`jaxops.to_float(x)`."""
     return jaxops.to_float(x, name)
 
 
-def to_bfloat16(x: Arrayable, name: str = "ToBFloat16") -> jax.Array:
+def to_bfloat16(x: ArrayLike, name: str = "ToBFloat16") -> jax.Array:
     """`jaxops.to_bfloat16(x)`."""
     return jaxops.to_bfloat16(x, name)
 
 
-def to_int32(x: Arrayable, name: str = "ToInt32") -> jax.Array:
+def to_int32(x: ArrayLike, name: str = "ToInt32") -> jax.Array:
     """`jaxops.to_int32(x)`."""
     return jaxops.to_int32(x, name)
 
 
-def to_int64(x: Arrayable, name: str = "ToInt64") -> jax.Array:
+def to_int64(x: ArrayLike, name: str = "ToInt64") -> jax.Array:
     """`jaxops.to_int64(x)`."""
     return jaxops.to_int64(x, name)
 
 
-def cast(x: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
+def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """`jaxops.cast(x, dtype)`."""
     return jaxops.cast(x, dtype, name)
 
 
-def saturate_cast(value: Arrayable, dtype: DTypeLike, name: str | None = None) -> jax.Array:
+def saturate_cast(value: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """`jaxops.saturate_cast(value, dtype)`."""
     return jaxops.saturate_cast(value, dtype, name)
 
 
-def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.Array:
+def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.Array:
     """`jaxops.bitcast(input, type)`."""
     return jaxops.bitcast(input, type, name)
 
@@ -136,36 +221,41 @@ def bitcast(input: Arrayable, type: DTypeLike, name: str | None = None) -> jax.A
 # Shapes and shaping
 
 
-def shape(input: Arrayable, name: str | None = None, out_type: DTypeLike = np.int32) -> np.ndarray:
+def shape(input: ArrayLike, name: str | None = None, out_type: DTypeLike = np.int32) -> np.ndarray:
     """`jaxops.shape(input, out_type)`."""
     return jaxops.shape(input, out_type, name)
 
 
 @_once_without("out_type", "0.5 to 0.10", "0.11 and 0.12")
 def shape_n(
-    input: Sequence[Arrayable], out_type: DTypeLike | None = None, name: str | None = None
+    input: Sequence[ArrayLike], out_type: DTypeLike | None = None, name: str | None = None
 ) -> list[np.ndarray]:
     """`jaxops.shape_n(input, out_type)`; `out_type` defaults to int32."""
     return jaxops.shape_n(input, np.int32 if out_type is None else out_type, name)
 
 
-def size(input: Arrayable, name: str | None = None, out_type: DTypeLike = np.int32) -> Any:
+def size(
+    input: ArrayLike, name: str | None = None, out_type: DTypeLike = np.int32
+) -> np.signedinteger[Any]:
     """`jaxops.size(input, out_type)`."""
     return jaxops.size(input, out_type, name)
 
 
-def rank(input: Arrayable, name: str | None = None) -> Any:
+def rank(input: ArrayLike, name: str | None = None) -> np.int32:
     """`jaxops.rank(input)`, int32."""
     return jaxops.rank(input, name)
 
 
-def reshape(tensor: Arrayable, shape: Any, name: str | None = None) -> jax.Array:
+def reshape(tensor: ArrayLike, shape: Ints, name: str | None = None) -> jax.Array:
     """`jaxops.reshape(tensor, shape)`."""
     return jaxops.reshape(tensor, shape, name)
 
 
 def squeeze(
-    input: Arrayable, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+    input: ArrayLike,
+    axis: int | Ints | None = None,
+    name: str | None = None,
+    squeeze_dims: int | Ints | None = None,
 ) -> jax.Array:
     """`jaxops.squeeze(input, axis)`; `axis` is `squeeze_dims` before 0.12.
 
@@ -177,12 +267,15 @@ def squeeze(
 
 
 def expand_dims(
-    input: Arrayable, axis: Any = None, name: str | None = None, dim: Any = None
+    input: ArrayLike,
+    axis: int | Ints | None = None,
+    name: str | None = None,
+    dim: int | Ints | None = None,
 ) -> jax.Array:
     """`jaxops.expand_dims(input, axis)`; `axis` is `dim` before 0.12."""
-    arg, axis = _one_of("expand_dims", axis=axis, dim=dim)
+    arg, place = _one_of("expand_dims", axis=axis, dim=dim)
     with _under_names(axis=arg):
-        return jaxops.expand_dims(input, axis, name)
+        return jaxops.expand_dims(input, place, name)
 
 
 # Indexing
@@ -190,8 +283,8 @@ def expand_dims(
 
 @_once_without("validate_indices", "0.5", "0.6 to 0.12")
 def gather(
-    params: Arrayable,
-    indices: Arrayable,
+    params: ArrayLike,
+    indices: ArrayLike,
     validate_indices: bool | None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -204,49 +297,54 @@ def gather(
     return jaxops.gather(params, indices, name=name, mode=mode)
 
 
-def gather_nd(params: Arrayable, indices: Arrayable, name: str | None = None) -> jax.Array:
+def gather_nd(params: ArrayLike, indices: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.gather_nd(params, indices)`."""
     return jaxops.gather_nd(params, indices, name=name)
 
 
 def dynamic_partition(
-    data: Arrayable, partitions: Arrayable, num_partitions: int, name: str | None = None
+    data: ArrayLike, partitions: ArrayLike, num_partitions: int, name: str | None = None
 ) -> list[jax.Array]:
     """`jaxops.dynamic_partition(data, partitions, num_partitions)`."""
     with _beyond("dynamic_partition", "size"):
         return jaxops.dynamic_partition(data, partitions, num_partitions, name)
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> jax.Array:
+def dynamic_stitch(
+    indices: Sequence[ArrayLike], data: Sequence[ArrayLike], name: str | None = None
+) -> jax.Array:
     """`jaxops.dynamic_stitch(indices, data)`."""
     with _beyond("dynamic_stitch", "size"):
         return jaxops.dynamic_stitch(indices, data, name)
 
 
-def boolean_mask(tensor: Arrayable, mask: Arrayable, name: str = "boolean_mask") -> jax.Array:
+def boolean_mask(tensor: ArrayLike, mask: ArrayLike, name: str = "boolean_mask") -> jax.Array:
     """`jaxops.boolean_mask(tensor, mask)`."""
     with _beyond("boolean_mask", "size"):
         return jaxops.boolean_mask(tensor, mask, name=name)
 
 
 def sequence_mask(
-    lengths: Arrayable, maxlen: int | None = None, dtype: Any = bool, name: str | None = None
+    lengths: ArrayLike,
+    maxlen: int | None = None,
+    dtype: DTypeLike | None = bool,
+    name: str | None = None,
 ) -> jax.Array:
     """`jaxops.sequence_mask` with the same arguments."""
     return jaxops.sequence_mask(lengths, maxlen, dtype, name)
 
 
-def _where_of_two(condition: Arrayable, x: Any, y: Any, name: str | None = None) -> jax.Array:
+def _where_of_two(condition: ArrayLike, x: Any, y: Any, name: str | None = None) -> jax.Array:
     return _select("where", condition, x, y, name, by_rows=True)
 
 
-def _where_condition(*, condition: Arrayable, name: str | None = None) -> jax.Array:
+def _where_condition(*, condition: ArrayLike, name: str | None = None) -> jax.Array:
     with _beyond("where", "size"):
         return jaxops.where(condition, name=name)
 
 
 @_spelled("0.5 to 0.12", (_where_of_two, "1.0"), (_where_condition, "1.0"))
-def where(input: Arrayable, name: str | None = None) -> jax.Array:
+def where(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.where(input)`: the positions of its true elements.
 
     Also `where(condition, x, y)`, which is `select`.
@@ -255,7 +353,7 @@ def where(input: Arrayable, name: str | None = None) -> jax.Array:
         return jaxops.where(input, name=name)
 
 
-def select(condition: Arrayable, t: Arrayable, e: Arrayable, name: str | None = None) -> jax.Array:
+def select(condition: ArrayLike, t: ArrayLike, e: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.where(condition, t, e)`; a condition of rank 1 chooses rows.
 
     Example:
@@ -268,17 +366,17 @@ def select(condition: Arrayable, t: Arrayable, e: Arrayable, name: str | None = 
         return _select("select", condition, t, e, name, by_rows=True)
 
 
-def invert_permutation(x: Arrayable, name: str | None = None) -> jax.Array:
+def invert_permutation(x: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.invert_permutation(x)`."""
     return jaxops.invert_permutation(x, name)
 
 
 @_once_without("dtype", "0.7", "0.8 to 0.12")
 def one_hot(
-    indices: Arrayable,
+    indices: ArrayLike,
     depth: int,
-    on_value: Arrayable | None = None,
-    off_value: Arrayable | None = None,
+    on_value: ArrayLike | None = None,
+    off_value: ArrayLike | None = None,
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
@@ -288,7 +386,7 @@ def one_hot(
 
 
 @_once_without("out_idx", "0.5 to 0.10", "0.11 and 0.12")
-def unique(x: Arrayable, out_idx: DTypeLike | None = None, name: str | None = None) -> Any:
+def unique(x: ArrayLike, out_idx: DTypeLike | None = None, name: str | None = None) -> Unique:
     """`jaxops.unique(x, out_idx)`: a named tuple `(y, idx)`."""
     with _beyond("unique", "size"), _beyond("unique", "axis"):
         return jaxops.unique(x, np.int32 if out_idx is None else out_idx, name)
@@ -296,8 +394,8 @@ def unique(x: Arrayable, out_idx: DTypeLike | None = None, name: str | None = No
 
 @_once_without("out_idx", "0.5 to 0.10", "0.11 and 0.12")
 def unique_with_counts(
-    x: Arrayable, out_idx: DTypeLike | None = None, name: str | None = None
-) -> Any:
+    x: ArrayLike, out_idx: DTypeLike | None = None, name: str | None = None
+) -> UniqueWithCounts:
     """`jaxops.unique_with_counts(x, out_idx)`: a named tuple `(y, idx, count)`."""
     with _beyond("unique_with_counts", "size"), _beyond("unique_with_counts", "axis"):
         return jaxops.unique_with_counts(x, np.int32 if out_idx is None else out_idx, name)
@@ -305,8 +403,8 @@ def unique_with_counts(
 
 @_once_without("out_idx", "0.5 to 0.10", "0.11 and 0.12")
 def listdiff(
-    x: Arrayable, y: Arrayable, out_idx: DTypeLike | None = None, name: str | None = None
-) -> Any:
+    x: ArrayLike, y: ArrayLike, out_idx: DTypeLike | None = None, name: str | None = None
+) -> ListDiff:
     """`jaxops.setdiff1d(x, y, out_idx)`: a named tuple `(out, idx)`.
 
     Example:
@@ -319,20 +417,20 @@ def listdiff(
 
 
 def setdiff1d(
-    x: Arrayable, y: Arrayable, index_dtype: DTypeLike = np.int32, name: str | None = None
-) -> Any:
+    x: ArrayLike, y: ArrayLike, index_dtype: DTypeLike = np.int32, name: str | None = None
+) -> ListDiff:
     """`jaxops.setdiff1d(x, y, index_dtype)`: a named tuple `(out, idx)`; of 0.12."""
     with _beyond("setdiff1d", "size"):
         return jaxops.setdiff1d(x, y, index_dtype, name)
 
 
 def scatter_nd(
-    indices: Arrayable, updates: Arrayable, shape: Any, name: str | None = None
+    indices: ArrayLike, updates: ArrayLike, shape: Ints, name: str | None = None
 ) -> jax.Array:
     """`jaxops.scatter_nd(indices, updates, shape)`; of 0.12."""
     return jaxops.scatter_nd(indices, updates, shape, name=name)
 
 
-def stop_gradient(input: Arrayable, name: str | None = None) -> jax.Array:
+def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.stop_gradient(input)`."""
     return jaxops.stop_gradient(input, name)

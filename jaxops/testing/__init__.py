@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from jaxops._errors import OutOfBoundsError, find_in
 from jaxops._run import arguments
@@ -21,17 +22,25 @@ from jaxops.testing import _adjoint, _function, _grads
 from jaxops.testing._leaves import dtype_of, first_where, is_inexact, take_apart
 from jaxops.testing._numeric import LADDERS, digits
 
+__all__ = ["DerivativeMode", "assert_out_of_bounds", "check_adjoint", "check_grads"]
+
+DerivativeMode: TypeAlias = Literal["fwd", "rev"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 def check_grads(
     f: Callable[..., Any],
     *args: Any,
     order: int = 1,
-    modes: str | Sequence[str] = ("fwd", "rev"),
+    modes: DerivativeMode | Sequence[DerivativeMode] = ("fwd", "rev"),
     directions: int = 3,
     seed: int = 0,
     rtol: float | None = None,
-    numeric_dtype: Any = None,
-    jit: Callable | None = jax.jit,
+    numeric_dtype: DTypeLike | None = None,
+    jit: Callable[..., Any] | None = jax.jit,
 ) -> None:
     """Checks the derivatives that JAX finds for `f` against central differences.
 
@@ -125,7 +134,7 @@ def check_grads(
 def check_adjoint(
     f: Callable[..., Any],
     *args: Any,
-    by: str = "linear_transpose",
+    by: Literal["linear_transpose", "vjp"] = "linear_transpose",
     seed: int = 0,
     jit: Callable | None = jax.jit,
 ) -> None:
@@ -196,7 +205,7 @@ def check_adjoint(
 
 
 def assert_out_of_bounds(
-    f: Callable[..., Any], *args: Any, match: str | None = None, jit: Callable = jax.jit
+    f: Callable[..., Any], *args: Any, match: str | None = None, jit: Callable[..., Any] = jax.jit
 ) -> OutOfBoundsError:
     """Asserts that `f(*args)` raises out of bounds, called as it is and under `jit`.
 

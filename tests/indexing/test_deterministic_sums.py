@@ -103,7 +103,7 @@ DETERMINISTIC = {
 
 
 def test_every_function_with_the_argument_is_here():
-    functions = {name: f for name, f in vars(jaxops).items() if inspect.isfunction(f)}
+    functions = {name: f for name, f in inspect.getmembers(jaxops) if inspect.isfunction(f)}
     takes = {n for n, f in functions.items() if "deterministic" in inspect.signature(f).parameters}
     assert takes == set(DETERMINISTIC)
 

@@ -19,6 +19,7 @@ from row import PEERS, Row, floats, ints, small
 
 import jaxops
 from jaxops import _forms
+from jaxops.typing import Mode
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 TABLE = README.partition("## Functions")[2].partition("\n## ")[0]
@@ -112,7 +113,7 @@ def test_wrong_answer_is_refused(ours, theirs, without_tensorflow):
 
 @pytest.mark.parametrize("group", ["throughput", "tiny", "compile", "gradients", "bounds"])
 def test_wrong_op_is_refused_in_each_group(group, without_tensorflow):
-    def off_by_one(params, indices, mode="device"):
+    def off_by_one(params, indices, mode: Mode = "device"):
         # Wrong with default bounds only, as the group of bounds compares the two.
         factor = 2 if mode == "device" else 1
         return factor * jaxops.gather(params, indices, mode=mode)

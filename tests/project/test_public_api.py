@@ -16,7 +16,7 @@ import jaxops
 
 FUNCTIONS = {
     name: f
-    for name, f in vars(jaxops).items()
+    for name, f in inspect.getmembers(jaxops)
     if isinstance(f, FunctionType) and not name.startswith("_")
 }
 SECTIONS = ["Args:", "Returns:", "Raises:", "Gradient:", "Example:", "Source: https://", ">>> "]

@@ -22,7 +22,7 @@ TABLE = {name: [cell.strip("`") for cell in cells] for name, *cells in ROW.finda
 def public_functions(module):
     return {
         name: f
-        for name, f in vars(module).items()
+        for name, f in inspect.getmembers(module)
         if isinstance(f, FunctionType) and not name.startswith("_")
     }
 

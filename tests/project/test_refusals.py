@@ -44,7 +44,7 @@ def test_number_of_calls():
 # made by its methods.
 NOT_CALLED = {"OutOfBoundsError", "LazyOptimizer", "typed_errors", "RaggedTensor"}
 CALLED = {
-    **{name: f for name, f in vars(jaxops).items() if isinstance(f, (FunctionType, type))},
+    **{name: f for name, f in inspect.getmembers(jaxops) if isinstance(f, (FunctionType, type))},
     "IndexedSlices.add_to": jaxops.IndexedSlices.add_to,
     "IndexedSlices.sum_duplicates": jaxops.IndexedSlices.sum_duplicates,
     "LazyOptimizer.apply": sparse.LAZY.apply,
@@ -55,7 +55,7 @@ CALLED = {
     },
     **{
         f"v0.{name}": f
-        for name, f in vars(v0).items()
+        for name, f in inspect.getmembers(v0)
         if isinstance(f, FunctionType) and "compat" in f.__module__
     },
 }

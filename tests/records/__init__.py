@@ -15,6 +15,7 @@ import numpy as np
 
 import jaxops
 from jaxops.compat import v0
+from jaxops.typing import Mode
 from records.record import Case, Record
 
 _MODULES = [importlib.import_module(f"records.{m.name}") for m in pkgutil.iter_modules(__path__)]
@@ -60,10 +61,10 @@ CLASSES |= {"RaggedTensor"}  # its methods have records
 CLASSES |= {"SparseTensor"}  # which functions look at, that it is given to
 
 PUBLIC = {
-    **{n: f for n, f in vars(jaxops).items() if isinstance(f, (FunctionType, type))},
+    **{n: f for n, f in inspect.getmembers(jaxops) if isinstance(f, (FunctionType, type))},
     **{
         f"v0.{n}": f
-        for n, f in vars(v0).items()
+        for n, f in inspect.getmembers(v0)
         if isinstance(f, FunctionType)
         and f.__module__.startswith("jaxops.compat.")
         and not n.startswith("_")
@@ -75,7 +76,7 @@ def _add_to(values, indices, dense_shape, dense):
     return jaxops.IndexedSlices(values, indices, dense_shape).add_to(dense)
 
 
-def _sum_duplicates(values, indices, dense_shape, size=None, mode="device"):
+def _sum_duplicates(values, indices, dense_shape, size=None, mode: Mode = "device"):
     return jaxops.IndexedSlices(values, indices, dense_shape).sum_duplicates(size, mode=mode)
 
 

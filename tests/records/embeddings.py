@@ -7,6 +7,7 @@ import numpy as np
 
 import jaxops
 from jaxops import SparseTensor
+from jaxops.typing import Mode
 from records.record import (
     DATA,
     DETERMINISTIC,
@@ -85,7 +86,7 @@ def _sparse(
     combiner,
     max_norm,
     allow_fast_lookup,
-    mode="device",
+    mode: Mode = "device",
     deterministic=False,
     name=None,
 ):
@@ -112,7 +113,7 @@ def _safe(
     default_id,
     max_norm,
     allow_fast_lookup,
-    mode="device",
+    mode: Mode = "device",
     deterministic=False,
     name=None,
 ):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -215,7 +216,8 @@ def test_clipping_keeps_dtypes_and_small_scales():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_clipping_shows_what_is_not_finite(bad):
-    clipped, _ = jaxops.clip_by_global_norm([jnp.array([bad]), BATCHES[0]["rows"]], 1.0)
+    grads: Any = [jnp.array([bad]), BATCHES[0]["rows"]]
+    clipped, _ = jaxops.clip_by_global_norm(grads, 1.0)
     assert np.isnan(clipped[0]).all()
     assert np.isnan(clipped[1].values).all()
 

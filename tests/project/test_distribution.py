@@ -1,0 +1,115 @@
+"""What is released, as far as it is seen without a build: `make dist` builds it and tries it."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import distribution
+import pytest
+import yaml
+
+import jaxops
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+README = "README.md"
+
+
+def published() -> str:
+    """The README as the page of an index shows it."""
+    text = (ROOT / README).read_text()
+    hook = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    assert hook["fragments"] == [{"path": README}]
+    for rule in hook["substitutions"]:
+        replacement = rule["replacement"].replace("$HFPR_VERSION", jaxops.__version__)
+        text = re.sub(rule["pattern"], replacement, text)
+    return text
+
+
+def test_links_work_where_the_repository_is_not_around_them():
+    relative = distribution.relative_links((ROOT / README).read_text())
+    assert len(relative) >= 5
+    assert not [path for path in relative if not (ROOT / path.partition("#")[0]).exists()]
+    text = published()
+    assert not distribution.relative_links(text)
+    for path in relative:
+        url = rf"https://github\.com/jaxops/jaxops/(blob|raw)/v{jaxops.__version__}/{path}"
+        assert re.search(url, text), path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("![a](p.png)", "![a](https://github.com/jaxops/jaxops/raw/v{}/p.png)"),
+        ("[a](d/b.md#c)", "[a](https://github.com/jaxops/jaxops/blob/v{}/d/b.md#c)"),
+        ('<img width="3" src="p.png">', '<img width="3" src="https://github.com/jaxops/jaxops/raw/v{}/p.png">'),
+        ('<a href="b.md">', '<a href="https://github.com/jaxops/jaxops/blob/v{}/b.md">'),
+        ("[a](#b) [c](https://d.e/f)", "[a](#b) [c](https://d.e/f)"),
+        ("[![a](p.png)](b.md)", "[![a](https://github.com/jaxops/jaxops/raw/v{0}/p.png)](https://github.com/jaxops/jaxops/blob/v{0}/b.md)"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_link(monkeypatch, text, expected):
+    monkeypatch.setattr(Path, "read_text", lambda self: text)
+    assert published() == expected.format(jaxops.__version__)
+
+
+def test_versions_agree():
+    version = jaxops.__version__
+    first, second = re.findall(r"^## (.*)$", CHANGELOG, re.M)[:2]
+    assert first == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(version)} - \d{{4}}-\d\d-\d\d", second)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == version
+    assert f"{citation['date-released']}" == second.partition(" - ")[2]
+    assert citation["license"] == PROJECT["project"]["license"]
+
+
+def test_versions_of_python_and_jax_agree():
+    """Of the metadata, the workflows and what `make dist` tries."""
+    project = PROJECT["project"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert project["requires-python"] == f">={named[0]}"
+    assert {*named} <= {*distribution.PYTHONS}
+    oldest = [pin.replace("==", ">=") for pin in distribution.JAXES["oldest"]]
+    assert {*oldest} <= {*project["dependencies"]}
+    matrix = workflow("tests")["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == named
+    assert " ".join(distribution.JAXES["oldest"]) in matrix["jax"]
+
+
+def workflow(name: str) -> dict:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+
+
+def test_needed_files_are_there():
+    assert not [path for path in distribution.NEEDED if not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_call_targets_that_are_there(path):
+    makefile = (ROOT / "Makefile").read_text()
+    targets = {*re.findall(r"^([a-z][\w-]*):", makefile, re.M)}
+    variables = {*re.findall(r"\$\((?:if \$\()?([A-Z]+)\b", makefile)}
+    called = 0
+    for job in yaml.safe_load(path.read_text())["jobs"].values():
+        for step in job["steps"]:
+            for command in re.findall(r"\bmake (.*)", step.get("run", "")):
+                target, *settings = command.split(" ", 1)
+                assert target in targets, command
+                assert {*re.findall(r"([A-Z]+)=", " ".join(settings))} <= variables, command
+                called += 1
+    assert called
+
+
+def test_what_a_change_must_pass_is_what_workflows_run():
+    """Every target of `.ci/run`: different versions are the matrix of `tests.yml`."""
+    ours = {*re.findall(r"^ *make ([a-z-]+)", (ROOT / ".ci" / "run").read_text(), re.M)}
+    theirs = {*re.findall(r"make ([a-z-]+)", (ROOT / ".github/workflows/tests.yml").read_text())}
+    assert ours - {"test-versions"} <= theirs
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda p: p.stem)
+def test_templates_and_workflows_are_yaml(path):
+    assert isinstance(yaml.safe_load(path.read_text()), dict)

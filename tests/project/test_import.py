@@ -1,0 +1,118 @@
+"""`import jaxops` loads little beside JAX; what is loaded later works as if it had been there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# What few programs need, and takes longer to import than all of jaxops.
+FOR_FEW = (
+    "jax._src.checkify",
+    "jax._src.pallas",
+    "jax.experimental.checkify",
+    "jax.experimental.pallas",
+    "jax.extend",
+    "jaxops._ops.embeddings",
+    "jaxops._ops.ragged",
+    "jaxops._ops.string_to_number",
+    "jaxops._sparse",
+    "jaxops.compat",
+    "jaxops.testing",
+    "optax",
+    "pdb",
+    "unittest",
+)
+
+pytestmark = pytest.mark.slow  # processes, each of which imports JAX
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def loaded_beyond_jax(code: str) -> list[str]:
+    before = "import sys, jax\nbefore = {*sys.modules}\n"
+    return run(f"{before}{code}\nprint(*sorted({{*sys.modules}} - before))").split()
+
+
+def of_few(modules: list[str]) -> set[str]:
+    return {few for few in FOR_FEW if any(f"{name}.".startswith(f"{few}.") for name in modules)}
+
+
+def test_what_few_programs_need_is_not_loaded():
+    modules = loaded_beyond_jax("import jaxops")
+    assert "jaxops._ops.gather" in modules
+    assert not of_few(modules)
+
+
+def test_it_is_loaded_at_its_first_use():
+    uses = "import jaxops\njaxops.IndexedSlices, jaxops.compat.v0, jaxops.RaggedTensor"
+    modules = loaded_beyond_jax(f"{uses}, jaxops.nn, jaxops.testing, jaxops.strings")
+    assert of_few(modules) >= {few for few in FOR_FEW if few.startswith("jaxops")}
+
+
+def test_first_uses_in_many_threads():
+    code = """
+import threading
+import jaxops
+
+names = ["sparse_value_and_grad", "lazy", "RaggedTensor", "testing", "compat", "nn", "psum"] * 4
+start, found = threading.Barrier(len(names)), []
+
+def use(name):
+    start.wait()
+    found.append((name, getattr(jaxops, name)))
+
+threads = [threading.Thread(target=use, args=[name]) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(found) == len(names)
+assert all(x is getattr(jaxops, name) for name, x in found)
+print("as ever")
+"""
+    assert run(code) == "as ever\n"
+
+
+def test_first_use_while_tracing():
+    code = """
+import jax, jax.numpy as jnp
+import jaxops
+
+def norm(table):
+    loss = lambda t: jnp.sum(jaxops.gather(t, [0, 0]))
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(table)
+    rows = jaxops.RaggedTensor.from_row_lengths(table[0], [1, 2])
+    return jaxops.global_norm(slices) + jnp.sum(rows.reduce_sum(axis=1))
+
+print(jax.jit(jax.vmap(norm))(jnp.ones((2, 4, 3))))
+"""
+    assert run(code) == "[6.464102 6.464102]\n"
+
+
+def test_checkify_imported_after_the_program_was_traced():
+    code = """
+import sys
+import jax, jax.numpy as jnp
+import jaxops
+
+lookup = jax.jit(lambda i: jaxops.gather(jnp.arange(4.0), i))
+lookup(jnp.array([3]))
+
+from jax.experimental import checkify
+
+error, _ = checkify.checkify(lookup)(jnp.array([9]))
+print(error.get())
+"""
+    assert "indices[0] = 9 is not in [0, 4)" in run(code)

@@ -1,0 +1,92 @@
+"""Each public module says which names are public, and shows no others."""
+
+import ast
+import builtins
+import importlib
+import types
+from pathlib import Path
+
+import pytest
+
+import jaxops
+
+PACKAGE = Path(jaxops.__file__).parent
+MODULES = sorted(
+    ".".join(("jaxops", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if not any(
+        part.startswith("_") and part != "__init__"
+        for part in path.relative_to(PACKAGE).with_suffix("").parts
+    )
+)
+
+
+def path_of(name: str) -> Path:
+    path = PACKAGE.parent.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def defined(name: str) -> set[str]:
+    """The names that the module defines, or imports to pass them on: `from x import y as y`."""
+    tree = ast.parse(path_of(name).read_text())
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.asname for alias in node.names if alias.asname}
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in found if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_names_are_what_type_checkers_see(name):
+    """Also those of `jaxops` that are imported at their first use."""
+    module = importlib.import_module(name)
+    for node in ast.walk(ast.parse(path_of(name).read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.module is not None
+            for alias in node.names:
+                if alias.asname and not alias.asname.startswith("_"):
+                    found = importlib.import_module(node.module)
+                    assert getattr(module, alias.asname) is getattr(found, alias.name)
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'jaxops' has no attribute 'gathr'"):
+        _ = jaxops.gathr  # type: ignore[attr-defined]
+
+
+def test_all_public_modules_are_found():
+    assert {"jaxops", "jaxops.compat.v0", "jaxops.testing", "jaxops.math"} <= {*MODULES}
+    assert len(MODULES) >= 12
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_dir_has_the_public_names(name):
+    module = importlib.import_module(name)
+    shown = {*dir(module)} - {"__version__"}
+    assert shown == defined(name)
+    for each in shown:
+        assert getattr(module, each) is not None
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_star_replaces_nothing(name):
+    """Neither a name of Python nor, by a module, one of another library."""
+    before = {**vars(builtins)}
+    brought = dict(before)
+    exec(f"from {name} import *", brought)
+    changed = {key for key in before if brought[key] is not before[key]}
+    assert changed <= {"__builtins__"}
+    public = importlib.import_module(name)
+    assert {*public.__all__} == brought.keys() - before.keys() - {"__builtins__"}
+    modules = {key for key in public.__all__ if isinstance(brought[key], types.ModuleType)}
+    assert modules <= {"v0"}  # which is all that `compat` has
+    left_out = {*dir(public)} - {*public.__all__} - {"__version__"}
+    for each in left_out:
+        is_module = isinstance(getattr(public, each), types.ModuleType)
+        assert is_module or hasattr(builtins, each), f"{each} could be in __all__"
