@@ -11,6 +11,7 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 PEERS = {"tensorflow": "TensorFlow", "jnp": "jnp", "keras": "keras"}
+ALONE = {"promise": "`promise_in_bounds`", "copy": "a copy"}  # by which some rows are judged
 GROUPS = {
     "throughput": "one call with megabytes of data, compiled",
     "gradients": "cotangents pulled back, compiled",
@@ -42,8 +43,8 @@ def joined(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def duration(microseconds: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if microseconds >= size:
-            return f"{microseconds / size:.3g} {unit}"
-    return f"{microseconds:.3g} \N{MICRO SIGN}s"
+            return f"{microseconds / size:.3g}\N{NO-BREAK SPACE}{unit}"
+    return f"{microseconds:.3g}\N{NO-BREAK SPACE}\N{MICRO SIGN}s"
 
 
 def ratio(row: dict[str, Any], peer: str) -> str:
@@ -56,13 +57,17 @@ def ratio(row: dict[str, Any], peer: str) -> str:
     if peer in row["same_program"]:
         return "="
     found = row["ratios"][peer]
-    text = f"{found['median']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+    text = f"{found['median']:.2f} [{found['low']:.2f},\N{NO-BREAK SPACE}{found['high']:.2f}]"
     return f"{text}, copies nothing" if peer in row["shown_only"] else text
 
 
 def of_function(name: str) -> str:
     """The rows of one function."""
-    rows = [row for row in suite_rows() if row["op"] == name and row["group"] in PAIRED]
+    rows = [
+        row
+        for row in suite_rows()
+        if row["op"] == name and row["group"] in PAIRED and PEERS.keys() & row["ratios"].keys()
+    ]
     return joined(
         ("work", "timed", "jaxops", *(f"to {peer}" for peer in PEERS.values())),
         (
@@ -110,10 +115,9 @@ def suite_summary() -> str:
 def suite_group(group: str) -> str:
     """All rows of a group, by function."""
     rows = sorted((row for row in suite_rows() if row["group"] == group), key=lambda r: r["op"])
-    others = PEERS if group in PAIRED else dict.fromkeys(rows[0]["ratios"], "")
-    names = {"copy": "a copy", "promise": "`promise_in_bounds`"}
+    others = {p: n for p, n in {**PEERS, **ALONE}.items() if any(p in r["ratios"] for r in rows)}
     return joined(
-        ("function", "work", "jaxops", *(f"to {n or names[p]}" for p, n in others.items())),
+        ("function", "work", "jaxops", *(f"to {name}" for name in others.values())),
         (
             (
                 f"[`{row['op']}`](functions/{row['op']}.md)",

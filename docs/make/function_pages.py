@@ -137,7 +137,10 @@ def symbolic_shapes(name: str) -> Iterator[str]:
     calls = [cells for function, *cells in found("symbolic_shapes") if function == name]
     if calls:
         yield "## Sizes that are not known yet"
-        yield "Calls that `jax.export` takes with [symbolic shapes](../symbolic_shapes.md):"
+        yield (
+            "Calls that `jax.export` takes, or refuses, "
+            "[with symbolic shapes](../symbolic_shapes.md):"
+        )
         yield figures.joined(("call", "arrays", "constraints"), calls)
 
 

@@ -131,7 +131,8 @@ def test_page_of_a_function(function_pages):
         "](../pictures/gather-rows.jpg)",
         "| bool | float8 |\n| --- | --- |\n| yes | no |",
         "| `(x, i)` | `[n, b]` | `n >= 3` |",
-        f"{row['microseconds']['jaxops']:.3g} \N{MICRO SIGN}s | {ratio['median']:.2f} [",
+        f"| {row['microseconds']['jaxops']:.3g}\N{NO-BREAK SPACE}\N{MICRO SIGN}s | ",
+        f"s | {ratio['median']:.2f} [",
         "| gather: rows of 128 | 1 | 2 |",
         "nothing was run on either",
     ):

@@ -50,6 +50,17 @@ def test_names_and_number_are_those_of_the_records():
     assert f"{len(OPERATIONS)} functions" in README
 
 
+def test_the_training_step_is_that_of_the_benchmark():
+    results = load("figures").results("sparse_gradients")
+    (step,) = (s for s in results["steps"] if (s["optimizer"], s["rows"]) == ("sgd", 1_000_000))
+    text = " ".join(README.split())
+    assert f"on {results['batch']:,} words, by the size of the table" in text
+    milliseconds = f"{step['milliseconds']['jaxops']:.2g} ms"
+    ratio = f"{step['times as long as jaxops']['dense']['ratio']:.0f} times as long"
+    assert f"1,000,000 rows SGD takes {milliseconds}, and with a dense gradient {ratio}" in text
+    assert results["machine"]["cpus"] == 2
+
+
 @pytest.mark.parametrize("name", sorted(TRANSFORMATIONS))
 def test_transformations_are_explained(name):
     assert f"`jaxops.{name}" in README.partition("## Sparse gradients")[2].partition("\n## ")[0]
