@@ -43,6 +43,15 @@ def test_table_of_dtypes_is_true(dtype_table, function, taken, refused):
     assert line == f"| [`{function}`](functions/{function}.md) | {' | '.join(cells.values())} |"
 
 
+def test_a_column_of_which_some_dtypes_are_taken_names_them(dtype_table, monkeypatch):
+    taken = {"int4", "int8", "uint8", "float32"}
+    monkeypatch.setattr(dtype_table, "takes", lambda function, dtype: dtype in taken)
+    cells = dtype_table.cells("gather")
+    assert cells["(u)int4"] == "`int4`"
+    assert cells["(u)int8 to 32"] == "`int8`, `uint8`"
+    assert (cells["float32"], cells["float64"]) == ("yes", ".")
+
+
 def test_every_name_of_tensorflow_leads_somewhere():
     names_table = load("names_table")
     rows = re.findall(r"^\| `tf\.([\w.]+)` \| .+ \|$", names_table.table(), re.M)
