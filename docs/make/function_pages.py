@@ -42,7 +42,7 @@ def public_names(module: ModuleType) -> list[str]:
     """What a module has for its users, but the modules in it."""
     own = {
         name
-        for name, value in vars(module).items()
+        for name, value in inspect.getmembers(module)
         if isinstance(value, (FunctionType, type))
         and not name.startswith("_")
         and value.__module__.startswith("jaxops")
@@ -90,10 +90,10 @@ def also_as(name: str) -> list[str]:
     """Where else it is public."""
     places = []
     for module in MODULES:
-        members = vars(importlib.import_module(f"jaxops.{module}"))
+        members = inspect.getmembers(importlib.import_module(f"jaxops.{module}"))
         places += [
             f"`jaxops.{module}.{other}`"
-            for other, member in members.items()
+            for other, member in members
             if member is getattr(jaxops, name)
         ]
     return places
