@@ -13,7 +13,7 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 PEERS = {"tensorflow": "TensorFlow", "jnp": "jnp", "keras": "keras"}
 ALONE = {"promise": "`promise_in_bounds`", "copy": "a copy"}  # by which some rows are judged
 GROUPS = {
-    "throughput": "one call with megabytes of data, compiled",
+    "throughput": "one call with megabytes of data, jitted where the row does not say eager",
     "gradients": "cotangents pulled back, compiled",
     "tiny": "one eager call with a few elements",
     "compile": "trace, lower and compile",
@@ -185,12 +185,14 @@ def sparse_steps() -> str:
             (
                 step["optimizer"].upper() if step["optimizer"] == "sgd" else "Adam",
                 f"{step['rows']:,}",
-                f"{step['milliseconds']['jaxops']:.3g} ms",
-                f"{step['milliseconds']['dense']:.3g} ms, {compared['dense']['ratio']:.3g} times",
-                f"{step['milliseconds']['tensorflow']:.3g} ms, "
-                f"{compared['tensorflow']['ratio']:.3g} times",
-                f"{step['temporary bytes']['jaxops'] / 1e6:.1f} MB",
-                f"{step['temporary bytes']['dense'] / 1e6:.0f} MB",
+                duration(1e3 * step["milliseconds"]["jaxops"]),
+                *(
+                    f"{duration(1e3 * step['milliseconds'][peer])}, "
+                    f"{compared[peer]['ratio']:.3g}\N{NO-BREAK SPACE}times"
+                    for peer in ("dense", "tensorflow")
+                ),
+                f"{step['temporary bytes']['jaxops'] / 1e6:.1f}\N{NO-BREAK SPACE}MB",
+                f"{step['temporary bytes']['dense'] / 1e6:.0f}\N{NO-BREAK SPACE}MB",
             )
         )
     head = ("optimizer", "rows of the table", "sparse", "dense gradient", "TensorFlow")

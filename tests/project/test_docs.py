@@ -187,7 +187,7 @@ def test_tables_of_figures():
     assert f"| 97 | {np.exp(np.mean(np.log(ratios))):.2f} |" in beside
     steps = figures.sparse_steps().splitlines()[2:]
     for line, step in zip(steps, figures.results("sparse_gradients")["steps"], strict=True):
-        assert f"{step['milliseconds']['dense']:.3g} ms" in line
+        assert f"{step['milliseconds']['dense']:.3g}\N{NO-BREAK SPACE}ms" in line
         assert f"{step['rows']:,}" in line
 
 
