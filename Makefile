@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs bench bench-core bench-sparse dist clean
+.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed bench bench-core bench-sparse dist clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/word_embeddings.py
@@ -67,11 +67,10 @@ parity: $(PARITY_STAMP)
 		--numprocesses auto --maxprocesses 8 --dist loadgroup
 
 # Every function compiled for an H100 and for a TPU v5e, which XLA's compilers for them do on a
-# machine without one; into benchmarks/results and docs/accelerators.md. Half an hour.
-accelerators: .venv-cuda/.installed .venv-tpu/.installed $(STAMP)
+# machine without one; into benchmarks/results, of which `make docs` makes a page. Half an hour.
+accelerators: .venv-cuda/.installed .venv-tpu/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda
 	.venv-tpu/bin/python benchmarks/accelerators.py tpu
-	$(BIN)/python benchmarks/accelerators_report.py
 
 # A few of the programs for the H100; fails if one waits for the host, or adds by compare-and-swap.
 accelerators-quick: .venv-cuda/.installed
@@ -88,16 +87,36 @@ fuzz: $(PARITY_STAMP)
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
-# What is made by running the functions: docs/dtypes.md, symbolic_shapes.md, tensorflow_names.md and
-# gallery.md, the README's table of functions, and what scripts print in docs/out_of_bounds.md. The
-# tables are of tests/records.
-docs: $(STAMP)
-	PYTHONPATH=tests $(BIN)/python docs/readme_table.py
-	PYTHONPATH=tests $(BIN)/python docs/dtype_table.py
-	PYTHONPATH=tests $(BIN)/python docs/symbolic_table.py
-	$(BIN)/python docs/names_table.py
-	$(BIN)/python docs/captured.py
-	$(BIN)/python examples/gallery.py
+# The documentation, built into build/site. What is made by running the functions is made once, and
+# anew after a change of jaxops: a few minutes.
+docs: $(STAMP)-docs $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made)
+	$(MKDOCS) build
+
+# The same at http://localhost:8000, built again while pages are written.
+docs-serve: $(STAMP)-docs $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made)
+	$(MKDOCS) serve
+
+# Links, and pages in a headless browser, which must be there: Chromium, or that of Playwright.
+docs-test: docs
+	$(BIN)/python -m pytest -m site tests/site
+
+# What stands in README.md and in docs, and is printed by scripts: names, numbers and outputs.
+docs-printed: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python docs/make/readme_names.py
+	$(BIN)/python docs/make/captured.py
+
+MKDOCS := NO_MKDOCS_2_WARNING=1 PYTHONPATH=tests $(BIN)/mkdocs
+FUNCTIONS_AND_RECORDS := $(wildcard jaxops/*.py jaxops/*/*.py tests/records/*.py)
+
+build/docs/dtypes.json: docs/make/dtype_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
+	XLA_FLAGS="$$($(BIN)/python tests/fast.py)" PYTHONPATH=tests $(BIN)/python $< $@
+
+build/docs/symbolic_shapes.json: docs/make/symbolic_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
+	PYTHONPATH=tests $(BIN)/python $< $@
+
+build/docs/pictures/.made: examples/gallery.py examples/gallery_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
+	$(BIN)/python $< --output build/docs
+	touch $@
 
 # Every op against TensorFlow, jax.numpy and keras.ops: see benchmarks/README.md. Options of
 # suite.py go into BENCH, as in `make bench BENCH=--quick`.
@@ -133,6 +152,10 @@ $(PARITY_STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip
 	.venv-$*/bin/python -m pip install --quiet --editable '.[optax]' $(REQUIREMENTS)
+	touch $@
+
+$(STAMP)-docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 $(STAMP)-benchmarks: $(STAMP)

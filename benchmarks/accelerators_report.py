@@ -1,15 +1,12 @@
-"""Writes the tables of docs/accelerators.md from the results of accelerators.py."""
+"""The tables of docs/accelerators.md, which `make docs` makes of what accelerators.py found."""
 
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 from accelerators import RESULTS, is_worse, name_of
 
-PAGE = Path(__file__).parents[1] / "docs" / "accelerators.md"
 FIELDS = ("kernels", "temporaries", "accessed", "prefetched", "atomics")
 
 
@@ -37,9 +34,10 @@ def pair(row: dict[str, Any] | None, field: str, unit: float = 1) -> str:
     return " / ".join(texts) if texts[0] != texts[1] else texts[0]
 
 
-def table() -> str:
+def table(op: str | None = None) -> str:
+    """Of all functions, or of one."""
     cuda, tpu = (
-        {(name_of(row), row["kind"]): row for row in rows_of(platform)}
+        {(name_of(row), row["kind"]): row for row in rows_of(platform) if op in (None, row["op"])}
         for platform in ("cuda", "tpu")
     )
     lines = [
@@ -69,22 +67,3 @@ def misses(platform: str) -> str:
             values = "; ".join(f"{field} {pair(row, field)}" for field in fields)
             found.setdefault(name_of(row), []).append(f"{row['kind']}: {worse} ({values})")
     return "\n".join(f"- {name}: {'; '.join(kinds)}" for name, kinds in found.items()) or "- none"
-
-
-def main() -> None:
-    text = PAGE.read_text()
-    for mark, content in (
-        ("table", table()),
-        ("cuda", misses("cuda")),
-        ("tpu", misses("tpu")),
-    ):
-        pattern = rf"(<!-- {mark} -->\n).*?(<!-- end -->)"
-        text, count = re.subn(
-            pattern, lambda m, c=content: f"{m[1]}{c}\n{m[2]}", text, flags=re.DOTALL
-        )
-        assert count == 1, mark
-    PAGE.write_text(text)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """Shows what the operations do to a photograph: before, the call, after.
 
-Draws one picture per operation into `docs/pictures` and the page `docs/gallery.md` around them. The
-code that stands in a picture is the code that made it. The photographs are the two that
-scikit-learn brings along.
+Draws one picture per operation, which `make docs` shows on the page `docs/gallery.md` and beside
+the functions. The code that stands in a picture is the code that made it. The photographs are the
+two that scikit-learn brings along.
 
     pip install "jaxops[examples]"
     python examples/gallery.py
@@ -135,32 +135,19 @@ def jpeg(figure: Figure) -> bytes:
     return file.getvalue()
 
 
-def page(examples: Sequence[Example]) -> str:
-    """The gallery in Markdown."""
-    parts = [
-        "# What the operations do to a photograph",
-        "Left the photograph, right what the code above it makes of it. Where a result holds\n"
-        "several pictures, in its batch or its depth, they stand side by side. `china` and\n"
-        "`flower`, the photographs that scikit-learn brings along, are `uint8` arrays of shape\n"
-        "`[208, 320, 3]`. `python examples/gallery.py` draws this page.",
-    ]
-    for example in examples:
-        parts.append(f"## {example.name}")
-        parts.append(example.caption)
-        parts.append(f"![{example.name}: before and after](pictures/{example.name}.jpg)")
-    return "\n\n".join(parts) + "\n"
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument(
-        "--output", type=Path, default=Path("docs"), help="folder to write to (default: docs)"
+        "--output",
+        type=Path,
+        default=Path("build/docs"),
+        help="folder in which to make the folder `pictures` (default: build/docs)",
     )
     parser.add_argument(
         "--only",
         action="append",
         metavar="NAME",
-        help="draw this picture only and no page; may be repeated",
+        help="draw this picture only; may be repeated",
     )
     options = parser.parse_args(arguments)
     by_name = {example.name: example for example in EXAMPLES}
@@ -176,10 +163,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             path = options.output / "pictures" / f"{example.name}.jpg"
             path.write_bytes(picture)
             print(f"{path}  {len(picture) / 1000:.0f} kB")
-        if not options.only:
-            path = options.output / "gallery.md"
-            path.write_text(page(EXAMPLES), encoding="utf-8")
-            print(path)
     except OSError as error:
         sys.exit(f"gallery: cannot write to {options.output}: {error}")
 

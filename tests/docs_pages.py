@@ -1,16 +1,16 @@
-"""The scripts in `docs`, which hold the tables that their pages are made of."""
+"""The scripts in `docs/make`, which make tables and pages for the site."""
 
-import importlib.util
+import importlib
+import sys
 from pathlib import Path
 from types import ModuleType
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 
 
 def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    for folder in ("docs/make", "examples"):
+        if str(ROOT / folder) not in sys.path:
+            sys.path.append(str(ROOT / folder))
+    return importlib.import_module(name)

@@ -77,7 +77,7 @@ def sparse_value_and_grad(
         NotImplementedError: inside `jax.checkpoint`, indices of a lookup that come out of a
             `while_loop` which also computes what is differentiated.
 
-        An index out of bounds does what the lookup's `mode` says.
+    An index out of bounds does what the lookup's `mode` says.
 
     Gradient: the result can be differentiated again.
 

@@ -106,9 +106,22 @@ def test_faults_and_what_is_worse():
     assert not accelerators.is_worse({**ROW, "jaxops": copied, "idiom": tpu})
 
 
-def test_the_page_has_the_results():
+def test_the_page_has_a_place_for_the_results():
     report = importlib.import_module("accelerators_report")
-    page = report.PAGE.read_text()
-    assert report.table() in page
-    for platform in ("cuda", "tpu"):
-        assert report.misses(platform) in page
+    page = (BENCHMARKS.parent / "docs" / "accelerators.md").read_text()
+    places = ("accelerators", "worse_on_cuda", "worse_on_tpu")
+    assert all(f"<!-- made: {place} -->" in page for place in places)
+    names = {accelerators.name_of_work(work) for work in rows.WORKS}
+    lines = report.table().splitlines()[2:]
+    assert {line.split(" | ")[0].removeprefix("| ") for line in lines} == names
+    assert "gather: rows of 128: " not in report.misses("cuda")
+    assert "- embedding_lookup_sparse: mean: f32: kernels" in report.misses("cuda")
+    assert [line in lines for line in report.table("gather").splitlines()[2:]] == [True] * 5
+
+
+def test_the_table_has_the_numbers_of_a_row():
+    report = importlib.import_module("accelerators_report")
+    row = {**ROW, "idiom": {**GOOD, "kernels": 3, "temporaries": 2_500_000}}
+    assert report.pair(row, "kernels") == "2 / 3"
+    assert report.pair(row, "temporaries", 1e6) == "0 / 2.5"
+    assert report.pair(None, "kernels") == "-"

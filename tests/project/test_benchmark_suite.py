@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import re
-from pathlib import Path
 
 import cpu_forms
 import jax
@@ -15,15 +13,14 @@ import report
 import suite
 import timing
 import work
+from records import RECORDS
 from row import PEERS, Row, floats, ints, small
 
 import jaxops
 from jaxops import _forms
 from jaxops.typing import Mode
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
-TABLE = README.partition("## Functions")[2].partition("\n## ")[0]
-FUNCTIONS = set(re.findall(r"^\| `(\w+)` \|", TABLE, re.M))
+FUNCTIONS = {name for name, record in RECORDS.items() if record.section}
 FORMS = {primitive.name for primitive in _forms._references}
 # They touch no elements.
 OF_SHAPES = {"rank", "shape", "shape_n", "size", "strided_slice_spec"}

@@ -69,7 +69,7 @@ class Record(NamedTuple):
         exports: calls with symbolic sizes, for docs/symbolic_shapes.md.
         of_dtype: the arguments whose dtype docs/dtypes.md is about, where they are not those of the
             kinds `data` and `arrays`.
-        section: of the README's table of functions.
+        section: of the table of functions on the site, and of the names in the README.
         readme: what that table says: the function of TensorFlow 2; that of 0.x; what differs under
             `jit`; the gradient; the arguments that have bounds.
     """

@@ -1,9 +1,8 @@
-"""Writes docs/tensorflow_names.md: where each public name of TensorFlow's array_ops is."""
+"""Where each public name of TensorFlow's array_ops is: the table of docs/tensorflow_names.md."""
 
 from __future__ import annotations
 
 import operator
-from pathlib import Path
 
 import jaxops
 
@@ -48,15 +47,6 @@ NOT_HERE = {
         "no: arithmetic of quantised numbers, which indexes nothing",
     ),
 }
-PAGE = """# TensorFlow's names
-
-Each public name of `array_ops` in TensorFlow 2.21, and where it is. Made by `make docs`. What is
-here has TensorFlow's signature too, and more functions are: those of `tf.math`, `tf.sparse` and
-`tf.nn` that index arrays stand in the [README](../README.md).
-
-| TensorFlow | here, or in its place |
-|---|---|
-"""
 
 
 def is_here(name: str) -> bool:
@@ -67,10 +57,6 @@ def is_here(name: str) -> bool:
     return True
 
 
-def page() -> str:
+def table() -> str:
     rows = [f"| `tf.{n}` | {f'`jaxops.{n}`' if is_here(n) else NOT_HERE[n]} |" for n in NAMES]
-    return PAGE + "\n".join(rows) + "\n"
-
-
-if __name__ == "__main__":
-    Path(__file__).with_name("tensorflow_names.md").write_text(page())
+    return "| TensorFlow | here, or in its place |\n|---|---|\n" + "\n".join(rows)

@@ -1,7 +1,11 @@
-"""Writes docs/dtypes.md: which function takes which dtype, found out by calling each with each."""
+"""Finds out which function takes which dtype, by calling each with each, for `make docs`.
+
+python docs/make/dtype_table.py build/docs/dtypes.json
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -26,14 +30,6 @@ COLUMNS = {
     "strings": ["str"],
 }
 FUNCTIONS = [name for name, record in RECORDS.items() if record.section and record.call]
-
-PAGE = """# Function by dtype
-
-Made by `make docs`, which calls each function with an array of each dtype, on the CPU with 64-bit
-types switched on.
-A dot is a call that is refused with a TypeError. Strings are NumPy arrays of them on the host.
-
-"""
 
 
 def arguments(function: str, dtype: str) -> dict[str, Any]:
@@ -63,26 +59,34 @@ def takes(function: str, dtype: str) -> bool:
     return True
 
 
-def row(function: str) -> str:
-    cells = []
-    for dtypes in COLUMNS.values():
+def cells(function: str) -> dict[str, str]:
+    """By column, which of its dtypes the function takes."""
+    found = {}
+    for column, dtypes in COLUMNS.items():
         taken = [dtype for dtype in dtypes if takes(function, dtype)]
         some = ", ".join(f"`{dtype}`" for dtype in taken) or "."
-        cells.append("yes" if taken == dtypes else some)
-    return f"| `{function}` | {' | '.join(cells)} |"
+        found[column] = "yes" if taken == dtypes else some
+    return found
 
 
-def main() -> None:
+def table(by_function: dict[str, dict[str, str]]) -> str:
     head = f"| | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}\n"
-    rows = []
+    return head + "\n".join(
+        f"| [`{name}`](functions/{name}.md) | {' | '.join(found.values())} |"
+        for name, found in sorted(by_function.items())
+    )
+
+
+def main(path: str) -> None:
+    found = {}
     with jax.enable_x64(True):
         for n, function in enumerate(sorted(FUNCTIONS), 1):
-            print(f"{n} of {len(FUNCTIONS)} functions", end="\r", file=sys.stderr, flush=True)
-            rows.append(row(function))
-    print(file=sys.stderr)
-    page = Path(__file__).with_name("dtypes.md")
-    page.write_text(PAGE + head + "\n".join(rows) + "\n")
+            if n % 10 == 0:
+                print(f"dtypes: {n} of {len(FUNCTIONS)} functions", file=sys.stderr, flush=True)
+            found[function] = cells(function)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(found, indent=0))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

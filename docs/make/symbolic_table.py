@@ -1,11 +1,14 @@
-"""Writes docs/symbolic_shapes.md: which calls can be exported for sizes that are not known yet.
+"""Finds out which calls can be exported for sizes that are not known yet, for `make docs`.
 
-Found out by exporting each call, storing and loading the program, and comparing what it gives for
-arrays of two sizes with what the call gives.
+Each call is exported, its program stored and loaded, and what the program gives for arrays of two
+sizes compared with what the call gives.
+
+    python docs/make/symbolic_table.py build/docs/symbolic_shapes.json
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,26 +25,6 @@ SIZES = (
     {"a": 4, "b": 3, "c": 5, "k": 2, "m": 3, "n": 4},
     {"a": 7, "b": 6, "c": 3, "k": 3, "m": 2, "n": 37},
 )
-PAGE = """# Symbolic shapes
-
-`jax.export` makes one program for arrays of more than one size, whose dimensions it names. Made by
-`make docs`, which exports each call below for the CPU, stores the program, loads it, and compares
-what it gives for arrays of two sizes with what the call gives.
-
-- Arrays may have the symbolic dimensions that are named; a number stands where the size must be
-  known. Sizes that `reshape`, `tile`, `split`, `slice`, `scatter_nd` and `one_hot` take may be
-  symbolic: `(*x.shape[1:], -1)`. `size=`, of results that depend on data, is a number.
-- Where a call is right for some sizes only, JAX raises `InconclusiveDimensionOperation` unless the
-  export is given the constraint:
-  `jax.export.symbolic_shape("a, b", constraints=["b >= 3"])`.
-- On a CPU an index out of bounds raises from Python, which no stored program holds, and so does
-  an element that `size=` does not hold. So functions with bounds or a `size=` are exported with
-  `mode="fill"`, `"clip"`, `"wrap"` or `"promise_in_bounds"`, under `checkify`, or for a GPU; else
-  they raise a `ValueError` that says so. Below: `mode="fill"`.
-- `shape` and `size` give traced values where a dimension is symbolic.
-
-"""
-
 
 CALLS = [(name, call) for name in sorted(RECORDS) for call in RECORDS[name].exports]
 
@@ -102,27 +85,36 @@ def refusal(call: Export) -> str | None:
     return None
 
 
-def row(function: str, call: Export) -> str:
+def row(function: str, call: Export) -> list[str]:
+    """The cells of a call: function, call, arrays, constraints."""
     if call.refused:
         if call.refused not in (refusal(call) or ""):
             raise AssertionError(f"{function}{call.how} is not refused")
-        return f"| `{function}` | `{call.how}` | refused | |"
+        return [function, f"`{call.how}`", "refused", ""]
     if found := differences(call):
         raise AssertionError(f"{function}: {found}")
     shapes = ", ".join(f"`[{split_dtype(shape)[0]}]`" for shape in call.shapes)
     constraints = ", ".join(f"`{constraint}`" for constraint in call.constraints)
-    return f"| `{function}` | `{call.how}` | {shapes} | {constraints} |"
+    return [function, f"`{call.how}`", shapes, constraints]
 
 
-def main() -> None:
+def table(rows: list[list[str]]) -> str:
+    head = "| function | call | arrays | constraints |\n|---|---|---|---|\n"
+    return head + "\n".join(
+        f"| [`{function}`](functions/{function}.md) | {' | '.join(cells)} |"
+        for function, *cells in rows
+    )
+
+
+def main(path: str) -> None:
     rows = []
     for n, (function, call) in enumerate(CALLS, 1):
-        print(f"{n} of {len(CALLS)} calls", end="\r", file=sys.stderr, flush=True)
+        if n % 20 == 0:
+            print(f"exports: {n} of {len(CALLS)} calls", file=sys.stderr, flush=True)
         rows.append(row(function, call))
-    print(file=sys.stderr)
-    head = "| function | call | arrays | constraints |\n|---|---|---|---|\n"
-    Path(__file__).with_name("symbolic_shapes.md").write_text(PAGE + head + "\n".join(rows) + "\n")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(rows, indent=0))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Runs the scripts of `docs/out_of_bounds.md` and puts what they print into the page.
+"""Runs the scripts of README.md and `docs/out_of_bounds.md`; puts what they print into the pages.
 
 A script is a block of Python whose first line is its name, `# compiled.py`; the block after it
 begins with the command, and holds what that prints. Without a command the script has the cells of a
@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import jaxops
 
-PAGE = Path(__file__).with_name("out_of_bounds.md")
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "out_of_bounds.md")
 PACKAGE = Path(jaxops.__file__).parent
 BLOCKS = re.compile(
     r"^```python\n(?P<text># (?P<name>\w+\.py)\n.*?)^```\n\n"
@@ -36,7 +37,7 @@ for cell in open(sys.argv[1]).read().split("# %%\\n"):
 
 
 class Script(NamedTuple):
-    """A script of the page."""
+    """A script of a page."""
 
     text: str
     command: str | None
@@ -46,7 +47,8 @@ class Script(NamedTuple):
 def scripts() -> dict[str, Script]:
     return {
         match["name"]: Script(match["text"], match["command"], match["printed"])
-        for match in BLOCKS.finditer(PAGE.read_text())
+        for page in PAGES
+        for match in BLOCKS.finditer(page.read_text())
     }
 
 
@@ -89,7 +91,8 @@ def main() -> None:
         before = match[0].removesuffix(match["printed"] + "```")
         return before + printed[match["name"]] + "```"
 
-    PAGE.write_text(BLOCKS.sub(with_output, PAGE.read_text()))
+    for page in PAGES:
+        page.write_text(BLOCKS.sub(with_output, page.read_text()))
 
 
 if __name__ == "__main__":

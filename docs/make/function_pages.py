@@ -1,0 +1,266 @@
+"""The pages of the public functions, made of their records, of benchmarks/results and of what
+`make docs` found out by running them; mkdocstrings adds signatures and docstrings."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import accelerators_report
+import figures
+from gallery_table import EXAMPLES
+from records import RECORDS, TRANSFORMATIONS
+
+import jaxops
+from jaxops import testing
+from jaxops.compat import v0
+
+FOUND = Path(__file__).parents[2] / "build" / "docs"  # by `make docs`
+NAMES = {"IndexedSlices", "TiedGradient", "LazyOptimizer"}
+SECTIONS = {
+    "Casting": set(),
+    "Shapes and shaping": set(),
+    "Slicing and joining": set(),
+    "Indexing": set(),
+    "Embeddings": set(),
+    "Sparse gradients": TRANSFORMATIONS | NAMES,
+    "Errors": {"OutOfBoundsError", "typed_errors"},
+    "Ragged and sparse tensors": {"RaggedTensor", "SparseTensor"},
+    "Arguments": set(),  # what is left: classes and types that arguments have
+}
+MODULES = ("dtypes", "image", "linalg", "math", "nn", "sparse", "strings")
+FIELDS = ("TensorFlow 2", "TensorFlow 0.x", "differs under `jit`", "gradient", "bounds")
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """What a module has for its users, but the modules in it."""
+    own = {
+        name
+        for name, value in inspect.getmembers(module)
+        if isinstance(value, (FunctionType, type))
+        and not name.startswith("_")
+        and value.__module__.startswith("jaxops")
+    }
+    listed = {n for n in getattr(module, "__all__", ()) if not n.startswith("__")}
+    return sorted(own | {n for n in listed if not isinstance(getattr(module, n), ModuleType)})
+
+
+@functools.cache
+def by_section() -> dict[str, list[str]]:
+    """The public names of jaxops."""
+    found = {section: [] for section in SECTIONS}
+    for name in public_names(jaxops):
+        of_record = RECORDS[name].section if name in RECORDS else ""
+        named = [section for section, names in SECTIONS.items() if name in names]
+        found[of_record or next(iter(named), "Arguments")].append(name)
+    return found
+
+
+@functools.cache
+def found(name: str) -> Any:
+    """What one of the scripts beside this file found out."""
+    return json.loads((FOUND / f"{name}.json").read_text())
+
+
+def fields(name: str) -> list[str]:
+    """The cells of the README's former table: see FIELDS."""
+    return RECORDS[name].readme.split(" | ")
+
+
+def v0_names(name: str) -> list[str]:
+    """The names of a function in TensorFlow 0.x."""
+    cell = fields(name)[1] if name in RECORDS and RECORDS[name].readme else "-"
+    return [] if cell == "-" else cell.strip("`").split("`, `")
+
+
+def signature(function: Any) -> str:
+    """Without the types."""
+    parameters = inspect.signature(function).parameters.values()
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
+    return str(inspect.Signature(plain))
+
+
+def also_as(name: str) -> list[str]:
+    """Where else it is public."""
+    places = []
+    for module in MODULES:
+        members = inspect.getmembers(importlib.import_module(f"jaxops.{module}"))
+        places += [
+            f"`jaxops.{module}.{other}`"
+            for other, member in members
+            if member is getattr(jaxops, name)
+        ]
+    return places
+
+
+def at_a_glance(name: str) -> Iterator[str]:
+    if not (name in RECORDS and RECORDS[name].readme):
+        return
+    yield "## At a glance"
+    rows = [(f, c) for f, c in zip(FIELDS, fields(name), strict=True) if f != "TensorFlow 0.x"]
+    rows += [
+        ("`jaxops.compat.v0`", f"[`{n}{signature(getattr(v0, n))}`][jaxops.compat.v0.{n}]")
+        for n in v0_names(name)
+    ]
+    if places := also_as(name):
+        rows.append(("also as", ", ".join(places)))
+    yield figures.joined(("", ""), rows)
+    if fields(name)[4] != "-":
+        yield "What an index out of bounds does: [Out of bounds](../out_of_bounds.md)."
+
+
+def pictures(name: str) -> Iterator[str]:
+    examples = [e for e in EXAMPLES if e.name.partition("-")[0] == name]
+    if examples:
+        yield "## Pictures" if len(examples) > 1 else "## Picture"
+    for example in examples:
+        yield example.caption
+        yield f"![{name}: a photograph before and after](../pictures/{example.name}.jpg)"
+
+
+def dtypes(name: str) -> Iterator[str]:
+    if name not in found("dtypes"):
+        return
+    cells = found("dtypes")[name]
+    yield "## Dtypes"
+    yield figures.joined(cells, [("no" if c == "." else c for c in cells.values())])
+    yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [All functions](../dtypes.md)."
+
+
+def symbolic_shapes(name: str) -> Iterator[str]:
+    calls = [cells for function, *cells in found("symbolic_shapes") if function == name]
+    if calls:
+        yield "## Sizes that are not known yet"
+        yield (
+            "Calls that `jax.export` takes, or refuses, "
+            "[with symbolic shapes](../symbolic_shapes.md):"
+        )
+        yield figures.joined(("call", "arrays", "constraints"), calls)
+
+
+def times(name: str) -> Iterator[str]:
+    if figures.has_function(name):
+        yield "## Times on a CPU"
+        yield figures.of_function(name)
+        yield (
+            f"Ratios are times of jaxops / times of the peer, with quartiles, so below 1 jaxops is "
+            f"faster; `=`: the same program. {figures.machine()}. How it was measured: "
+            "[Performance](../performance.md)."
+        )
+
+
+def accelerators(name: str) -> Iterator[str]:
+    table = accelerators_report.table(name)
+    if table.count("\n") > 1:
+        yield "## Programs for a GPU and a TPU"
+        yield table
+        yield (
+            "Compiled for an H100 and a TPU v5e, beside the idiom of `jnp` (jaxops / idiom, one "
+            "number where both are the same); nothing was run on either. What the columns are: "
+            "[GPUs and TPUs](../accelerators.md)."
+        )
+
+
+def page(name: str) -> str:
+    """The page of a public name of jaxops."""
+    parts = [f"::: jaxops.{name}"]
+    for made in (at_a_glance, pictures, dtypes, symbolic_shapes, times, accelerators):
+        parts += made(name)
+    return front_matter(name) + "\n\n".join(parts) + "\n"
+
+
+def front_matter(title: str) -> str:
+    """The title, and that a search for the name finds this page before others that have it too."""
+    return f"---\ntitle: {title}\nsearch:\n  boost: {60 / len(title):.1f}\n---\n\n"
+
+
+def testing_page(name: str) -> str:
+    guide = "A guide to these checks: [Checking gradients](../gradient_checks.md)."
+    return front_matter(name) + f"::: jaxops.testing.{name}\n\n{guide}\n"
+
+
+def v0_page() -> str:
+    """All names of `compat.v0`; those that are jaxops' own functions stand in the table alone."""
+    names = [n for n in public_names(v0) if getattr(v0, n).__module__.startswith("jaxops.compat.")]
+    current = {n: name for name in RECORDS if "." not in name for n in v0_names(name)}
+    rows = [
+        (
+            f"[`{n}`][jaxops.compat.v0.{n}]",
+            f"`{n}{signature(getattr(v0, n))}`",
+            f"[`{current[n]}`]({current[n]}.md)" if n in current else "",
+        )
+        for n in names
+    ]
+    return "\n\n".join(
+        [
+            "---\ntitle: compat.v0\n---\n\n# jaxops.compat.v0",
+            "The functions under the names, and with the orders of arguments, of TensorFlow 0.5 to "
+            "0.12. They compute nothing themselves: the page of today's function says what its "
+            "twin here computes, refuses and differentiates to. How code moves over: "
+            "[Porting TensorFlow code](../porting.md#from-tensorflow-0x).",
+            figures.joined(("0.x", "call", "today"), rows),
+            *(f"::: jaxops.compat.v0.{n}\n    options:\n      heading_level: 2" for n in names),
+        ]
+    )
+
+
+def index() -> str:
+    """The table of all functions, by section."""
+    parts = [
+        "---\ntitle: All functions\n---\n\n# All functions",
+        "All are flat in `jaxops`, with TensorFlow 2's argument names, order and defaults, and in "
+        "[`jaxops.compat.v0`](compat_v0.md) with those of TensorFlow 0.x. `name=` becomes a "
+        "`jax.named_scope`. The column *bounds* names the arguments of which an index may be "
+        "[out of bounds](../out_of_bounds.md).",
+    ]
+    for section, names in by_section().items():
+        recorded = [name for name in names if name in RECORDS and RECORDS[name].readme]
+        others = [name for name in names if name not in recorded]
+        parts.append(f"## {section}")
+        if recorded:
+            rows = [(f"[`{name}`]({name}.md)", *fields(name)) for name in recorded]
+            parts.append(figures.joined(("function", *FIELDS), rows))
+        if others:
+            parts.append(listing(jaxops, others))
+    parts += ["## Checking gradients", "In `jaxops.testing`:"]
+    parts.append(listing(testing, public_names(testing), prefix="testing."))
+    return "\n\n".join(parts) + "\n"
+
+
+def listing(module: ModuleType, names: list[str], prefix: str = "") -> str:
+    """Each with the first line of its docstring."""
+    rows = []
+    for name in names:
+        first_line = (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]
+        rows.append((f"[`{prefix}{name}`]({prefix}{name}.md)", first_line))
+    return figures.joined(("name", "what it is"), rows)
+
+
+def pages() -> dict[str, str]:
+    """All pages of the folder `functions`, by their paths."""
+    made = {name: page(name) for names in by_section().values() for name in names}
+    made |= {f"testing.{name}": testing_page(name) for name in public_names(testing)}
+    made |= {"compat_v0": v0_page(), "index": index()}
+    return {f"functions/{name}.md": text for name, text in made.items()}
+
+
+def navigation() -> list[dict[str, Any]]:
+    """As mkdocs.yml has it."""
+    sections = [
+        {section: [f"functions/{name}.md" for name in names]}
+        for section, names in by_section().items()
+        if names
+    ]
+    checks = [f"functions/testing.{name}.md" for name in public_names(testing)]
+    return [
+        "functions/index.md",
+        *sections,
+        {"Checking gradients": checks},
+        "functions/compat_v0.md",
+    ]

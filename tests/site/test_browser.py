@@ -1,0 +1,87 @@
+"""The documentation in a headless browser: navigation, search, a narrow screen, light and dark."""
+
+import pytest
+
+pytestmark = pytest.mark.site
+
+
+def heading(page):
+    return page.locator("article h1").first.inner_text().replace("\N{PILCROW SIGN}", "").strip()
+
+
+def test_the_navigation_leads_through_the_site(new_page, address):
+    page = new_page()
+    page.goto(address)
+    assert heading(page) == "jaxops"
+    tabs = page.locator(".md-tabs__link")
+    names = [name.strip() for name in tabs.all_inner_texts()]
+    assert names == ["jaxops", "Guides", "Functions", "Gallery", "Why not just jnp", "About"]
+    for name, expected in {"Guides": "Start", "Functions": "All functions"}.items():
+        page.locator(".md-tabs__link", has_text=name).click()
+        page.wait_for_load_state()
+        assert heading(page) == expected
+    page.locator("article a", has_text="gather_nd").first.click()
+    page.wait_for_load_state()
+    assert heading(page) == "jaxops.gather_nd"
+    for part in ("At a glance", "Picture", "Dtypes", "Times on a CPU"):
+        assert page.locator("article h2", has_text=part).first.is_visible(), part
+    picture = page.locator("article img").first
+    picture.scroll_into_view_if_needed()
+    assert picture.evaluate("image => image.naturalWidth") > 400
+    page.locator(".md-footer__link--next").click()
+    page.wait_for_load_state()
+    assert heading(page) == "jaxops.invert_permutation"
+
+
+def test_every_entry_of_the_navigation_is_there(new_page, address):
+    page = new_page()
+    page.goto(f"{address}/functions/index.html")
+    links = page.locator(".md-nav--primary a.md-nav__link").evaluate_all(
+        "links => links.map(link => link.href)"
+    )
+    pages = {link.partition("#")[0] for link in links}
+    assert len(pages) > 120
+    answers = [page.request.get(link).status for link in pages]
+    assert set(answers) == {200}
+
+
+@pytest.mark.parametrize("opened_as", ["served", "file"])
+def test_a_search_for_gather_finds_it_first(new_page, address, site, opened_as):
+    page = new_page()
+    root = address if opened_as == "served" else site.as_uri()
+    page.goto(f"{root}/index.html")
+    page.locator(".md-search__input").first.click()
+    page.keyboard.type("gather")
+    first = page.locator(".md-search-result__item a").first
+    first.wait_for(state="visible")
+    assert "gather" in first.inner_text()
+    first.click()
+    page.wait_for_url("**/functions/gather.html**")
+    assert heading(page) == "jaxops.gather"
+
+
+@pytest.mark.parametrize("path", ["index.html", "functions/gather.html", "performance.html"])
+def test_a_narrow_screen_shows_the_whole_page(new_page, address, path):
+    """Nothing is wider than the screen but what scrolls by itself, and the menu opens."""
+    page = new_page(width=360)
+    page.goto(f"{address}/{path}")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 360
+    page.locator("label.md-header__button[for=__drawer]").first.click()
+    entry = page.locator(".md-nav--primary .md-nav__link", has_text="Gallery").first
+    entry.wait_for(state="visible")
+
+
+def test_light_and_dark(new_page, address):
+    """As the system says, and as the reader chooses."""
+    shades = {}
+    for scheme in ("light", "dark"):
+        page = new_page(scheme=scheme)
+        page.goto(address)
+        shades[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert shades["light"] == "rgb(255, 255, 255)"
+    assert shades["dark"] != shades["light"]
+    page.locator("label.md-header__button[title=Light]").click()
+    page.wait_for_function(
+        "getComputedStyle(document.body).backgroundColor == 'rgb(255, 255, 255)'"
+    )
