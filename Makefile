@@ -57,7 +57,7 @@ check: $(STAMP)
 	$(BIN)/pyright
 	$(BIN)/pyright --project tests/typing
 	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes jaxops --ignoreexternal
+	PYTHONPATH=$(CURDIR) $(BIN)/pyright --pythonpath $(BIN)/python --verifytypes jaxops --ignoreexternal
 
 # Every function against TensorFlow's, in calls that Hypothesis draws: see CONTRIBUTING.md.
 # EXAMPLES is their number for each function.
