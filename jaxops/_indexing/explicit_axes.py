@@ -26,6 +26,7 @@ import jax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from jaxops import _jax_internals
 from jaxops._indexing.dimension_numbers import Windows
 
 
@@ -113,7 +114,8 @@ def shared(function: Callable, mesh: Any, specs: Any, *args: Any) -> Any:
         return function(*structure.unflatten([arrays.get(n, x) for n, x in enumerate(leaves)]))
 
     shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs, is_leaf=_is_spec)
-    return jax.sharding.auto_axes(of_arrays, out_sharding=shardings)(arrays)
+    with on_mesh_of([*arrays.values()]):
+        return jax.sharding.auto_axes(of_arrays, out_sharding=shardings)(arrays)
 
 
 def _is_spec(x: Any) -> bool:
@@ -189,6 +191,8 @@ def on_mesh_of(arrays: Sequence[Any]) -> contextlib.AbstractContextManager:
     mesh = mesh_of(*arrays)
     if mesh is None or not jax.sharding.get_abstract_mesh().empty:
         return contextlib.nullcontext()
+    if _jax_internals.is_eager():  # JAX then wants the devices
+        return jax.set_mesh(next(x.sharding.mesh for x in arrays if mesh_of(x) is not None))
     return jax.sharding.use_abstract_mesh(mesh)
 
 

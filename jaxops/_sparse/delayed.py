@@ -15,8 +15,8 @@ another axis, a `reshape` for other coordinates, `delayed_rules.py` says which),
 whose rows are gathered, and applies the operations to these rows. A coordinate that reaches
 a table must be one of its first axis; else all rows would be needed, and `NotRows` is raised.
 
-On a mesh with explicit axes rows are read with types on the mesh of `AxisType.Auto`, as no type says
-how devices share one row.
+On a mesh with explicit axes rows are read with types on the same mesh of `AxisType.Auto`, as no
+type says how devices share one row.
 
 Reading keeps the rank: an axis with a coordinate has size 1 in what is read, so that axes keep
 their numbers and most equations their parameters. `look_up` maps `read` over all positions by

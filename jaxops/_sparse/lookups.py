@@ -80,7 +80,9 @@ class Lookup:
         All of them have to know these, as each updates its copy, or its shard, of the table.
         """
         names = self.sharding.axis_names if self.sharding else ()
-        return explicit_axes.brought(positions, explicit_axes.positions_spec(positions.shape, names))
+        return explicit_axes.brought(
+            positions, explicit_axes.positions_spec(positions.shape, names)
+        )
 
     @property
     def rows(self) -> int:
@@ -204,7 +206,7 @@ def is_gather(eqn: JaxprEqn) -> bool:
 
 def describe(eqn: JaxprEqn) -> str:
     """The use that `eqn` makes of a table if it does not look it up, in words."""
-    name = eqn.primitive.name
+    name = "sharded_gather" if eqn.primitive is exchange.gather_p else eqn.primitive.name
     reads_all = _reader(eqn) is not None and access_of(eqn) is None
     return f"{name}, with all of its first axis" if reads_all else name
 
