@@ -29,8 +29,8 @@ _LOOP = (
 _REDUCTION = "Reduce the rows that are looked up instead"
 _COLUMNS = "Look rows up, and choose columns of these, table[rows][:, columns]"
 _SHARDED = (
-    "sharded_gather looks up rows of a table itself: compute with the rows that it returns, or look "
-    "rows up by gather"
+    "sharded_gather looks up rows of a table itself: compute with the rows that it returns, or "
+    "look rows up by gather"
 )
 _FUNCTION = "Call the function with rows that are looked up"
 

@@ -235,7 +235,7 @@ def main():
         expected = everything_of_one(plain)
         for table_name, spec in BY_TABLE.items():
             table, ids = put(TABLE, spec), put(IDS, P("d"))
-            ways = {"jit": (fast_jit, jax.set_mesh)}
+            ways: dict[str, tuple] = {"jit": (fast_jit, jax.set_mesh)}
             if name in ("gather", "scaled", "sharded_gather") and table_name == "rows":
                 ways["eager"] = lambda function: function, jax.set_mesh
                 ways["no set_mesh"] = fast_jit, contextlib.nullcontext
