@@ -143,7 +143,7 @@ def _before(use: JaxprEqn, inputs: Sequence) -> list[tuple[JaxprEqn, Any]]:
 def _instead(use: JaxprEqn) -> str:
     name = use.primitive.name
     if use.primitive is exchange.gather_p:
-        return _SHARDED
+        return f"{_SHARDED}. {_TIED}"
     if name == "while":
         return _WHILE
     if name == "scan":

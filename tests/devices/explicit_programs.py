@@ -132,6 +132,9 @@ LOOKUPS = {
         lambda t, i: by_cond(lambda i: t[i])(i),
     ),
 }
+# JAX before 0.10.2 has no derivative of a `cond` with `auto_axes` in its branches.
+if jax.__version_info__ < (0, 10, 2):
+    del LOOKUPS["cond"], LOOKUPS["sharded_gather, cond"]
 OPTIMIZERS = {"sgd": optax.sgd(0.5), "adagrad": optax.adagrad(0.5), "adam": optax.adam(0.5)}
 
 
@@ -217,7 +220,8 @@ def sent(kind):
     with jax.set_mesh(mesh):
         table = put(TABLE, P("d", None))
         state = optimizer.init(table)
-        text = jax.jit(step).lower(table, state, put(IDS, P("d"))).compile().as_text()
+        compiled = jax.jit(step).lower(table, state, put(IDS, P("d"))).compile()
+    text = compiled.as_text() or ""
     counts = Counter()
     kinds = "all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter"
     for result, name in re.findall(rf"= (\([^)]*\)|\S+) ({kinds})(?:-start)?\(", text):
@@ -249,6 +253,7 @@ def main():
         name: str(jax.typeof(put(TABLE, spec)).sharding.spec) for name, spec in BY_TABLE.items()
     }
     outcome = {
+        "lookups": len(LOOKUPS),
         "programs": len(found),
         "differ": {name: keys for name, keys in found.items() if keys},
         "shared otherwise": {
