@@ -75,6 +75,7 @@ GATHERS = {
 SHARDED = {
     "sharded_gather": (sharded, 6),
     "twice": (lambda t, i: sharded(t, i) * sharded(t, i + 1), 12),
+    "and scaled": (lambda t, i: sharded(t, i) + jaxops.gather(2 * t, i), 12),
     "loop": (in_loop(sharded), 18),
     "branch": (in_branch(sharded), 12),
 }
