@@ -38,7 +38,7 @@ MUTANTS = {
             "test_delayed.py -k 'rows_that_are_read and stack'",
         ),
         (
-            "chosen = [both(valid, self.index == n) for n in range(len(self.arrays))]",
+            "chosen = [both(valid, index == n) for n in range(len(self.arrays))]",
             "chosen = [valid for n in range(len(self.arrays))]",
             "test_linear_program.py -k branch_chooses",
         ),

@@ -18,8 +18,8 @@ MUTANTS = {
             "test_lazy_state.py",
         ),
         (
-            "jnp.concatenate([s.indices.astype(widest) for s in slices])",
-            "jnp.concatenate([s.indices.astype(slices[0].indices.dtype) for s in slices])",
+            "_concatenated([s.indices.astype(widest) for s in slices]",
+            "_concatenated([s.indices.astype(slices[0].indices.dtype) for s in slices]",
             "test_row_numbers.py -k sums_of_two_types",
         ),
         (
