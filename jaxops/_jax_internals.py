@@ -458,7 +458,12 @@ def param(eqn: JaxprEqn, *names: str) -> Any:
 
 def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
     """The results of the primitive of `eqn` for other operands, and with some other parameters."""
-    results = eqn.primitive.bind(*operands, **{**_params(eqn), **changed})
+    # How devices share the results does not say how they share parts of them.
+    params = {
+        name: None if isinstance(value, jax.sharding.Sharding) else value
+        for name, value in _params(eqn).items()
+    }
+    results = eqn.primitive.bind(*operands, **{**params, **changed})
     return results if eqn.primitive.multiple_results else [results]
 
 

@@ -3,6 +3,16 @@
 MUTANTS = {
     "_sparse/delayed": [
         (
+            "        array = explicit_axes.brought(self.array)\n",
+            "        array = self.array\n",
+            "test_explicit_meshes.py -k 'a_gather and scaled'",
+        ),
+        (
+            "with explicit_axes.auto_around(jaxprs.mesh_of(x.eqn)):",
+            "with explicit_axes.around(None):",
+            "test_explicit_meshes.py -k 'a_gather and row and by'",
+        ),
+        (
             "    if len(memo) > MAX_READ:\n",
             "    if len(memo) > 3:\n",
             "test_delayed_rules.py -k 'steps and normalized'",
@@ -28,7 +38,7 @@ MUTANTS = {
             "test_delayed.py -k 'rows_that_are_read and stack'",
         ),
         (
-            "chosen = [both(valid, self.index == n) for n in range(len(self.arrays))]",
+            "chosen = [both(valid, index == n) for n in range(len(self.arrays))]",
             "chosen = [valid for n in range(len(self.arrays))]",
             "test_linear_program.py -k branch_chooses",
         ),
@@ -96,6 +106,16 @@ MUTANTS = {
     ],
     "_sparse/rows_first": [
         (
+            "if eqn.primitive.name in jaxprs.RESHARDS and isinstance(inputs[0], Table):",
+            "if False:",
+            "test_explicit_meshes.py -k 'stay_where and scaled'",
+        ),
+        (
+            "    with explicit_axes.auto_around(jaxprs.mesh_of(eqn)):\n        rows = _read",
+            "    with explicit_axes.around(None):\n        rows = _read",
+            "test_explicit_meshes.py -k 'a_gather and scaled'",
+        ),
+        (
             "part = Part(eqn, 0, inputs)",
             "part = Node(eqn, 0, inputs)",
             "test_rows_first.py -k part_that_is_taken_whole",
@@ -137,6 +157,11 @@ MUTANTS = {
         ),
     ],
     "_sparse/whole_uses": [
+        (
+            "places.append(jaxprs.where(use.eqn))",
+            "pass",
+            "test_whole_uses.py -k sharded",
+        ),
         (
             "lax.neg(lax.neg(dot)) if",
             "dot if",

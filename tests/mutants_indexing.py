@@ -224,6 +224,31 @@ MUTANTS = {
             "    if not is_initial:\n",
             "test_explicit_axes.py",
         ),
+        (
+            "    fits = names and dims[0] %",
+            "    fits = names and 0 * dims[0] %",
+            "test_explicit_meshes.py -k evenly",
+        ),
+        (
+            "P() if mesh_of(x) is None else P(*_axes(x))",
+            "P()",
+            "test_explicit_meshes.py -k 'stay_where and rows'",
+        ),
+        (
+            "    return join(rows) if mesh is None else",
+            "    return join(rows) if rank else",
+            "test_explicit_meshes.py -k 'stay_where and loop'",
+        ),
+        (
+            "    return around(mesh.update_axis_types(auto))\n",
+            "    return around(mesh)\n",
+            "test_explicit_meshes.py -k 'a_gather and scaled'",
+        ),
+        (
+            "    return jax.sharding.use_abstract_mesh(mesh)\n\n\ndef positions_spec",
+            "    return contextlib.nullcontext()\n\n\ndef positions_spec",
+            "test_explicit_meshes.py -k tells_the_mesh",
+        ),
     ],
     "_indexing/deterministic_sums": [
         (

@@ -3,13 +3,23 @@
 MUTANTS = {
     "_sparse/indexed_slices": [
         (
+            "names = self._sharding.axis_names if self._sharding else ()",
+            "names = ()",
+            "test_explicit_meshes.py -k 'stay_where and rows'",
+        ),
+        (
+            "    names = sharding.axis_names if sharding else ()\n",
+            "    names = ()\n",
+            "test_explicit_meshes.py -k 'stay_where and twice'",
+        ),
+        (
             'scatter_windows("update", x, vectors',
             'scatter_windows("add", x, vectors',
             "test_lazy_state.py",
         ),
         (
-            "jnp.concatenate([s.indices.astype(widest) for s in slices])",
-            "jnp.concatenate([s.indices.astype(slices[0].indices.dtype) for s in slices])",
+            "_concatenated([s.indices.astype(widest) for s in slices]",
+            "_concatenated([s.indices.astype(slices[0].indices.dtype) for s in slices]",
             "test_row_numbers.py -k sums_of_two_types",
         ),
         (
@@ -137,6 +147,11 @@ MUTANTS = {
         ),
     ],
     "_sparse/gradients": [
+        (
+            "tuple(P(*spec[1:]) for spec in",
+            "tuple(P() for spec in",
+            "test_explicit_meshes.py -k 'stay_where and rows'",
+        ),
         (
             "lambda slices: _gather_rows(slices, axes) / devices, grads",
             "lambda slices: _gather_rows(slices, axes), grads",
@@ -348,6 +363,11 @@ MUTANTS = {
     ],
     "_sparse/lazy": [
         (
+            "return explicit_axes.mesh_of(*jax.tree.leaves(trees)), explicit",
+            "return None, explicit",
+            "test_explicit_meshes.py -k 'a_gather and rows'",
+        ),
+        (
             "sum(number in result.inputs for result in results) == 1",
             "sum(number in result.inputs for result in results) >= 1",
             "test_lazy.py -k 'reduces'",
@@ -422,6 +442,11 @@ MUTANTS = {
     ],
     "_sparse/jaxprs": [
         (
+            "with explicit_axes.around(mesh_of(eqn)):",
+            "with explicit_axes.around(None):",
+            "test_explicit_meshes.py -k 'a_gather and auto_axes'",
+        ),
+        (
             "if numbers[n] == num_consts + n:",
             "if numbers[n] is not None:",
             "test_jaxprs.py -k scan",
@@ -433,6 +458,21 @@ MUTANTS = {
         ),
     ],
     "_sparse/linear_program": [
+        (
+            " or eqn.primitive.name in jaxprs.RESHARDS:",
+            ":",
+            "test_explicit_meshes.py -k a_gather",
+        ),
+        (
+            "    return explicit_axes.brought(result, jaxprs.spec_of(eqn))\n",
+            "    return result\n",
+            "test_explicit_meshes.py",
+        ),
+        (
+            "found.append(_brought(_lookup(eqn, access, inputs), mesh))",
+            "found.append(_lookup(eqn, access, inputs))",
+            "test_explicit_meshes.py",
+        ),
         (
             "spread_over=table.spread_over,",
             "",
@@ -465,6 +505,16 @@ MUTANTS = {
         ),
     ],
     "_sparse/lookups": [
+        (
+            "dtype)\n        return dataclasses.replace(self, positions=self._shared(positions))",
+            "dtype)\n        return dataclasses.replace(self, positions=positions)",
+            "test_explicit_meshes.py -k 'stay_where and branch'",
+        ),
+        (
+            "*table.sharding.spec[self.depth :]]",
+            "*[None for _ in self.row_shape]]",
+            "test_explicit_meshes.py -k 'a_gather and columns'",
+        ),
         (
             "result = result * self.shape[axis] + coordinate",
             "result = result + coordinate",

@@ -7,23 +7,32 @@ updates. Here the sharding of the result is said, and the rest left to XLA's par
 A result is shared as what its dimensions come from: those of indices as the indices, those of
 windows as the operand. Of params [V@d, 4@m] and indices [n@d] that is [n@d, 4@m]. An axis of the
 mesh that shares an indexed dimension alone shares nothing of the result.
+
+The rest is left to the partitioner by a context in which the axes of the mesh are `AxisType.Auto`.
+JAX wants all arrays of an operation to have types on the mesh around, so arrays change the types on
+their way in and out: in a program that was traced these are `reshard` equations, and the equations
+between them have a mesh of their own. What goes through such a program, equation by equation, has
+to do each under the mesh of its types (`around`), and to bring other arrays there (`brought`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.sharding import NamedSharding
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from jaxops import _jax_internals
 from jaxops._indexing.dimension_numbers import Windows
 
 
 def gather(function: Callable, operand: jax.Array, indices: jax.Array, windows: Windows, *rest):
     """`function(operand, indices, *rest)`, a gather."""
-    mesh = _explicit_mesh(operand, indices)
+    mesh = mesh_of(operand, indices)
     if mesh is None:
         return function(operand, indices, *rest)
     of_operand, of_indices = _axes(operand), _axes(indices)
@@ -39,7 +48,7 @@ def gather(function: Callable, operand: jax.Array, indices: jax.Array, windows: 
 
 def gather_rows(function: Callable, params: jax.Array, indices: jax.Array):
     """`function(params, indices)`, which gathers along the first axis."""
-    mesh = _explicit_mesh(params, indices)
+    mesh = mesh_of(params, indices)
     if mesh is None:
         return function(params, indices)
     return _shared(function, mesh, [*_axes(indices), *_axes(params)[1:]])(params, indices)
@@ -60,7 +69,7 @@ def scatter(
     The result is shared as the operand; if that `is_initial`, made for the scatter, as the windows
     of the updates.
     """
-    mesh = _explicit_mesh(operand, indices, updates)
+    mesh = mesh_of(operand, indices, updates)
     if mesh is None:
         return function(operand, indices, valid, updates)
     of_operand, of_updates = _axes(operand), _axes(updates)
@@ -72,9 +81,9 @@ def scatter(
     return _shared(function, mesh, of_operand)(operand, indices, valid, updates)
 
 
-def _explicit_mesh(*arrays: jax.Array) -> Any:
+def mesh_of(*arrays: Any) -> Any:
     """The mesh of the first array that has explicit axes; None if none has."""
-    meshes = (jax.typeof(x).sharding.mesh for x in arrays)
+    meshes = (jax.typeof(x).sharding.mesh for x in arrays if isinstance(x, jax.Array))
     return next((mesh for mesh in meshes if mesh.explicit_axes), None)
 
 
@@ -85,3 +94,113 @@ def _axes(x: jax.Array) -> list:
 
 def _shared(function: Callable, mesh: Any, axes: list) -> Callable:
     return jax.sharding.auto_axes(function, out_sharding=NamedSharding(mesh, P(*axes)))
+
+
+# --- several operations ---
+
+
+def shared(function: Callable, mesh: Any, specs: Any, *args: Any) -> Any:
+    """`function(*args)`, whose results the devices share by `specs`, a pytree of PartitionSpecs.
+
+    `args` are pytrees. What the function computes of their arrays is left to the partitioner. With
+    None as the mesh there are no explicit axes.
+    """
+    if mesh is None:
+        return function(*args)
+    leaves, structure = jax.tree.flatten(args)
+    arrays = {n: x for n, x in enumerate(leaves) if isinstance(x, jax.Array)}
+
+    def of_arrays(arrays: dict) -> Any:
+        return function(*structure.unflatten([arrays.get(n, x) for n, x in enumerate(leaves)]))
+
+    shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs, is_leaf=_is_spec)
+    with on_mesh_of([*arrays.values()]):
+        return jax.sharding.auto_axes(of_arrays, out_sharding=shardings)(arrays)
+
+
+def _is_spec(x: Any) -> bool:
+    return isinstance(x, P)
+
+
+def specs_of(tree: Any) -> Any:
+    """How devices share each array of a pytree; one on no mesh, as a count may be, all have."""
+
+    def spec_of(x: Any) -> P:
+        return P() if mesh_of(x) is None else P(*_axes(x))
+
+    return jax.tree.map(spec_of, tree)
+
+
+def rows_spec(x: jax.Array, dims: Sequence[int], names: Sequence[str] = ()) -> P:
+    """For an array of dimensions `dims` and then those of a row of `x` `[n, *row]`, shared as that.
+
+    The axes `names` share the first of `dims`, as far as they are explicit and fit its size.
+    """
+    mesh = mesh_of(x)
+    if mesh is None:
+        return P()
+    names = tuple(name for name in names if name in mesh.explicit_axes)
+    fits = names and dims[0] % math.prod(mesh.shape[name] for name in names) == 0
+    return P(names if fits else None, *[None] * (len(dims) - 1), *_axes(x)[1:])
+
+
+def joined(rows: jax.Array, rank: int) -> jax.Array:
+    """Rows `[..., n, *row]` as `[m, *row]`: the first `rank` dimensions as one, shared as `n`."""
+
+    def join(rows: jax.Array) -> jax.Array:
+        return rows.reshape(-1, *rows.shape[rank:])
+
+    mesh = mesh_of(rows)
+    return join(rows) if mesh is None else _shared(join, mesh, _axes(rows)[rank - 1 :])(rows)
+
+
+# --- equation by equation ---
+
+
+def around(mesh: Any) -> contextlib.AbstractContextManager:
+    """A context for operations on arrays of types on a mesh, where explicit axes are at play."""
+    here = jax.sharding.get_abstract_mesh()
+    if mesh is None or mesh.empty or here.empty or mesh == here:
+        return contextlib.nullcontext()
+    if not (mesh.explicit_axes or here.explicit_axes):
+        return contextlib.nullcontext()
+    return jax.sharding.use_abstract_mesh(mesh)
+
+
+def auto_around(mesh: Any) -> contextlib.AbstractContextManager:
+    """The same, with the explicit axes of the mesh left to the partitioner."""
+    if mesh is None or not mesh.explicit_axes:
+        return around(mesh)
+    auto = dict.fromkeys(mesh.explicit_axes, AxisType.Auto)
+    return around(mesh.update_axis_types(auto))
+
+
+def brought(x: Any, spec: P | None = None) -> Any:
+    """An array as one of a type on the mesh around, shared by `spec` if that is given."""
+    here = jax.sharding.get_abstract_mesh()
+    sharding = jax.typeof(x).sharding
+    if here.empty or sharding.mesh.empty or (sharding.mesh == here and spec is None):
+        return x
+    if not (sharding.mesh.explicit_axes or here.explicit_axes):
+        return x
+    return jax.reshard(x, NamedSharding(here, spec or P()))
+
+
+def on_mesh_of(arrays: Sequence[Any]) -> contextlib.AbstractContextManager:
+    """A context with the explicit mesh of arrays, where the caller of an op said no mesh."""
+    mesh = mesh_of(*arrays)
+    if mesh is None or not jax.sharding.get_abstract_mesh().empty:
+        return contextlib.nullcontext()
+    if _jax_internals.is_eager():  # JAX then wants the devices
+        return jax.set_mesh(next(x.sharding.mesh for x in arrays if mesh_of(x) is not None))
+    return jax.sharding.use_abstract_mesh(mesh)
+
+
+def positions_spec(shape: tuple[int, ...], names: Sequence[str]) -> P:
+    """Of an array `[..., n]` whose last dimension the named axes of the mesh around are to share.
+
+    They do as far as they are explicit. `n` is a multiple of the devices.
+    """
+    mesh = jax.sharding.get_abstract_mesh()
+    names = tuple(name for name in names if name in mesh.explicit_axes)
+    return P(*[None] * (len(shape) - 1), names) if names else P()

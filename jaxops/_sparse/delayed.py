@@ -15,6 +15,9 @@ another axis, a `reshape` for other coordinates, `delayed_rules.py` says which),
 whose rows are gathered, and applies the operations to these rows. A coordinate that reaches
 a table must be one of its first axis; else all rows would be needed, and `NotRows` is raised.
 
+On a mesh with explicit axes rows are read with types on the same mesh of `AxisType.Auto`, as no
+type says how devices share one row.
+
 Reading keeps the rank: an axis with a coordinate has size 1 in what is read, so that axes keep
 their numbers and most equations their parameters. `look_up` maps `read` over all positions by
 `jax.vmap`.
@@ -40,6 +43,7 @@ from jax import lax
 from jax.extend.core import JaxprEqn, Literal
 
 from jaxops import _jax_internals, _primitives
+from jaxops._indexing import explicit_axes
 from jaxops._sparse import jaxprs
 from jaxops._sparse.lookups import Access, is_gather
 
@@ -159,7 +163,8 @@ class Table(Delayed):
         )
         mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
         sizes = sizes_at(self.shape, at)
-        return lax.gather(self.array, jnp.stack(starts), numbers, sizes, mode=mode)
+        array = explicit_axes.brought(self.array)
+        return lax.gather(array, jnp.stack(starts), numbers, sizes, mode=mode)
 
 
 def _outside_unless(valid: jax.Array, starts: list, dims: list[int]) -> list:
@@ -268,7 +273,8 @@ class Round(Delayed):
         return can_read(self.whole, frozenset({0, *(axis + 1 for axis in axes)}))
 
     def read(self, at, valid, memo):
-        at = {0: self.number, **{axis + 1: coordinate for axis, coordinate in at.items()}}
+        number = explicit_axes.brought(self.number)
+        at = {0: number, **{axis + 1: coordinate for axis, coordinate in at.items()}}
         return jnp.squeeze(read(self.whole, at, valid, memo), 0)
 
 
@@ -298,9 +304,10 @@ class Choice(Delayed):
         return all(can_read(x, axes) for x in self.arrays)
 
     def read(self, at, valid, memo):
-        chosen = [both(valid, self.index == n) for n in range(len(self.arrays))]
+        index = explicit_axes.brought(self.index)
+        chosen = [both(valid, index == n) for n in range(len(self.arrays))]
         pairs = zip(self.arrays, chosen, strict=True)
-        return choose(self.index, [read(x, at, is_chosen, memo) for x, is_chosen in pairs])
+        return choose(index, [read(x, at, is_chosen, memo) for x, is_chosen in pairs])
 
 
 def is_delayed(x: object) -> bool:
@@ -323,11 +330,12 @@ def dense(x: Any, memo: dict) -> Any:
 def read(x: Any, at: Position, valid: Any, memo: dict) -> jax.Array:
     """An array, delayed or not, at a position; `valid`: whether that is inside, None if it is."""
     if not is_delayed(x):
+        x = explicit_axes.brought(x)
         for axis, coordinate in at.items():
             x = lax.dynamic_slice_in_dim(x, coordinate, 1, axis)
         return x
     if not at and not x.has_table:
-        return x.dense(memo)
+        return explicit_axes.brought(x.dense(memo))
     key = id(x), tuple((axis, id(at[axis])) for axis in sorted(at)), id(valid)
     if len(memo) > MAX_READ:
         raise NotRows
@@ -366,7 +374,8 @@ def _rule_can_read(x: Node, axes: frozenset[int]) -> bool:
     node = Node(x.eqn, x.number, inputs)
     coordinates = dict.fromkeys(axes, jax.ShapeDtypeStruct((), np.int32))
     try:
-        jax.eval_shape(lambda at: node.read(at, None, {}), coordinates)
+        with explicit_axes.auto_around(jaxprs.mesh_of(x.eqn)):
+            jax.eval_shape(lambda at: node.read(at, None, {}), coordinates)
     except _jax_internals.UnknownParameter:
         raise
     except Exception:  # NotRows; or JAX's, as a mesh with explicit axes has no type for a part

@@ -10,8 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.sharding import PartitionSpec as P
 
 from jaxops import _jax_internals
+from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
@@ -147,7 +149,12 @@ def sum_stacked(grads: _Tree) -> _Tree:
             stacked, *batch, rows = x.shape[:rank]
             return jnp.moveaxis(x, 0, rank - 2).reshape(*batch, stacked * rows, *x.shape[rank:])
 
-        return slices._with_parts(merged(slices.values), merged(slices.indices))
+        parts = slices.values, slices.indices
+        specs = tuple(P(*spec[1:]) for spec in explicit_axes.specs_of(parts))
+        mesh = explicit_axes.mesh_of(slices.values)
+        return slices._with_parts(
+            *explicit_axes.shared(lambda *parts: tuple(map(merged, parts)), mesh, specs, *parts)
+        )
 
     return _map(total, rows_of_all, grads)
 
@@ -306,6 +313,12 @@ def _norm(grads: Any, op: str) -> jax.Array:
     """The root of the sum of all squares, with a derivative of 0 at 0."""
     _check(grads, op, jnp.inexact)
     leaves = jax.tree.leaves(grads, is_leaf=_is_sparse)
+    slices = [g.slices if isinstance(g, TiedGradient) else g for g in leaves]
+    arrays = [g.values if isinstance(g, IndexedSlices) else g for g in slices]
+    return explicit_axes.shared(_norm_of_checked, explicit_axes.mesh_of(*arrays), P(), leaves)
+
+
+def _norm_of_checked(leaves: list) -> jax.Array:
     arrays = list(map(_distinct_elements, leaves))
     is_wide = any(x.real.dtype.itemsize == 8 for x in arrays)
     dtype = jnp.dtype(jnp.float64 if is_wide else jnp.float32)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.sharding import PartitionSpec as P
 
-from jaxops._indexing import canonical, exchange, index_dtypes, result_size
+from jaxops._indexing import canonical, exchange, explicit_axes, index_dtypes, result_size
 from jaxops._indexing.dimension_numbers import Windows, index_vectors, scatter_windows
 from jaxops._indexing.exchange import RowSharding
 from jaxops._indexing.policy import Mode
@@ -219,6 +221,11 @@ class IndexedSlices:
 
     def to_dense(self) -> jax.Array:
         """The dense array: shape `dense_shape`, dtype of `values`."""
+        names = self._sharding.axis_names if self._sharding else ()
+        spec = explicit_axes.rows_spec(self.values, self.dense_shape[: self.depth], names)
+        return self._shared(IndexedSlices._to_dense, spec)
+
+    def _to_dense(self) -> jax.Array:
         return self._add_to_whole(jnp.zeros(self.dense_shape, self.dtype))
 
     def add_to(self, dense: jax.Array) -> jax.Array:
@@ -237,6 +244,10 @@ class IndexedSlices:
             raise TypeError(
                 f"IndexedSlices: dense must have dtype {self.dtype}; received {dense.dtype}"
             )
+        spec = explicit_axes.specs_of(dense)
+        return self._shared(IndexedSlices._added_to, spec, dense)
+
+    def _added_to(self, dense: jax.Array) -> jax.Array:
         if self.sharding is None:
             return self._add_to_whole(dense)
         numbers = duplicates.counted(self.indices, self.num_rows)
@@ -265,17 +276,22 @@ class IndexedSlices:
                 "depends on them; received size=None. The number of indices, "
                 f"{self.indices.size}, is always enough"
             )
+        size = None if size is None else on_host.check_size(size, op)
+        specs = explicit_axes.rows_spec(self.values, [1]), P()
+        function = functools.partial(IndexedSlices._distinct, size=size, mode=mode)
+        return self._with_parts(*self._shared(function, specs))
+
+    def _distinct(self, *, size: int | None, mode: str) -> tuple[jax.Array, jax.Array]:
         indices, num_rows = self.indices, self.num_rows
         slots, distinct = duplicates.compact_slots(indices, num_rows)
         if size is None:
             size = int(distinct)
         else:
-            size = on_host.check_size(size, op)
             spec = result_size.num_elements("sum_duplicates", size, "distinct rows", 'mode="fill"')
             slots += result_size.hold(spec, distinct, indices.size, mode) - distinct
         values = duplicates.sum_in_slots(self.values, slots, size)
         indices = duplicates.indices_of_slots(indices, num_rows, slots, size)
-        return self._with_parts(values, indices)
+        return values, indices
 
     def __add__(self, other: object) -> IndexedSlices:
         if not isinstance(other, IndexedSlices):
@@ -303,6 +319,11 @@ class IndexedSlices:
 
     def __truediv__(self, scalar: Any) -> IndexedSlices:
         return self._with_values(self.values / _check_scalar(scalar))
+
+    def _shared(self, function: Callable, specs: Any, *arrays: jax.Array) -> Any:
+        """`function(self, *arrays)`, on explicit axes with results that are shared by `specs`."""
+        mesh = explicit_axes.mesh_of(self.values, *arrays)
+        return explicit_axes.shared(function, mesh, specs, self, *arrays)
 
     def _with_values(self, values: jax.Array) -> IndexedSlices:
         return self._of(values, self._indices, self._leaf, self.dense_shape, self._sharding)
@@ -399,13 +420,16 @@ def concatenate(slices: Sequence[IndexedSlices]) -> IndexedSlices:
     depth = max(s.depth for s in slices)
     slices = [s if s.depth == depth else _split_rows(s, depth) for s in slices]
     widest = max((s.indices.dtype for s in slices), key=lambda dtype: dtype.itemsize)
-    return IndexedSlices._of(
-        jnp.concatenate([s.values for s in slices]),
-        jnp.concatenate([s.indices.astype(widest) for s in slices]),
-        _UNKNOWN,
-        slices[0].dense_shape,
-        sharding if depth == 1 else None,
-    )
+    sharding = sharding if depth == 1 else None
+    values = _concatenated([s.values for s in slices], sharding)
+    indices = _concatenated([s.indices.astype(widest) for s in slices], sharding)
+    return IndexedSlices._of(values, indices, _UNKNOWN, slices[0].dense_shape, sharding)
+
+
+def _concatenated(rows: list[jax.Array], sharding: RowSharding | None) -> jax.Array:
+    names = sharding.axis_names if sharding else ()
+    spec = explicit_axes.rows_spec(rows[0], [sum(len(x) for x in rows)], names)
+    return explicit_axes.shared(jnp.concatenate, explicit_axes.mesh_of(*rows), spec, rows)
 
 
 def _common_sharding(shardings: Sequence[RowSharding | None]) -> RowSharding | None:

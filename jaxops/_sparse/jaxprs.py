@@ -11,6 +11,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _call_sites, _jax_internals
+from jaxops._indexing import explicit_axes
 
 # Primitives whose result is their operand.
 IDENTITIES = {
@@ -19,11 +20,17 @@ IDENTITIES = {
     jax_primitives.sharding_constraint_p,
 }
 
+# By name: an array as it is, of another type on a mesh, or on another mesh.
+RESHARDS = {"reshard", "mesh_cast"}
+
 _CALLS = {jax_primitives.jit_p, jax_primitives.closed_call_p, jax_primitives.remat_p}
 
 
 def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
-    """The results of a program whose equations `step(eqn, inputs)` evaluates."""
+    """The results of a program whose equations `step(eqn, inputs)` evaluates.
+
+    Each of them under the mesh of its types.
+    """
     jaxpr: Jaxpr = program.jaxpr
     values = dict(zip(jaxpr.constvars, map(literal, program.consts), strict=True))
     values.update(zip(jaxpr.invars, inputs, strict=True))
@@ -32,13 +39,27 @@ def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda 
         return literal(atom.val) if isinstance(atom, Literal) else values[atom]
 
     for eqn in jaxpr.eqns:
-        values.update(zip(eqn.outvars, step(eqn, list(map(read, eqn.invars))), strict=True))
+        with explicit_axes.around(mesh_of(eqn)):
+            results = step(eqn, list(map(read, eqn.invars)))
+        values.update(zip(eqn.outvars, results, strict=True))
     return list(map(read, jaxpr.outvars))
 
 
 def type_of(atom) -> Any:
     """Shape and dtype of an input or output of an equation."""
     return atom.aval
+
+
+def mesh_of(eqn: JaxprEqn) -> Any:
+    """The mesh of the types of an equation's results; None if they have none."""
+    shardings = (getattr(type_of(v), "sharding", None) for v in eqn.outvars)
+    return next((sharding.mesh for sharding in shardings if sharding is not None), None)
+
+
+def spec_of(eqn: JaxprEqn) -> Any:
+    """How devices share the only result of an equation, as far as its type says."""
+    sharding = getattr(type_of(eqn.outvars[0]), "sharding", None)
+    return None if sharding is None else sharding.spec
 
 
 def is_known(x: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 
 from jaxops import _jax_internals
+from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._sparse import absences, dependences, jaxprs, missed_steps, row_rules, row_wise
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
@@ -134,6 +135,10 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         return absences.begin(checked.plan_before_steps(kinds), kinds, state)
 
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
+        mesh, specs = _shared_as(params, state)
+        return explicit_axes.shared(applied, mesh, specs, grads, state, params, extra)
+
+    def applied(grads: Any, state: Any, params: Any, extra: dict) -> tuple[Any, Any]:
         kinds, leaves = row_wise.flatten(params)
         gradients = _flatten_grads(grads, kinds.paths, leaves, kinds.structure)
         slices = {n: g for n, g in enumerate(gradients) if isinstance(g, IndexedSlices)}
@@ -182,6 +187,12 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     def rows_up_to_date(
         params: Any, state: Any, rows: Any = None, **extra: Any
     ) -> tuple[Any, absences.LazyState]:
+        mesh, specs = _shared_as(params, state)
+        return explicit_axes.shared(brought_up_to_date, mesh, specs, params, state, rows, extra)
+
+    def brought_up_to_date(
+        params: Any, state: Any, rows: Any, extra: dict
+    ) -> tuple[Any, absences.LazyState]:
         kinds, leaves = row_wise.flatten(params)
         inner = absences.check_state(state, kinds).optimizer
         call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
@@ -203,6 +214,11 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     if catches_up:
         return CatchingUpOptimizer(init, apply, rows_up_to_date)
     return LazyOptimizer(init, apply)
+
+
+def _shared_as(*trees: Any) -> tuple[Any, Any]:
+    """The mesh with explicit axes, if there is one, and how the devices share each array."""
+    return explicit_axes.mesh_of(*jax.tree.leaves(trees)), explicit_axes.specs_of(trees)
 
 
 class _Call(NamedTuple):

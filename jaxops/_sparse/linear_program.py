@@ -72,6 +72,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
+from jaxops._indexing import explicit_axes
 from jaxops._sparse import jaxprs
 from jaxops._sparse.lookups import Access, Lookup, access_of, is_lookup, starts_of
 
@@ -180,6 +181,7 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
     Each of `inputs` is one of these too.
     """
     found = []
+    mesh = jax.sharding.get_abstract_mesh()
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
         nothing = [_TANGENT] * len(eqn.outvars)
@@ -193,14 +195,14 @@ def _find(program: ClosedJaxpr, inputs: Sequence, refuse: Refuse) -> tuple[list,
             refuse_inside = lambda inner, x: refuse(_jax_internals.placed(inner, eqn), x)  # noqa: E731
             found_inside, results = rule.find(eqn, inputs, refuse_inside)
             if table is not None:
-                found.append(found_inside)
+                found.append(_brought(found_inside, mesh))
             return results
         if table is None:
             return nothing
         if (passed := _passed_on(eqn, table)) is not None:
             return [passed]
         if (access := _access(eqn, inputs)) is not None:
-            found.append(_lookup(eqn, access, inputs))
+            found.append(_brought(_lookup(eqn, access, inputs), mesh))
         else:
             for x in inputs:
                 if isinstance(x, Table):
@@ -215,8 +217,11 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
     table, *indices = inputs
     if not all(map(_is_known, indices)):
         raise _unknown(eqn, "the indices of a lookup")
+    with explicit_axes.auto_around(jaxprs.mesh_of(eqn)):
+        values = [explicit_axes.brought(_value(x)) for x in indices]
+        positions = access.positions(starts_of(eqn, values))
     return Lookup(
-        positions=access.positions(starts_of(eqn, list(map(_value, indices)))),
+        positions=positions,
         table=table.number,
         table_shape=access.shape,
         depth=access.depth,
@@ -224,6 +229,12 @@ def _lookup(eqn: JaxprEqn, access: Access, inputs: list) -> Lookup:
         sharding=access.sharding,
         spread_over=table.spread_over,
     )
+
+
+def _brought(found: Any, mesh: Any) -> Any:
+    """Lookups, with positions of types on a mesh."""
+    with explicit_axes.around(mesh):
+        return jax.tree.map(Lookup.brought, found, is_leaf=is_lookup)
 
 
 def _unknown(eqn: JaxprEqn, noun: str) -> NotImplementedError:
@@ -379,14 +390,21 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, rows: list, tables: dict) 
             return jaxprs.bind(eqn, inputs)
         rule = _RULES.get(eqn.primitive)
         if rule is not None:
-            return rule.evaluate(eqn, inputs, next(next_rows), tables)
+            rows = jax.tree.map(explicit_axes.brought, next(next_rows))
+            return rule.evaluate(eqn, inputs, rows, tables)
         if (passed := _passed_on(eqn, table)) is not None:
             return [passed]
         if (access := _access(eqn, inputs)) is not None:
-            return [access.to_result(table.cast(next(next_rows)))]
+            return [_rows_of(eqn, access, table.cast(next(next_rows)))]
         return jaxprs.bind(eqn, [_dense(x, tables) for x in inputs])
 
     return jaxprs.walk(program, inputs, step)
+
+
+def _rows_of(eqn: JaxprEqn, access: Access, rows: jax.Array) -> jax.Array:
+    with explicit_axes.auto_around(jaxprs.mesh_of(eqn)):
+        result = access.to_result(explicit_axes.brought(rows))
+    return explicit_axes.brought(result, jaxprs.spec_of(eqn))
 
 
 def _evaluate_inside(eqn: JaxprEqn, inputs: list, rows: list, tables: dict) -> list:
@@ -529,7 +547,7 @@ def _first_table(values: Iterable) -> Table | None:
 
 def _passed_on(eqn: JaxprEqn, table: Table) -> Table | None:
     """The table that `eqn` returns, if it only copies or casts it."""
-    if eqn.primitive in jaxprs.IDENTITIES:
+    if eqn.primitive in jaxprs.IDENTITIES or eqn.primitive.name in jaxprs.RESHARDS:
         return table
     if eqn.primitive is jax_primitives.convert_element_type_p:
         dtype = jaxprs.type_of(eqn.outvars[0]).dtype

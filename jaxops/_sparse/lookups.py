@@ -24,9 +24,11 @@ import numpy as np
 from jax import lax
 from jax.extend.core import JaxprEqn
 from jax.extend.core import primitives as jax_primitives
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
 
 from jaxops import _forms, _jax_internals
-from jaxops._indexing import deterministic_sums, exchange, index_dtypes
+from jaxops._indexing import deterministic_sums, exchange, explicit_axes, index_dtypes
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers, lax_gather
 from jaxops._indexing.exchange import RowSharding
 from jaxops._sparse.duplicates import position_dtype
@@ -66,7 +68,21 @@ class Lookup:
     def nowhere(self) -> Lookup:
         """A lookup of the same type that reads nothing."""
         positions = jnp.full(self.positions.shape, self.rows, self.positions.dtype)
-        return dataclasses.replace(self, positions=positions)
+        return dataclasses.replace(self, positions=self._shared(positions))
+
+    def brought(self) -> Lookup:
+        """The same, with positions of a type on the mesh around."""
+        return dataclasses.replace(self, positions=self._shared(self.positions))
+
+    def _shared(self, positions: jax.Array) -> jax.Array:
+        """On explicit axes the positions of `sharded_gather` stay shared, others all devices have.
+
+        All of them have to know these, as each updates its copy, or its shard, of the table.
+        """
+        names = self.sharding.axis_names if self.sharding else ()
+        return explicit_axes.brought(
+            positions, explicit_axes.positions_spec(positions.shape, names)
+        )
 
     @property
     def rows(self) -> int:
@@ -78,12 +94,17 @@ class Lookup:
         table = jax.typeof(leaves[self.table])
         if varying := _jax_internals.varying_axes(table) | self.spread_over:  # under `shard_map`
             return _jax_internals.varying_over(jnp.zeros(shape, table.dtype), varying)
+        if table.sharding.mesh.explicit_axes:
+            spec = [*jax.typeof(self.positions).sharding.spec, *table.sharding.spec[self.depth :]]
+            sharding = NamedSharding(table.sharding.mesh, P(*spec))
+            return jax.ShapeDtypeStruct(shape, table.dtype, sharding=sharding)
         return jax.ShapeDtypeStruct(shape, table.dtype)
 
     def slices(self, values: jax.Array) -> IndexedSlices:
         """The gradient of the table, from the cotangents of the rows that are read."""
-        positions = self.positions.reshape(-1)
-        values = values.reshape(-1, *self.row_shape)
+        rank = self.positions.ndim
+        positions = explicit_axes.joined(self.positions, rank)
+        values = explicit_axes.joined(values, rank)
         if self.masked:
             counts = (positions < self.rows).reshape((-1,) + (1,) * (values.ndim - 1))
             values = jnp.where(counts, values, jnp.zeros((), values.dtype))
@@ -185,7 +206,7 @@ def is_gather(eqn: JaxprEqn) -> bool:
 
 def describe(eqn: JaxprEqn) -> str:
     """The use that `eqn` makes of a table if it does not look it up, in words."""
-    name = eqn.primitive.name
+    name = "sharded_gather" if eqn.primitive is exchange.gather_p else eqn.primitive.name
     reads_all = _reader(eqn) is not None and access_of(eqn) is None
     return f"{name}, with all of its first axis" if reads_all else name
 

@@ -28,7 +28,7 @@ CALLS = {
 
 # The n-th result is the n-th operand.
 EACH_BY_ITSELF = {"optimization_barrier", "copy", "copy_p", "name", "sharding_constraint"}
-EACH_BY_ITSELF |= {"pvary", "pcast", "device_put", "stop_gradient"}
+EACH_BY_ITSELF |= {"pvary", "pcast", "device_put", "stop_gradient", *jaxprs.RESHARDS}
 
 _ELEMENTWISE = (
     "abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil "

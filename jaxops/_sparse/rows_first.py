@@ -30,6 +30,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
+from jaxops._indexing import explicit_axes
 from jaxops._run import extents
 from jaxops._sparse import (
     delayed_calls,
@@ -54,7 +55,7 @@ from jaxops._sparse.delayed import (
     rule_of,
     zeros_at,
 )
-from jaxops._sparse.lookups import access_of, gather_params, starts_of, window_of
+from jaxops._sparse.lookups import Access, access_of, gather_params, starts_of, window_of
 
 
 def transform(
@@ -126,7 +127,7 @@ def _pass_by_equation(eqn: JaxprEqn, is_table: list[bool]) -> list[bool]:
         return none
     if not any(jnp.issubdtype(jaxprs.type_of(v).dtype, jnp.inexact) for v in eqn.outvars):
         return none
-    if eqn.primitive in jaxprs.IDENTITIES or eqn.primitive.name == "pvary":
+    if eqn.primitive in jaxprs.IDENTITIES or eqn.primitive.name in _OF_OTHER_TYPE:
         return is_table
     if eqn.primitive is jax_primitives.scan_p:
         return _pass_by_scan(eqn, is_table)
@@ -140,6 +141,9 @@ def _pass_by_equation(eqn: JaxprEqn, is_table: list[bool]) -> list[bool]:
     if is_table[0] and not any(is_table[1:]) and access_of(eqn) and not _slices_rows(eqn):
         return none
     raise _UsedOtherwise
+
+
+_OF_OTHER_TYPE = {"pvary", *jaxprs.RESHARDS}
 
 
 def _pass_by_scan(eqn: JaxprEqn, is_table: list[bool]) -> list[bool]:
@@ -192,6 +196,8 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, outer: JaxprEqn | None = N
                 part = Part(eqn, 0, inputs)
                 if _has_rows(part):
                     return [part]
+            if eqn.primitive.name in jaxprs.RESHARDS and isinstance(inputs[0], Table):
+                return list(map(Table, jaxprs.bind(eqn, [inputs[0].array])))
             if (rows := _looked_up(eqn, inputs, memo)) is not None:
                 return [rows]
             nodes = _nodes(eqn, inputs)
@@ -297,15 +303,22 @@ def _size(eqn: JaxprEqn) -> int:
 
 def _looked_up(eqn: JaxprEqn, inputs: list, memo: dict) -> jax.Array | None:
     """The rows that an equation reads of its first operand; None if it reads no rows."""
+    access = window_of(eqn)
+    if isinstance(inputs[0], Table) and access is not None and access.chooses_rows:
+        others = [dense(x, memo) for x in inputs[1:]]
+        return jaxprs.bind(eqn, [inputs[0].array, *others])[0]
+    with explicit_axes.auto_around(jaxprs.mesh_of(eqn)):
+        rows = _read(eqn, access, inputs, memo)
+    return None if rows is None else explicit_axes.brought(rows, jaxprs.spec_of(eqn))
+
+
+def _read(eqn: JaxprEqn, access: Access | None, inputs: list, memo: dict) -> jax.Array | None:
     if eqn.primitive is jax_primitives.dot_general_p:
         return one_hot_products.rows(eqn, inputs)
-    access = window_of(eqn)
     if access is None or not has_table(inputs[0]):
         return None
     table, *others = inputs
-    others = [dense(x, memo) for x in others]
-    if isinstance(table, Table) and access.chooses_rows:
-        return jaxprs.bind(eqn, [table.array, *others])[0]
+    others = [explicit_axes.brought(dense(x, memo)) for x in others]
     if access.sharding is not None:  # rows of other devices, which have parts of their own
         return None
     fill = None

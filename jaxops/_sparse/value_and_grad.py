@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
+from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._sparse import linear_program, rows_first, whole_uses
 from jaxops._sparse.gradients import psum
@@ -130,10 +131,11 @@ def sparse_value_and_grad(
         ]
         sparse = [is_table and not none for is_table, none in zip(chosen, empty, strict=True)]
         uses: list = []
-        with_rows_first = rows_first.transform(of_leaves, leaves, sparse, uses)
-        value, linear, *aux = jax.linearize(with_rows_first, *leaves, has_aux=has_aux)
-        program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
-        gradients = _transpose(program, value, leaves, sparse, paths, tied, uses)
+        with explicit_axes.on_mesh_of(leaves):
+            with_rows_first = rows_first.transform(of_leaves, leaves, sparse, uses)
+            value, linear, *aux = jax.linearize(with_rows_first, *leaves, has_aux=has_aux)
+            program = _jax_internals.drop_unused(jax.make_jaxpr(linear)(*leaves))
+            gradients = _transpose(program, value, leaves, sparse, paths, tied, uses)
         for n, leaf in enumerate(leaves):
             gradients[n] = _no_slices(leaf) if empty[n] else gradients[n]
         return ((value, *aux) if has_aux else value), structure.unflatten(gradients)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import JaxprEqn
 
+from jaxops._indexing import exchange
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.delayed import Choice, Node, Round, Table, has_table, is_part
 from jaxops._sparse.lookups import describe
@@ -27,6 +28,10 @@ _LOOP = (
 )
 _REDUCTION = "Reduce the rows that are looked up instead"
 _COLUMNS = "Look rows up, and choose columns of these, table[rows][:, columns]"
+_SHARDED = (
+    "sharded_gather looks up rows of a table itself: compute with the rows that it returns, or "
+    "look rows up by gather"
+)
 _FUNCTION = "Call the function with rows that are looked up"
 
 
@@ -100,11 +105,17 @@ def words(eqn: JaxprEqn, uses: _Uses) -> str:
     place = jaxprs.where(eqn)
     # Last, those that have no place, as they are in the body of a function of JAX.
     for use in sorted(uses, key=lambda use: not jaxprs.where(use.eqn)):
-        if not any(jaxprs.where(first) in (place, "") for first in use.first):
+        places = [*map(jaxprs.where, use.first)]
+        is_sharded = use.eqn.primitive is exchange.gather_p
+        if is_sharded:  # the tangent of a cast passes, up to the lookup
+            places.append(jaxprs.where(use.eqn))
+        if not {place, ""} & {*places}:
             continue
         if use.is_of_table and jaxprs.where(use.eqn) in (place, ""):
             return f"received a use by {describe(use.eqn)}{place}. {_instead(use.eqn)}"
         end = f", and {describe(use.eqn)}{jaxprs.where(use.eqn)} takes all rows of the result"
+        if is_sharded and use.first:
+            eqn, place = use.first[-1], jaxprs.where(use.first[-1])
         instead = _TIED if use.is_of_product else _instead(use.eqn)
         return f"received a use by {describe(eqn)}{place}{end}. {instead}"
     return f"received a use by {describe(eqn)}{place}. {_instead(eqn)}"
@@ -131,6 +142,8 @@ def _before(use: JaxprEqn, inputs: Sequence) -> list[tuple[JaxprEqn, Any]]:
 
 def _instead(use: JaxprEqn) -> str:
     name = use.primitive.name
+    if use.primitive is exchange.gather_p:
+        return f"{_SHARDED}. {_TIED}"
     if name == "while":
         return _WHILE
     if name == "scan":

@@ -17,6 +17,9 @@ I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
 TIED = "With tied=True its gradient has a dense part"
 
 
+MESH = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+
+
 class Refused(NamedTuple):
     use: Any
     words: str  # from the operation on the table to the one that takes all rows
@@ -80,6 +83,14 @@ REFUSED = {
     "largest of two": Refused(
         lambda t: square(lax.reduce_window(t, -jnp.inf, lax.max, (2, 1), (1, 1), "VALID")[I]),
         f"reduce_window_max{PLACE}", TIED),
+    "sharded_gather of a product": Refused(
+        lambda t: square(jaxops.sharded_gather(2 * t, I, "d", mesh=MESH)),
+        f"mul{PLACE}, and sharded_gather{PLACE}", "compute with the rows that it returns",
+        lambda t: square(2 * jaxops.sharded_gather(t, I, "d", mesh=MESH))),
+    "sharded_gather of a cast": Refused(
+        lambda t: square(jaxops.sharded_gather(t.astype(jnp.float16), I, "d", mesh=MESH)),
+        f"convert_element_type{PLACE}, and sharded_gather{PLACE}", "or look rows up by gather",
+        lambda t: square(jaxops.gather(t.astype(jnp.float16), I))),
     "in JAX's own code": Refused(lambda t: square(jnp.linalg.qr(t)[0][I]), f"qr{PLACE}", TIED),
 }  # fmt: skip
 

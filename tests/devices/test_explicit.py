@@ -1,0 +1,47 @@
+"""Sparse gradients and lazy steps on meshes of explicit axes, of 1, 2 and 8 host devices."""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@functools.cache
+def run(devices):
+    script = Path(__file__).with_name("explicit_programs.py")
+    done = subprocess.run(
+        [sys.executable, script, str(devices)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("devices", [1, 2, 8])
+def test_as_the_dense_gradient_on_one_device(devices):
+    outcome = run(devices)
+    lookups = 22 if jax.__version_info__ >= (0, 10, 2) else 20
+    assert outcome["lookups"] == lookups
+    assert outcome["programs"] == lookups * (5 if devices == 8 else 2) + 9
+    assert outcome["differ"] == {}
+
+
+@pytest.mark.parametrize("devices", [1, 2, 8])
+def test_tables_and_states_stay_where_they_are(devices):
+    assert run(devices)["shared otherwise"] == {}
+
+
+@pytest.mark.parametrize("devices", [2, 8])
+def test_sharded_gather_sends_what_it_does_on_other_meshes(devices):
+    sent = run(devices)["sent"]
+    assert sent["Auto"]["all-to-all"]
+    assert sent["Explicit"] == sent["Auto"]
