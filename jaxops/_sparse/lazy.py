@@ -298,13 +298,15 @@ def _traced(
 
 
 def _is_elementwise(program: ClosedJaxpr) -> bool:
+    """Whether each element of the results depends on the same element of the operands alone."""
+
     def is_so(eqn: JaxprEqn) -> bool:
-        if eqn.primitive.name in row_rules.CALLS:
+        name = eqn.primitive.name
+        if name in row_rules.CALLS:
             return _is_elementwise(_jax_internals.body(eqn))
-        is_repeated = (
-            eqn.primitive.name == "broadcast_in_dim" and not jaxprs.type_of(eqn.invars[0]).shape
-        )
-        return is_repeated or eqn.primitive.name in row_rules.ELEMENTWISE
+        if name == "broadcast_in_dim":
+            return not jaxprs.type_of(eqn.invars[0]).shape
+        return name in row_rules.ELEMENTWISE
 
     return all(map(is_so, program.jaxpr.eqns))
 

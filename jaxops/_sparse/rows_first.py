@@ -222,13 +222,14 @@ def _bind_whole(eqn: JaxprEqn, inputs: list, memo: dict) -> list:
 
 
 def _nodes(eqn: JaxprEqn, inputs: list) -> list[Node]:
-    if eqn.primitive.name == "reshape" and isinstance(inputs[0], Node):
-        before = inputs[0]
-        if (
-            before.eqn.primitive.name == "reshape"
-        ):  # of `t.reshape(-1).reshape(t.shape)` one is read
-            eqn, inputs = eqn.replace(invars=before.eqn.invars), before.inputs
+    if eqn.primitive.name == "reshape" and (before := _reshaped(inputs[0])) is not None:
+        # `t.reshape(-1).reshape(t.shape)` is one reshape.
+        eqn, inputs = eqn.replace(invars=before.eqn.invars), before.inputs
     return [Node(eqn, n, inputs) for n in range(len(eqn.outvars))]
+
+
+def _reshaped(x: Any) -> Node | None:
+    return x if isinstance(x, Node) and x.eqn.primitive.name == "reshape" else None
 
 
 def _slices_rows(eqn: JaxprEqn) -> bool:
@@ -242,8 +243,7 @@ _SLICES = {jax_primitives.slice_p, jax_primitives.dynamic_slice_p}
 
 @jax.tree_util.register_pytree_node_class
 class Part(Node):
-    """Rows that a slice takes. If no lookup follows they are all looked up, which is no use of the
-    whole table."""
+    """Rows that a slice takes: if no lookup follows, they are all looked up."""
 
     is_part = True
 
