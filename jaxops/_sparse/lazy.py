@@ -127,7 +127,9 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     checked = _Checked(optimizer)
 
     def init(params: Any) -> Any:
-        state = optimizer.init(params)
+        # With jax 0.12 `zeros_like` is shared as its operand under a mesh alone.
+        with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
+            state = optimizer.init(params)
         checked.before_steps(params)
         if not catches_up:
             return state
