@@ -22,7 +22,8 @@ CACHE_EVERY_PROGRAM = {
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
 }
 # Programs of their own processes, which set up JAX or read their arguments first, and hold no test.
-collect_ignore_glob = ["*/*_programs.py"]
+# Of the calls as users write them many are wrong: type checkers read them.
+collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 400
