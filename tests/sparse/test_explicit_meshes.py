@@ -35,7 +35,9 @@ def of_auto_axes(function):
 
 def in_loop(lookup):
     def looked_up(table, ids):
-        return lax.scan(lambda _, n: (0.0, lookup(table, ids + n)), 0.0, jnp.arange(3))[1]
+        return lax.scan(
+            lambda _, n: (0.0, lookup(table, ids + n)), 0.0, jnp.arange(3, dtype=ids.dtype)
+        )[1]
 
     return looked_up
 
