@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 
 from jaxops import _jax_internals
@@ -267,7 +268,9 @@ def _traced(
     """
     num = len(gradients)
     candidates = [n for n in slices if n not in owners[num:] and inputs[n].dtype.itemsize >= 4]
-    if not slices:
+    # An eager step is that of the optimizer itself, to the last bit.
+    is_traced = any(isinstance(x, Tracer) for x in [*inputs, *(g.values for g in slices.values())])
+    if not candidates and not (slices and is_traced):
         return update, set(), False
 
     def update_rows(*arrays: Any) -> list:
