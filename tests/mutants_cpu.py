@@ -99,6 +99,11 @@ MUTANTS = {
     ],
     "_cpu/row_reads": [
         (
+            "math.prod(table.shape[1:]) >= _LEAST_NUMBERS",
+            "True",
+            "test_row_reads.py -k narrow",
+        ),
+        (
             "jnp.where(of_row < table.shape[0],",
             "jnp.where(of_row <= table.shape[0],",
             "test_row_reads.py -k numpy",

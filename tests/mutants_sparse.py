@@ -363,6 +363,11 @@ MUTANTS = {
     ],
     "_sparse/lazy": [
         (
+            "        return name in row_rules.ELEMENTWISE\n",
+            "        return True\n",
+            "test_lazy_state.py -k beside_those",
+        ),
+        (
             "return explicit_axes.mesh_of(*jax.tree.leaves(trees)), explicit",
             "return None, explicit",
             "test_explicit_meshes.py -k 'a_gather and rows'",

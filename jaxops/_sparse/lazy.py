@@ -168,8 +168,8 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             summed = [n for n in slices if n not in scaled]
             sums = sum_all_at_first([slices[n] for n in summed])
             slices = {**slices, **dict(zip(summed, sums, strict=True))}
-            # Where an index counts for nothing, no sum may get a row, and none is caught up.
-            rows = _gather(inputs, owners, slices, any_beyond=is_elementwise and absent is None)
+            # What is made of any row where an index counts for nothing is not written.
+            rows = _gather(inputs, owners, slices, any_beyond=is_elementwise)
             if absent is not None:
                 rows = absent.rows_caught_up(rows, slices)
             of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
@@ -323,7 +323,10 @@ def _gather(
     *,
     any_beyond: bool = False,
 ) -> list:
-    """The rows in `slices` of tables and of their states; other inputs as they are."""
+    """The rows in `slices` of tables and of their states; other inputs as they are.
+
+    `any_beyond`: where an index counts for nothing any row will do, as no sum over rows sees it.
+    """
     pairs = zip(inputs, owners, strict=True)
     return [x if n is None else gather_rows(x, slices[n], any_beyond=any_beyond) for x, n in pairs]
 

@@ -1,28 +1,14 @@
 """Tables whose rows 1, 2 and 8 host devices share: rows go to and from their owners, exactly."""
 
 import functools
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from host_devices import outcome_of
 
 pytestmark = pytest.mark.slow
 
 
-@functools.cache
-def run(devices):
-    script = Path(__file__).with_name("exchange_programs.py")
-    done = subprocess.run(
-        [sys.executable, script, str(devices)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+run = functools.partial(outcome_of, "exchange_programs.py")
 
 
 @pytest.mark.parametrize("devices", [1, 2, 8])

@@ -1,29 +1,15 @@
 """Sparse gradients and lazy steps on meshes of explicit axes, of 1, 2 and 8 host devices."""
 
 import functools
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import jax
 import pytest
+from host_devices import outcome_of
 
 pytestmark = pytest.mark.slow
 
 
-@functools.cache
-def run(devices):
-    script = Path(__file__).with_name("explicit_programs.py")
-    done = subprocess.run(
-        [sys.executable, script, str(devices)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+run = functools.partial(outcome_of, "explicit_programs.py")
 
 
 @pytest.mark.parametrize("devices", [1, 2, 8])
