@@ -33,6 +33,13 @@ keras: Any = Peer("keras")
 torch: Any = Peer("torch")
 
 
+def compiled_by_numba(function: Any) -> Any:
+    """The function, compiled when it is first called; None where numba is not installed."""
+    if not is_installed("numba"):
+        return None
+    return importlib.import_module("numba").njit(function)
+
+
 def is_installed(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 

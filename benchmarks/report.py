@@ -22,13 +22,14 @@ import jaxops
 # What a ratio is wanted to be at most. Where 1.0 is wanted of a peer, 0.05 are left to noise.
 WANTED = {
     "throughput": 1.05,
+    "programs": 1.05,
     "tiny": 1.05,
     "compile": 1.1,
     "gradients": 1.05,
     "bandwidth": 1 / 0.7,  # 0.7 of a copy's bandwidth
     "bounds": 1.05,
 }
-WANTED_OF_PROGRAM_OF_GATHERS = 2.0
+WANTED_OF_COMPILATION = {"compile-bounds": 2.0, "programs": 1.2}  # in the group "compile"
 
 
 def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
@@ -47,8 +48,9 @@ def figures(row: Row, group: str, times: Times, work: Work) -> dict[str, Any]:
     if group == "tiny":
         judged = "tensorflow" if "tensorflow" in peers else None
         to_judged = by_peer[judged]["median"] if judged else None
-    in_program = "compile-bounds" in row.groups.split() and group == "compile"
-    wanted = WANTED_OF_PROGRAM_OF_GATHERS if in_program else WANTED[group]
+    wanted = WANTED[group]
+    if group == "compile":
+        wanted = max(WANTED_OF_COMPILATION.get(word, wanted) for word in row.groups.split())
     result: dict[str, Any] = {
         "group": group,
         "op": row.op,
@@ -88,7 +90,7 @@ def best_of(
 
 HEAD = (
     f"{'':9} {'row':58} {'jaxops':>10} {'to best peer':>13} {'quartiles':>13} {'best':>10} "
-    f"{'to TF':>7} {'to jnp':>7} {'to keras':>8}  wanted"
+    f"{'to TF':>7} {'to jnp':>7} {'to keras':>8} {'to torch':>8}  wanted"
 )
 
 
@@ -116,7 +118,7 @@ def line(done: str, result: dict[str, Any]) -> str:
     return (
         f"{done:9} {name[:58]:58} {time_text(result['microseconds']['jaxops']):>10} "
         f"{best:>13} {quartiles:>13} {(peer or ''):>10} {tensorflow:>7} "
-        f"{of('jnp'):>7} {of('keras'):>8}  {miss}{share}"
+        f"{of('jnp'):>7} {of('keras'):>8} {of('torch'):>8}  {miss}{share}"
     ).rstrip()
 
 

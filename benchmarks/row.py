@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 Size = Callable[[int, int], int]
-PEERS = ("tensorflow", "jnp", "keras", "torch")
+PEERS = ("tensorflow", "jnp", "keras", "torch", "numpy", "numba")
 
 
 def full(size: int, small: int) -> int:
@@ -43,6 +43,8 @@ class Row(NamedTuple):
     jnp: Callable[..., Any] | None = None
     keras: Callable[..., Any] | None = None
     torch: Callable[..., Any] | None = None
+    numpy: Callable[..., Any] | None = None
+    numba: Callable[..., Any] | None = None  # a function that numba has compiled
     groups: str = "throughput"
     # Makes equal what answers may differ in, such as an order that the op does not promise.
     comparable: Callable[[Any], Any] = as_is

@@ -25,6 +25,12 @@ def jnp_space_to_depth(x, size=2):
     return x.transpose(0, 1, 3, 2, 4, 5).reshape(batch, rows // size, columns // size, -1)
 
 
+def torch_space_to_depth(x, size=2):
+    batch, rows, columns, depth = x.shape
+    x = x.reshape(batch, rows // size, size, columns // size, size, depth)
+    return x.permute(0, 1, 3, 2, 4, 5).reshape(batch, rows // size, columns // size, -1)
+
+
 def jnp_depth_to_space(x, size=2):
     batch, rows, columns, depth = x.shape
     x = x.reshape(batch, rows, columns, size, size, depth // size**2)
@@ -132,6 +138,7 @@ ROWS = [
         jaxops=lambda x: jaxops.space_to_depth(x, 2),
         tensorflow=lambda x: tf.nn.space_to_depth(x, 2),
         jnp=jnp_space_to_depth,
+        torch=torch_space_to_depth,
         keras=lambda x: keras.ops.space_to_depth(x, 2, "channels_last"),
         groups="throughput tiny compile gradients bandwidth",
         quick=True,
@@ -143,6 +150,7 @@ ROWS = [
         jaxops=lambda x: jaxops.space_to_depth(x, 2),
         tensorflow=lambda x: tf.nn.space_to_depth(x, 2),
         jnp=jnp_space_to_depth,
+        torch=torch_space_to_depth,
         keras=lambda x: keras.ops.space_to_depth(x, 2, "channels_last"),
     ),
     Row(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from peers import tf
+from peers import tf, torch
 from row import Row, floats, ints
 
 import jaxops
@@ -49,6 +49,7 @@ ROWS = [
         jaxops=jaxops.embedding_lookup,
         tensorflow=lambda t, i: tf.nn.embedding_lookup(t, i),
         jnp=lambda t, i: t.at[i].get(mode="fill", fill_value=0),
+        torch=lambda t, i: torch.nn.functional.embedding(i, t),
         groups="throughput gradients",
     ),
     *(
@@ -59,6 +60,7 @@ ROWS = [
             jaxops=ours(getattr(jaxops, name)),
             tensorflow=theirs(name),
             jnp=means,
+            torch=lambda t, i: torch.nn.functional.embedding_bag(i.reshape(-1, IDS), t),
             groups="throughput gradients",
         )
         for name in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from peers import keras, tf
+from peers import keras, tf, torch
 from row import Row, floats
 
 import jaxops
@@ -24,6 +24,7 @@ ROWS = [
         tensorflow=lambda x: tf.broadcast_to(x, [4, *x.shape]),
         jnp=lambda x: jnp.broadcast_to(x, (4, *x.shape)),
         keras=lambda x: keras.ops.broadcast_to(x, (4, *x.shape)),
+        torch=lambda x: x.expand(4, *x.shape).contiguous(),
         groups="throughput gradients",
     ),
     Row(
@@ -43,6 +44,7 @@ ROWS = [
         jaxops=lambda: jaxops.range(1_000_000),
         tensorflow=lambda: tf.range(1_000_000),
         jnp=lambda: jnp.arange(1_000_000),
+        torch=lambda: torch.arange(1_000_000),
         groups="throughput",
     ),
     Row(

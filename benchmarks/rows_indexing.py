@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from peers import keras, tf, torch
+import numpy as np
+from peers import compiled_by_numba, keras, tf, torch
 from row import Row, bfloat16s, bools, floats, ints, pairs, permutation
 
 import jaxops
 
 EVERY = "throughput tiny compile gradients bounds"
 BIG = "throughput gradients bounds"
+
+
+def in_turn(indices, updates, size):
+    sums = np.zeros(size, updates.dtype)
+    for n in range(len(updates)):
+        sums[indices[n, 0]] += updates[n]
+    return sums
+
+
+scattered = compiled_by_numba(in_turn)
 
 GATHERS = [
     Row(
@@ -46,6 +57,7 @@ GATHERS = [
         jnp=lambda p, i: p[i],
         keras=lambda p, i: keras.ops.take(p, i, axis=0),
         torch=lambda p, i: torch.index_select(p, 0, i),
+        numpy=lambda p, i: p.take(i),
         groups=BIG,
     ),
     Row(
@@ -78,6 +90,7 @@ GATHERS = [
         tensorflow=lambda p, i: tf.gather(p, i, batch_dims=1),
         jnp=lambda p, i: jax.vmap(lambda rows, at: rows[at])(p, i),
         keras=lambda p, i: keras.ops.take_along_axis(p, i[:, :, None], axis=1),
+        torch=lambda p, i: p[torch.arange(len(p))[:, None], i],
         groups=BIG,
     ),
     Row(
@@ -110,6 +123,7 @@ GATHERS = [
         jaxops=lambda p, i, **k: jaxops.gather_nd(p, i, **k),
         tensorflow=lambda p, i: tf.gather_nd(p, i),
         jnp=lambda p, i: p[i[:, 0], i[:, 1]],
+        torch=lambda p, i: p[i[:, 0], i[:, 1]],
         groups="throughput bounds",
     ),
     Row(
@@ -122,6 +136,7 @@ GATHERS = [
         jaxops=lambda p, i, **k: jaxops.gather_nd(p, i, **k),
         tensorflow=lambda p, i: tf.gather_nd(p, i),
         jnp=lambda p, i: p[i[:, 0], i[:, 1]],
+        torch=lambda p, i: p[i[:, 0], i[:, 1]],
         groups=BIG,
     ),
     Row(
@@ -131,6 +146,7 @@ GATHERS = [
         jaxops=lambda p, i, **k: jaxops.gather_nd(p, i, batch_dims=1, **k),
         tensorflow=lambda p, i: tf.gather_nd(p, i, batch_dims=1),
         jnp=lambda p, i: jnp.take_along_axis(p, i[:, :, 0], axis=1),
+        torch=lambda p, i: torch.take_along_dim(p, i[:, :, 0].long(), 1),
         groups="throughput bounds",
     ),
 ]
@@ -145,6 +161,8 @@ SCATTERS = [
         jnp=lambda i, u, size: jnp.zeros(size, u.dtype).at[i[:, 0]].add(u),
         keras=lambda i, u, size: keras.ops.scatter(i, u, (size,)),
         torch=lambda i, u, size: u.new_zeros(size).index_add(0, i[:, 0], u),
+        numpy=lambda i, u, size: np.bincount(i[:, 0], u, size).astype(u.dtype),
+        numba=scattered,
         groups="throughput tiny compile gradients bounds",
         differentiated=(1,),
         quick=True,
@@ -162,6 +180,8 @@ SCATTERS = [
         jnp=lambda i, u, size: jnp.zeros(size, u.dtype).at[i[:, 0]].add(u),
         keras=lambda i, u, size: keras.ops.scatter(i, u, (size,)),
         torch=lambda i, u, size: u.new_zeros(size).index_add(0, i[:, 0], u),
+        numpy=lambda i, u, size: np.bincount(i[:, 0], u, size).astype(u.dtype),
+        numba=scattered,
         groups="throughput bounds",
     ),
     Row(
@@ -221,6 +241,7 @@ SCATTERS = [
         jaxops=lambda t, i, u, **k: jaxops.tensor_scatter_nd_sub(t, i, u, **k),
         tensorflow=lambda t, i, u: tf.tensor_scatter_nd_sub(t, i, u),
         jnp=lambda t, i, u: t.at[i[:, 0], i[:, 1]].subtract(u),
+        torch=lambda t, i, u: t.index_put((i[:, 0], i[:, 1]), -u, accumulate=True),
         groups="throughput tiny bounds",
     ),
     *(
@@ -237,6 +258,11 @@ SCATTERS = [
             ),
             tensorflow=lambda t, i, u, op=f"tensor_scatter_nd_{kind}": getattr(tf, op)(t, i, u),
             jnp=lambda t, i, u, kind=kind: getattr(t.at[i[:, 0], i[:, 1]], kind)(u),
+            torch=lambda t, i, u, kind=kind: (
+                t.flatten()
+                .scatter_reduce(0, i[:, 0].long() * t.shape[1] + i[:, 1], u, f"a{kind}")
+                .reshape(t.shape)
+            ),
             groups="throughput tiny bounds",
         )
         for kind in ("min", "max")
@@ -299,6 +325,7 @@ SLICES = [
         tensorflow=lambda x: tf.strided_slice(x, [1, 1], [-1, -1]),
         jnp=lambda x: x[1:-1, 1:-1],
         keras=lambda x: x[1:-1, 1:-1],
+        torch=lambda x: x[1:-1, 1:-1].contiguous(),
         groups="throughput tiny compile gradients bandwidth",
         moves="part",
     ),
@@ -319,6 +346,7 @@ SLICES = [
         jaxops=lambda x, i, **k: jaxops.strided_slice(x, i, i + 1, [1], shrink_axis_mask=1, **k),
         tensorflow=lambda x, i: tf.strided_slice(x, i, i + 1, [1], shrink_axis_mask=1),
         jnp=lambda x, i: x[i[0]],
+        torch=lambda x, i: x[i[0]].clone(),
         groups="throughput bounds",
     ),
     Row(

@@ -21,6 +21,12 @@ def words(n):
     return places.astype(np.int64), ints(4, count * length), ints(3, count * length)
 
 
+def numpy_inverse(x):
+    inverse = np.empty_like(x)
+    inverse[x] = np.arange(x.size, dtype=x.dtype)
+    return inverse
+
+
 ROWS = [
     Row(
         "edit_distance",
@@ -43,6 +49,7 @@ ROWS = [
         jaxops=lambda x, y: jaxops.meshgrid(x, y),
         tensorflow=lambda x, y: tf.meshgrid(x, y),
         jnp=lambda x, y: jnp.meshgrid(x, y),
+        torch=lambda x, y: [t.contiguous() for t in torch.meshgrid(x, y, indexing="xy")],
         groups="throughput tiny",
     ),
     Row(
@@ -71,6 +78,8 @@ ROWS = [
         jaxops=lambda i: jaxops.unravel_index(i, [1000, 1000]),
         tensorflow=lambda i: tf.unravel_index(i, [1000, 1000]),
         jnp=lambda i: jnp.stack(jnp.unravel_index(i, (1000, 1000))),
+        torch=lambda i: torch.stack(torch.unravel_index(i, (1000, 1000))),
+        numpy=lambda i: np.stack(np.unravel_index(i, (1000, 1000))),
         groups="throughput",
     ),
     Row(
@@ -80,6 +89,7 @@ ROWS = [
         jaxops=jaxops.invert_permutation,
         tensorflow=lambda x: tf.math.invert_permutation(x),
         jnp=jnp.argsort,
+        numpy=numpy_inverse,
         groups="throughput",
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
-from peers import tf
+from peers import tf, torch
 from row import Row, floats
 
 import jaxops
@@ -21,6 +21,7 @@ ROWS = [
         jaxops=lambda x: jaxops.matrix_band_part(x, -1, 0),
         tensorflow=lambda x: tf.linalg.band_part(x, -1, 0),
         jnp=jnp.tril,
+        torch=lambda x: torch.tril(x),
         groups="throughput gradients",
     ),
     Row(
@@ -30,6 +31,7 @@ ROWS = [
         jaxops=jaxops.matrix_transpose,
         tensorflow=lambda x: tf.linalg.matrix_transpose(x),
         jnp=jnp.matrix_transpose,
+        torch=lambda x: x.mT.contiguous(),
         groups="throughput gradients",
     ),
     Row(
@@ -39,6 +41,7 @@ ROWS = [
         jaxops=jaxops.matrix_diag,
         tensorflow=lambda x: tf.linalg.diag(x),
         jnp=lambda x: x[..., None] * jnp.eye(x.shape[-1], dtype=x.dtype),
+        torch=lambda x: torch.diag_embed(x),
         groups="throughput gradients",
     ),
     Row(
@@ -48,6 +51,7 @@ ROWS = [
         jaxops=jaxops.matrix_diag_part,
         tensorflow=lambda x: tf.linalg.diag_part(x),
         jnp=lambda x: jnp.diagonal(x, axis1=-2, axis2=-1),
+        torch=lambda x: torch.diagonal(x, dim1=-2, dim2=-1).contiguous(),
         groups="throughput gradients",
     ),
     Row(
@@ -57,6 +61,7 @@ ROWS = [
         jaxops=jaxops.matrix_set_diag,
         tensorflow=lambda x, y: tf.linalg.set_diag(x, y),
         jnp=lambda x, y: jnp.where(jnp.eye(x.shape[-1], dtype=bool), y[..., None], x),
+        torch=lambda x, y: torch.diagonal_scatter(x, y, dim1=-2, dim2=-1),
         groups="throughput gradients",
     ),
     Row(
@@ -66,6 +71,7 @@ ROWS = [
         jaxops=jaxops.tensor_diag,
         tensorflow=lambda x: tf.linalg.tensor_diag(x),
         jnp=lambda x: jnp.diag(x.reshape(-1)).reshape(x.shape * 2),
+        torch=lambda x: torch.diag(x.reshape(-1)).reshape(x.shape * 2),
         groups="throughput gradients",
     ),
     Row(

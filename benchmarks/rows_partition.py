@@ -7,7 +7,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from peers import keras, tf, torch
+from peers import compiled_by_numba, keras, tf, torch
 from row import Row, bfloat16s, bools, floats, ints, permutation
 
 import jaxops
@@ -57,6 +57,29 @@ def jnp_partition_with_size(data, partitions, parts, size):
     return found
 
 
+def in_turn(data, partitions, parts, size):
+    del size
+    ends = np.zeros(parts + 1, np.int64)
+    for part in partitions:
+        ends[part + 1] += 1
+    ends = np.cumsum(ends)
+    places, grouped = ends[:-1].copy(), np.empty_like(data)
+    for n in range(len(data)):
+        grouped[places[partitions[n]]] = data[n]
+        places[partitions[n]] += 1
+    return [grouped[ends[k] : ends[k + 1]] for k in range(parts)]
+
+
+split_by_number = compiled_by_numba(in_turn)
+
+
+def numpy_stitch(indices, data, size):
+    merged = np.empty((size, *data[0].shape[1:]), data[0].dtype)
+    for places, rows in zip(indices, data, strict=True):
+        merged[places] = rows
+    return merged
+
+
 def partition_rows(what, arguments, quick=False, groups=TINY):
     return [
         Row(
@@ -66,6 +89,9 @@ def partition_rows(what, arguments, quick=False, groups=TINY):
             jaxops=lambda d, p, parts, size, **k: jaxops.dynamic_partition(d, p, parts, **k),
             tensorflow=lambda d, p, parts, size: tf.dynamic_partition(d, p, parts),
             jnp=lambda d, p, parts, size: [d[p == k] for k in range(parts)],
+            torch=lambda d, p, parts, size: [d[p == k] for k in range(parts)],
+            numpy=lambda d, p, parts, size: [d[p == k] for k in range(parts)],
+            numba=split_by_number,
             groups=groups,
             comparable=list,
             eager=True,
@@ -80,6 +106,7 @@ def partition_rows(what, arguments, quick=False, groups=TINY):
             ),
             tensorflow=lambda d, p, parts, size: tf.dynamic_partition(d, p, parts),
             jnp=jnp_partition_with_size,
+            torch=lambda d, p, parts, size: [d[p == k] for k in range(parts)],
             groups="throughput bounds",
             comparable=without_padding,
             quick=quick,
@@ -112,6 +139,10 @@ def stitch_row(what, arguments, **options):
             .at[jnp.concatenate(i)]
             .set(jnp.concatenate(d))
         ),
+        torch=lambda i, d, size: (
+            d[0].new_empty((size, *d[0].shape[1:])).index_copy(0, torch.cat(i).long(), torch.cat(d))
+        ),
+        numpy=numpy_stitch,
         **options,
     )
 
@@ -133,6 +164,8 @@ def unique_row(op, what, make, size, groups="throughput", eager=False, quick=Fal
         tensorflow=lambda x, size: getattr(tf, op)(x),
         jnp=jnp_unique,
         keras=lambda x, size: jnp_unique(x, size, keras.ops.unique),
+        torch=lambda x, size: torch.unique(x, return_inverse=True, return_counts=with_counts),
+        numpy=lambda x, size: np.unique(x, return_inverse=True, return_counts=with_counts),
         groups=groups,
         comparable=in_any_order,
         eager=eager,
@@ -192,6 +225,8 @@ def mask_rows(what, arguments, groups):
             tensorflow=lambda x, mask, size: tf.boolean_mask(x, mask),
             jnp=lambda x, mask, size: x[mask],
             keras=lambda x, mask, size: x[mask],
+            torch=lambda x, mask, size: x[mask],
+            numpy=lambda x, mask, size: x[mask],
             groups=groups,
             eager=True,
         ),
@@ -242,6 +277,7 @@ ROWS = [
         to_stitch(200_000, 16, 100),
         groups="throughput bounds",
     ),
+    stitch_row("150k rows of 30 f32 in 4 parts", to_stitch(150_000, 30, 4)),
     stitch_row("1M single f32 in 2 parts", to_stitch(1_000_000, 1, 2), groups="throughput bounds"),
     *mask_rows("4M single f32", masked(1), TINY),
     *mask_rows("62,500 rows of 64 bf16", masked(64, bfloat16s), "throughput"),

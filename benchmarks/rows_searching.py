@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
-from peers import keras, tf
+from peers import keras, tf, torch
 from row import Row, bools, floats, ints
 
 import jaxops
@@ -50,6 +50,8 @@ def search_row(what, arguments, **options):
         jaxops=jaxops.searchsorted,
         tensorflow=lambda row, values: tf.searchsorted(row, values),
         jnp=jnp.searchsorted,
+        torch=lambda row, values: torch.searchsorted(row, values, out_int32=True),
+        numpy=lambda row, values: row.searchsorted(values),
         keras=lambda row, values: keras.ops.searchsorted(row, values),
         **options,
     )
@@ -64,6 +66,7 @@ ROWS = [
         tensorflow=lambda x: tf.repeat(x, 3, 0),
         jnp=lambda x: jnp.repeat(x, 3, 0),
         keras=lambda x: keras.ops.repeat(x, 3, 0),
+        torch=lambda x: x.repeat_interleave(3, 0),
         groups="throughput tiny gradients",
         moves="part",
         quick=True,
@@ -75,6 +78,8 @@ ROWS = [
         jaxops=lambda x, repeats, size: jaxops.repeat(x, repeats, 0),
         tensorflow=lambda x, repeats, size: tf.repeat(x, repeats, 0),
         jnp=lambda x, repeats, size: jnp.repeat(x, repeats, 0),
+        torch=lambda x, repeats, size: x.repeat_interleave(repeats, 0),
+        numpy=lambda x, repeats, size: x.repeat(repeats, 0),
         eager=True,
     ),
     Row(
@@ -84,6 +89,7 @@ ROWS = [
         jaxops=lambda x, repeats, size: jaxops.repeat(x, repeats, 0, size=size),
         tensorflow=lambda x, repeats, size: tf.repeat(x, repeats, 0),
         jnp=lambda x, repeats, size: jnp.repeat(x, repeats, 0, total_repeat_length=size),
+        torch=lambda x, repeats, size: x.repeat_interleave(repeats, 0, output_size=size),
         groups="throughput gradients",
     ),
     Row(
@@ -93,6 +99,7 @@ ROWS = [
         jaxops=jaxops.sequence_mask,
         tensorflow=lambda lengths, maxlen: tf.sequence_mask(lengths, maxlen),
         jnp=lambda lengths, maxlen: jnp.arange(maxlen)[None] < lengths[:, None],
+        torch=lambda lengths, maxlen: torch.arange(maxlen) < lengths[:, None],
         groups="throughput tiny",
     ),
     search_row("1M int32 in 1,000", to_search(1000, 1_000_000), groups="throughput tiny"),
@@ -104,6 +111,7 @@ ROWS = [
         jaxops=jaxops.where,
         tensorflow=lambda condition, x, y: tf.where(condition, x, y),
         jnp=jnp.where,
+        torch=lambda condition, x, y: torch.where(condition, x, y),
         keras=lambda condition, x, y: keras.ops.where(condition, x, y),
         groups="throughput tiny gradients",
         differentiated=(1, 2),
@@ -116,6 +124,8 @@ ROWS = [
         jaxops=lambda mask, size: jaxops.where(mask),
         tensorflow=lambda mask, size: tf.cast(tf.where(mask), tf.int32),
         jnp=lambda mask, size: jnp.argwhere(mask),
+        torch=lambda mask, size: torch.argwhere(mask),
+        numpy=lambda mask, size: np.argwhere(mask),
         comparable=used,
         eager=True,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 import numpy as np
-from peers import tf
+from peers import compiled_by_numba, tf
 from row import Row, floats, ints
 
 import jaxops
@@ -18,6 +18,39 @@ def rows(n):
     return floats(n(65_536, 6), n(128, 3)), ints(n(8192, 4), n(65_536, 6)), n(8192, 4)
 
 
+def in_turn(x, ids, number):
+    sums = np.zeros((number, *x.shape[1:]), x.dtype)
+    for n in range(len(x)):
+        sums[ids[n]] += x[n]
+    return sums
+
+
+summed = compiled_by_numba(in_turn)
+
+
+def torch_sum(x, ids, number):
+    return x.new_zeros(number, *x.shape[1:]).index_add(0, ids, x)
+
+
+def torch_reduced(how):
+    """Of segments with an element at least; rows are reduced with an index for each column."""
+
+    def reduced(x, ids, number):
+        places = ids.long().reshape(-1, *[1] * (x.ndim - 1)).expand(x.shape)
+        empty = x.new_zeros(number, *x.shape[1:])
+        return empty.scatter_reduce(0, places, x, how, include_self=False)
+
+    return reduced
+
+
+TORCH = {
+    "sum": torch_sum,
+    "max": torch_reduced("amax"),
+    "min": torch_reduced("amin"),
+    "mean": torch_reduced("mean"),
+}
+
+
 def unsorted(kind, what, arguments, jnp=None, **options):
     function = getattr(jaxops, f"unsorted_segment_{kind}")
     return Row(
@@ -27,6 +60,8 @@ def unsorted(kind, what, arguments, jnp=None, **options):
         jaxops=lambda x, i, number, **k: function(x, i, number, **k),
         tensorflow=lambda x, i, number: getattr(tf.math, f"unsorted_segment_{kind}")(x, i, number),
         jnp=jnp,
+        torch=TORCH.get(kind),
+        numba=summed if kind == "sum" else None,
         **options,
     )
 
@@ -46,6 +81,8 @@ def in_order(kind, jnp=None, **options):
         jaxops=lambda x, i, number, **k: function(x, i, num_segments=number, **k),
         tensorflow=lambda x, i, number: getattr(tf.math, f"segment_{kind}")(x, i),
         jnp=jnp,
+        torch=TORCH.get(kind),
+        numba=summed if kind == "sum" else None,
         **options,
     )
 

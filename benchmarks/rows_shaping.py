@@ -110,6 +110,7 @@ JOINS = [
         tensorflow=lambda x: tf.split(x, 4, axis=-1),
         jnp=lambda x: jnp.split(x, 4, axis=-1),
         keras=lambda x: keras.ops.split(x, 4, axis=-1),
+        torch=lambda x: [part.contiguous() for part in x.chunk(4, -1)],
         groups="throughput bandwidth",
     ),
     Row(
@@ -144,6 +145,17 @@ JOINS = [
         jnp=lambda xs: jnp.concatenate(xs, -1),
         keras=lambda xs: keras.ops.concatenate(xs, -1),
         torch=lambda xs: torch.cat(xs, -1),
+    ),
+    Row(
+        "concat",
+        "2 of 150,000 x 18 f32, last axis",
+        matrices(2, 150_000, 18),
+        jaxops=lambda xs: jaxops.concat(xs, -1),
+        tensorflow=lambda xs: tf.concat(xs, -1),
+        jnp=lambda xs: jnp.concatenate(xs, -1),
+        keras=lambda xs: keras.ops.concatenate(xs, -1),
+        torch=lambda xs: torch.cat(xs, -1),
+        groups="throughput gradients",
     ),
     Row(
         "concat",
@@ -207,6 +219,7 @@ JOINS = [
         tensorflow=lambda x: tf.unstack(x, axis=-1),
         jnp=lambda x: jnp.unstack(x, axis=-1),
         keras=lambda x: keras.ops.unstack(x, axis=-1),
+        torch=lambda x: [part.contiguous() for part in x.unbind(-1)],
         comparable=list,
     ),
     Row(
@@ -259,6 +272,7 @@ PADS_AND_REVERSALS = [
         "2,000 x 2,000 f32 with zeros",
         lambda n: (floats(n(2000, 4), n(2000, 4)),),
         **pad_peers("CONSTANT"),
+        torch=lambda x: torch.nn.functional.pad(x, (3, 2, 2, 3)),
         groups="throughput tiny compile gradients bandwidth",
     ),
     *(

@@ -1,4 +1,4 @@
-"""Times jaxops against TensorFlow, plain jax.numpy and keras.ops, and checks their answers.
+"""Times jaxops against TensorFlow, jax.numpy, keras.ops, PyTorch, NumPy; checks their answers.
 
 Run it with `make bench`. Contenders take turns within each round; a figure is the median over the
 rounds of the ratio in that round. Below 1, jaxops takes less time. How to read the table:
@@ -129,7 +129,12 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds-per-row", type=float, help="default 0.6; 0.2 with --quick")
     parser.add_argument("--allocator", choices=[*ALLOCATORS, "both"])
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw the chart")
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE.png",
+        help="where to draw the chart of all rows; that of ten is FILE_ten.png",
+    )
     parser.add_argument("--quick", action="store_true", help="a few rows, one allocator")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args(words)
@@ -181,6 +186,7 @@ def main(words: list[str]) -> int:
         arguments.json.write_text(report.json_text(everything))
     if arguments.plot and results:
         chart.draw(results, arguments.plot)
+        chart.draw_ten(results, arguments.plot.with_stem(f"{arguments.plot.stem}_ten"))
     for failure in failures:
         print(f"FAILED: {failure['group']}: {failure['row']}", file=sys.stderr)
     return 1 if failures else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -24,10 +25,13 @@ class Work(NamedTuple):
     same: tuple[str, ...] = ()  # peers that compile to the program of jaxops
 
 
+def on_gpu() -> bool:
+    return jax.default_backend() != "cpu"
+
+
 def contenders(row: Row) -> dict[str, Callable[..., Any]]:
-    """The functions of the row whose libraries are at hand; on a GPU PyTorch, not TensorFlow."""
-    on_gpu = jax.default_backend() != "cpu"
-    left_out = ("tensorflow", "keras") if on_gpu else ("torch",)
+    """The functions of the row whose libraries are at hand; on a GPU those that work there."""
+    left_out = ("tensorflow", "keras", "numpy", "numba") if on_gpu() else ()
     functions = {name: getattr(row, name) for name in PEERS if name not in left_out}
     return {"jaxops": row.jaxops} | {
         name: function
@@ -55,8 +59,10 @@ def to_tensorflow(x: np.ndarray) -> Any:
 
 def to_torch(x: np.ndarray) -> Any:
     if x.dtype.name == "bfloat16":
-        return torch.from_numpy(x.astype(np.float32)).bfloat16().cuda()
-    return torch.from_numpy(x).cuda()
+        array = torch.from_numpy(x.astype(np.float32)).bfloat16()
+    else:
+        array = torch.from_numpy(x.copy())  # in-place functions write to it
+    return array.cuda() if on_gpu() else array
 
 
 def bind(function: Callable[..., Any], arguments: tuple[Any, ...], **options: Any):
@@ -98,6 +104,9 @@ def tensorflow_calls(function: Callable[..., Any], arguments: tuple[Any, ...], e
 
 
 def torch_call(function: Callable[..., Any], arguments: tuple[Any, ...]):
+    if not on_gpu():
+        return lambda: function(*arguments)
+
     def call():
         answer = function(*arguments)
         torch.cuda.synchronize()
@@ -115,6 +124,8 @@ def library_calls(row: Row, numpy_arguments: tuple[Any, ...], eager: bool, tiny:
             calls.update(tensorflow_calls(function, theirs, eager_only=tiny))
         elif name == "torch":
             calls[name] = torch_call(function, convert(numpy_arguments, to_torch))
+        elif name in ("numpy", "numba"):
+            calls[name] = partial(function, *numpy_arguments)
         else:
             calls[name] = jax_call(function, arguments, eager)
     return calls
@@ -251,14 +262,12 @@ def torch_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: list)
         leaf.requires_grad_(True)
     outputs = [to_torch(c) for c in cotangents]
 
-    def call():
+    def pull():
         result = function(*arguments)
         results = list(result) if isinstance(result, list | tuple) else [result]
-        answer = torch.autograd.grad(results, leaves, outputs)
-        torch.cuda.synchronize()
-        return answer
+        return torch.autograd.grad(results, leaves, outputs)
 
-    return call
+    return torch_call(pull, ())
 
 
 def size_in_bytes(tree: Any) -> int:
@@ -283,6 +292,7 @@ def bandwidth(row: Row, size=full) -> Work:
 
 GROUPS: dict[str, Callable[..., Work]] = {
     "throughput": throughput,
+    "programs": throughput,
     "tiny": tiny,
     "compile": compile_times,
     "gradients": gradients,

@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
-PEERS = {"tensorflow": "TensorFlow", "jnp": "jnp", "keras": "keras"}
+PEERS = {
+    "tensorflow": "TensorFlow",
+    "jnp": "jnp",
+    "keras": "keras",
+    "torch": "PyTorch",
+    "numpy": "NumPy",
+    "numba": "numba",
+}
 ALONE = {"promise": "`promise_in_bounds`", "copy": "a copy"}  # by which some rows are judged
 GROUPS = {
     "throughput": "one call with megabytes of data, jitted where the row does not say eager",
+    "programs": "steps of several ops, jitted, each with its gradients where it trains",
     "gradients": "cotangents pulled back, compiled",
     "tiny": "one eager call with a few elements",
     "compile": "trace, lower and compile",
@@ -68,21 +76,22 @@ def of_function(name: str) -> str:
         for row in suite_rows()
         if row["op"] == name and row["group"] in PAIRED and PEERS.keys() & row["ratios"].keys()
     ]
+    peers = {p: n for p, n in PEERS.items() if any(p in r["ratios"] for r in rows)}
     return joined(
-        ("work", "timed", "jaxops", *(f"to {peer}" for peer in PEERS.values())),
+        ("work", "timed", "jaxops", *(f"to {peers[peer]}" for peer in peers)),
         (
             (
                 row["what"],
                 row["group"],
                 duration(row["microseconds"]["jaxops"]),
-                *(ratio(row, peer) for peer in PEERS),
+                *(ratio(row, peer) for peer in peers),
             )
             for row in rows
         ),
     )
 
 
-PAIRED = ("throughput", "gradients", "tiny", "compile")
+PAIRED = ("throughput", "programs", "gradients", "tiny", "compile")
 
 
 def has_function(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from jaxops._ops.sparse_tensor import Parts, parts_of
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import check_bool, refuse_traced
 
+_ELEMENTS = 1 << 16  # of the tables that are computed at a time: they fit into a cache
 _HINT = "call it outside jit, vmap and grad, or by jax.pure_callback"
 
 
@@ -76,12 +77,12 @@ def edit_distance(
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
         sequences = _sequences(one, shape, op, "hypothesis")
         others = _sequences(other, shape, op, "truth")
-        result = np.zeros(math.prod(shape), np.float32)
-        for n in {*sequences, *others}:
-            x, y = (s[n] if n in s else one.values[:0] for s in (sequences, others))
+        distances = _distances(sequences, others).astype(np.float32)
+        if normalize:
+            # Two empty sequences have the distance 0.
             with np.errstate(divide="ignore"):
-                result[n] = np.float32(_distance(x, y)) / np.float32(len(y) if normalize else 1)
-        return jnp.asarray(result.reshape(shape))
+                np.divide(distances, others.lengths, out=distances, where=distances > 0)
+        return jnp.asarray(distances.reshape(shape))
 
 
 def _known_parts(x: Any, op: str, arg: str) -> Parts:
@@ -99,30 +100,66 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
     return parts._replace(indices=np.asarray(indices), values=values)
 
 
-def _sequences(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> dict[int, np.ndarray]:
-    """The values of each sequence that has any, by its number in the flat result."""
-    if not parts.count:
-        return {}
-    places = parts.indices[:, :-1]
-    outside = ((places < 0) | (places >= shape)).any(1)
-    if outside.any():
-        n = int(outside.argmax())
-        raise ValueError(
-            f"{op}: {arg}.indices must lie in the shape of the result, {shape}, but for the last "
-            f"dimension; received {parts.indices[n].tolist()} at indices[{n}]"
-        )
-    numbers = np.asarray(np.ravel_multi_index(tuple(places.T), shape))
-    order = np.argsort(numbers, kind="stable")
-    distinct, starts = np.unique(numbers[order], return_index=True)
-    return dict(zip(distinct.tolist(), np.split(parts.values[order], starts[1:]), strict=True))
+class _Sequences(NamedTuple):
+    """`values[starts[n] : starts[n] + lengths[n]]` for each element `n` of the flat result."""
+
+    values: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+    def table(self, which: np.ndarray, length: int) -> np.ndarray:
+        """Array `[length, len(which)]` of sequences; unspecified where they are shorter."""
+        if not length:  # there may be no values to take
+            return np.empty((0, len(which)), self.values.dtype)
+        return self.values.take(self.starts[which] + np.arange(length)[:, None], mode="clip")
 
 
-def _distance(x: np.ndarray, y: np.ndarray) -> int:
-    """By rows of the table whose element `[i, j]` is the distance of `x[:i]` and `y[:j]`."""
-    places: Any = np.arange(len(y) + 1)
-    row = places
-    for element in x:
-        replaced = row[:-1] + (y != element)
-        without_inserts = np.append(row[:1] + 1, np.minimum(row[1:] + 1, replaced))
-        row = np.minimum.accumulate(without_inserts - places) + places
-    return int(row[-1])
+def _sequences(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> _Sequences:
+    total, values, numbers = math.prod(shape), parts.values[:0], np.zeros(0, np.int64)
+    if parts.count:
+        places = parts.indices[:, :-1]
+        outside = ((places < 0) | (places >= shape)).any(1)
+        if outside.any():
+            n = int(outside.argmax())
+            raise ValueError(
+                f"{op}: {arg}.indices must lie in the shape of the result, {shape}, but for the "
+                f"last dimension; received {parts.indices[n].tolist()} at indices[{n}]"
+            )
+        numbers = np.asarray(np.ravel_multi_index(tuple(places.T), shape))
+        order = np.argsort(numbers, kind="stable")
+        values, numbers = parts.values[order], numbers[order]
+    lengths = np.bincount(numbers, minlength=total)
+    return _Sequences(values, np.cumsum(lengths) - lengths, lengths)
+
+
+def _distances(sequences: _Sequences, others: _Sequences) -> np.ndarray:
+    """All distances, of many pairs at a time: NumPy's calls cost more than a pair's elements."""
+    longest = np.maximum(sequences.lengths, others.lengths)
+    distances, start = np.zeros(longest.shape, np.int64), 0
+    pairs = np.argsort(-longest, kind="stable")[: np.count_nonzero(longest)]
+    while start < len(pairs):  # neighbours have about the same lengths
+        count = max(1, _ELEMENTS // int(longest[pairs[start]] + 1))
+        some = pairs[start : start + count]
+        some = some[np.argsort(-sequences.lengths[some], kind="stable")]
+        distances[some] = _distances_of(sequences, others, some)
+        start += count
+    return distances
+
+
+def _distances_of(sequences: _Sequences, others: _Sequences, pairs: np.ndarray) -> np.ndarray:
+    """By rows of tables whose element `[i, j]` is the distance of `x[:i]` and `y[:j]`.
+
+    A pair is a column of `row`. The longer `x` come first, so that those left over are a slice.
+    """
+    lengths, ends = sequences.lengths[pairs], others.lengths[pairs]
+    x, y = sequences.table(pairs, int(lengths.max())), others.table(pairs, int(ends.max()))
+    places = np.arange(len(y) + 1, dtype=np.int32)[:, None]
+    row = np.tile(places, len(pairs))
+    for n in range(len(x)):
+        left = int(np.count_nonzero(lengths > n))
+        above = row[:, :left]
+        row[1:, :left] = np.minimum(above[1:] + 1, above[:-1] + (y[:, :left] != x[n, :left]))
+        row[0, :left] += 1
+        # An insert takes the element to the left and adds 1.
+        row[:, :left] = np.minimum.accumulate(row[:, :left] - places) + places
+    return row[ends, np.arange(len(pairs))]

@@ -7,6 +7,7 @@ import pytest
 from records.edit_distance import distance, sparse
 
 import jaxops
+from jaxops._ops import edit_distance
 
 CUBE = [[0, 0, 0], [0, 1, 0], [0, 1, 1]]
 
@@ -27,12 +28,28 @@ def test_sequences_of_every_dtype(dtype):
     np.testing.assert_array_equal(jaxops.edit_distance(x, y), expected)
 
 
+@pytest.mark.parametrize("elements", [1, 40, 1 << 16])
+def test_many_pairs_of_any_lengths(elements, monkeypatch):
+    """However many pairs are computed at a time."""
+    monkeypatch.setattr(edit_distance, "_ELEMENTS", elements)
+    random = np.random.default_rng(elements)
+    rows = [
+        [random.integers(0, 3, n).tolist() for n in random.choice([0, 1, 2, 5, 6], 50)]
+        for _ in range(2)
+    ]
+    expected = [distance(a, b) for a, b in zip(*rows, strict=True)]
+    result = jaxops.edit_distance(*map(sparse, rows), normalize=False)
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_shapes_of_both_and_any_order_of_sequences():
     x = jaxops.SparseTensor(CUBE[::-1], np.array([1, 2, 3]), (1, 2, 2))
     y = jaxops.SparseTensor([[1, 0, 7]], np.array([1]), (2, 1, 1))
     result = jaxops.edit_distance(x, y, normalize=False)
     np.testing.assert_array_equal(result, [[1, 2], [1, 0]])
     assert result.dtype == np.float32
+    same = jaxops.SparseTensor(CUBE, np.array([3, 1, 2]), (1, 2, 2))
+    np.testing.assert_array_equal(jaxops.edit_distance(x, same), [[0, 0]])
     assert jaxops.edit_distance(sparse([[]], (0, 2)), sparse([[]], (0, 3))).shape == (0,)
 
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 
+import chart
 import cpu_forms
 import jax
 import jax.numpy as jnp
@@ -27,6 +28,7 @@ OF_SHAPES = {"rank", "shape", "shape_n", "size", "strided_slice_spec"}
 OF_SHAPES |= {"required_space_to_batch_paddings"}
 NAMES = [(group, row.name) for group, row in suite.chosen(list(work.GROUPS), "", quick=False)]
 GATHER = next(row for row in suite.ROWS if row.name == "gather: 65,536 rows of 128 f32")
+PROGRAMS = [row for row in suite.ROWS if suite.in_group(row, "programs")]
 CONCAT = next(row for row in suite.ROWS if row.op == "concat")
 
 
@@ -59,6 +61,13 @@ def test_groups_exist():
     assert words == {*work.GROUPS, "compile-bounds"}
 
 
+def test_rows_of_the_small_chart_exist():
+    """A row that is renamed would be missing from it."""
+    assert set(chart.TEN) <= {name for group, name in NAMES if group in ("throughput", "programs")}
+    assert set(PEERS) <= set(chart.COLORS)
+    assert set(chart.PANELS) == set(work.GROUPS)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("group", "row", "peers"),
@@ -71,6 +80,8 @@ def test_groups_exist():
         ("gradients", GATHER, {"jnp"}),
         ("bandwidth", CONCAT, {"copy"}),
         ("bounds", GATHER, {"promise"}),
+        *(("programs", row, {"jnp"}) for row in PROGRAMS),
+        ("compile", PROGRAMS[0], {"jnp"}),
     ],
     ids=lambda value: getattr(value, "op", None),
 )
@@ -251,15 +262,18 @@ def test_summary():
 @pytest.mark.slow
 def test_json_and_chart(tmp_path, capfd):
     path, picture = tmp_path / "made" / "suite.json", tmp_path / "suite.png"
-    words = ["--groups", "bounds", "--rows", "^strided_slice", "--rounds", "3"]
+    words = ["--groups", "bounds", "programs", "--rows", "^(strided_slice|gather: step)"]
+    words += ["--rounds", "3"]
     words += ["--allocator", "both", "--json", str(path), "--plot", str(picture)]
     assert suite.main(words) == 0
     written = json.loads(path.read_text())
-    assert len(path.read_text().splitlines()) == 15  # a row, or a line of the summary, is one
+    assert len(path.read_text().splitlines()) == 19  # a row, or a line of the summary, is one
     assert set(written) == {
         *("versions", "machine", "allocators", "load", "summary", "rows", "failures"),
     }
-    assert [row["allocator"] for row in written["rows"]] == ["default", "kept"]
+    assert [row["allocator"] for row in written["rows"]] == [
+        *("default", "default", "kept", "kept"),
+    ]
     assert written["allocators"]["default"] == {}
     assert set(written["allocators"]["kept"]) == {
         *("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_"),
@@ -267,9 +281,10 @@ def test_json_and_chart(tmp_path, capfd):
     }
     assert written["versions"]["jax"]
     assert {"cpu", "cores", "load", "device", "threads"} == set(written["machine"])
-    assert len(written["summary"]) == 2
+    assert len(written["summary"]) == 4
     assert written["failures"] == []
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    for drawn in (picture, tmp_path / "suite_ten.png"):
+        assert drawn.read_bytes().startswith(b"\x89PNG")
     assert "strided_slice" in capfd.readouterr().out
 
 
