@@ -21,6 +21,8 @@ MUTANTS = {
         ("if sizes[0] != rows and sizes[1] != columns:", "if False:",
          "test_refusals.py -k matrix_diag"),
         ("sizes = [max(sizes)] * 2", "pass", "test_ops.py -k 'values_eager and diag'"),
+        ("place + max(-band.low, 0), place +", "place, place +",
+         "test_ops.py -k 'values_eager and diag'"),
         ("(n >= 0) & (n < lengths)", "(n < lengths)", "test_ops.py -k 'values_eager and diag'"),
         ("(d >= band.low) & (d <= band.high)", "(d >= band.low)",
          "test_ops.py -k 'values_eager and diag'"),

@@ -200,9 +200,13 @@ def _matrix_diag_part(input, *, op, k, align, padding_value=None):
     band = _band_of(input, k, align, op)
     if 0 in band.shape:
         return jnp.zeros((*input.shape[:-2], *band.shape), input.dtype)
-    d = band.high - _iota(band.shape, 0) if len(band.shape) == 2 else np.int32(band.high)
+    if len(band.shape) == 1:  # no other diagonal is longer
+        place = _iota(band.shape, 0)
+        rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
+        return input.at[..., rows, columns].get(mode="promise_in_bounds")
+    d = band.high - _iota(band.shape, 0)
     offset, lengths = band.offsets(d)
-    n = _iota(band.shape, len(band.shape) - 1) - offset
+    n = _iota(band.shape, 1) - offset
     is_inside = (n >= 0) & (n < lengths)
     place = jnp.where(is_inside, n, 0)
     rows, columns = place + jnp.maximum(-d, 0), place + jnp.maximum(d, 0)
