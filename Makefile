@@ -7,10 +7,25 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed bench bench-core bench-sparse dist clean
+.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed bench bench-core bench-sparse dist clean
 
 demo: $(STAMP)
+	@echo "Training word embeddings: about a minute on two cores that are idle"
 	$(BIN)/python examples/word_embeddings.py
+
+# Every script of `examples`, each of which prints a table and may draw a picture; what it printed is kept
+# for `make docs`, and a script is run again after a change. Two minutes with `make examples -j2` on two cores.
+SCRIPTS := $(filter-out gallery,$(patsubst examples/%.py,%,$(shell grep -l '^if __name__' examples/*.py)))
+PRINTED := $(SCRIPTS:%=build/docs/examples/%.txt)
+
+examples: $(PRINTED) build/docs/pictures/.made
+	@echo "What they print is in build/docs/examples, their pictures are in build."
+
+build/docs/examples/%.txt: examples/%.py $(wildcard jaxops/*.py jaxops/*/*.py) | $(STAMP)
+	@mkdir -p $(@D)
+	@echo "Running $<"
+	@bash -c 'set -o pipefail; $(BIN)/python -u $< | tee $@.part'
+	@mv $@.part $@
 
 # Each process has tests that stand together, which trace the same programs.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
@@ -87,13 +102,15 @@ fuzz: $(PARITY_STAMP)
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
-# The documentation, built into build/site. What is made by running the functions is made once, and
-# anew after a change of jaxops: a few minutes.
-docs: $(STAMP)-docs $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made)
+# The documentation, built into build/site. What is made by running the functions and the examples is
+# made once, and anew after a change of jaxops: a few minutes.
+FOUND := $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made) $(PRINTED)
+
+docs: $(STAMP)-docs $(FOUND)
 	$(MKDOCS) build
 
 # The same at http://localhost:8000, built again while pages are written.
-docs-serve: $(STAMP)-docs $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made)
+docs-serve: $(STAMP)-docs $(FOUND)
 	$(MKDOCS) serve
 
 # Links, and pages in a headless browser, which must be there: Chromium, or that of Playwright.
@@ -135,6 +152,7 @@ bench-sparse: $(STAMP)
 		--plot docs/pictures/sparse_gradients.png
 
 $(STAMP): pyproject.toml
+	@echo "Setting up $(VENV), and fetching packages that are not on this machine"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' $(WITH)

@@ -110,7 +110,7 @@ def text(letters: jax.Array) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=1000, help="training steps")
+    parser.add_argument("--steps", type=int, default=800, help="training steps")
     options = parser.parse_args(argv)
 
     rng = np.random.default_rng(0)
@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         params, optimizer_state, value = train_step(params, optimizer_state, batch)
     print(f"{len(words):,} words, whose letters the network gives {np.exp(-value):.2f} in the mean")
 
-    beginnings = rng.permutation(np.unique(words[:, :GIVEN], axis=0))[:24]
+    beginnings = rng.permutation(np.unique(words[:, :GIVEN], axis=0))[:16]
     state, scores = read(params, jnp.asarray(beginnings))
     ends = np.array([*itertools.product(range(len(LETTERS)), repeat=SEARCHED)])
     progress = tqdm(beginnings, desc="All ends", disable=None)

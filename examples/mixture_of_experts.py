@@ -154,7 +154,7 @@ def draw(shown: dict[str, np.ndarray], output: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=700, help="training steps")
+    parser.add_argument("--steps", type=int, default=500, help="training steps")
     parser.add_argument("--output", type=Path, default=Path("build/mixture_of_experts.png"))
     options = parser.parse_args(argv)
 

@@ -127,7 +127,7 @@ def draw(images: jax.Array, guesses: jax.Array, digits: np.ndarray, output: Path
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=600, help="training steps")
+    parser.add_argument("--steps", type=int, default=450, help="training steps")
     parser.add_argument("--output", type=Path, default=Path("build/vision_patches.png"))
     options = parser.parse_args(argv)
 
@@ -152,9 +152,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if count == PATCHES // 2:
             options.output.parent.mkdir(parents=True, exist_ok=True)
             draw(only_seen(unseen, seen), guesses, expected, options.output)
-    print(
-        f"\nPicture of digits with {PATCHES // 2} patches seen, and the guesses: {options.output}"
-    )
+    print(f"\nGuesses from {PATCHES // 2} patches: {options.output}")
 
 
 if __name__ == "__main__":

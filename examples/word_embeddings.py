@@ -329,6 +329,7 @@ def train(counts: np.ndarray, pairs: np.ndarray, settings: Settings) -> tuple[Em
         flush=True,
     )
 
+    print("Compiling an epoch", flush=True)
     start = time.perf_counter()
     drawn_type = jax.ShapeDtypeStruct((steps * settings.batch_size, 2), pairs.dtype)
     run_epoch = train_epoch.lower(state, drawn_type, noise, key, settings=settings).compile()
@@ -384,6 +385,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run(settings: Settings) -> None:
+    print('Reading the text behind Python\'s help("topics")', flush=True)
     from word_map import draw_map, telling_words
 
     corpus = build_corpus(read_paragraphs(), settings.min_count, settings.window)
@@ -425,10 +427,11 @@ def run(settings: Settings) -> None:
     print(f"(the {text_length:,} words of the text count once in each epoch)")
     print(f"  {speed.steps * settings.batch_size / seconds:,.0f} pairs per second")
     print(f"  {1000 * seconds / speed.steps:.2f} ms per step, with {settings.gradients} gradients")
+    print("\nDrawing the map", flush=True)
     shown = telling_words(np.asarray(embeddings.center), settings.map_words)
     shown_words = [words[i] for i in shown]
     draw_map(shown_words, counts[shown], vectors[shown], settings.seed, settings.output)
-    print(f"\nMap of {len(shown)} words: {settings.output}")
+    print(f"Map of {len(shown)} words: {settings.output}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

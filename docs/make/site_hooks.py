@@ -20,6 +20,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import accelerators_report  # noqa: E402
 import dtype_table  # noqa: E402
+import example_pages  # noqa: E402
 import figures  # noqa: E402
 import function_pages  # noqa: E402
 import names_table  # noqa: E402
@@ -65,12 +66,9 @@ MADE = {
     "symbolic_shapes": lambda: symbolic_table.table(function_pages.found("symbolic_shapes")),
     "tensorflow_names": names_table.table,
     "gallery": gallery,
+    "examples": example_pages.cards,
     "version": lambda: jaxops.__version__,
 }
-
-
-def example_page(path: str) -> str:
-    return f"---\ntitle: {path}\n---\n\n# {path}\n\n```python\n{(ROOT / path).read_text()}```\n"
 
 
 def page_of(path: str) -> str | None:
@@ -143,8 +141,9 @@ def fill(match: re.Match[str]) -> str:
 
 def on_config(config: Any) -> Any:
     for entry in config.nav:
-        if "Functions" in entry:
-            entry["Functions"] = function_pages.navigation()
+        for tab, made in (("Functions", function_pages), ("Examples", example_pages)):
+            if tab in entry:
+                entry[tab] = made.navigation()
     return config
 
 
@@ -154,12 +153,12 @@ def on_files(files: Any, config: Any) -> Any:
     made = function_pages.pages()
     made |= {page: (ROOT / p).read_text() for p, page in ELSEWHERE.items() if p.endswith(".md")}
     made["license.md"] = f"# License\n\n```text\n{(ROOT / 'LICENSE').read_text()}```\n"
-    examples = sorted((ROOT / "examples").glob("*.py"))
-    made |= {f"examples/{p.stem}.md": example_page(f"examples/{p.name}") for p in examples}
+    made |= example_pages.pages()
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     pictures = {f"pictures/{p.name}": p for p in (function_pages.FOUND / "pictures").glob("*.jpg")}
     pictures |= {page: ROOT / p for p, page in ELSEWHERE.items() if p.endswith(".png")}
+    pictures |= example_pages.pictures()
     for place, path in pictures.items():
         if files.get_file_from_path(place) is None:
             files.append(File.generated(config, place, abs_src_path=str(path)))

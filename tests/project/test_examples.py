@@ -17,6 +17,12 @@ pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[2] / "examples" / "word_embeddings.py"
 
 
+def compiled_fast():
+    """The variables of a process that leaves XLA's optimizations out."""
+    flags = [f"--{name}={str(value).lower()}" for name, value in fast.known(False).items()]
+    return os.environ | {"XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), *flags])}
+
+
 def run(*options):
     return subprocess.run([sys.executable, SCRIPT, *options], capture_output=True, text=True)
 
@@ -85,6 +91,93 @@ def test_only_dense_steps_make_more_tables(example, gradients):
     assert makes_tables == (gradients == "dense")
 
 
+def run_small(name, *options):
+    """What a script prints, made small and compiled fast."""
+    command = [sys.executable, SCRIPT.with_name(f"{name}.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, env=compiled_fast())
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rows_of(printed, numbers):
+    """The lines of a table: a name, and after it as many numbers."""
+    pattern = r"^ +(\S.*?)" + numbers * r" +([\d.]+)%?" + "$"
+    return {name: [*map(float, cells)] for name, *cells in re.findall(pattern, printed, re.M)}
+
+
+def test_graph_network(tmp_path):
+    """It beats the majority, which beats the network without messages, which knows no more."""
+    picture = tmp_path / "graph.png"
+    printed = run_small("graph_network", "--steps", "60", "--output", str(picture))
+    found = {name: share for name, (share,) in rows_of(printed, 1).items()}
+    assert abs(found["what a sensor tells"] - 70) < 2
+    assert abs(found["network without messages"] - found["what a sensor tells"]) < 1
+    assert found["majority, with neighbours"] > found["what a sensor tells"] + 5
+    assert found["network with messages"] > found["majority, with neighbours"]
+    assert re.search(r"indices\[\d+,\d+\] = 200 is not in \[0, 200\)", printed)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_beam_search():
+    """The script itself compares the widest beam with all ends."""
+    found = {
+        int(width): cells
+        for width, cells in rows_of(run_small("beam_search", "--steps", "50"), 2).items()
+    }
+    shares, lost = zip(*found.values(), strict=True)
+    assert list(found) == [1, 2, 4, 8, 27**2]
+    assert list(shares) == sorted(shares)
+    assert list(lost) == sorted(lost, reverse=True)
+    assert (shares[-1], lost[-1]) == (100, 0)
+    assert shares[0] < 100
+    assert lost[0] > 0
+
+
+def test_gradient_check():
+    printed = run_small("gradient_check", "--steps", "100")
+    rows = re.findall(r"^(\w[\w ]+?)  +([\d.]+) +([\d.]+)  (.*)$", printed, re.M)
+    verdicts = {name: verdict for name, _, _, verdict in rows}
+    assert verdicts.pop("right") == "right"
+    assert len(verdicts) == 3
+    assert all(verdict.startswith("wrong at ['nodes'][") for verdict in verdicts.values())
+    assert all(float(last) < 0.8 * float(first) for _, first, last, _ in rows)  # all train
+    assert "by central differences), received" in printed
+
+
+def test_vision_patches(tmp_path):
+    picture = tmp_path / "patches.png"
+    printed = run_small("vision_patches", "--steps", "150", "--output", str(picture))
+    found = {int(count): cells for count, cells in rows_of(printed, 2).items()}
+    assert list(found) == [16, 12, 8, 4]
+    transformer, linear = zip(*found.values(), strict=True)
+    assert list(transformer) == sorted(transformer, reverse=True)
+    assert transformer[0] > 80 > transformer[3] > 20  # 10 is guessing
+    assert linear[0] > 80
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_point_cloud(tmp_path):
+    """The script itself compares its map with that of a loop."""
+    picture = tmp_path / "cloud.png"
+    printed = run_small("point_cloud", "--steps", "60", "--output", str(picture))
+    assert "is that of a loop in NumPy" in printed
+    (before, after), *_ = re.findall(r"before ([\d.]+) m, after ([\d.]+) m", printed)
+    assert float(before) > 1
+    assert float(after) < 0.05
+    assert "indices[0] = [3, 96] does not index into shape [96,96]" in printed
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_mixture_of_experts(tmp_path):
+    """The script itself compares both ways of computing the colours."""
+    picture = tmp_path / "experts.png"
+    printed = run_small("mixture_of_experts", "--steps", "60", "--output", str(picture))
+    errors = {name: error for name, (error, _) in rows_of(printed, 2).items()}
+    assert errors["eight, pixels dealt"] == errors["eight, all compute"] < errors["one network"]
+    assert "none was dropped" in printed
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_gallery(tmp_path):
     script = SCRIPT.with_name("gallery.py")
     options = ["--output", str(tmp_path), "--only", "reverse_sequence"]
@@ -122,9 +215,7 @@ def run_recommender(*options):
     """A small model, compiled fast: 26 tables make a large program."""
     script = SCRIPT.with_name("recommender.py")
     command = [sys.executable, script, "--max-rows", "1000", "--batch-size", "256", *options]
-    flags = [f"--{name}={str(value).lower()}" for name, value in fast.known(False).items()]
-    env = os.environ | {"XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), *flags])}
-    return subprocess.run(command, capture_output=True, text=True, env=env)
+    return subprocess.run(command, capture_output=True, text=True, env=compiled_fast())
 
 
 def test_recommender():
