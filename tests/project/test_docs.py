@@ -4,6 +4,7 @@ import importlib
 import inspect
 import operator
 import re
+import subprocess
 from types import FunctionType
 
 import jax
@@ -14,6 +15,8 @@ from records import RECORDS, TRANSFORMATIONS
 
 import jaxops
 from jaxops import testing
+
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +87,58 @@ def test_page_on_porting_shows_what_parity_runs():
         defined |= {function.rstrip() + "\n" for function in functions}
     assert shown == defined
     assert len(shown) == 12
+
+
+# --- pages of examples ---
+
+
+@pytest.fixture
+def example_pages(monkeypatch, tmp_path):
+    """What the scripts print stands for itself: `make examples` runs them."""
+    module = load("example_pages")
+    monkeypatch.setattr(module, "FOUND", tmp_path)
+    for path in EXAMPLES.glob("*.py"):
+        text = f"  {path.stem} prints\n\nIts picture: build/{path.stem}.png\n"
+        (tmp_path / f"{path.stem}.txt").write_text(text)
+    return module
+
+
+def scripts():
+    return [path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text()]
+
+
+def test_every_example_is_run_and_tested_and_has_a_page(example_pages):
+    command = ["make", "--dry-run", "--always-make", "examples"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    tests = (ROOT / "tests" / "project" / "test_examples.py").read_text()
+    navigation = [entry for entry in example_pages.navigation() if isinstance(entry, dict)]
+    in_navigation = {page for entry in navigation for page in entry.values()}
+    assert in_navigation == {f"examples/{name}.md" for name in scripts()}
+    for name in scripts():
+        assert re.search(rf"python (-u )?examples/{name}\.py", done.stdout), name
+        assert re.search(rf"\b{name}\b", tests), name
+        assert f"](examples/{name}.md)" in example_pages.cards()
+    assert set(example_pages.pages()) == {f"examples/{p.stem}.md" for p in EXAMPLES.glob("*.py")}
+    assert len(scripts()) > 9
+
+
+def test_page_of_an_example(example_pages):
+    text = example_pages.page("graph_network")
+    code = (EXAMPLES / "graph_network.py").read_text()
+    for words in (
+        "# Graph network\n\nTrains a graph network",
+        "picture that the script draws](graph_network.png)",
+        "```text\n  graph_network prints\n",
+        f'```python title="examples/graph_network.py"\n{code}```\n',
+    ):
+        assert words in text, words
+    assert (
+        example_pages.pictures()["examples/graph_network.png"] == ROOT / "build/graph_network.png"
+    )
+    assert "[`word_embeddings.py`](word_embeddings.md)" in example_pages.page("beam_search")
+    assert "What it prints" not in example_pages.page("word_map")
+    assert "word_map" not in scripts()
 
 
 # --- pages of functions ---
@@ -159,7 +214,7 @@ def test_every_record_is_in_the_table_of_functions(function_pages):
             assert f"| [`{name}`]({name}.md) | {record.readme} |\n" in text + "\n"
 
 
-def test_places_are_filled(hooks):
+def test_places_are_filled(hooks, example_pages):
     """Each that a page leaves; the tables of figures have those of benchmarks/results."""
     pages = {page.name: page.read_text() for page in DOCS.glob("*.md")}
     places = {place for text in pages.values() for place in hooks.PLACE.findall(text)}

@@ -15,7 +15,16 @@ def test_the_navigation_leads_through_the_site(new_page, address):
     assert heading(page) == "jaxops"
     tabs = page.locator(".md-tabs__link")
     names = [name.strip() for name in tabs.all_inner_texts()]
-    assert names == ["jaxops", "Guides", "Functions", "Gallery", "Why not just jnp", "About"]
+    tabs_in_order = [
+        "jaxops",
+        "Guides",
+        "Functions",
+        "Examples",
+        "Gallery",
+        "Why not just jnp",
+        "About",
+    ]
+    assert names == tabs_in_order
     for name, expected in {"Guides": "Start", "Functions": "All functions"}.items():
         page.locator(".md-tabs__link", has_text=name).click()
         page.wait_for_load_state()
@@ -31,6 +40,27 @@ def test_the_navigation_leads_through_the_site(new_page, address):
     page.locator(".md-footer__link--next").click()
     page.wait_for_load_state()
     assert heading(page) == "jaxops.invert_permutation"
+
+
+def test_an_example_is_reached_by_its_card(new_page, address):
+    """Every picture of the cards is there, and the page behind one has picture, table and code."""
+    page = new_page()
+    page.goto(address)
+    page.locator(".md-tabs__link", has_text="Examples").click()
+    page.wait_for_load_state()
+    cards = page.locator("article .grid.cards > ul > li")
+    assert cards.count() > 9
+    pictures = page.locator("article .grid.cards img")
+    assert pictures.count() > 4
+    widths = pictures.evaluate_all("images => images.map(image => image.naturalWidth)")
+    assert min(widths) > 400
+    cards.locator("a", has_text="Graph network").click()
+    page.wait_for_load_state()
+    assert heading(page) == "Graph network"
+    assert page.locator("article img").first.evaluate("image => image.naturalWidth") > 400
+    texts = page.locator("article pre").all_inner_texts()
+    assert any("network with messages" in text for text in texts)
+    assert any("jaxops.unsorted_segment_mean(" in text for text in texts)
 
 
 def test_every_entry_of_the_navigation_is_there(new_page, address):
