@@ -86,7 +86,7 @@ def train_step(params, optimizer_state, words: jax.Array):
 def beam_search(params, state: jax.Array, scores: jax.Array, width: int):
     """The best ends of one beginning: letters `[beams, SEARCHED]` and their log-probabilities."""
     states, totals, scores = state[None], jnp.zeros(1), scores[None]
-    letters = jnp.zeros((1, 0), int)
+    letters = jnp.zeros((1, 0), jnp.int32)
     for _ in range(SEARCHED):
         candidates = totals[:, None] + scores  # [beams, letters of the alphabet]
         totals, chosen = jax.lax.top_k(candidates.ravel(), min(width, candidates.size))
@@ -104,7 +104,7 @@ def score_all(params, beginning: jax.Array, ends: jax.Array) -> jax.Array:
     return jaxops.gather(scores, words, batch_dims=2)[:, GIVEN:].sum(axis=1)
 
 
-def text(letters: jax.Array) -> str:
+def text(letters: jax.Array | np.ndarray) -> str:
     return "".join(LETTERS[i] for i in np.asarray(letters))
 
 

@@ -107,7 +107,7 @@ def train(steps: int, messages: bool):
     return params
 
 
-def draw(graphs: Graphs, logits: jax.Array, output: Path) -> None:
+def draw(graphs: Graphs, logits: jax.Array | np.ndarray, output: Path) -> None:
     figure, panels = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
     shown = {"told": graphs.told[0, :, 0] > 0, "found": logits[0] > 0, "true": graphs.sides[0] > 0}
     edges = graphs.places[0][np.stack([graphs.senders[0], graphs.receivers[0]])]

@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     photograph = load_sample_image("flower.jpg")[:416, :640].astype(np.float32)
     photograph = photograph.reshape(104, 4, 160, 4, 3).mean((1, 3)) / 255
     rows, cols = photograph.shape[:2]
-    places = np.stack(np.mgrid[:rows, :cols], axis=-1).reshape(-1, 2).astype(np.float32) / cols
+    places = np.indices((rows, cols)).reshape(2, -1).T.astype(np.float32) / cols
     pixels = photograph.reshape(-1, 3)
 
     single = train(places, pixels, 1, options.steps)

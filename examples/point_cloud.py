@@ -33,6 +33,8 @@ GRID, SIDE = 96, 16.0  # cells, metres
 TURN, SHIFT = 0.25, np.array([0.9, -0.6], np.float32)  # radians, metres: the truth
 POINTS = 40_000
 
+Array = jax.Array | np.ndarray
+
 
 def make_scan(rng: np.random.Generator) -> np.ndarray:
     """Points `[POINTS, 3]` on things in a room, in metres from its middle."""
@@ -45,17 +47,17 @@ def make_scan(rng: np.random.Generator) -> np.ndarray:
     return (points + rng.normal(0, 0.02, points.shape)).astype(np.float32)
 
 
-def cells_of(places: jax.Array) -> jax.Array:
+def cells_of(places: Array) -> Array:
     """Places in metres `[..., 2]` as places in the grid, of which the whole part is the cell."""
     return (places / SIDE + 0.5) * GRID
 
 
-def turned(points: jax.Array, turn: jax.Array, shift: jax.Array) -> jax.Array:
+def turned(points: Array, turn: Array | float, shift: Array) -> Array:
     cos, sin = jnp.cos(turn), jnp.sin(turn)
     return points @ jnp.array([[cos, sin], [-sin, cos]]) + shift
 
 
-def splat(places: jax.Array) -> jax.Array:
+def splat(places: Array) -> jax.Array:
     """How many points lie in each cell `[GRID, GRID]`, where each counts in four cells."""
     cells = cells_of(places) - 0.5
     lower = jnp.floor(cells)
@@ -97,20 +99,19 @@ def align(first: np.ndarray, second: np.ndarray, steps: int) -> dict[str, jax.Ar
 
 
 @jax.jit
-def map_of_heights(points: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def map_of_heights(points: Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Count, mean and largest height of the points `[n, 3]` in each cell."""
     cells, heights = jnp.floor(cells_of(points[:, :2])).astype(int), points[:, 2]
     count = jaxops.scatter_nd(cells, jnp.ones_like(heights), [GRID, GRID])
     mean = jaxops.scatter_nd(cells, heights, [GRID, GRID]) / jnp.maximum(count, 1)
-    largest = jaxops.tensor_scatter_nd_max(jnp.zeros((GRID, GRID)), cells, heights)
+    largest = jaxops.tensor_scatter_nd_max(jnp.zeros_like(count), cells, heights)
     return count, mean, largest
 
 
 def check_map(points: np.ndarray) -> None:
     count, total, largest = np.zeros((3, GRID, GRID))
-    for (row, col), height in zip(
-        np.floor(cells_of(points[:, :2])).astype(int), points[:, 2], strict=True
-    ):
+    cells = np.floor(cells_of(points[:, :2])).astype(int)
+    for (row, col), height in zip(cells, points[:, 2], strict=True):
         count[row, col] += 1
         total[row, col] += height
         largest[row, col] = max(largest[row, col], height)
@@ -154,12 +155,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = {"truth": (TURN, SHIFT), "found": (params["turn"], params["shift"])}
     for name, (turn, shift) in rows.items():
         print(f"  {name}  {np.rad2deg(turn):>17.2f}  {shift[0]:>6.3f} {shift[1]:.3f}")
-    distances = [
-        np.linalg.norm(turned(second[:, :2], *by) - turned(second[:, :2], *rows["truth"]), axis=1)
-        for by in ((0.0, np.zeros(2)), rows["found"])
-    ]
+    belongs = turned(second[:, :2], TURN, SHIFT)
+    found = turned(second[:, :2], **params)
+    before, after = (
+        np.linalg.norm(places - belongs, axis=1).mean() for places in (second[:, :2], found)
+    )
     print("\nMean distance of points from where they belong:")
-    print(f"  before {distances[0].mean():.3f} m, after {distances[1].mean():.3f} m")
+    print(f"  before {before:.3f} m, after {after:.3f} m")
 
     try:
         jaxops.scatter_nd([[3, GRID]], [1.0], [GRID, GRID])
