@@ -4,13 +4,12 @@ Sensors lie scattered in a square, and each tells on which side of a smooth, hid
 three in ten are wrong. A sensor does not know where it is, but it hears its eight nearest
 neighbours. In each of three rounds it sends them a vector, and takes the mean of the vectors that
 it hears. The table has the share of sensors of graphs never seen in training whose side is found,
-beside that of the same network without messages, which can do no better than to believe what it is
-told.
+beside that of a majority of neighbours, and that of the same network without messages, which can do
+no better than to believe what it is told.
 
 `jax.vmap` makes of one graph a batch of graphs: `jaxops.gather` then reads the rows of each graph
-by the indices of this graph, and `jaxops.unsorted_segment_mean` takes the means of each graph. An
-edge to a node that is not there is an error, in the compiled training step too, and the last line
-shows that error.
+by the indices of this graph, and `jaxops.unsorted_segment_mean` takes the means of each graph. On a
+CPU an edge to a node that is not there is an error, in compiled code too; the script shows it.
 
     pip install "jaxops[examples]"
     python examples/graph_network.py
