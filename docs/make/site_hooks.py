@@ -37,6 +37,7 @@ ELSEWHERE = {
     "LICENSE": "license.md",
     "benchmarks/README.md": "benchmarks.md",
     "benchmarks/results/suite.png": "pictures/suite.png",
+    "benchmarks/results/suite_ten.png": "pictures/suite_ten.png",
 }
 SOURCE_OF = {page: path for path, page in ELSEWHERE.items()}
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
