@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed bench bench-core bench-sparse dist clean
+.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed bench bench-core bench-growth bench-sparse dist clean
 
 demo: $(STAMP)
 	@echo "Training word embeddings: about a minute on two cores that are idle"
@@ -140,6 +140,12 @@ build/docs/pictures/.made: examples/gallery.py examples/gallery_table.py $(FUNCT
 bench: $(STAMP)-benchmarks
 	PYTHONPATH=tests $(BIN)/python benchmarks/suite.py \
 		--json benchmarks/results/suite.json --plot benchmarks/results/suite.png $(BENCH)
+
+# How time, temporaries and compilation grow with size, as exponents beside those of TensorFlow and
+# jax.numpy: see benchmarks/README.md. Options go into BENCH, as in `make bench-growth
+# BENCH="--kinds time --rows ^gather --largest 4"`.
+bench-growth: $(STAMP)-benchmarks
+	PYTHONPATH=tests $(BIN)/python benchmarks/growth.py --json benchmarks/results/growth.json $(BENCH)
 
 # What the default bounds cost.
 bench-core: $(STAMP)

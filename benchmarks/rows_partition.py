@@ -34,12 +34,12 @@ def in_any_order(answer):
 
 
 def to_partition(rows, small_rows, columns, parts, dtype=floats):
-    """Data, partition of each row, static size of a part: a fifth more than the mean."""
+    """Data, partition of each row, static size of a part: a fifth and 300 more than the mean."""
 
     def arguments(n):
         few = n(parts, 2)
         shape = (n(rows, small_rows), n(columns, 2)) if columns > 1 else (n(rows, small_rows),)
-        size = n(rows * 6 // (5 * parts) + 300, small_rows)
+        size = n(rows * 6 // (5 * parts), small_rows) + 300
         return dtype(*shape), ints(few, shape[0]), few, size
 
     return arguments
