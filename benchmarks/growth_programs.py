@@ -75,16 +75,15 @@ def indexed(rank):
     return x, np.stack([ints(size, 16) for size in x.shape], -1)
 
 
-def side_of(count):
-    return math.isqrt(count)
-
-
-def of_sides(ours, theirs):
-    """Functions of an image and of the side of a block, for counts of blocks."""
-    return {
-        "jaxops": lambda count: lambda x: ours(x, side_of(count)),
-        "jnp": lambda count: lambda x: theirs(x, side_of(count)),
-    }
+def in_squares(op, arguments, ours, theirs):
+    """Functions of an image and of the side of a window or block, for counts of these."""
+    return Program(
+        op,
+        "windows",
+        arguments,
+        jaxops=lambda count: lambda x: ours(x, math.isqrt(count)),
+        jnp=lambda count: lambda x: theirs(x, math.isqrt(count)),
+    )
 
 
 def patches(x, side):
@@ -93,10 +92,6 @@ def patches(x, side):
 
 def columns(indices):
     return tuple(indices[:, k] for k in range(indices.shape[1]))
-
-
-def reshaped(count):
-    return (floats(count * 4, 2, 2, 2),)
 
 
 OUTPUTS = [
@@ -195,38 +190,25 @@ PARTS = [
 ]
 
 WINDOWS = [
-    Program(
-        "extract_patches",
-        "windows",
-        image,
-        **of_sides(patches, lambda x, side: jnp_patches(x, side, "VALID")),
-    ),
-    Program(
+    in_squares("extract_patches", image, patches, lambda x, side: jnp_patches(x, side, "VALID")),
+    in_squares(
         "space_to_batch",
-        "windows",
         image,
-        **of_sides(
-            lambda x, side: jaxops.space_to_batch(x, [side, side], EDGES),
-            lambda x, side: jnp_space_to_batch(x, EDGES, side),
-        ),
+        lambda x, side: jaxops.space_to_batch(x, [side, side], EDGES),
+        lambda x, side: jnp_space_to_batch(x, EDGES, side),
     ),
-    Program(
+    in_squares(
         "batch_to_space",
-        "windows",
-        reshaped,
-        **of_sides(
-            lambda x, side: jaxops.batch_to_space(x, [side, side], EDGES),
-            lambda x, side: jnp_batch_to_space(x, EDGES, side),
-        ),
+        lambda count: (floats(count * 4, 2, 2, 2),),
+        lambda x, side: jaxops.batch_to_space(x, [side, side], EDGES),
+        lambda x, side: jnp_batch_to_space(x, EDGES, side),
     ),
-    Program(
-        "space_to_depth", "windows", image, **of_sides(jaxops.space_to_depth, jnp_space_to_depth)
-    ),
-    Program(
+    in_squares("space_to_depth", image, jaxops.space_to_depth, jnp_space_to_depth),
+    in_squares(
         "depth_to_space",
-        "windows",
         lambda count: (floats(1, 2, 2, 2 * count),),
-        **of_sides(jaxops.depth_to_space, jnp_depth_to_space),
+        jaxops.depth_to_space,
+        jnp_depth_to_space,
     ),
 ]
 

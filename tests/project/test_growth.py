@@ -1,6 +1,7 @@
 """How figures grow with size: every function has a row, and a faster growth is seen."""
 
 import json
+from typing import Any
 
 import growth
 import growth_programs
@@ -95,7 +96,7 @@ def test_more_than_the_peer_is_seen():
     assert made_up(lambda n: n**1.2, lambda n: n, same_program=True)["worse"] == []
     assert made_up(lambda n: n**1.05, lambda n: n)["worse"] == []
     assert made_up(lambda n: n, lambda n: n**1.2)["worse"] == []
-    grown = {"temporaries": {"jaxops": [9], "jnp": [9]}}
+    grown: dict[str, Any] = {"temporaries": {"jaxops": [9], "jnp": [9]}}
     grown["temporaries_exponents"] = {"jaxops": 1.0, "jnp": 0.0}
     result = made_up(lambda n: n, lambda n: n, **grown)
     assert result["worse"] == ["temporaries"]
