@@ -59,6 +59,7 @@ ROWS = [
         jaxops=jaxops.setdiff1d,
         tensorflow=lambda x, y: tf.compat.v1.setdiff1d(x, y),
         groups="throughput",
+        eager=True,
     ),
     Row(
         "roll",

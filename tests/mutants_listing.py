@@ -45,6 +45,8 @@ MUTANTS = {
         ("first == missing, 0, first", "first == missing, 1, first",
          "test_ops.py -k 'values_eager and invert'"),
         ("(~is_first).astype", "is_first.astype", "test_refusals.py -k invert_permutation"),
+        ("jnp.all(first != missing)", "jnp.any(first != missing)",
+         "test_refusals.py -k invert_permutation"),
         ('"min", missing', '"update", missing', "test_permutations.py -k first_counts"),
     ],
 }  # fmt: skip

@@ -171,8 +171,15 @@ def _invert(x, *, op, mode):
     if not check.raises(mode, "cpu"):
         return result
     x = index_dtypes.widen(x, x.shape)
-    is_first = canonical.gather(first, x[:, None], windows, spec, mode="fill") == positions
-    repeats = (~is_first).astype(x.dtype)
+
+    def repeated(x):
+        is_first = canonical.gather(first, x[:, None], windows, spec, mode="fill") == positions
+        return (~is_first).astype(x.dtype)
+
+    # As many numbers as places fill all places if none is out of bounds and none comes twice. Then
+    # no place is looked up again, in random order, which takes longer than all else.
+    is_permutation = jnp.all(first != missing)
+    repeats = lax.cond(is_permutation, jnp.zeros_like, repeated, x)
     entries = jnp.stack([x, repeats], axis=-1)
     checked = policy.resolve(PermutationEntry(op, (*x.shape, 1)), entries, mode).indices
     return result + (checked[:, 1] - repeats.astype(checked.dtype)).astype(result.dtype)

@@ -6,6 +6,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
@@ -43,10 +44,26 @@ def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
 def _tensor_diag(diagonal, *, op):
     if diagonal.ndim == 0:
         raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
-    # Rows that are one element longer than the matrix has columns begin on its diagonal.
     size = math.prod(diagonal.shape)
+    # On a CPU zeros are written many at once, where a pad asks of each element what it is. On a
+    # GPU the pad is one kernel.
+    matrix = lax.platform_dependent(diagonal.reshape(size), cpu=_put_in_zeros, default=_padded)
+    return matrix.reshape(diagonal.shape * 2)
+
+
+def _put_in_zeros(diagonal):
+    size = diagonal.shape[0]
+    places = jnp.arange(size)
+    at = jnp.zeros((size, size), diagonal.dtype).at[places, places]
+    unique = {"unique_indices": True, "indices_are_sorted": True, "mode": "promise_in_bounds"}
+    return at.set(diagonal, **unique)
+
+
+def _padded(diagonal):
+    """Rows that are one element longer than the matrix has columns begin on its diagonal."""
+    size = diagonal.shape[0]
     rows = jnp.pad(diagonal.reshape(size, 1), ((0, 0), (0, size)))
-    return rows.reshape(-1)[: size * size].reshape(diagonal.shape * 2)
+    return rows.reshape(-1)[: size * size].reshape(size, size)
 
 
 def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
