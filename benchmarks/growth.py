@@ -40,7 +40,7 @@ LEAST_THAT_GROWS = 256
 ABOVE_FLOOR = 3
 MORE_THAN_PEER = 0.1  # of an exponent
 # Temporary memory counts as this many bytes if it is less: programs have some, whatever they do.
-FEW_BYTES = 1 << 16
+FEW_BYTES = 1 << 12
 
 
 # --- sizes ---
@@ -265,7 +265,7 @@ def run_program(
     program: Program,
     gradient: bool,
     seconds: float = 0.0,
-    rounds: int | None = 3,
+    rounds: int | None = 2,
     counts: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Seconds to trace, lower and compile for each count, in turns and with empty caches."""
