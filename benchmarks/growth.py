@@ -31,8 +31,9 @@ import suite
 import timing
 import work
 from growth_programs import Program
-from row import Row, full, small
+from row import PEERS, Row, full, small
 
+PEERS_HERE = ("tensorflow", "jnp")
 FRACTIONS = (1 / 64, 1 / 16, 1 / 4, 1)
 # What a row calls a size is kept if it is smaller: the width of a row, the number of parts.
 LEAST_THAT_GROWS = 256
@@ -120,6 +121,11 @@ def exponents(
 # --- time and temporaries of a row ---
 
 
+def only_with(row: Row, names: Sequence[str]) -> Row:
+    left_out = dict.fromkeys(set(PEERS) - set(names))
+    return row._replace(**left_out)
+
+
 def pullback(row: Row) -> Row:
     """The row of the gradient, of jaxops and jnp, with the same arguments."""
 
@@ -137,15 +143,13 @@ def pullback(row: Row) -> Row:
 
         return pull
 
-    return row._replace(
+    found = row._replace(
         what=f"gradient, {row.what}",
         jaxops=pulled_back(row.jaxops),
         jnp=pulled_back(row.jnp),
-        tensorflow=None,
-        keras=None,
-        torch=None,
         comparable=jax.tree.leaves,
     )
+    return only_with(found, ("jnp",))
 
 
 def compiled_programs(row: Row, arguments: tuple[Any, ...]) -> dict[str, Any]:
@@ -193,7 +197,7 @@ def run_row(
 
     Raises WrongAnswer where the contenders disagree.
     """
-    row = row._replace(keras=None, torch=None)  # keras.ops is jnp by other names
+    row = only_with(row, PEERS_HERE)
     with jax.enable_x64(row.x64):
         sizes = [scaled(row, scale) for scale in scales(row, largest)]
         counts = [elements(row, size) for size in sizes]
