@@ -42,6 +42,7 @@ ABOVE_FLOOR = 3
 MORE_THAN_PEER = 0.1  # of an exponent
 # Temporary memory counts as this many bytes if it is less: programs have some, whatever they do.
 FEW_BYTES = 1 << 12
+MANY_BYTES = 100_000  # fewer are no matter, however they grow
 
 
 # --- sizes ---
@@ -169,10 +170,19 @@ def compiled_programs(row: Row, arguments: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
+def finite(answer: Any) -> list[np.ndarray]:
+    """With the largest number for infinity: the maximum of no elements is the one or the other."""
+    return [
+        np.nan_to_num(array, nan=np.nan) if array.dtype.kind == "f" else array
+        for array in timing.to_host(answer)
+    ]
+
+
 def timed(row: Row, size, seconds: float, rounds: int | None) -> dict[str, float]:
     """Median seconds of each contender, whose answers were compared."""
     calls = work.library_calls(row, row.arguments(size), row.eager, tiny=False)
-    timing.check_answers(row.name, {name: row.comparable(call()) for name, call in calls.items()})
+    answers = {name: finite(row.comparable(call())) for name, call in calls.items()}
+    timing.check_answers(row.name, answers)
     return {
         name: statistics.median(t) for name, t in timing.measure(calls, seconds, rounds).items()
     }
@@ -247,7 +257,8 @@ def judged(result: dict[str, Any]) -> dict[str, Any]:
     if best is not None and not is_same and found[best]["more"] > MORE_THAN_PEER:
         worse.append("time")
     of = result.get("temporaries_exponents", {})
-    if "jnp" in of and of["jaxops"] - of["jnp"] > MORE_THAN_PEER:
+    many = result.get("temporaries", {}).get("jaxops", [0])[-1] > MANY_BYTES
+    if many and "jnp" in of and of["jaxops"] - of["jnp"] > MORE_THAN_PEER:
         worse.append("temporaries")
     ahead = best is not None and found[best]["ratios"][-1] < 1
     return {**result, "best_peer": best, "ahead": ahead, "worse": worse}

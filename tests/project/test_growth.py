@@ -96,11 +96,21 @@ def test_more_than_the_peer_is_seen():
     assert made_up(lambda n: n**1.2, lambda n: n, same_program=True)["worse"] == []
     assert made_up(lambda n: n**1.05, lambda n: n)["worse"] == []
     assert made_up(lambda n: n, lambda n: n**1.2)["worse"] == []
-    grown: dict[str, Any] = {"temporaries": {"jaxops": [9], "jnp": [9]}}
+    grown: dict[str, Any] = {"temporaries": {"jaxops": [10**6], "jnp": [9]}}
     grown["temporaries_exponents"] = {"jaxops": 1.0, "jnp": 0.0}
     result = made_up(lambda n: n, lambda n: n, **grown)
     assert result["worse"] == ["temporaries"]
     assert "WORSE: temporaries" in growth.line(result)
+    grown["temporaries"] = {"jaxops": [9], "jnp": [9]}
+    assert made_up(lambda n: n, lambda n: n, **grown)["worse"] == []
+
+
+def test_infinity_is_the_largest_number():
+    """Where it stands for the maximum of no elements."""
+    least = np.finfo(np.float32).min
+    (found,) = growth.finite(np.array([-np.inf, 1, np.nan], np.float32))
+    np.testing.assert_array_equal(found, np.array([least, 1, np.nan], np.float32))
+    np.testing.assert_array_equal(growth.finite(np.array([7]))[0], [7])
 
 
 @pytest.mark.slow
