@@ -142,6 +142,8 @@ RAGGED = [
         ragged,
         jaxops=lambda x, s: flat(jaxops.RaggedTensor.from_row_splits(x, s)),
         tensorflow=lambda x, s: flat(tf.RaggedTensor.from_row_splits(x, s)),
+        jnp=lambda x, s: [x, s],
+        shares_memory=("tensorflow",),
     ),
     Row(
         "RaggedTensor.from_row_lengths",
@@ -150,6 +152,7 @@ RAGGED = [
         jaxops=lambda x, n: flat(jaxops.RaggedTensor.from_row_lengths(x, n)),
         tensorflow=lambda x, n: flat(tf.RaggedTensor.from_row_lengths(x, n)),
         jnp=lambda x, n: [x, jnp.concatenate([jnp.zeros(1, n.dtype), jnp.cumsum(n)])],
+        shares_memory=("tensorflow",),
     ),
     Row(
         "RaggedTensor.from_value_rowids",
@@ -158,6 +161,7 @@ RAGGED = [
         jaxops=lambda x, r, n: flat(jaxops.RaggedTensor.from_value_rowids(x, r, n)),
         tensorflow=lambda x, r, n: flat(tf.RaggedTensor.from_value_rowids(x, r, n)),
         jnp=lambda x, r, n: [x, jnp.searchsorted(r, jnp.arange(n + 1, dtype=r.dtype))],
+        shares_memory=("tensorflow",),
     ),
     Row(
         "RaggedTensor.from_tensor",
