@@ -55,7 +55,7 @@ def scaled(row: Row, scale: float) -> Callable[[int, int], int]:
     As all are rounded down, what fits at the full size fits.
     """
     sizes = []
-    row.arguments(lambda size, few: sizes.append(size) or few)
+    row.arguments(lambda whole, few: sizes.append(whole) or few)
     least = min(LEAST_THAT_GROWS, max(sizes, default=0))
 
     def size(whole: int, few: int) -> int:
@@ -128,10 +128,19 @@ def only_with(row: Row, names: Sequence[str]) -> Row:
 
 
 def pullback(row: Row) -> Row:
-    """The row of the gradient, of jaxops and jnp, with the same arguments."""
+    """The row of the gradient, of jaxops and jnp: cotangents, and the arguments of the row.
+
+    Cotangents are arguments, as XLA would compute with constants while it compiles.
+    """
+
+    def with_cotangents(size):
+        arguments = row.arguments(size)
+        bound, arrays = work.bind(row.jaxops, work.convert(arguments, work.to_jax))
+        results = jax.tree.leaves(jax.eval_shape(bound, *arrays))
+        return [np.full(x.shape, 0.5, x.dtype) for x in results], *arguments
 
     def pulled_back(function):
-        def pull(*arguments):
+        def pull(cotangents, *arguments):
             def of_data(*data):
                 merged = list(arguments)
                 for place, value in zip(row.differentiated, data, strict=True):
@@ -139,13 +148,13 @@ def pullback(row: Row) -> Row:
                 return jax.tree.leaves(function(*merged))
 
             data = [arguments[place] for place in row.differentiated]
-            results, pull = jax.vjp(of_data, *data)
-            return pull([jax.numpy.full(x.shape, 0.5, x.dtype) for x in results])
+            return jax.vjp(of_data, *data)[1](cotangents)
 
         return pull
 
     found = row._replace(
         what=f"gradient, {row.what}",
+        arguments=with_cotangents,
         jaxops=pulled_back(row.jaxops),
         jnp=pulled_back(row.jnp),
         comparable=jax.tree.leaves,

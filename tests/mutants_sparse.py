@@ -163,9 +163,19 @@ MUTANTS = {
             "test_gradients.py -k sum_stacked_twice",
         ),
         (
-            "return jnp.sum(x, axis=0, dtype=x.dtype)",
-            "return jnp.sum(x, axis=0)",
+            "functools.partial(jnp.sum, axis=0, dtype=x.dtype)",
+            "functools.partial(jnp.sum, axis=0)",
             "test_gradients.py -k sums_keep_dtypes",
+        ),
+        (
+            "if x.dtype.itemsize >= 4 else jnp.float32",
+            "if x.dtype.itemsize >= 1 else jnp.float32",
+            "test_gradients.py -k sum_stacked_of_long_rows",
+        ),
+        (
+            "or math.prod(x.shape[1:]) < _LONG_ROW",
+            "or True",
+            "test_gradients.py -k in_turn",
         ),
         (
             "return sum_all_at_first([rows])[0].values",

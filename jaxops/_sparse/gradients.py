@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
@@ -12,7 +14,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.sharding import PartitionSpec as P
 
-from jaxops import _jax_internals
+from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
@@ -139,7 +141,7 @@ def sum_stacked(grads: _Tree) -> _Tree:
     def total(x: jax.Array) -> jax.Array:
         _check_stacked(np.ndim(x), 1, x, op)
         arguments.check_addressable(x.shape[1:], x.dtype, x.shape, op, "grads")
-        return jnp.sum(x, axis=0, dtype=x.dtype)
+        return _sum_of_rows(x)
 
     def rows_of_all(slices: IndexedSlices) -> IndexedSlices:
         rank = slices.indices.ndim
@@ -157,6 +159,31 @@ def sum_stacked(grads: _Tree) -> _Tree:
         )
 
     return _map(total, rows_of_all, grads)
+
+
+# On a CPU XLA adds rows of so many elements and more fifty times as slowly as one after the other.
+_LONG_ROW = 2**15
+
+
+@jax.jit
+def _sum_of_rows(x: jax.Array) -> jax.Array:
+    """The sum along the first axis, in the dtype of x."""
+    add = functools.partial(jnp.sum, axis=0, dtype=x.dtype)
+    if (
+        not _symbolic.are_known(x.shape)
+        or math.prod(x.shape[1:]) < _LONG_ROW
+        or not jnp.issubdtype(x.dtype, jnp.inexact)
+        or explicit_axes.mesh_of(x) is not None
+    ):
+        return add(x)
+    return lax.platform_dependent(x, cpu=_add_in_turn, default=add)
+
+
+def _add_in_turn(x: jax.Array) -> jax.Array:
+    # In float32 at least, as `jnp.sum` does.
+    wide = x.dtype if x.dtype.itemsize >= 4 else jnp.float32
+    none = jnp.zeros(x.shape[1:], wide)
+    return lax.scan(lambda total, row: (total + row.astype(wide), None), none, x)[0].astype(x.dtype)
 
 
 def global_norm(grads: Any) -> jax.Array:

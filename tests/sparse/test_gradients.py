@@ -96,6 +96,25 @@ def test_sum_stacked_twice():
         jaxops.sum_stacked({"rows": total["rows"]})
 
 
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16, np.complex64, np.int8])
+def test_sum_stacked_of_long_rows(dtype):
+    """In bfloat16 a sum of 257 ones stays at 256 where each addition is rounded."""
+    stacked = np.ones((258, 2, 2**14), dtype) * np.arange(2)[:, None].astype(dtype)
+    total = jaxops.sum_stacked(stacked)
+    assert total.dtype == dtype
+    expected = np.broadcast_to(np.array([0, 258 if dtype != np.int8 else 2])[:, None], (2, 2**14))
+    np.testing.assert_array_equal(np.asarray(total).astype(np.complex64), expected)
+
+
+def test_long_rows_are_added_in_turn_with_a_gradient():
+    x = np.random.default_rng(0).normal(size=(3, 2**15)).astype(np.float32)
+    assert "scan" in str(jax.make_jaxpr(jaxops.sum_stacked)(x))
+    assert "scan" not in str(jax.make_jaxpr(jaxops.sum_stacked)(x[:, :99]))
+    total, pull = jax.vjp(jaxops.sum_stacked, x)
+    np.testing.assert_allclose(total, x[0] + x[1] + x[2], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(pull(x[0])[0], np.stack([x[0]] * 3))
+
+
 def test_sum_stacked_of_nothing():
     none = jax.tree.map(lambda x: x[:0], stacked(*BATCHES))
     assert_same(dense(jaxops.sum_stacked(none)), jax.tree.map(jnp.zeros_like, SUM))
