@@ -33,9 +33,11 @@ MUTANTS = {
     "_ops/tensor_diagonals": [
         ("if diagonal.ndim == 0:", "if False:", "test_refusals.py -k tensor_diag"),
         ("((0, 0), (0, size))", "((0, 0), (0, size - 1))", "test_tensor_diagonals.py"),
-        (".at[places, places]", ".at[places, places[::-1]]",
+        ("zeros.at[places, places]", "zeros.at[places, places[::-1]]",
+         "test_ops.py -k 'values_eager and tensor_diag'"),
+        ("matrix.at[places, places]", "matrix.at[places, places[::-1]]",
          "test_ops.py -k 'values_eager and tensor_diag'"),
         ("if input.shape != shape * 2:", "if False:", "test_refusals.py -k tensor_diag"),
-        ("rows[:, 0]", "rows[:, -1]", "test_ops.py -k 'values_eager and tensor_diag'"),
+        ("rows[:, 0]", "rows[:, -1]", "test_tensor_diagonals.py"),
     ],
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,13 @@ from jax import lax
 
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
+
+# Of the places on a diagonal, for XLA.
+_IN_TURN: Any = {
+    "unique_indices": True,
+    "indices_are_sorted": True,
+    "mode": "promise_in_bounds",
+}
 
 
 def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
@@ -54,9 +62,8 @@ def _tensor_diag(diagonal, *, op):
 def _put_in_zeros(diagonal):
     size = diagonal.shape[0]
     places = jnp.arange(size)
-    at = jnp.zeros((size, size), diagonal.dtype).at[places, places]
-    unique = {"unique_indices": True, "indices_are_sorted": True, "mode": "promise_in_bounds"}
-    return at.set(diagonal, **unique)
+    zeros = jnp.zeros((size, size), diagonal.dtype)
+    return zeros.at[places, places].set(diagonal, **_IN_TURN)
 
 
 def _padded(diagonal):
@@ -104,5 +111,18 @@ def _tensor_diag_part(input, *, op):
             f"first; received shape {input.shape}"
         )
     size = math.prod(shape)
-    rows = jnp.pad(input.reshape(-1), (0, size)).reshape(size, size + 1)
-    return rows[:, 0].reshape(shape)
+    diagonal = lax.platform_dependent(input.reshape(size, size), cpu=_taken, default=_cut_off)
+    return diagonal.reshape(shape)
+
+
+def _taken(matrix):
+    """The gradient is written into zeros."""
+    places = jnp.arange(matrix.shape[0])
+    return matrix.at[places, places].get(**_IN_TURN)
+
+
+def _cut_off(matrix):
+    """In rows that are one element longer than those of the matrix the diagonal is a column."""
+    size = matrix.shape[0]
+    rows = jnp.pad(matrix.reshape(-1), (0, size)).reshape(size, size + 1)
+    return rows[:, 0]

@@ -14,7 +14,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.sharding import PartitionSpec as P
 
-from jaxops import _jax_internals, _symbolic
+from jaxops import _jax_internals
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
@@ -170,7 +170,7 @@ def _sum_of_rows(x: jax.Array) -> jax.Array:
     """The sum along the first axis, in the dtype of x."""
     add = functools.partial(jnp.sum, axis=0, dtype=x.dtype)
     if (
-        not _symbolic.are_known(x.shape)
+        not all(isinstance(dim, int) for dim in x.shape)  # one may be symbolic
         or math.prod(x.shape[1:]) < _LONG_ROW
         or not jnp.issubdtype(x.dtype, jnp.inexact)
         or explicit_axes.mesh_of(x) is not None

@@ -111,7 +111,7 @@ def test_long_rows_are_added_in_turn_with_a_gradient():
     assert "scan" in str(jax.make_jaxpr(jaxops.sum_stacked)(x))
     assert "scan" not in str(jax.make_jaxpr(jaxops.sum_stacked)(x[:, :99]))
     total, pull = jax.vjp(jaxops.sum_stacked, x)
-    np.testing.assert_allclose(total, x[0] + x[1] + x[2], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(np.asarray(total), x[0] + x[1] + x[2], rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(pull(x[0])[0], np.stack([x[0]] * 3))
 
 
