@@ -58,7 +58,6 @@ def jnp_partition_with_size(data, partitions, parts, size):
 
 
 def in_turn(data, partitions, parts, size):
-    del size
     ends = np.zeros(parts + 1, np.int64)
     for part in partitions:
         ends[part + 1] += 1

@@ -188,6 +188,7 @@ JOINS = [
         jnp=lambda xs: jnp.stack(xs),
         keras=lambda xs: keras.ops.stack(xs),
         torch=lambda xs: torch.stack(xs),
+        groups="throughput tiny",
     ),
     Row(
         "stack",

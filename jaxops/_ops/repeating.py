@@ -168,9 +168,8 @@ def _exact(op, input, counts, axis, size, fill_value, return_size, mode) -> Any:
     data, axis = _along_axis(op, data, axis)
     length = data.shape[axis]
     _check_counts(op, counts, length)
-    counts = np.broadcast_to(counts, (length,))
-    total = sum(counts.tolist())
-    positions = np.repeat(np.arange(length), counts)
+    positions = np.repeat(np.arange(length), np.broadcast_to(counts, (length,)))
+    total = positions.size
     result = on_host.take(data, positions, axis, 1)
     if size is not None:
         result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [total], mode)

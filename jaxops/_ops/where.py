@@ -251,7 +251,7 @@ def _exact(op, condition, dtype, return_size) -> Any:
             f"{op}: condition must have dimensions that {dtype} counts; "
             f"received shape {known.shape}; {arguments.X64_HINT}"
         )
-    found = [np.argwhere(known).astype(dtype)]
+    found = [_positions_of_true(known, dtype)]
     if return_size:
         found.append(np.array(len(found[0]), np.int32))
     if isinstance(condition, jax.Array):
@@ -259,6 +259,21 @@ def _exact(op, condition, dtype, return_size) -> Any:
     elif _jax_internals.is_eager():
         found = [_jax_internals.put_on_default_device(array) for array in found]
     return tuple(found) if return_size else found[0]
+
+
+def _positions_of_true(known: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """`np.argwhere`, by divisions of numbers no wider than needed: it takes 8 times as long."""
+    numbers = np.flatnonzero(known)
+    if max(known.size, *known.shape) <= np.iinfo(np.int32).max:
+        numbers = numbers.astype(np.int32)
+    positions = np.empty((numbers.size, known.ndim), dtype)
+    for axis in range(known.ndim - 1, 0, -1):
+        dim = numbers.dtype.type(known.shape[axis])
+        left = numbers // dim  # `np.divmod` is slower
+        positions[:, axis] = numbers - left * dim
+        numbers = left
+    positions[:, 0] = numbers
+    return positions
 
 
 def _padded(condition, fill_value=None, *, op, mode, size, return_size, dtype):
