@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -217,6 +218,9 @@ def _as_python(number: Any, dtype: np.dtype, op: str, arg: str) -> Any:
     return rounded.tolist()
 
 
+_TOO_FAR = "limit must be fewer than 2**63 steps from start"
+
+
 def _size(first: Any, end: Any, step: Any, dtype: np.dtype, op: str) -> Any:
     """How many numbers there are, which TensorFlow computes in the dtype of floats."""
     if step == 0:
@@ -232,7 +236,9 @@ def _size(first: Any, end: Any, step: Any, dtype: np.dtype, op: str) -> Any:
     with np.errstate(all="ignore"):
         size = float(np.ceil(np.abs((end - first) / step)))
     if not size < 2**63:
-        raise ValueError(f"{op}: limit must be finite; received start={first}, limit={end}")
+        infinite = [arg for arg, x in (("start", first), ("limit", end)) if math.isinf(x)]
+        wrong = f"{infinite[0]} must be finite" if infinite else _TOO_FAR
+        raise ValueError(f"{op}: {wrong}; received start={first}, limit={end}, delta={step}")
     return int(size)
 
 

@@ -114,7 +114,16 @@ CALLS = {
         ValueError,
         "range: limit must be finite; received start=0.0, limit=inf",
     ),
-    "range-limit-far": (lambda: jaxops.range(0, 1e30), ValueError, "range: limit must be finite"),
+    "range-start-infinite": (
+        lambda: jaxops.range(-np.inf, 1.0),
+        ValueError,
+        "range: start must be finite; received start=-inf, limit=1.0, delta=1.0",
+    ),
+    "range-limit-far": (
+        lambda: jaxops.range(0, 1e30),
+        ValueError,
+        "range: limit must be fewer than 2**63 steps from start; received start=0.0, limit=1.0000000150474662e+30, delta=1.0",
+    ),
     "range-limit-beyond-memory": (
         lambda: jaxops.range(0, 1e18),
         ValueError,
