@@ -97,8 +97,10 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
             share = LINE * len(panels[group])
             axes = figure.add_axes((0.245 + 0.5 * n, (top - share) / height, 0.24, share / height))
             rows = panels[group]
-            words = [r["op"] if group == "tiny" else f"{r['op']}: {r['what']}" for r in rows]
+            words = [r["op"] if group == "tiny" else f"{r['op']}: {r['what']}"[:66] for r in rows]
             panel(axes, rows, words, size=5.8)
+            for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+                label.set_color("#b31412" if row["met"] is False else "black")
             axes.set_title(PANELS[group], fontsize=8, pad=3, weight="bold")
             top -= share + GAP
     title = (
@@ -207,8 +209,6 @@ def panel(
     axes.set_xticks(list(TICKS), list(TICKS.values()), fontsize=max(5.5, size - 1))
     axes.set_xticks([], minor=True)
     axes.set_yticks(range(len(rows)), words, fontsize=size)
-    for label, row in zip(axes.get_yticklabels(), rows, strict=True):
-        label.set_color("#b31412" if row["met"] is False else "black")
     axes.tick_params(axis="x", pad=1)
     axes.tick_params(axis="y", length=0, pad=2)
     axes.grid(axis="x", color="#dddddd", lw=0.5)

@@ -201,6 +201,7 @@ def versions() -> dict[str, str | None]:
         "tensorflow": version("tensorflow"),
         "keras": version("keras"),
         "torch": version("torch"),
+        "numba": version("numba"),
     }
 
 

@@ -231,7 +231,8 @@ def machine() -> str:
     return (
         f"{suite['machine']['cores']} shared CPU cores ({suite['machine']['cpu']}), load "
         f"{suite['load']['kept'][0]}, Python {versions['python']}, jax {versions['jax']}, "
-        f"TensorFlow {versions['tensorflow']}, Keras {versions['keras']}"
+        f"TensorFlow {versions['tensorflow']}, Keras {versions['keras']}, "
+        f"PyTorch {versions['torch']}, numba {versions['numba']}"
     )
 
 

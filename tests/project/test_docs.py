@@ -229,7 +229,7 @@ def test_tables_of_figures():
     suite = [row for row in figures.results("suite")["rows"] if row["allocator"] == "kept"]
     throughput = [row for row in suite if row["group"] == "throughput"]
     table = figures.suite_group("throughput").splitlines()[2:]
-    assert len(table) == len(throughput) == 97
+    assert len(table) == len(throughput) == 145
     ops = [row["op"] for row in throughput]
     row = next(row for row in throughput if ops.count(row["op"]) == 1 and not row["shown_only"])
     median = row["ratios"]["tensorflow"]["median"]
