@@ -3,6 +3,11 @@
 MUTANTS = {
     "_ops/where": [
         (
+            "numbers - left * dim",
+            "numbers",
+            "test_where.py -k test_positions",
+        ),
+        (
             'like="y" if _settled(y) > _settled(x) else "x"',
             'like="x"',
             "test_where.py -k test_dtype",
@@ -40,8 +45,8 @@ MUTANTS = {
     ],
     "_ops/repeating": [
         (
-            "counts = np.broadcast_to(counts, (length,))",
-            "counts = np.broadcast_to(counts[..., :1], (length,))",
+            "np.broadcast_to(counts, (length,)))",
+            "np.broadcast_to(counts[..., :1], (length,)))",
             "test_repeating.py -k exactly",
         ),
         (

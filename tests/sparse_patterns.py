@@ -118,7 +118,7 @@ LOOKUPS = {  # of an array [ROWS, n]
     "layers, backwards": lambda t, p: lax.scan(
         lambda c, layer: (2 * c + layer[0][INDICES + layer[1]], None),
         0 * t[INDICES],
-        (jnp.stack([t, 2 * t, -t]), jnp.array([0, -1, -2])),
+        (jnp.stack([t, 2 * t, -t]), jnp.array([0, -1, -2], INDICES.dtype)),
         reverse=True,
     )[0],
     "one_hot": lambda t, p: jax.nn.one_hot(INDICES, t.shape[0], dtype=t.dtype) @ t,

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxops._indexing import explicit_axes
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 
@@ -54,8 +55,9 @@ def _tensor_diag(diagonal, *, op):
         raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
     size = math.prod(diagonal.shape)
     # On a CPU zeros are written many at once, where a pad asks of each element what it is. On a
-    # GPU the pad is one kernel.
-    matrix = lax.platform_dependent(diagonal.reshape(size), cpu=_put_in_zeros, default=_padded)
+    # GPU the pad is one kernel, and on an explicit mesh JAX knows how devices share it.
+    on_cpu = _put_in_zeros if explicit_axes.mesh_of(diagonal) is None else _padded
+    matrix = lax.platform_dependent(diagonal.reshape(size), cpu=on_cpu, default=_padded)
     return matrix.reshape(diagonal.shape * 2)
 
 
