@@ -203,6 +203,11 @@ MUTANTS = {
             "test_gradients.py -k not_finite",
         ),
         (
+            "none, x = varying_alike(jnp.zeros(x.shape[1:], wide), x)",
+            "none = jnp.zeros(x.shape[1:], wide)",
+            "test_gradients.py -k long_rows_in_shard_map",
+        ),
+        (
             "wide = x.dtype if x.dtype.itemsize >= 4 else jnp.dtype(jnp.float32)",
             "wide = x.dtype",
             "test_gradients.py -k small_scales",

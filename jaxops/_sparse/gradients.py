@@ -16,6 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxops import _jax_internals
 from jaxops._indexing import explicit_axes
+from jaxops._primitives import varying_alike
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 from jaxops._sparse.indexed_slices import IndexedSlices, TiedGradient
@@ -182,7 +183,7 @@ def _sum_of_rows(x: jax.Array) -> jax.Array:
 def _add_in_turn(x: jax.Array) -> jax.Array:
     # In float32 at least, as `jnp.sum` does.
     wide = x.dtype if x.dtype.itemsize >= 4 else jnp.float32
-    none = jnp.zeros(x.shape[1:], wide)
+    none, x = varying_alike(jnp.zeros(x.shape[1:], wide), x)
     return lax.scan(lambda total, row: (total + row.astype(wide), None), none, x)[0].astype(x.dtype)
 
 

@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 from sparse_checks import is_sparse, to_dense
 
 import jaxops
@@ -113,6 +115,19 @@ def test_long_rows_are_added_in_turn_with_a_gradient():
     total, pull = jax.vjp(jaxops.sum_stacked, x)
     np.testing.assert_allclose(np.asarray(total), x[0] + x[1] + x[2], rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(pull(x[0])[0], np.stack([x[0]] * 3))
+
+
+def test_long_rows_in_shard_map():
+    """Where types tell along which axes of the mesh values vary."""
+    mesh = jax.make_mesh((1,), ("devices",), axis_types=(AxisType.Auto,))
+    x = np.random.default_rng(0).normal(size=(3, 1, 2**15)).astype(np.float32)
+    over_devices = {"mesh": mesh, "in_specs": P(None, "devices"), "check_vma": True}
+    total = jax.shard_map(jaxops.sum_stacked, out_specs=P("devices"), **over_devices)(x)
+    np.testing.assert_allclose(np.asarray(total), x[0] + x[1] + x[2], rtol=1e-5, atol=1e-5)
+    gradient = jax.grad(lambda x: jnp.sum(jaxops.sum_stacked(x) * x[0]))
+    found = jax.shard_map(gradient, out_specs=P(None, "devices"), **over_devices)(x)
+    expected = jax.grad(lambda x: jnp.sum(jnp.sum(x, 0) * x[0]))(x)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_sum_stacked_of_nothing():
