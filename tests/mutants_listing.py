@@ -3,12 +3,13 @@
 MUTANTS = {
     "_ops/edit_distance": [
         ("map(max, one", "map(min, one", "test_edit_distance.py -k shapes"),
-        ("np.count_nonzero(longest)]", "np.count_nonzero(others.lengths)]",
+        ("np.union1d(*numbers)", "np.unique(numbers[1])",
          "test_edit_distance.py -k dtype"),
-        ("        if normalize:", "        if True:", "test_ops.py -k 'values_eager and edit'"),
-        ("np.cumsum(lengths) - lengths", "np.cumsum(lengths)", "test_edit_distance.py -k many"),
+        ("if normalize else distances", "if True else distances",
+         "test_ops.py -k 'values_eager and edit'"),
+        ('("left", "right")', '("left", "left")', "test_edit_distance.py -k many"),
         ("        start += count", "        start += count + 1", "test_edit_distance.py -k many"),
-        ("np.argsort(-sequences.lengths[some]", "np.argsort(sequences.lengths[some]",
+        ("np.argsort(-hypotheses.lengths[pairs]", "np.argsort(hypotheses.lengths[pairs]",
          "test_edit_distance.py -k many"),
         ("v.encode() if isinstance", "v if isinstance", "test_edit_distance.py -k text"),
         ("(places < 0) | (places", "(places", "test_refusals.py -k edit_distance"),

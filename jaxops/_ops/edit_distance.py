@@ -75,14 +75,15 @@ def edit_distance(
                 f"received {one.values.dtype} and {other.values.dtype}"
             )
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
-        sequences = _sequences(one, shape, op, "hypothesis")
-        others = _sequences(other, shape, op, "truth")
-        distances = _distances(sequences, others).astype(np.float32)
-        if normalize:
-            # Two empty sequences have the distance 0.
-            with np.errstate(divide="ignore"):
-                np.divide(distances, others.lengths, out=distances, where=distances > 0)
-        return jnp.asarray(distances.reshape(shape))
+        numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")
+        pairs = np.union1d(*numbers)  # of the others both are empty, with the distance 0
+        hypotheses = _sequences(one.values, numbers[0], pairs)
+        truths = _sequences(other.values, numbers[1], pairs)
+        result = np.zeros(math.prod(shape), np.float32)
+        with np.errstate(divide="ignore"):
+            distances = _distances(hypotheses, truths).astype(np.float32)
+            result[pairs] = distances / truths.lengths if normalize else distances
+        return jnp.asarray(result.reshape(shape))
 
 
 def _known_parts(x: Any, op: str, arg: str) -> Parts:
@@ -100,59 +101,63 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
     return parts._replace(indices=np.asarray(indices), values=values)
 
 
+def _numbers(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> np.ndarray:
+    """For each value the number of its sequence, in the flat result."""
+    if not parts.count:
+        return np.zeros(0, np.int64)
+    places = parts.indices[:, :-1]
+    outside = ((places < 0) | (places >= shape)).any(1)
+    if outside.any():
+        n = int(outside.argmax())
+        raise ValueError(
+            f"{op}: {arg}.indices must lie in the shape of the result, {shape}, but for the last "
+            f"dimension; received {parts.indices[n].tolist()} at indices[{n}]"
+        )
+    return np.asarray(np.ravel_multi_index(tuple(places.T), shape))
+
+
 class _Sequences(NamedTuple):
-    """`values[starts[n] : starts[n] + lengths[n]]` for each element `n` of the flat result."""
+    """`values[starts[n] : starts[n] + lengths[n]]` for each pair `n`."""
 
     values: np.ndarray
     starts: np.ndarray
     lengths: np.ndarray
 
-    def table(self, which: np.ndarray, length: int) -> np.ndarray:
-        """Array `[length, len(which)]` of sequences; unspecified where they are shorter."""
+    def table(self, pairs: np.ndarray, length: int) -> np.ndarray:
+        """Array `[length, len(pairs)]` of sequences; unspecified where they are shorter."""
         if not length:  # there may be no values to take
-            return np.empty((0, len(which)), self.values.dtype)
-        return self.values.take(self.starts[which] + np.arange(length)[:, None], mode="clip")
+            return np.empty((0, len(pairs)), self.values.dtype)
+        return self.values.take(self.starts[pairs] + np.arange(length)[:, None], mode="clip")
 
 
-def _sequences(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> _Sequences:
-    total, values, numbers = math.prod(shape), parts.values[:0], np.zeros(0, np.int64)
-    if parts.count:
-        places = parts.indices[:, :-1]
-        outside = ((places < 0) | (places >= shape)).any(1)
-        if outside.any():
-            n = int(outside.argmax())
-            raise ValueError(
-                f"{op}: {arg}.indices must lie in the shape of the result, {shape}, but for the "
-                f"last dimension; received {parts.indices[n].tolist()} at indices[{n}]"
-            )
-        numbers = np.asarray(np.ravel_multi_index(tuple(places.T), shape))
-        order = np.argsort(numbers, kind="stable")
-        values, numbers = parts.values[order], numbers[order]
-    lengths = np.bincount(numbers, minlength=total)
-    return _Sequences(values, np.cumsum(lengths) - lengths, lengths)
+def _sequences(values: np.ndarray, numbers: np.ndarray, pairs: np.ndarray) -> _Sequences:
+    order = np.argsort(numbers, kind="stable")
+    starts, ends = (np.searchsorted(numbers, pairs, side, order) for side in ("left", "right"))
+    return _Sequences(values[order], starts, ends - starts)
 
 
-def _distances(sequences: _Sequences, others: _Sequences) -> np.ndarray:
-    """All distances, of many pairs at a time: NumPy's calls cost more than a pair's elements."""
-    longest = np.maximum(sequences.lengths, others.lengths)
-    distances, start = np.zeros(longest.shape, np.int64), 0
-    pairs = np.argsort(-longest, kind="stable")[: np.count_nonzero(longest)]
-    while start < len(pairs):  # neighbours have about the same lengths
-        count = max(1, _ELEMENTS // int(longest[pairs[start]] + 1))
-        some = pairs[start : start + count]
-        some = some[np.argsort(-sequences.lengths[some], kind="stable")]
-        distances[some] = _distances_of(sequences, others, some)
+def _distances(hypotheses: _Sequences, truths: _Sequences) -> np.ndarray:
+    """Of many pairs at a time: a call of NumPy costs more than the elements of one pair."""
+    longest = np.maximum(hypotheses.lengths, truths.lengths)
+    distances, start = np.empty(longest.shape, np.int64), 0
+    order = np.argsort(-longest, kind="stable")
+    while start < len(order):  # neighbours have about the same lengths
+        count = max(1, _ELEMENTS // int(longest[order[start]] + 1))
+        pairs = order[start : start + count]
+        pairs = pairs[np.argsort(-hypotheses.lengths[pairs], kind="stable")]
+        distances[pairs] = _distances_of(hypotheses, truths, pairs)
         start += count
     return distances
 
 
-def _distances_of(sequences: _Sequences, others: _Sequences, pairs: np.ndarray) -> np.ndarray:
+def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray) -> np.ndarray:
     """By rows of tables whose element `[i, j]` is the distance of `x[:i]` and `y[:j]`.
 
-    A pair is a column of `row`. The longer `x` come first, so that those left over are a slice.
+    A pair is a column of `row`. The pairs with the longer `x` come first, so that those whose `x`
+    is not at its end are a slice.
     """
-    lengths, ends = sequences.lengths[pairs], others.lengths[pairs]
-    x, y = sequences.table(pairs, int(lengths.max())), others.table(pairs, int(ends.max()))
+    lengths, ends = hypotheses.lengths[pairs], truths.lengths[pairs]
+    x, y = hypotheses.table(pairs, int(lengths.max())), truths.table(pairs, int(ends.max()))
     places = np.arange(len(y) + 1, dtype=np.int32)[:, None]
     row = np.tile(places, len(pairs))
     for n in range(len(x)):
