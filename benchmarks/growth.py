@@ -127,7 +127,7 @@ def only_with(row: Row, names: Sequence[str]) -> Row:
     return row._replace(**left_out)
 
 
-def pullback(row: Row) -> Row:
+def gradient_row(row: Row) -> Row:
     """The row of the gradient, of jaxops and jnp: cotangents, and the arguments of the row.
 
     Cotangents are arguments, as XLA would compute with constants while it compiles.
@@ -135,28 +135,13 @@ def pullback(row: Row) -> Row:
 
     def with_cotangents(size):
         arguments = row.arguments(size)
-        bound, arrays = work.bind(row.jaxops, work.convert(arguments, work.to_jax))
-        results = jax.tree.leaves(jax.eval_shape(bound, *arrays))
-        return [np.full(x.shape, 0.5, x.dtype) for x in results], *arguments
-
-    def pulled_back(function):
-        def pull(cotangents, *arguments):
-            def of_data(*data):
-                merged = list(arguments)
-                for place, value in zip(row.differentiated, data, strict=True):
-                    merged[place] = value
-                return jax.tree.leaves(function(*merged))
-
-            data = [arguments[place] for place in row.differentiated]
-            return jax.vjp(of_data, *data)[1](cotangents)
-
-        return pull
+        return work.cotangents_of(row, work.convert(arguments, work.to_jax)), *arguments
 
     found = row._replace(
         what=f"gradient, {row.what}",
         arguments=with_cotangents,
-        jaxops=pulled_back(row.jaxops),
-        jnp=pulled_back(row.jnp),
+        jaxops=work.pullback(row, row.jaxops),
+        jnp=work.pullback(row, row.jnp),
         comparable=jax.tree.leaves,
     )
     return only_with(found, ("jnp",))
@@ -189,7 +174,7 @@ def finite(answer: Any) -> list[np.ndarray]:
 
 def timed(row: Row, size, seconds: float, rounds: int | None) -> dict[str, float]:
     """Median seconds of each contender, whose answers were compared."""
-    calls = work.library_calls(row, row.arguments(size), row.eager, tiny=False)
+    calls = work.contender_calls(row, row.arguments(size), row.eager, tiny=False)
     answers = {name: finite(row.comparable(call())) for name, call in calls.items()}
     timing.check_answers(row.name, answers)
     return {
@@ -337,7 +322,7 @@ def chosen_rows(
     of_gradients = [row for row in suite.ROWS if suite.in_group(row, "gradients") and row.jnp]
     found = [
         *(("time", run_row, (row, largest)) for row in growth_rows.ROWS),
-        *(("gradients", run_row, (pullback(row), largest)) for row in of_gradients),
+        *(("gradients", run_row, (gradient_row(row), largest)) for row in of_gradients),
         *(
             ("compile", run_program, (program, gradient))
             for program in growth_programs.PROGRAMS

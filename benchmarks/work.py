@@ -115,7 +115,7 @@ def torch_call(function: Callable[..., Any], arguments: tuple[Any, ...]):
     return call
 
 
-def library_calls(row: Row, numpy_arguments: tuple[Any, ...], eager: bool, tiny: bool) -> dict:
+def contender_calls(row: Row, numpy_arguments: tuple[Any, ...], eager: bool, tiny: bool) -> dict:
     arguments = convert(numpy_arguments, to_jax)
     calls = {}
     for name, function in contenders(row).items():
@@ -148,7 +148,7 @@ def compared(row: Row, calls: Calls) -> dict[str, Any]:
 
 def throughput(row: Row, size=full) -> Work:
     arguments = row.arguments(size)
-    calls = library_calls(row, arguments, row.eager, tiny=False)
+    calls = contender_calls(row, arguments, row.eager, tiny=False)
     same = () if row.eager else same_programs(contenders(row), convert(arguments, to_jax))
     return Work(calls, compared(row, calls), same=same)
 
@@ -156,7 +156,7 @@ def throughput(row: Row, size=full) -> Work:
 def tiny(row: Row, size=full) -> Work:
     """One small eager call; `size` is that of no tiny row."""
     del size
-    calls = library_calls(row, row.arguments(small), eager=True, tiny=True)
+    calls = contender_calls(row, row.arguments(small), eager=True, tiny=True)
     return Work(calls, compared(row, calls))
 
 
@@ -197,30 +197,35 @@ def compile_times(row: Row, size=full) -> Work:
     return Work(calls, answers, before=jax.clear_caches)
 
 
+def pullback(row: Row, function: Any) -> Callable[..., Any]:
+    """A function of cotangents and the row's arguments: cotangents of those differentiated."""
+
+    def pull(cotangents, *arguments):
+        def of_data(*data):
+            merged = list(arguments)
+            for place, value in zip(row.differentiated, data, strict=True):
+                merged[place] = value
+            return jax.tree.leaves(function(*merged))
+
+        data = [arguments[place] for place in row.differentiated]
+        return jax.vjp(of_data, *data)[1](cotangents)
+
+    return pull
+
+
+def cotangents_of(row: Row, arguments: tuple[Any, ...]) -> list[np.ndarray]:
+    bound, arrays = bind(row.jaxops, arguments)
+    results = jax.tree.leaves(jax.eval_shape(bound, *arrays))
+    return [np.full(x.shape, 0.5, x.dtype) for x in results]
+
+
 def gradients(row: Row, size=full) -> Work:
     """The cotangent of the result, pulled back to the differentiated arguments."""
     numpy_arguments = row.arguments(size)
     arguments = convert(numpy_arguments, to_jax)
     functions = contenders(row)
-    bound, arrays = bind(row.jaxops, arguments)
-    shapes = jax.eval_shape(bound, *arrays)
-    cotangents = [np.full(leaf.shape, 0.5, leaf.dtype) for leaf in jax.tree.leaves(shapes)]
-    chosen = row.differentiated
-
-    def pulled_back(function):
-        def pull(cotangents, *arguments):
-            def of_data(*data):
-                merged = list(arguments)
-                for place, value in zip(chosen, data, strict=True):
-                    merged[place] = value
-                return jax.tree.leaves(function(*merged))
-
-            data = [arguments[place] for place in chosen]
-            return jax.vjp(of_data, *data)[1](cotangents)
-
-        return pull
-
-    pulls = {name: pulled_back(functions[name]) for name in ("jaxops", "jnp")}
+    cotangents = cotangents_of(row, arguments)
+    pulls = {name: pullback(row, functions[name]) for name in ("jaxops", "jnp")}
     inputs = [*map(jnp.asarray, cotangents)], *arguments
     calls = {name: jax_call(pull, inputs) for name, pull in pulls.items()}
     if "tensorflow" in functions:

@@ -141,7 +141,7 @@ def test_temporaries_grow(without_tensorflow):
 
 @pytest.mark.slow
 def test_gradient_of_a_row(without_tensorflow):
-    result = growth.run_row(growth.pullback(GATHER), largest=1 / 64, rounds=3)
+    result = growth.run_row(growth.gradient_row(GATHER), largest=1 / 64, rounds=3)
     assert result["what"].startswith("gradient, ")
     assert set(result["microseconds"]) == {"jaxops", "jnp"}
 
@@ -161,7 +161,7 @@ def test_wrong_answer_is_refused(without_tensorflow):
     with pytest.raises(timing.WrongAnswer):
         growth.run_row(wrong, largest=1 / 64, rounds=3)
     with pytest.raises(timing.WrongAnswer):
-        growth.run_row(growth.pullback(wrong), largest=1 / 64, rounds=3)
+        growth.run_row(growth.gradient_row(wrong), largest=1 / 64, rounds=3)
     wrong_program = CONCAT._replace(jaxops=lambda count: lambda xs: jax.numpy.stack(xs))
     with pytest.raises(timing.WrongAnswer):
         growth.run_program(wrong_program, False, rounds=2, counts=(2, 4))
