@@ -200,7 +200,7 @@ def _matrix_diag_part(input, *, op, k, align, padding_value=None):
     band = _band_of(input, k, align, op)
     if 0 in band.shape:
         return jnp.zeros((*input.shape[:-2], *band.shape), input.dtype)
-    if len(band.shape) == 1:  # no other diagonal is longer
+    if len(band.shape) == 1:  # one alone is the longest, and is not padded
         place = _iota(band.shape, 0)
         rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
         return input.at[..., rows, columns].get(mode="promise_in_bounds")

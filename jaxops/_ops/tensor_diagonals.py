@@ -13,8 +13,8 @@ from jaxops._indexing import explicit_axes
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
 
-# Of the places on a diagonal, for XLA.
-_IN_TURN: Any = {
+# What XLA need not find out of the places on a diagonal.
+_PLACES_ARE: Any = {
     "unique_indices": True,
     "indices_are_sorted": True,
     "mode": "promise_in_bounds",
@@ -65,7 +65,7 @@ def _put_in_zeros(diagonal):
     size = diagonal.shape[0]
     places = jnp.arange(size)
     zeros = jnp.zeros((size, size), diagonal.dtype)
-    return zeros.at[places, places].set(diagonal, **_IN_TURN)
+    return zeros.at[places, places].set(diagonal, **_PLACES_ARE)
 
 
 def _padded(diagonal):
@@ -118,9 +118,9 @@ def _tensor_diag_part(input, *, op):
 
 
 def _taken(matrix):
-    """The gradient is written into zeros."""
+    """By its places, so that the transpose writes the cotangent into zeros."""
     places = jnp.arange(matrix.shape[0])
-    return matrix.at[places, places].get(**_IN_TURN)
+    return matrix.at[places, places].get(**_PLACES_ARE)
 
 
 def _cut_off(matrix):

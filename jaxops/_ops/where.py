@@ -262,7 +262,7 @@ def _exact(op, condition, dtype, return_size) -> Any:
 
 
 def _positions_of_true(known: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """`np.argwhere`, by divisions of numbers no wider than needed: it takes 8 times as long."""
+    """As of `np.argwhere`, which takes 8 times as long as these divisions in narrow integers."""
     numbers = np.flatnonzero(known)
     if max(known.size, *known.shape) <= np.iinfo(np.int32).max:
         numbers = numbers.astype(np.int32)
