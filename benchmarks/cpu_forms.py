@@ -169,6 +169,7 @@ ROWS = [
 @contextlib.contextmanager
 def without(row: Row) -> Iterator[None]:
     """Within: no traced program has the form of that row. Some program must have asked for it."""
+    _forms.load()
     all_forms = dict(_forms._forms)
     asked = []
 

@@ -55,6 +55,8 @@ class OutOfBoundsError(IndexError):
         name: the argument `name` of the call, or None.
     """
 
+    __module__ = "jaxops"  # where users find it; tracebacks print it
+
     def __init__(
         self,
         message: str,
@@ -152,6 +154,8 @@ class typed_errors:
         ...     print(error.name, error.position, error.index, error.bound)
         embedding (1,) 7 4
     """
+
+    __module__ = "jaxops"  # where users find it; tracebacks print it
 
     def __init__(self, debugger: bool = False):
         if not isinstance(debugger, bool):

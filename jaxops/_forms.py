@@ -8,6 +8,7 @@ only the reference is computed then.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from jaxops._primitives import linear_primitive, map_over, varying_alike
 
 
 class _Form(NamedTuple):
+    platform: str
     is_for: Callable[..., bool]
     primitive: Primitive
 
@@ -27,8 +29,16 @@ _forms: dict[Callable, list[_Form]] = {}  # by reference
 _references: dict[Primitive, Callable] = {}
 
 
+@functools.cache
+def load() -> None:
+    """Imports the modules that register forms; at the first `call`, as few programs need none."""
+    for room in ("jaxops._cpu", "jaxops._cuda"):
+        importlib.import_module(room)
+
+
 def call(reference: Callable, *operands, **static) -> Any:
     """`reference(*operands, **static)`, by the first of its forms that is for these operands."""
+    load()
     for form in _forms.get(reference, ()):
         if form.is_for(*operands, **static):
             return form.primitive.bind(*varying_alike(*operands), **static)
@@ -37,6 +47,7 @@ def call(reference: Callable, *operands, **static) -> Any:
 
 def switch_off() -> None:
     """From now on `call` computes references only, and every value stays: tests hold to this."""
+    load()
     _forms.clear()
 
 
@@ -97,7 +108,9 @@ def register(
         return lower(form if is_one and not is_apart else elsewhere)(ctx, *operands, **static)
 
     mlir.register_lowering(primitive, lower_form, platform=platform)
-    _forms.setdefault(reference, []).append(_Form(is_for, primitive))
+    forms = _forms.setdefault(reference, [])
+    forms.append(_Form(platform, is_for, primitive))
+    forms.sort(key=lambda form: form.platform)  # "cpu" first, whichever room is imported first
     _references[primitive] = reference
     return primitive
 

@@ -8,6 +8,7 @@ feature. `tests/project/test_jax_internals.py` takes the names away one by one.
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import functools
 import importlib
@@ -92,10 +93,10 @@ def is_concrete(x: object) -> bool:
 # Without this name each state is a new object, and none is that of eager execution.
 _trace_state = _of_core("get_opaque_trace_state") or object
 
-# The trace state of plain eager execution. `ensure_compile_time_eval` makes it right even when
-# this module is first imported inside a function that is being traced.
-with jax.ensure_compile_time_eval():
-    _EAGER_STATE = _trace_state()
+# The trace state of plain eager execution, in which every thread starts. This one may be tracing
+# the function that first used jaxops.
+with concurrent.futures.ThreadPoolExecutor(max_workers=1) as _thread:
+    _EAGER_STATE = _thread.submit(_trace_state).result()
 
 
 def is_eager() -> bool:

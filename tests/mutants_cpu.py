@@ -75,6 +75,11 @@ MUTANTS = {
             "test_narrow_scatter.py -k only_programs",
         ),
         (
+            "forms.sort(key=lambda form: form.platform)",
+            "forms.sort(key=lambda form: form.platform, reverse=True)",
+            "test_forms.py -k gather",
+        ),
+        (
             "return _references.get(primitive)",
             "return None",
             "test_column_sums.py -k sparse_gradient",

@@ -1,6 +1,7 @@
 """Forms that programs for the CPU compute faster. Without this room every value stays.
 
-Each module registers its forms with `_forms.py`, so nothing imports this room but `jaxops` itself.
+Each module registers its forms with `_forms.py`, which imports this room at the first call that
+may take one.
 """
 
 from jaxops._cpu import column_sums as column_sums

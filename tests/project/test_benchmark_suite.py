@@ -22,6 +22,7 @@ from jaxops import _forms
 from jaxops.typing import Mode
 
 FUNCTIONS = {name for name, record in RECORDS.items() if record.section}
+_forms.load()
 FORMS = {primitive.name for primitive in _forms._references}
 # They touch no elements.
 OF_SHAPES = {"rank", "shape", "shape_n", "size", "strided_slice_spec"}

@@ -1,11 +1,14 @@
 """`import jaxops` loads little beside JAX; what is loaded later works as if it had been there."""
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import jaxops
 
 ROOT = Path(__file__).parents[2]
 # What few programs need, and takes longer to import than all of jaxops.
@@ -15,9 +18,10 @@ FOR_FEW = (
     "jax.experimental.checkify",
     "jax.experimental.pallas",
     "jax.extend",
-    "jaxops._ops.embeddings",
-    "jaxops._ops.ragged",
-    "jaxops._ops.string_to_number",
+    "jaxops._cpu",
+    "jaxops._cuda",
+    "jaxops._indexing",
+    "jaxops._ops",
     "jaxops._sparse",
     "jaxops.compat",
     "jaxops.testing",
@@ -51,12 +55,37 @@ def of_few(modules: list[str]) -> set[str]:
 
 def test_what_few_programs_need_is_not_loaded():
     modules = loaded_beyond_jax("import jaxops")
-    assert "jaxops._ops.gather" in modules
+    assert "jaxops" in modules
     assert not of_few(modules)
 
 
+def test_a_function_loads_no_other():
+    modules = loaded_beyond_jax("import jaxops\njaxops.gather")
+    assert [name for name in modules if name.startswith("jaxops._ops.")] == ["jaxops._ops.gather"]
+    assert of_few(modules) == {"jaxops._indexing", "jaxops._ops"}
+
+
+def test_the_first_call_loads_the_forms():
+    modules = loaded_beyond_jax(
+        "import jaxops, numpy\njaxops.gather(numpy.ones(3), numpy.ones(2, int))"
+    )
+    assert of_few(modules) >= {"jaxops._cpu", "jaxops._cuda"}
+
+
+def test_names_are_where_the_table_says():
+    """Type checkers read the imports, `__getattr__` reads the table."""
+    tree = ast.parse((ROOT / "jaxops" / "__init__.py").read_text())
+    imports = [x for x in ast.walk(tree) if isinstance(x, ast.ImportFrom) and x.module != "typing"]
+    by_imports = {alias.name: x.module for x in imports for alias in x.names}
+    by_table = {name: f"jaxops.{module}" for name, module in jaxops._HOMES.items()}
+    assert by_imports == by_table | dict.fromkeys(jaxops._MODULES, "jaxops")
+    assert {*jaxops.__all__} == {*jaxops._HOMES} - {"range", "slice"}
+    for name in dir(jaxops):
+        assert getattr(jaxops, name) is not None
+
+
 def test_it_is_loaded_at_its_first_use():
-    uses = "import jaxops\njaxops.IndexedSlices, jaxops.compat.v0, jaxops.RaggedTensor"
+    uses = "import jaxops\njaxops.IndexedSlices, jaxops.compat.v0, jaxops.gather([0.0], 0)"
     modules = loaded_beyond_jax(f"{uses}, jaxops.nn, jaxops.testing, jaxops.strings")
     assert of_few(modules) >= {few for few in FOR_FEW if few.startswith("jaxops")}
 
@@ -83,6 +112,30 @@ assert all(x is getattr(jaxops, name) for name, x in found)
 print("as ever")
 """
     assert run(code) == "as ever\n"
+
+
+@pytest.mark.parametrize("by", ["jit", "grad", "vmap"])
+def test_import_while_tracing(by):
+    code = f"""
+import jax, jax.numpy as jnp
+
+def loss(x):
+    import jaxops
+
+    return jnp.sum(jaxops.gather(x, jnp.zeros_like(x, int)) ** 2)
+
+x = jnp.ones(3)
+print(jax.{by}(loss)(x if "{by}" != "vmap" else x[None]))
+
+import jaxops
+from jaxops import _jax_internals
+
+assert _jax_internals.is_eager() and not jax.jit(_jax_internals.is_eager)()
+print(jaxops.gather(x, jnp.array([2])), jax.jit(jaxops.gather)(x, jnp.array([1])))
+jaxops.gather(x, jnp.array([9]))
+"""
+    with pytest.raises(AssertionError, match=r"indices\[0\] = 9 is not in \[0, 3\)"):
+        run(code)
 
 
 def test_first_use_while_tracing():
