@@ -140,9 +140,14 @@ MUTANTS = {
     ],
     "_cpu/put_in_turn": [
         (
-            "for at, rows in zip(places, lists, strict=True):",
-            "for at, rows in zip(places[::-1], lists[::-1], strict=True):",
-            "test_ops.py -k 'values_eager and dynamic_stitch'",
+            "pairs = zip(places, lists, strict=True)",
+            "pairs = zip(places[::-1], lists[::-1], strict=True)",
+            "test_put_in_turn.py -k small_lists",
+        ),
+        (
+            "key=lambda pair: pair[1].nbytes < _SMALL",
+            "key=lambda pair: True",
+            "test_put_in_turn.py -k small_lists",
         ),
     ],
     "_cpu/narrow_scatter": [

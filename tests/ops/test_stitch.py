@@ -52,7 +52,7 @@ def test_size_beyond_and_below():
 LISTS = [np.arange(n, n + 2, dtype=np.int32) for n in range(20)]  # each overlaps the next one
 
 
-def test_many_lists_are_checked_together_and_not_joined():
+def test_many_lists_are_checked_together():
     data = [jnp.full((2, 3), float(n)) for n in range(20)]
     stitch = jax.jit(lambda indices: jaxops.dynamic_stitch(indices, data, size=21))
     expected = np.minimum(np.arange(21), 19)  # of two rows the later list's stays

@@ -11,6 +11,7 @@ import pytest
 import jaxops
 
 ROOT = Path(__file__).parents[2]
+a_process = pytest.mark.slow  # which imports JAX
 # What few programs need, and takes longer to import than all of jaxops.
 FOR_FEW = (
     "jax._src.checkify",
@@ -29,8 +30,6 @@ FOR_FEW = (
     "pdb",
     "unittest",
 )
-
-pytestmark = pytest.mark.slow  # processes, each of which imports JAX
 
 
 def run(code: str) -> str:
@@ -53,18 +52,21 @@ def of_few(modules: list[str]) -> set[str]:
     return {few for few in FOR_FEW if any(f"{name}.".startswith(f"{few}.") for name in modules)}
 
 
+@a_process
 def test_what_few_programs_need_is_not_loaded():
     modules = loaded_beyond_jax("import jaxops")
     assert "jaxops" in modules
     assert not of_few(modules)
 
 
+@a_process
 def test_a_function_loads_no_other():
     modules = loaded_beyond_jax("import jaxops\njaxops.gather")
     assert [name for name in modules if name.startswith("jaxops._ops.")] == ["jaxops._ops.gather"]
     assert of_few(modules) == {"jaxops._indexing", "jaxops._ops"}
 
 
+@a_process
 def test_the_first_call_loads_the_forms():
     modules = loaded_beyond_jax(
         "import jaxops, numpy\njaxops.gather(numpy.ones(3), numpy.ones(2, int))"
@@ -80,16 +82,19 @@ def test_names_are_where_the_table_says():
     by_table = {name: f"jaxops.{module}" for name, module in jaxops._HOMES.items()}
     assert by_imports == by_table | dict.fromkeys(jaxops._MODULES, "jaxops")
     assert {*jaxops.__all__} == {*jaxops._HOMES} - {"range", "slice"}
+    assert {*dir(jaxops)} == {*jaxops._HOMES, *jaxops._MODULES, "__version__"}
     for name in dir(jaxops):
         assert getattr(jaxops, name) is not None
 
 
+@a_process
 def test_it_is_loaded_at_its_first_use():
     uses = "import jaxops\njaxops.IndexedSlices, jaxops.compat.v0, jaxops.gather([0.0], 0)"
     modules = loaded_beyond_jax(f"{uses}, jaxops.nn, jaxops.testing, jaxops.strings")
     assert of_few(modules) >= {few for few in FOR_FEW if few.startswith("jaxops")}
 
 
+@a_process
 def test_first_uses_in_many_threads():
     code = """
 import threading
@@ -114,6 +119,7 @@ print("as ever")
     assert run(code) == "as ever\n"
 
 
+@a_process
 @pytest.mark.parametrize("by", ["jit", "grad", "vmap"])
 def test_import_while_tracing(by):
     code = f"""
@@ -138,6 +144,7 @@ jaxops.gather(x, jnp.array([9]))
         run(code)
 
 
+@a_process
 def test_first_use_while_tracing():
     code = """
 import jax, jax.numpy as jnp
@@ -154,6 +161,7 @@ print(jax.jit(jax.vmap(norm))(jnp.ones((2, 4, 3))))
     assert run(code) == "[6.464102 6.464102]\n"
 
 
+@a_process
 def test_checkify_imported_after_the_program_was_traced():
     code = """
 import sys
