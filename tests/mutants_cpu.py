@@ -145,9 +145,14 @@ MUTANTS = {
             "test_put_in_turn.py -k small_lists",
         ),
         (
-            "key=lambda pair: pair[1].nbytes < _SMALL",
-            "key=lambda pair: True",
+            "rows.nbytes < _SMALL",
+            "True",
             "test_put_in_turn.py -k small_lists",
+        ),
+        (
+            "_symbolic.are_known(rows.shape) and ",
+            "",
+            "test_symbolic_shapes.py -k 'loaded and dynamic_stitch'",
         ),
     ],
     "_cpu/narrow_scatter": [

@@ -7,6 +7,7 @@ import itertools
 import jax
 import jax.numpy as jnp
 
+from jaxops import _symbolic
 from jaxops._forms import register
 from jaxops._indexing.row_placement import (
     find_and_gather,
@@ -28,13 +29,17 @@ def _put_in_turn(*arrays, size: int) -> jax.Array:
     lists, fill, places = split_arrays(arrays)
     result = jnp.full((size, *lists[0].shape[1:]), fill)
     pairs = zip(places, lists, strict=True)
-    for is_small, some in itertools.groupby(pairs, key=lambda pair: pair[1].nbytes < _SMALL):
+    for is_small, some in itertools.groupby(pairs, key=lambda pair: _is_small(pair[1])):
         beside = [*some]
         if is_small:
             beside = [[jnp.concatenate(arrays) for arrays in zip(*beside, strict=True)]]
         for at, rows in beside:
             result = result.at[at].set(rows, mode="drop")
     return result
+
+
+def _is_small(rows: jax.Array) -> bool:
+    return _symbolic.are_known(rows.shape) and rows.nbytes < _SMALL
 
 
 register(

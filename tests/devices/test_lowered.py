@@ -35,10 +35,12 @@ def gradients(case, **options):
 
 
 def cases(which):
+    """`make test` takes the first case of each op, for one of the platforms."""
     return [
-        pytest.param(platform, name, marks=() if name in FIRST else pytest.mark.slow)
+        pytest.param(platform, name, marks=() if is_soon else pytest.mark.slow)
         for platform in PLATFORMS
         for name in which
+        for is_soon in [name in FIRST and platform == PLATFORMS[0]]
     ]
 
 

@@ -115,6 +115,7 @@ def test_values_that_do_not_fit(rows):
     np.testing.assert_array_equal(few.row_splits, [0, 1, 3, 4])
 
 
+@pytest.mark.slow  # the program has 2^32 values to count
 def test_more_values_than_int32_counts():
     """Of which the sum is 0 modulo 2^32."""
     total = min(2**32, np.iinfo(jax.dtypes.canonicalize_dtype(np.int64)).max)

@@ -39,7 +39,7 @@ def test_gather_and_put():
     np.testing.assert_array_equal(new, expected)
 
 
-@pytest.mark.parametrize("capacity", [1, 2, None])
+@pytest.mark.parametrize("capacity", [1, pytest.param(2, marks=pytest.mark.slow), None])
 @pytest.mark.parametrize(
     "optimizer",
     [

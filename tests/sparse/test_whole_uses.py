@@ -95,7 +95,13 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "sharded_gather of a cast" else ())
+        for name in REFUSED
+    ],
+)
 def test_refused(name):
     use, words, instead, remedy = REFUSED[name]
     message = rf"table '' must be used by lookups of rows only; received a use by ({words})"
