@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops import _symbolic
+from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import policy
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments
@@ -74,7 +74,15 @@ def roll(
         moves_elements=True,
         axes=axes,
         is_one=is_one,
+        known=None if _jax_internals.is_eager() else _known(shift, op),
     )
+
+
+def _known(shift: Any, op: str) -> tuple[int, ...] | None:
+    """The shifts, if they are not traced; None also for what `run` refuses."""
+    array = arguments.to_numpy(shift, op, "shift")
+    is_known = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
+    return tuple(array.reshape(-1).tolist()) if is_known else None
 
 
 def _refuse_saturated(shift: Any, op: str) -> None:
@@ -90,7 +98,7 @@ def _refuse_saturated(shift: Any, op: str) -> None:
             arguments.to_operand(np.asarray(x), op, "shift")
 
 
-def _roll(input, shift, *, op, axes, is_one):
+def _roll(input, shift, *, op, axes, is_one, known):
     if input.ndim == 0:
         raise ValueError(f"{op}: input must have rank 1 at least; received a scalar")
     dims = [canonical_axis(axis, input.ndim, op) for axis in axes]
@@ -101,9 +109,21 @@ def _roll(input, shift, *, op, axes, is_one):
         )
     if 0 in input.shape:
         return input
+    # Eagerly a program serves all shifts; one that is traced is compiled anew for others anyway.
+    if known is not None and isinstance(shift, Tracer) and _symbolic.are_known(input.shape):
+        for dim, by in zip(dims, known, strict=True):
+            input = _roll_by(input, by, dim)
+        return input
     for dim, by in zip(dims, shift.reshape(-1, 1), strict=True):
         input = _roll_one(input, by, dim, op)
     return input
+
+
+def _roll_by(x: jax.Array, shift: int, axis: int) -> jax.Array:
+    """By slices at known places, whose transpose XLA fuses."""
+    start = -shift % x.shape[axis]
+    ends = lax.slice_in_dim(x, start, None, axis=axis), lax.slice_in_dim(x, 0, start, axis=axis)
+    return lax.concatenate(ends, axis) if start else x
 
 
 def _roll_one(x: jax.Array, shift: jax.Array, axis: int, op: str) -> jax.Array:

@@ -25,6 +25,29 @@ def test_traced_and_mapped_shifts():
     np.testing.assert_array_equal(jax.jit(mapped)(shifts), expected)
 
 
+@pytest.mark.parametrize("shift", [[1, -2, 7], [0, 3, 0], [-4, 0, 5], [2**31 - 1, -(2**31), 1]])
+def test_a_program_knows_shifts_that_are_not_traced(shift):
+    """It has no dynamic slices, nor has its gradient; eagerly a program serves all shifts."""
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    axis = [0, -1, 0]
+
+    def roll(x):
+        return jaxops.roll(x, shift, axis)
+
+    expected = np.roll(x, shift, axis)
+    np.testing.assert_array_equal(jax.jit(roll)(x), expected, strict=True)
+    np.testing.assert_array_equal(roll(x), expected, strict=True)
+
+    def pull_back(x):
+        return jax.vjp(roll, x)[1](x)[0]
+
+    back = np.roll(x, [-by for by in shift], axis)
+    np.testing.assert_array_equal(jax.jit(pull_back)(x), back, strict=True)
+    np.testing.assert_array_equal(pull_back(x), back, strict=True)
+    for function in (roll, pull_back):
+        assert "dynamic" not in str(jax.make_jaxpr(function)(x))
+
+
 def test_what_is_flattened():
     x, y = jaxops.meshgrid([[1.0, 2], [3, 4]], 5)
     assert (x.tolist(), y.tolist()) == ([[1, 2, 3, 4]], [[5, 5, 5, 5]])
