@@ -31,7 +31,7 @@ _references: dict[Primitive, Callable] = {}
 
 @functools.cache
 def load() -> None:
-    """Imports the modules that register forms; at the first `call`, as few programs need none."""
+    """Imports the modules that register forms. `call` does it, so that `import jaxops` need not."""
     for room in ("jaxops._cpu", "jaxops._cuda"):
         importlib.import_module(room)
 

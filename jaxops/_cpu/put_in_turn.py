@@ -22,7 +22,7 @@ _SMALL = 1 << 16
 
 
 def _put_in_turn(*arrays, size: int) -> jax.Array:
-    """`_put` on a CPU, where a scatter puts one row after the other, so that the last one stays.
+    """`find_and_gather` on a CPU, where a scatter puts one row after the other: the last one stays.
 
     One scatter for each large list, as to join large lists would copy them.
     """
@@ -30,10 +30,10 @@ def _put_in_turn(*arrays, size: int) -> jax.Array:
     result = jnp.full((size, *lists[0].shape[1:]), fill)
     pairs = zip(places, lists, strict=True)
     for is_small, some in itertools.groupby(pairs, key=lambda pair: _is_small(pair[1])):
-        beside = [*some]
+        to_put = [*some]
         if is_small:
-            beside = [[jnp.concatenate(arrays) for arrays in zip(*beside, strict=True)]]
-        for at, rows in beside:
+            to_put = [[jnp.concatenate(joined) for joined in zip(*to_put, strict=True)]]
+        for at, rows in to_put:
             result = result.at[at].set(rows, mode="drop")
     return result
 

@@ -12,7 +12,7 @@ from jax.core import Tracer
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import policy
 from jaxops._indexing.specs import ScalarIndex
-from jaxops._run import arguments
+from jaxops._run import arguments, on_host
 from jaxops._run.arguments import (
     ArrayLike,
     Ints,
@@ -80,9 +80,10 @@ def roll(
 
 def _known(shift: Any, op: str) -> tuple[int, ...] | None:
     """The shifts, if they are not traced; None also for what `run` refuses."""
-    array = arguments.to_numpy(shift, op, "shift")
-    is_known = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
-    return tuple(array.reshape(-1).tolist()) if is_known else None
+    array = on_host.concrete(shift, op, "shift")
+    if array is None or array.dtype.kind not in "iu":
+        return None
+    return tuple(array.reshape(-1).tolist())
 
 
 def _refuse_saturated(shift: Any, op: str) -> None:
@@ -109,24 +110,27 @@ def _roll(input, shift, *, op, axes, is_one, known):
         )
     if 0 in input.shape:
         return input
-    # Eagerly a program serves all shifts; one that is traced is compiled anew for others anyway.
+    # In a program that is traced, which is for this shift alone. Where each operation runs by
+    # itself, as under an eager `jax.grad`, slices at other places would compile anew.
     if known is not None and isinstance(shift, Tracer) and _symbolic.are_known(input.shape):
         for dim, by in zip(dims, known, strict=True):
-            input = _roll_by(input, by, dim)
+            input = _roll_by_known(input, by, dim)
         return input
     for dim, by in zip(dims, shift.reshape(-1, 1), strict=True):
-        input = _roll_one(input, by, dim, op)
+        input = _roll_by_traced(input, by, dim, op)
     return input
 
 
-def _roll_by(x: jax.Array, shift: int, axis: int) -> jax.Array:
+def _roll_by_known(x: jax.Array, shift: int, axis: int) -> jax.Array:
     """By slices at known places, whose transpose XLA fuses."""
     start = -shift % x.shape[axis]
+    if start == 0:
+        return x
     ends = lax.slice_in_dim(x, start, None, axis=axis), lax.slice_in_dim(x, 0, start, axis=axis)
-    return lax.concatenate(ends, axis) if start else x
+    return lax.concatenate(ends, axis)
 
 
-def _roll_one(x: jax.Array, shift: jax.Array, axis: int, op: str) -> jax.Array:
+def _roll_by_traced(x: jax.Array, shift: jax.Array, axis: int, op: str) -> jax.Array:
     """Of `x` twice the part that begins `shift` elements before the second one."""
     size = x.shape[axis]
     shift = policy.resolve(ScalarIndex(op, (size,)), shift, "wrap").indices
