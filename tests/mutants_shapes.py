@@ -92,6 +92,17 @@ MUTANTS = {
             "test_shaping.py -k 'document'",
         ),
     ],
+    "_ops/copies": [
+        (
+            "return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many",
+            "return many",
+            "test_copies.py -k many",
+        ),
+        ("_FEW = 32 ", "_FEW = 10**9 ", "test_copies.py -k many"),
+        ("and size > 1]", "]", "test_copies.py -k none"),
+        (">= _LONG)", ">= 0)", "test_copies.py -k short"),
+        ("if d in dims else 1", "if d not in long else 1", "test_copies.py -k 'short'"),
+    ],
     "_ops/joining": [
         (
             "isinstance(value, (np.ndarray, np.generic))",
@@ -101,16 +112,6 @@ MUTANTS = {
         ("        if rank > best_rank:\n", "        if not best:\n", "test_joining.py -k meet"),
         ("sizes.count(-1) > 1 or", "", "test_refusals.py -k num_or_size_splits"),
         ("    order.insert(axis, 0)\n", "    order.insert(0, 0)\n", "test_joining.py -k 'values'"),
-        (
-            "return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many",
-            "return many",
-            "test_ops.py -k 'adjoint and tile'",
-        ),
-        (
-            "few = 32\n",
-            "few = 10**9\n",
-            "test_joining.py -k many_copies",
-        ),
     ],
     "_ops/padding": [
         (
@@ -183,10 +184,11 @@ MUTANTS = {
         ),
     ],
     "_ops/patches": [
+        ("linear(*tangents)", "function(*tangents)", "test_patches.py -k one_loop"),
         (
             "starts = (0, i * rows.rate,",
             "starts = (0, i,",
-            "test_lowered.py -k patches",
+            "test_patches.py -k one_loop",
         ),
         (
             "rate, missing // 2)",

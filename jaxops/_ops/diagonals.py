@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -284,16 +285,41 @@ def _put(matrix, diagonal, band):
     d = column - row
     is_in_band = (d >= band.low) & (d <= band.high)
     if band.low == band.high:  # without a gather, whose transpose would be a scatter
-        before = max(-band.low, 0)
-        after = band.rows - band.length - before
-        ends = [(0, 0, 0)] * (diagonal.ndim - 1) + [(before, after, 0)]
-        values = lax.pad(diagonal, jnp.zeros((), diagonal.dtype), ends)[..., None]
+        values = _spread(band, diagonal)
     else:
         offset, _ = band.offsets(d)
         which = jnp.where(is_in_band, band.high - d, 0)
         place = jnp.where(is_in_band, jnp.minimum(row, column) + offset, 0)
         values = diagonal.at[..., which, place].get(mode="promise_in_bounds")
     return jnp.where(is_in_band, values, matrix)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _spread(band, diagonal):
+    """`diagonal` in its place in matrices. Elsewhere they hold what the caller leaves out.
+
+    The fastest way to spread a diagonal is to repeat each of its elements along its row, but the
+    transpose of that would add up the rows of a cotangent.
+    """
+    column = _pad(diagonal, max(-band.low, 0), band.rows, 0)[..., None]
+    return jnp.broadcast_to(column, (*column.shape[:-1], band.columns))
+
+
+@_spread.defjvp
+def _spread_jvp(band, primals, tangents):
+    """The tangent has 0 off the diagonal. Its transpose is a slice with a stride."""
+    (diagonal,), (tangent,) = primals, tangents
+    first = max(-band.low, 0) * band.columns + max(band.low, 0)
+    elements = _pad(tangent, first, band.rows * band.columns, band.columns)
+    matrix = elements.reshape(*diagonal.shape[:-1], band.rows, band.columns)
+    return _spread(band, diagonal), matrix
+
+
+def _pad(x, before, size, between):
+    """`x` with zeros before, between and after the elements of its last dimension, up to `size`."""
+    after = size - before - x.shape[-1] - between * (x.shape[-1] - 1)
+    ends = [(0, 0, 0)] * (x.ndim - 1) + [(before, after, between)]
+    return lax.pad(x, jnp.zeros((), x.dtype), ends)
 
 
 def _band_of(input, k, align, op) -> _Band:

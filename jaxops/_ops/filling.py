@@ -12,6 +12,7 @@ from jax import lax
 from jax.export import is_symbolic_dim
 from jax.typing import DTypeLike
 
+from jaxops._ops import copies
 from jaxops._ops.casting import static_dtype
 from jaxops._run.arguments import (
     ArrayLike,
@@ -119,7 +120,9 @@ def _broadcast_to(input, *, op, shape):
             f"{op}: shape must be one that input, of shape {input.shape}, broadcasts to; "
             f"received {shape}"
         )
-    return jnp.broadcast_to(input, shape)
+    expanded = [d for d, dim in enumerate(input.shape) if dim != shape[new + d]]
+    dims = [new + d for d, _ in enumerate(input.shape) if d not in expanded]
+    return copies.broadcast_in_dim(lax.squeeze(input, expanded), shape, dims)
 
 
 # The dtypes that numbers of different ones become, as in TensorFlow.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from jaxops._indexing.pieces import are_too_many, concatenate, split_into
+from jaxops._ops import copies
 from jaxops._run.arguments import (
     STATIC_HINT,
     ArrayLike,
@@ -449,12 +448,6 @@ def _tile(input, *, op, multiples):
             f"{op}: multiples must have one component of at least 0 per dimension of input, "
             f"{input.ndim}; received {multiples}"
         )
-    if set(multiples) <= {0, 1} or not jnp.issubdtype(input.dtype, jnp.inexact):
-        return _tile_at_once(multiples, input)
-    return _tile_differentiably(multiples, input)
-
-
-def _tile_at_once(multiples: tuple[int, ...], input: jax.Array) -> jax.Array:
     # Before each dimension that is repeated goes one for the copies; a reshape merges the two.
     shape, dims = [], []
     for dim, multiple in zip(input.shape, multiples, strict=True):
@@ -462,37 +455,5 @@ def _tile_at_once(multiples: tuple[int, ...], input: jax.Array) -> jax.Array:
             shape.append(multiple)
         dims.append(len(shape))
         shape.append(dim)
-    copies = lax.broadcast_in_dim(input, shape, dims)
     sizes = [math.prod(pair) for pair in zip(input.shape, multiples, strict=True)]
-    return lax.reshape(copies, sizes)
-
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _tile_differentiably(multiples, input):
-    """`_tile_at_once` by joining copies, for its transpose: slices of the cotangent are added.
-
-    The transpose of `_tile_at_once` sums over the dimension of the copies. XLA's CPU compiler does
-    that element by element if the copies are large, and takes fifty times as long.
-    """
-    return _tile_at_once(multiples, input)
-
-
-@_tile_differentiably.defjvp
-def _tile_jvp(multiples, primals, tangents):
-    (input,), (tangent,) = primals, tangents
-    # The last dimension first, while there is least to copy.
-    for axis, multiple in reversed([*enumerate(multiples)]):
-        tangent = _join_copies(tangent, multiple, axis)
-    return _tile_differentiably(multiples, input), tangent
-
-
-def _join_copies(x: jax.Array, count: int, axis: int) -> jax.Array:
-    """Joins copies, few arrays at a time, so that programs stay short."""
-    few = 32
-    if count == 1:
-        return x
-    if count <= few:
-        return lax.concatenate([x] * count, axis) if count else lax.slice_in_dim(x, 0, 0, axis=axis)
-    many = _join_copies(_join_copies(x, few, axis), count // few, axis)
-    rest = count % few
-    return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many
+    return lax.reshape(copies.broadcast_in_dim(input, shape, dims), sizes)

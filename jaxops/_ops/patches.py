@@ -194,8 +194,27 @@ def _extract_patches(images, fill_value, *, op, sizes, strides, rates, padding):
 
     if rows.size * cols.size > _MOST_PIXELS:
         return on_cpu(images)
-    elsewhere = functools.partial(_join_pixels, rows=rows, cols=cols)
-    return lax.platform_dependent(images, cpu=on_cpu, default=elsewhere)
+    by_pixel = functools.partial(_join_pixels, rows=rows, cols=cols)
+    by_platform = functools.partial(lax.platform_dependent, cpu=on_cpu, default=by_pixel)
+    overlap = rows.joined > 1 or cols.joined > 1
+    if not overlap or not jnp.issubdtype(images.dtype, jnp.inexact):
+        return by_platform(images)
+    return _differentiated_as(by_platform, by_pixel, images)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _differentiated_as(function, linear, x):
+    """`function(x)`; `linear` is the same function with a transpose that takes less time.
+
+    That of views of an image adds them up in one loop.
+    """
+    del linear
+    return function(x)
+
+
+@_differentiated_as.defjvp
+def _differentiate_as(function, linear, primals, tangents):
+    return _differentiated_as(function, linear, *primals), linear(*tangents)
 
 
 def _windows(op, dim, size, stride, rate, padding) -> _Windows:

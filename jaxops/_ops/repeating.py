@@ -14,6 +14,7 @@ from jaxops._indexing import policy, result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import histogram, take_or_fill
 from jaxops._indexing.specs import RepeatCount
+from jaxops._ops import copies
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, canonical_axis, check_bool, static_int
 from jaxops._run.dispatch import run
@@ -183,8 +184,8 @@ def _evenly(input, *, op, axis, count):
     input, axis = _along_axis(op, input, axis)
     shape = (*input.shape[: axis + 1], count, *input.shape[axis + 1 :])
     dims = [d for d in range(len(shape)) if d != axis + 1]
-    copies = lax.broadcast_in_dim(input, shape, dims)
-    return copies.reshape(on_host.merge_axes(shape, axis, 2))
+    repeated = copies.broadcast_in_dim(input, shape, dims)
+    return repeated.reshape(on_host.merge_axes(shape, axis, 2))
 
 
 def _padded(input, repeats, fill_value, *, op, mode, axis, size, return_size):

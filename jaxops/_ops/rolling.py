@@ -12,6 +12,7 @@ from jax.core import Tracer
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import policy
 from jaxops._indexing.specs import ScalarIndex
+from jaxops._ops import copies
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import (
     ArrayLike,
@@ -194,6 +195,6 @@ def _meshgrid(args, *, op, indexing):
         axes[:2] = axes[:2][::-1]
     shape = [args[axis].size for axis in axes]
     return [
-        lax.broadcast_in_dim(x.reshape(-1), shape, (axis,))
+        copies.broadcast_in_dim(x.reshape(-1), shape, (axis,))
         for x, axis in zip(args, axes, strict=True)
     ]

@@ -153,22 +153,3 @@ def test_an_eager_call_is_one_program():
     jaxops.stack(values)
     with jax.log_compiles(), jax.no_tracing():
         np.testing.assert_array_equal(jaxops.stack(values), np.arange(100))
-
-
-@pytest.mark.parametrize("multiples", [(4, 1), (1, 4), (2, 100)])
-def test_the_gradient_of_tile_adds_slices(multiples):
-    """XLA's CPU compiler takes fifty times as long for a sum over the copies."""
-
-    def tiled(x):
-        return jaxops.tile(x, multiples)
-
-    y, pull_back = jax.vjp(tiled, X)
-    primitives = {eqn.primitive.name for eqn in jax.make_jaxpr(pull_back)(y).jaxpr.eqns}
-    assert primitives == {"split", "add_any"}
-    # The tile itself stays one broadcast, which fuses with what uses it.
-    assert "concatenate" not in str(jax.make_jaxpr(tiled)(X))
-
-
-def test_the_gradient_of_many_copies_is_a_short_program():
-    y, pull_back = jax.vjp(lambda x: jaxops.tile(x, [1, 1000]), X)
-    assert len(jax.make_jaxpr(pull_back)(y).jaxpr.eqns) < 100

@@ -112,6 +112,25 @@ def test_gradient_counts_the_patches_of_a_pixel(sizes, strides):
     np.testing.assert_array_equal(gradient.ravel(), counts)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "strides", "rates"),
+    [((3, 3), (1, 1), (1, 1)), ((3, 3), (2, 2), (1, 1)), ((2, 2), (1, 1), (2, 3))],
+    ids=str,
+)
+def test_the_gradient_adds_pixels_in_one_loop(sizes, strides, rates):
+    """On a CPU too, where patches are joined otherwise. It takes a third of the time."""
+
+    def function(x):
+        return patches(x, sizes, strides, rates)
+
+    x = floats(2, 9, 9, 2)
+    y, pull_back = jax.vjp(function, x)
+    equations = [eqn.primitive.name for eqn in jax.make_jaxpr(pull_back)(y).jaxpr.eqns]
+    assert equations.count("pad") >= sizes[0] * sizes[1] > 1
+    assert not {"cond", "reshape", "transpose"} & set(equations)
+    np.testing.assert_array_equal(jax.jvp(function, [x], [x])[1], y)
+
+
 def _count(name, *arguments):
     jaxpr = jax.make_jaxpr(lambda x: patches(x, *arguments))(jnp.zeros((1, 32, 32, 3))).jaxpr
     return sum(eqn.primitive.name == name for eqn in jaxpr.eqns)

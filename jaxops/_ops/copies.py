@@ -1,0 +1,64 @@
+"""Copies along new dimensions, which are added up fast where gradients are."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxops import _symbolic
+
+# Elements of a copy. XLA's CPU compiler adds copies of so many and more element by element, fifty
+# times as slowly as it adds arrays.
+_LONG = 2**15
+_FEW = 32  # arrays in one concatenation, so that programs stay short
+
+
+def broadcast_in_dim(operand: jax.Array, shape: Sequence, dims: Sequence[int]) -> jax.Array:
+    """`lax.broadcast_in_dim`. In its transpose slices of the cotangent are added, if they are long.
+
+    It broadcasts along all dimensions but `dims`.
+    """
+    long = _long_copies(shape, dims) if _symbolic.are_known(shape) else ()
+    if not long or not jnp.issubdtype(operand.dtype, jnp.inexact):
+        return lax.broadcast_in_dim(operand, shape, dims)
+    return _broadcast((tuple(shape), tuple(dims), long), operand)
+
+
+def _long_copies(shape: Sequence[int], dims: Sequence[int]) -> tuple[int, ...]:
+    """The dimensions along which there are copies, and long ones."""
+    copied = [d for d, size in enumerate(shape) if d not in dims and size > 1]
+    return tuple(d for d in copied if math.prod(shape[d + 1 :]) >= _LONG)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _broadcast(static, operand):
+    shape, dims, _ = static
+    return lax.broadcast_in_dim(operand, shape, dims)
+
+
+@_broadcast.defjvp
+def _broadcast_jvp(static, primals, tangents):
+    (operand,), (tangent,) = primals, tangents
+    shape, dims, long = static
+    ones = [shape[d] if d in dims else 1 for d, _ in enumerate(shape)]
+    tangent = lax.broadcast_in_dim(tangent, ones, dims)
+    # The last dimension first, while there is least to copy.
+    for d in reversed(long):
+        tangent = _join_copies(tangent, shape[d], d)
+    # The others come last, as the transpose then sums over them first: XLA would fuse a sum that
+    # comes after slices with them, into something slow.
+    return _broadcast(static, operand), jnp.broadcast_to(tangent, shape)
+
+
+def _join_copies(x: jax.Array, count: int, axis: int) -> jax.Array:
+    """`count` arrays joined, few at a time."""
+    if count <= _FEW:
+        return lax.concatenate([x] * count, axis)
+    many = _join_copies(_join_copies(x, _FEW, axis), count // _FEW, axis)
+    rest = count % _FEW
+    return lax.concatenate([many, _join_copies(x, rest, axis)], axis) if rest else many
