@@ -162,25 +162,28 @@ def _searchsorted(sorted_sequence, values, *, op, side, out_type):
     last_axis = sequence.ndim - 1
     windows = Windows(axes=(last_axis,), batch_dims=last_axis)
     spec = ScalarIndex(op, limits=(length,))
-    count, last = _symbolic.as_vector([length, length - 1], np.int32)
+    count, last = _symbolic.as_vector([length, length - 1], np.uint32)
 
-    def halve(_, ends):
-        low, high = ends
-        middle = low + (high - low) // 2
+    def halve(step, state):
+        # After as many steps either `most` elements are left or one less: the last bit of the state
+        # is set then. The others are the first element that is left. One array of both is read and
+        # written in half the time of two.
+        most = count >> step.astype(np.uint32)
+        first, left = state >> 1, most - (state & 1)
+        half = left >> 1
+        middle = first + half
         # Of no elements left, where the middle may be the end.
-        at = jnp.minimum(middle, last)[..., None]
+        at = jnp.minimum(middle, last).astype(np.int32)[..., None]
         element = canonical.gather(sequence, at, windows, spec, mode="promise_in_bounds")
         is_before = element < values if side == "left" else ~(values < element)
-        is_open = low < high
-        return (
-            jnp.where(is_open & is_before, middle + 1, low),
-            jnp.where(is_open & ~is_before, middle, high),
-        )
+        is_before &= left > 0
+        first = jnp.where(is_before, middle + 1, first)
+        left = jnp.where(is_before, left - half - 1, half)
+        return (first << 1) | ((most >> 1) - left)
 
-    start = jnp.zeros(values.shape, jnp.int32)
-    end = jnp.broadcast_to(jnp.asarray(count), values.shape)
     steps = length.bit_length() if _symbolic.are_known([length]) else 31
-    return lax.fori_loop(0, steps, halve, (start, end))[0].astype(out_type)
+    state = lax.fori_loop(0, steps, halve, jnp.zeros(values.shape, np.uint32))
+    return (state >> 1).astype(out_type)
 
 
 def _check_rows(op: str, sorted_sequence, values) -> int:
