@@ -52,9 +52,10 @@ def linear_primitive(
         primitive.def_abstract_eval(functools.partial(type_rule, reference))
     tangent_fn = primitive.bind if transpose else reference
     ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
-    ad.primitive_transposes[primitive] = transpose or functools.partial(_transpose, reference)
-    rule = functools.partial(batch, primitive.bind) if batch else functools.partial(_map, reference)
-    batching.primitive_batchers[primitive] = rule
+    transpose_rule = transpose or functools.partial(_transpose, reference)
+    ad.primitive_transposes[primitive] = functools.partial(_transpose_to_types, transpose_rule)
+    batch_rule = batch and functools.partial(batch, primitive.bind)
+    batching.primitive_batchers[primitive] = batch_rule or functools.partial(_map, reference)
     mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=returns_list))
     return primitive
 
@@ -88,6 +89,16 @@ def _jvp(primitive, tangent_fn, num_linear, primals, tangents, **static):
     linear = map(ad.instantiate_zeros, tangents[:count])
     out_dot = tangent_fn(*linear, *primals[count:], **static)
     return primitive.bind(*primals, **static), out_dot
+
+
+def _transpose_to_types(rule, cotangent, *operands, **static):
+    """Under `shard_map` cotangents vary as the operands do, also one that is a constant."""
+    return [
+        _jax_internals.varying_over(bar, _jax_internals.varying_axes(x.aval))
+        if isinstance(bar, jax.Array) and ad.is_undefined_primal(x)
+        else bar
+        for bar, x in zip(rule(cotangent, *operands, **static), operands, strict=True)
+    ]
 
 
 def _transpose(reference, cotangent, *operands, **static):

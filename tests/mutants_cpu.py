@@ -92,6 +92,11 @@ MUTANTS = {
     ],
     "_primitives": [
         (
+            "_jax_internals.varying_over(bar, _jax_internals.varying_axes(x.aval))",
+            "bar",
+            "test_varying.py -k 'dynamic_stitch and derivatives'",
+        ),
+        (
             "linear = map(ad.instantiate_zeros, tangents[:count])",
             "linear = primals[:count]",
             "test_row_copies.py -k test_transformed",

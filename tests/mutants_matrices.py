@@ -36,6 +36,7 @@ MUTANTS = {
         ("numbers[0] > numbers[-1]", "False", "test_refusals.py -k diag"),
     ],
     "_ops/tensor_diagonals": [
+        ("_put_in_zeros if size and ", "_put_in_zeros if ", "test_varying.py -k tensor_diag"),
         ("if diagonal.ndim == 0:", "if False:", "test_refusals.py -k tensor_diag"),
         ("((0, 0), (0, size))", "((0, 0), (0, size - 1))", "test_tensor_diagonals.py"),
         ("zeros.at[places, places]", "zeros.at[places, places[::-1]]",

@@ -303,6 +303,11 @@ MUTANTS = {
     ],
     "_indexing/first_occurrences": [
         (
+            "alike, columns = varying_alike(jnp.zeros_like(positions), x.T)",
+            "alike, columns = jnp.zeros_like(positions), x.T",
+            "test_varying.py -k unique",
+        ),
+        (
             "places = jnp.where(is_new, run, positions + n)",
             "places = run",
             "test_first_occurrences.py -k by_sort",

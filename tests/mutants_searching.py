@@ -116,6 +116,11 @@ MUTANTS = {
             "pass",
             "test_searching.py -k every_length",
         ),
+        (
+            "whole, *_ = varying_alike(jnp.zeros(values.shape, np.uint32), sequence, values)",
+            "whole = jnp.zeros(values.shape, np.uint32)",
+            "test_varying.py -k varies",
+        ),
     ],
     "_run/dispatch": [
         (

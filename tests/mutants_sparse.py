@@ -378,6 +378,11 @@ MUTANTS = {
     ],
     "_sparse/lazy": [
         (
+            "array for array in (x, rows) if",
+            "array for array in (rows,) if",
+            "test_forms.py -k 'shard_map and read_rows'",
+        ),
+        (
             "        return name in row_rules.ELEMENTWISE\n",
             "        return True\n",
             "test_lazy_state.py -k beside_those",

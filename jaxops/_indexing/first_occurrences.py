@@ -19,6 +19,7 @@ import numpy as np
 from jax import lax
 
 from jaxops import _forms, _symbolic
+from jaxops._primitives import varying_alike
 
 
 def first_occurrences(x: jax.Array) -> jax.Array:
@@ -68,7 +69,8 @@ def first_equal_rows(x: jax.Array) -> jax.Array:
         run_starts = lax.cummax(jnp.where(is_new, positions, 0))
         return _put(order, order[run_starts], order), None  # every place is written
 
-    return lax.scan(refine, jnp.zeros_like(positions), x.T)[0]
+    alike, columns = varying_alike(jnp.zeros_like(positions), x.T)
+    return lax.scan(refine, alike, columns)[0]
 
 
 def number_distinct(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:

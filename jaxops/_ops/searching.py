@@ -15,6 +15,7 @@ from jaxops._indexing import canonical, index_dtypes
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.casting import static_dtype
+from jaxops._primitives import varying_alike
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, brief, static_dim
 from jaxops._run.dispatch import run
@@ -182,7 +183,8 @@ def _searchsorted(sorted_sequence, values, *, op, side, out_type):
         return (first << 1) | ((most >> 1) - left)
 
     steps = length.bit_length() if _symbolic.are_known([length]) else 31
-    state = lax.fori_loop(0, steps, halve, jnp.zeros(values.shape, np.uint32))
+    whole, *_ = varying_alike(jnp.zeros(values.shape, np.uint32), sequence, values)
+    state = lax.fori_loop(0, steps, halve, whole)
     return (state >> 1).astype(out_type)
 
 

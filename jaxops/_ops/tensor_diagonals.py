@@ -56,7 +56,7 @@ def _tensor_diag(diagonal, *, op):
     size = math.prod(diagonal.shape)
     # On a CPU zeros are written many at once, where a pad asks of each element what it is. On a
     # GPU the pad is one kernel, and on an explicit mesh JAX knows how devices share it.
-    on_cpu = _put_in_zeros if explicit_axes.mesh_of(diagonal) is None else _padded
+    on_cpu = _put_in_zeros if size and explicit_axes.mesh_of(diagonal) is None else _padded
     matrix = lax.platform_dependent(diagonal.reshape(size), cpu=on_cpu, default=_padded)
     return matrix.reshape(diagonal.shape * 2)
 

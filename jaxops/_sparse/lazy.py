@@ -280,13 +280,13 @@ def _traced(
 
     def like_rows(x: Any, owner: int | None) -> Any:
         """What has the type of those rows of a table or its state that have a gradient."""
+        rows = x if owner is None else slices[owner].values
         dtype = jnp.result_type(x)
-        if owner is None:
-            return jax.ShapeDtypeStruct(np.shape(x), dtype)
-        values = slices[owner].values
-        if _jax_internals.varying_axes(values):  # which belong to the type, under `shard_map`
-            return values.astype(dtype)
-        return jax.ShapeDtypeStruct(values.shape, dtype)
+        arrays = [array for array in (x, rows) if isinstance(array, jax.Array)]
+        varying = frozenset().union(*map(_jax_internals.varying_axes, arrays))
+        if varying:  # which belongs to the type, under `shard_map`
+            return _jax_internals.varying_over(jnp.asarray(rows, dtype), varying)
+        return jax.ShapeDtypeStruct(np.shape(rows), dtype)
 
     values = [g.values for g in slices.values()]
     arrays = map(like_rows, [*values, *inputs], [*slices, *owners])

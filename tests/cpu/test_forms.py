@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import functools
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec as P
 
 import jaxops
 from jaxops import _forms
@@ -92,6 +94,12 @@ if atomic_sums._ADDS_BY_COMPARE_AND_SWAP:
         lambda x: jaxops.gather(x[:, 0], ROWS), TABLE, "gather_for_atomic_sums")  # fmt: skip
 
 
+def assert_same(dtype, result, expected):
+    result, expected = (np.asarray(r).astype(np.float64) for r in (result, expected))
+    tolerance = 2.0**-7 if dtype == jnp.bfloat16 else 1e-6
+    np.testing.assert_allclose(result, expected, tolerance, tolerance)
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_values_stay(name):
     function, x, primitive = CALLS[name]
@@ -100,13 +108,22 @@ def test_values_stay(name):
     with no_forms():
         assert not re.search(rf" = {primitive}\b", str(jax.make_jaxpr(function)(x)))
         expected = jax.jit(function)(x)
+    jax.tree.map(functools.partial(assert_same, x.dtype), results, expected)
 
-    def assert_same(result, expected):
-        result, expected = (np.asarray(r).astype(np.float64) for r in (result, expected))
-        tolerance = 2.0**-7 if x.dtype == jnp.bfloat16 else 1e-6
-        np.testing.assert_allclose(result, expected, tolerance, tolerance)
 
-    jax.tree.map(assert_same, results, expected)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+def test_in_shard_map(name):
+    """Of an array that varies along an axis of the mesh."""
+    function, x, _ = CALLS[name]
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+
+    def on_device(x):
+        return jax.tree.map(lambda y: jnp.asarray(y)[None], function(x[0]))
+
+    mapped = jax.shard_map(on_device, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+    results = jax.tree.map(lambda y: y[0], jax.jit(mapped)(x[None]))
+    jax.tree.map(functools.partial(assert_same, x.dtype), results, jax.jit(function)(x))
 
 
 def test_every_form_is_called():
