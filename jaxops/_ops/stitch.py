@@ -198,7 +198,8 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
 def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:
     dtypes = {x.dtype for x in indices if x.size}
     if len(dtypes) > 1:  # NumPy makes floats of int64 and uint64
-        indices = [arguments.saturate_ints(x) if x.dtype == np.uint64 else x for x in indices]
+        largest = np.iinfo(np.int64).max
+        indices = [np.minimum(x, largest) if x.dtype == np.uint64 else x for x in indices]
     dtype = dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
     return np.concatenate([x.reshape(-1) for x in indices], dtype=dtype, casting="unsafe")
 

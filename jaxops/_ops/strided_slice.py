@@ -255,7 +255,7 @@ def strided_slice(
         op,
         _strided_slice,
         {"input_": input_},
-        {"begin": _stack(op, singles, mode, input_)},
+        {"begin": _stack(op, singles, mode, input_)} if singles else {},
         name=name,
         out_sharding=out_sharding,
         mode=mode,
@@ -372,7 +372,7 @@ def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     return jnp.stack([array.astype(widest) for array in arrays])
 
 
-def _strided_slice(input_, begin, fill_value, *, op, mode, entries, static_singles):
+def _strided_slice(input_, fill_value, *, op, mode, entries, static_singles, begin=None):
     axes, entries = _one_per_dimension(op, entries, input_.shape)
     singles = [e for e in entries if e.kind == "single"]
     spec = ShrunkAxes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Sequence
 from typing import Any, Protocol, SupportsIndex, TypeAlias
@@ -263,6 +264,8 @@ def _join(x: Any, op: str, arg: str) -> jax.Array:
 
 def saturate_ints(values: object) -> np.ndarray:
     """Python ints as int64. Larger ones, out of any bounds, become the ends of int64."""
+    with contextlib.suppress(OverflowError):
+        return np.array(values, np.int64)
     info = np.iinfo(np.int64)
     # `asarray`, as NumPy returns a scalar for an array without dimensions.
     return np.asarray(np.clip(np.array(values, dtype=object), info.min, info.max)).astype(np.int64)
