@@ -348,6 +348,7 @@ SLICES = [
         jnp=lambda x, i: x[i[0]],
         torch=lambda x, i: x[i[0]].clone(),
         groups="throughput bounds",
+        shares_memory=("tensorflow",),
     ),
     Row(
         "strided_slice_spec",
