@@ -386,7 +386,7 @@ def _strided_slice(input_, fill_value, *, op, mode, entries, static_singles, beg
         vector = np.where(vector < 0, vector + np.array(spec.limits, dtype=np.int64), vector)
         if policy.is_known_in_bounds(spec, vector, mode):
             return _static_slice(input_, entries, iter(vector.tolist()))
-    if singles:
+    if begin is not None:
         # Single indices first, which leaves less for the ranges to copy.
         windows = Windows(axes=spec.axes, batch_dims=0)
         vector = _from_the_end(begin, spec, mode)
