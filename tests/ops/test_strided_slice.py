@@ -8,6 +8,7 @@ from long_axes import LENGTHS, as_mode_has_it, indices_of
 from records.record import TABLE
 
 import jaxops
+from jaxops._run import arguments
 from jaxops._indexing import bounds, index_dtypes, policy
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops import strided_slice
@@ -64,3 +65,9 @@ def test_single_indices_count_from_the_end(length, mode, x64):
             assert bool(valid[n]) == (None not in expected), (i, j)
         if None not in expected:
             assert resolved[n] == expected, (i, j)
+
+
+def test_ranges_alone_send_no_indices_to_the_device(monkeypatch):
+    """That takes longer than the rest of an eager call."""
+    monkeypatch.setattr(arguments, "to_indices", None)
+    np.testing.assert_array_equal(jaxops.strided_slice(jnp.arange(4), [1], [3]), [1, 2])
