@@ -8,10 +8,10 @@ from long_axes import LENGTHS, as_mode_has_it, indices_of
 from records.record import TABLE
 
 import jaxops
-from jaxops._run import arguments
 from jaxops._indexing import bounds, index_dtypes, policy
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops import strided_slice
+from jaxops._run import arguments
 
 
 @pytest.mark.parametrize("index", [-1, -100])
