@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ from jaxops._ops.sparse_tensor import Parts, parts_of
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import check_bool, refuse_traced
 
-_ELEMENTS = 1 << 16  # of the tables that are computed at a time: they fit into a cache
+_WORDS = 1 << 10  # of the columns that are computed at a time: what they need fits into a cache
+_MANY = 8  # pairs, of columns of one word, which NumPy computes faster together than Python each
 _HINT = "call it outside jit, vmap and grad, or by jax.pure_callback"
 
 
@@ -74,6 +76,8 @@ def edit_distance(
                 f"{op}: hypothesis and truth must have values of the same dtype; "
                 f"received {one.values.dtype} and {other.values.dtype}"
             )
+        if one.values.dtype == object:
+            one, other = _with_numbers(one, other)
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
         numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")
         pairs = np.union1d(*numbers)  # of the others both are empty, with the distance 0
@@ -101,6 +105,13 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
     return parts._replace(indices=np.asarray(indices), values=values)
 
 
+def _with_numbers(*both: Parts) -> list[Parts]:
+    """With a number for each string, as NumPy compares numbers faster."""
+    number_of: dict[bytes, int] = {}
+    numbers = [[number_of.setdefault(v, len(number_of)) for v in x.values.tolist()] for x in both]
+    return [x._replace(values=np.array(n, np.int32)) for x, n in zip(both, numbers, strict=True)]
+
+
 def _numbers(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> np.ndarray:
     """For each value the number of its sequence, in the flat result."""
     if not parts.count:
@@ -123,11 +134,15 @@ class _Sequences(NamedTuple):
     starts: np.ndarray
     lengths: np.ndarray
 
-    def table(self, pairs: np.ndarray, length: int) -> np.ndarray:
-        """Array `[length, len(pairs)]` of sequences; unspecified where they are shorter."""
-        if not length:  # there may be no values to take
-            return np.empty((0, len(pairs)), self.values.dtype)
-        return self.values.take(self.starts[pairs] + np.arange(length)[:, None], mode="clip")
+    def elements(self, pair: int) -> list[Any]:
+        return self.values[self.starts[pair] :][: self.lengths[pair]].tolist()
+
+    def table(self, pairs: np.ndarray) -> np.ndarray:
+        """Array `[len(pairs), longest]` of sequences; unspecified where they are shorter."""
+        longest = int(self.lengths[pairs].max())
+        if not longest:  # there may be no values to take
+            return np.empty((len(pairs), 0), self.values.dtype)
+        return self.values.take(self.starts[pairs, None] + np.arange(longest), mode="clip")
 
 
 def _sequences(values: np.ndarray, numbers: np.ndarray, pairs: np.ndarray) -> _Sequences:
@@ -137,34 +152,83 @@ def _sequences(values: np.ndarray, numbers: np.ndarray, pairs: np.ndarray) -> _S
 
 
 def _distances(hypotheses: _Sequences, truths: _Sequences) -> np.ndarray:
-    """Of many pairs at a time: a call of NumPy costs more than the elements of one pair."""
+    """Of many pairs at a time where there are many: a call of NumPy costs more than one pair."""
     longest = np.maximum(hypotheses.lengths, truths.lengths)
     distances, start = np.empty(longest.shape, np.int64), 0
     order = np.argsort(-longest, kind="stable")
     while start < len(order):  # neighbours have about the same lengths
-        count = max(1, _ELEMENTS // int(longest[order[start]] + 1))
-        pairs = order[start : start + count]
-        pairs = pairs[np.argsort(-hypotheses.lengths[pairs], kind="stable")]
-        distances[pairs] = _distances_of(hypotheses, truths, pairs)
-        start += count
+        words = int(longest[order[start]]) // 64 + 1
+        pairs = order[start : start + max(1, _WORDS // words)]
+        if len(pairs) < _MANY * words:
+            both = ((hypotheses.elements(n), truths.elements(n)) for n in pairs.tolist())
+            distances[pairs] = [*itertools.starmap(_distance, both)]
+        else:
+            pairs = pairs[np.argsort(-hypotheses.lengths[pairs], kind="stable")]
+            distances[pairs] = _distances_of(hypotheses, truths, pairs)
+        start += len(pairs)
     return distances
 
 
-def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray) -> np.ndarray:
-    """By rows of tables whose element `[i, j]` is the distance of `x[:i]` and `y[:j]`.
+def _next_column(equal, rises, falls, rise, fall, ones, last):
+    """The next column of the table whose element `[i, j]` is the distance of `x[:j]` and `y[:i]`.
 
-    A pair is a column of `row`. The pairs with the longer `x` come first, so that those whose `x`
-    is not at its end are a slice.
+    By the algorithm of Myers (1999), as Hyyro (2003) has it for sequences of more than one word.
+    Neighbours in the table differ by 1 at most, so a column is two words: bit `i` of `rises` is
+    set where element `i + 1` is greater by 1 than element `i`, that of `falls` where it is less.
+
+    Bit `i` of `equal` is set where `y[i]` is the next element of `x`. `rise` and `fall` are 1 where
+    the element above the words is greater by 1, or less, in the next column than in this one; for
+    the words below they are returned after `rises` and `falls` of the next column. `ones` is a word
+    of all the bits, of which `last` is the number of the last.
+    """
+    falls_or_equal = falls | equal
+    equal = equal | fall
+    same = (((equal & rises) + rises & ones) ^ rises) | equal
+    rises_along = falls | (ones ^ (same | rises))
+    falls_along = rises & same
+    below = rises_along >> last, falls_along >> last
+    rises_along = (rises_along << 1 | rise) & ones
+    falls_along = (falls_along << 1 | fall) & ones
+    rises = falls_along | (ones ^ (falls_or_equal | rises_along))
+    return rises, rises_along & falls_or_equal, *below
+
+
+def _distance(x: list[Any], y: list[Any]) -> int:
+    """Of one pair, with a column in one word: an int of Python, with a bit for each element."""
+    places: dict[Any, int] = {}
+    for place, value in enumerate(y):
+        places[value] = places.get(value, 0) | 1 << place
+    ones = (1 << len(y)) - 1
+    rises, falls = ones, 0
+    for value in x:
+        equal = places.get(value, 0)
+        rises, falls, *_ = _next_column(equal, rises, falls, 1, 0, ones, len(y))
+    return len(x) + rises.bit_count() - falls.bit_count()
+
+
+def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray) -> np.ndarray:
+    """Of many pairs, whose columns are words of 64 bits, in arrays `[number of words, pairs]`.
+
+    The pairs with the longer `x` come first, so that those whose `x` is not at its end are a slice.
     """
     lengths, ends = hypotheses.lengths[pairs], truths.lengths[pairs]
-    x, y = hypotheses.table(pairs, int(lengths.max())), truths.table(pairs, int(ends.max()))
-    places = np.arange(len(y) + 1, dtype=np.int32)[:, None]
-    row = np.tile(places, len(pairs))
-    for n in range(len(x)):
+    x, y = hypotheses.table(pairs), truths.table(pairs)
+    words = -(-y.shape[1] // 64)
+    ones = 2**64 - 1
+    rises = np.full((words, len(pairs)), ones, np.uint64)
+    falls = np.zeros_like(rises)
+    equal = np.zeros((len(pairs), 8 * words), np.uint8)
+    for n in range(x.shape[1]):
         left = int(np.count_nonzero(lengths > n))
-        above = row[:, :left]
-        row[1:, :left] = np.minimum(above[1:] + 1, above[:-1] + (y[:, :left] != x[n, :left]))
-        row[0, :left] += 1
-        # An insert takes the element to the left and adds 1.
-        row[:, :left] = np.minimum.accumulate(row[:, :left] - places) + places
-    return row[ends, np.arange(len(pairs))]
+        bits = np.packbits(y[:left] == x[:left, n, None], axis=1, bitorder="little")
+        equal[:left, : bits.shape[1]] = bits
+        rise: Any = 1
+        fall: Any = 0
+        for word, is_equal in enumerate(equal.view("<u8")[:left].T):
+            rises[word, :left], falls[word, :left], rise, fall = _next_column(
+                is_equal, rises[word, :left], falls[word, :left], rise, fall, ones, 63
+            )
+    in_word = np.clip(ends - 64 * np.arange(words)[:, None], 0, 64)
+    of_y = np.uint64(ones) >> (64 - in_word).astype(np.uint64)  # the other bits are of no element
+    counts = (np.bitwise_count(column & of_y).sum(0, dtype=np.int64) for column in (rises, falls))
+    return lengths + next(counts) - next(counts)
