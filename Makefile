@@ -40,9 +40,10 @@ test-without-forms: $(STAMP)
 	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_SOON=1 $(PYTEST) \
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
-# What `make test` leaves out of `make test-all`.
+# What `make test` leaves out of `make test-all`, the slow tests compiled as there.
 test-slow: $(STAMP)
-	$(PYTEST) -m '(slow or optimized) and not large and not stress'
+	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'slow and not optimized and not large and not stress'
+	$(PYTEST) -m 'optimized and not large and not stress'
 
 # Every test but those of the two targets below, with programs as users compile them.
 test-all: $(STAMP)

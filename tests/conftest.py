@@ -37,7 +37,7 @@ def pytest_configure(config):
         # Programs of their own processes import what the tests share.
         paths = [os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-        if os.environ.get("JAXOPS_TESTS_SOON"):
+        if os.environ.get("JAXOPS_TESTS_SOON") or os.environ.get("JAXOPS_TESTS_FAST"):
             fast.set_flags()
     if os.environ.get("JAXOPS_TESTS_SOON"):  # `make test`; each worker selects its tests itself
         config.option.markexpr += " and not slow and not optimized"

@@ -21,7 +21,7 @@ from jaxops._run.arguments import ArrayLike, Ints, check_bool, is_scalar, static
 from jaxops._run.dispatch import run
 
 _NOUN = "slices of partition"
-_FEW = 8  # partitions: for up to so many a search for each is no slower than to sort
+_FEW = 4  # partitions: for up to so many a search for each is no slower than to sort
 
 
 @overload
