@@ -14,7 +14,7 @@ from jaxops._ops.sparse_tensor import Parts, parts_of
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import check_bool, refuse_traced
 
-_WORDS = 1 << 10  # of the columns that are computed at a time: what they need fits into a cache
+_WORDS = 1 << 11  # of the columns that are computed at a time: what they need fits into a cache
 _MANY = 8  # pairs, of columns of one word, which NumPy computes faster together than Python each
 _HINT = "call it outside jit, vmap and grad, or by jax.pure_callback"
 
@@ -80,10 +80,11 @@ def edit_distance(
             one, other = _with_numbers(one, other)
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
         numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")
-        pairs = np.union1d(*numbers)  # of the others both are empty, with the distance 0
+        result = np.zeros(math.prod(shape), np.float32)
+        result[numbers[0]] = result[numbers[1]] = 1
+        pairs = result.nonzero()[0]  # of the others both are empty, with the distance 0
         hypotheses = _sequences(one.values, numbers[0], pairs)
         truths = _sequences(other.values, numbers[1], pairs)
-        result = np.zeros(math.prod(shape), np.float32)
         with np.errstate(divide="ignore"):
             distances = _distances(hypotheses, truths).astype(np.float32)
             result[pairs] = distances / truths.lengths if normalize else distances
@@ -137,9 +138,9 @@ class _Sequences(NamedTuple):
     def elements(self, pair: int) -> list[Any]:
         return self.values[self.starts[pair] :][: self.lengths[pair]].tolist()
 
-    def table(self, pairs: np.ndarray) -> np.ndarray:
-        """Array `[len(pairs), longest]` of sequences; unspecified where they are shorter."""
-        longest = int(self.lengths[pairs].max())
+    def table(self, pairs: np.ndarray, multiple: int = 1) -> np.ndarray:
+        """A row for each sequence, a `multiple` long; unspecified where the sequence is shorter."""
+        longest = -(-int(self.lengths[pairs].max()) // multiple) * multiple
         if not longest:  # there may be no values to take
             return np.empty((len(pairs), 0), self.values.dtype)
         return self.values.take(self.starts[pairs, None] + np.arange(longest), mode="clip")
@@ -212,19 +213,17 @@ def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray)
     The pairs with the longer `x` come first, so that those whose `x` is not at its end are a slice.
     """
     lengths, ends = hypotheses.lengths[pairs], truths.lengths[pairs]
-    x, y = hypotheses.table(pairs), truths.table(pairs)
-    words = -(-y.shape[1] // 64)
+    x, y = hypotheses.table(pairs), truths.table(pairs, 64)
+    words = y.shape[1] // 64
     ones = 2**64 - 1
     rises = np.full((words, len(pairs)), ones, np.uint64)
     falls = np.zeros_like(rises)
-    equal = np.zeros((len(pairs), 8 * words), np.uint8)
     for n in range(x.shape[1]):
         left = int(np.count_nonzero(lengths > n))
-        bits = np.packbits(y[:left] == x[:left, n, None], axis=1, bitorder="little")
-        equal[:left, : bits.shape[1]] = bits
+        equal = np.packbits(y[:left] == x[:left, n, None], bitorder="little").view("<u8")
         rise: Any = 1
         fall: Any = 0
-        for word, is_equal in enumerate(equal.view("<u8")[:left].T):
+        for word, is_equal in enumerate(equal.reshape(left, words).T):
             rises[word, :left], falls[word, :left], rise, fall = _next_column(
                 is_equal, rises[word, :left], falls[word, :left], rise, fall, ones, 63
             )
