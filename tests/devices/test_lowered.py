@@ -44,6 +44,7 @@ def cases(which):
     ]
 
 
+@pytest.mark.slow  # in `make test` what reads 0 is compiled for others in the same way
 @pytest.mark.parametrize(("platform", "name"), cases(CASES))
 def test_values_and_gradients(platform, name):
     case = CASES[name]

@@ -105,6 +105,9 @@ INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int6
 INTEGERS += [jnp.int4, jnp.uint4]
 
 
+@pytest.mark.parametrize(
+    "x64", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["x32", "x64"], indirect=True
+)
 @pytest.mark.parametrize("op", [op for op, case in FIRST_OF_EACH_OP.items() if case.indices])
 def test_index_dtypes(op, x64):
     case = FIRST_OF_EACH_OP[op]
