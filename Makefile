@@ -40,7 +40,8 @@ test-without-forms: $(STAMP)
 	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_SOON=1 $(PYTEST) \
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
-# What `make test` leaves out of `make test-all`, the slow tests compiled as there.
+# What `make test` leaves out of `make test-all`; slow tests that need no optimizations of XLA are
+# compiled without them, as in `make test`.
 test-slow: $(STAMP)
 	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'slow and not optimized and not large and not stress'
 	$(PYTEST) -m 'optimized and not large and not stress'
