@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops._errors import without_frames
-from jaxops._indexing import canonical
+from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
@@ -346,39 +346,60 @@ def _lookup_sparse(
     dtype = table.dtype
     if weights is not None and dtype.itemsize < 4:
         dtype = jnp.dtype(jnp.float32)
-    weights = jnp.ones(ids.shape, dtype) if weights is None else weights.astype(dtype)
+    if weights is not None:
+        weights = weights.astype(dtype)
+    limits, mode = dense_shape[:-1], options["mode"]
     if is_safe:
         counts = ids >= 0
-        if combiner != "sum":
-            counts &= weights > 0
-        ids = jnp.where(counts, ids, 0)
-        weights = jnp.where(counts, weights, 0)
+        if weights is not None:
+            if combiner != "sum":
+                counts &= weights > 0
+            weights = jnp.where(counts, weights, 0)
+        places, limits = _where_counted(counts, places, dense_shape, op, mode)
+        ids, mode = jnp.where(counts, ids, 0), "fill"
     rows = _rows(table, ids, op, max_norm, **options).astype(dtype)
-    over_row = (..., *[None] * (rows.ndim - 1))
-    rows = rows * weights[over_row]
-    if is_safe:  # what is left out may be infinite
-        rows = jnp.where(counts[over_row], rows, 0)
-    lead = dense_shape[:-1]
+    if weights is None:
+        weights = jnp.ones(ids.shape, dtype)
+    else:
+        rows = rows * weights[(..., *[None] * (rows.ndim - 1))]
 
-    def summed(updates, **changed):
-        zeros = jnp.zeros((*lead, *updates.shape[1:]), updates.dtype)
-        spec = VectorIndex(op, limits=lead, noun="shape", shape=dense_shape, indices_ndim=2)
-        windows = Windows(axes=tuple(range(len(lead))), batch_dims=0)
-        return canonical.scatter(
-            "add", zeros, places, updates, windows, spec, **(options | changed)
+    def summed(updates, mode):
+        zeros = jnp.zeros((*limits, *updates.shape[1:]), updates.dtype)
+        windows = Windows(axes=tuple(range(len(limits))), batch_dims=0)
+        spec = _place(op, limits, dense_shape)
+        total = canonical.scatter(
+            "add", zeros, places, updates, windows, spec, **(options | {"mode": mode})
         )
+        return total.reshape(*dense_shape[:-1], *updates.shape[1:])
 
-    total = summed(rows)
+    total = summed(rows, mode)
     # One check of the places is enough.
-    unchecked = {"mode": "fill"} if options["mode"] in ("device", "error") else {}
+    unchecked = "fill" if mode in ("device", "error") else mode
     over_total = (..., *[None] * (table.ndim - 1))
     if combiner != "sum":
-        by = summed(weights if combiner == "mean" else weights**2, **unchecked)[over_total]
+        by = summed(weights if combiner == "mean" else weights**2, unchecked)[over_total]
         is_nothing = by == 0
         by = jnp.where(is_nothing, 1, by)  # before the root, which has no derivative at 0
         total = jnp.where(is_nothing, 0, total / (by if combiner == "mean" else jnp.sqrt(by)))
     if is_safe and default_id is not None:
-        is_empty = summed(counts.astype(jnp.int32), **unchecked)[over_total] == 0
+        is_empty = summed(counts.astype(jnp.int32), unchecked)[over_total] == 0
         row = _rows(table, jnp.asarray(default_id), op, max_norm, **options)
         total = jnp.where(is_empty, row.astype(dtype), total)
     return total.astype(table.dtype)
+
+
+def _where_counted(counts, places, dense_shape, op, mode):
+    """The checked `places` of what `counts`, others out of bounds; and their limits.
+
+    A sum skips what is out of bounds. To add 0s in its place would write all of the rows once more.
+    """
+    limits = dense_shape[:-1]
+    places, _ = policy.resolve(_place(op, limits, dense_shape), places, mode)
+    if not limits:  # all ids are combined, and no place is out of bounds
+        limits, places = (1,), jnp.zeros((*counts.shape, 1), jnp.int32)
+    nowhere = jnp.array(jnp.iinfo(places.dtype).max, places.dtype)
+    return jnp.where(counts[:, None], places, nowhere), limits
+
+
+def _place(op, limits, dense_shape):
+    return VectorIndex(op, limits=limits, noun="shape", shape=dense_shape, indices_ndim=2)

@@ -84,6 +84,19 @@ def test_ids_of_more_dimensions():
     np.testing.assert_array_equal(result, expected)
 
 
+def test_ids_of_one_dimension_are_all_combined():
+    ids = sparse([1, -1, 2], None, np.array([[0], [1], [2]]), (3,))
+    table = np.where(np.arange(5)[:, None] == 0, np.inf, TABLE)
+    result = nn.safe_embedding_lookup_sparse(table, ids)
+    np.testing.assert_array_equal(result, (TABLE[1] + TABLE[2]) / 2)
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 3], [1, 2, -1]])
+def test_a_safe_lookup_checks_places_of_ids_that_it_leaves_out(ids):
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[2\] = \[2\] does not index into"):
+        nn.safe_embedding_lookup_sparse(TABLE, sparse(ids, shape=(2, 4)))
+
+
 def test_a_place_out_of_bounds():
     ids = sparse([1, 2, 3], shape=(2, 4))
     with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[2\] = \[2\] does not index into"):
