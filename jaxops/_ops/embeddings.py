@@ -344,19 +344,19 @@ def _lookup_sparse(
         raise TypeError(f"{op}: {table_arg} must have a real float dtype; received {table.dtype}")
     # TensorFlow computes in float32 with weights, and lets sums of halves alone.
     dtype = table.dtype
-    if weights is not None and dtype.itemsize < 4:
-        dtype = jnp.dtype(jnp.float32)
     if weights is not None:
+        if dtype.itemsize < 4:
+            dtype = jnp.dtype(jnp.float32)
         weights = weights.astype(dtype)
-    limits, mode = dense_shape[:-1], options["mode"]
+    limits, mode_of_places = dense_shape[:-1], options["mode"]
     if is_safe:
         counts = ids >= 0
         if weights is not None:
             if combiner != "sum":
                 counts &= weights > 0
             weights = jnp.where(counts, weights, 0)
-        places, limits = _where_counted(counts, places, dense_shape, op, mode)
-        ids, mode = jnp.where(counts, ids, 0), "fill"
+        places, limits = _where_counted(counts, places, dense_shape, op, mode_of_places)
+        ids, mode_of_places = jnp.where(counts, ids, 0), "fill"
     rows = _rows(table, ids, op, max_norm, **options).astype(dtype)
     if weights is None:
         weights = jnp.ones(ids.shape, dtype)
@@ -366,15 +366,15 @@ def _lookup_sparse(
     def summed(updates, mode):
         zeros = jnp.zeros((*limits, *updates.shape[1:]), updates.dtype)
         windows = Windows(axes=tuple(range(len(limits))), batch_dims=0)
-        spec = _place(op, limits, dense_shape)
+        spec = _place_spec(op, limits, dense_shape)
         total = canonical.scatter(
             "add", zeros, places, updates, windows, spec, **(options | {"mode": mode})
         )
         return total.reshape(*dense_shape[:-1], *updates.shape[1:])
 
-    total = summed(rows, mode)
+    total = summed(rows, mode_of_places)
     # One check of the places is enough.
-    unchecked = "fill" if mode in ("device", "error") else mode
+    unchecked = "fill" if mode_of_places in ("device", "error") else mode_of_places
     over_total = (..., *[None] * (table.ndim - 1))
     if combiner != "sum":
         by = summed(weights if combiner == "mean" else weights**2, unchecked)[over_total]
@@ -394,12 +394,12 @@ def _where_counted(counts, places, dense_shape, op, mode):
     A sum skips what is out of bounds. To add 0s in its place would write all of the rows once more.
     """
     limits = dense_shape[:-1]
-    places, _ = policy.resolve(_place(op, limits, dense_shape), places, mode)
+    places, _ = policy.resolve(_place_spec(op, limits, dense_shape), places, mode)
     if not limits:  # all ids are combined, and no place is out of bounds
         limits, places = (1,), jnp.zeros((*counts.shape, 1), jnp.int32)
     nowhere = jnp.array(jnp.iinfo(places.dtype).max, places.dtype)
     return jnp.where(counts[:, None], places, nowhere), limits
 
 
-def _place(op, limits, dense_shape):
+def _place_spec(op, limits, dense_shape):
     return VectorIndex(op, limits=limits, noun="shape", shape=dense_shape, indices_ndim=2)
