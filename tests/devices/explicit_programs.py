@@ -135,6 +135,8 @@ LOOKUPS = {
 # JAX before 0.10.2 has no derivative of a `cond` with `auto_axes` in its branches.
 if jax.__version_info__ < (0, 10, 2):
     del LOOKUPS["cond"], LOOKUPS["sharded_gather, cond"]
+# Run in other ways than in one program too. Eagerly `sharded_gather` compiles hundreds of programs.
+ALSO_EAGER = ("gather", "scaled", *(["sharded_gather"] if DEVICES == 2 else []))
 OPTIMIZERS = {"sgd": optax.sgd(0.5), "adagrad": optax.adagrad(0.5), "adam": optax.adam(0.5)}
 
 
@@ -240,7 +242,7 @@ def main():
         for table_name, spec in BY_TABLE.items():
             table, ids = put(TABLE, spec), put(IDS, P("d"))
             ways: dict[str, tuple] = {"jit": (fast_jit, jax.set_mesh)}
-            if name in ("gather", "scaled", "sharded_gather") and table_name == "rows":
+            if name in ALSO_EAGER and table_name == "rows":
                 ways["eager"] = lambda function: function, jax.set_mesh
                 ways["no set_mesh"] = fast_jit, contextlib.nullcontext
                 ways["eager, no set_mesh"] = lambda function: function, contextlib.nullcontext
