@@ -84,7 +84,7 @@ parity: $(PARITY_STAMP)
 		--numprocesses auto --maxprocesses 8 --dist loadgroup
 
 # Every function compiled for an H100 and for a TPU v5e, which XLA's compilers for them do on a
-# machine without one; into benchmarks/results, of which `make docs` makes a page. Half an hour.
+# machine without one; into benchmarks/results, of which `make docs` makes a page. A quarter of an hour.
 accelerators: .venv-cuda/.installed .venv-tpu/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda
 	.venv-tpu/bin/python benchmarks/accelerators.py tpu

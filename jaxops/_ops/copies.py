@@ -1,4 +1,4 @@
-"""Copies along new dimensions, which are added up fast where gradients are."""
+"""Copies along new dimensions, which programs for a CPU add up fast where gradients are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEW = 32  # arrays in one concatenation, so that programs stay short
 
 
 def broadcast_in_dim(operand: jax.Array, shape: Sequence, dims: Sequence[int]) -> jax.Array:
-    """`lax.broadcast_in_dim`. In its transpose slices of the cotangent are added, if they are long.
+    """`lax.broadcast_in_dim`. On a CPU its transpose adds slices of long cotangents.
 
     It broadcasts along all dimensions but `dims`.
     """
@@ -44,6 +44,16 @@ def _broadcast(static, operand):
 @_broadcast.defjvp
 def _broadcast_jvp(static, primals, tangents):
     (operand,), (tangent,) = primals, tangents
+    copies = lax.platform_dependent(
+        tangent,
+        cpu=functools.partial(_joined, static),
+        default=functools.partial(_broadcast, static),
+    )
+    return _broadcast(static, operand), copies
+
+
+def _joined(static, tangent):
+    """The copies as a concatenation, whose transpose adds slices."""
     shape, dims, long = static
     ones = [shape[d] if d in dims else 1 for d, _ in enumerate(shape)]
     tangent = lax.broadcast_in_dim(tangent, ones, dims)
@@ -52,7 +62,7 @@ def _broadcast_jvp(static, primals, tangents):
         tangent = _join_copies(tangent, shape[d], d)
     # The others come last, as the transpose then sums over them first: XLA would fuse a sum that
     # comes after slices with them, into something slow.
-    return _broadcast(static, operand), jnp.broadcast_to(tangent, shape)
+    return jnp.broadcast_to(tangent, shape)
 
 
 def _join_copies(x: jax.Array, count: int, axis: int) -> jax.Array:

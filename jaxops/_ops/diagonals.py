@@ -298,8 +298,7 @@ def _put(matrix, diagonal, band):
 def _spread(band, diagonal):
     """`diagonal` in its place in matrices. Elsewhere they hold what the caller leaves out.
 
-    The fastest way to spread a diagonal is to repeat each of its elements along its row, but the
-    transpose of that would add up the rows of a cotangent.
+    The fastest way to spread a diagonal is to repeat each of its elements along its row.
     """
     column = _pad(diagonal, max(-band.low, 0), band.rows, 0)[..., None]
     return jnp.broadcast_to(column, (*column.shape[:-1], band.columns))
@@ -307,12 +306,19 @@ def _spread(band, diagonal):
 
 @_spread.defjvp
 def _spread_jvp(band, primals, tangents):
-    """The tangent has 0 off the diagonal. Its transpose is a slice with a stride."""
+    """The transpose adds up the rows of a cotangent, which a CPU would read from memory for it."""
     (diagonal,), (tangent,) = primals, tangents
-    first = max(-band.low, 0) * band.columns + max(band.low, 0)
-    elements = _pad(tangent, first, band.rows * band.columns, band.columns)
-    matrix = elements.reshape(*diagonal.shape[:-1], band.rows, band.columns)
+    matrix = lax.platform_dependent(
+        tangent, cpu=functools.partial(_alone, band), default=functools.partial(_spread, band)
+    )
     return _spread(band, diagonal), matrix
+
+
+def _alone(band, diagonal):
+    """`diagonal` in its place in matrices of 0. The transpose of this is a slice with a stride."""
+    first = max(-band.low, 0) * band.columns + max(band.low, 0)
+    elements = _pad(diagonal, first, band.rows * band.columns, band.columns)
+    return elements.reshape(*diagonal.shape[:-1], band.rows, band.columns)
 
 
 def _pad(x, before, size, between):

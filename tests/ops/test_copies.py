@@ -38,6 +38,20 @@ LONG_COPIES = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_accelerators_sum_long_copies(platform):
+    """A TPU would write the slices first, and move three times the bytes."""
+
+    def pull_back(x, cotangent):
+        return jax.vjp(lambda x: jaxops.broadcast_to(x, [3, LONG]), x)[1](cotangent)
+
+    traced = jax.jit(pull_back).trace(ROW, np.ones((3, LONG), np.float32))
+    text = traced.lower(lowering_platforms=(platform,)).as_text()
+    assert "stablehlo.reduce" in text
+    assert "stablehlo.slice" not in text
+    assert "stablehlo.slice" in traced.lower(lowering_platforms=("cpu",)).as_text()
+
+
 @pytest.mark.parametrize("name", LONG_COPIES)
 def test_long_copies_are_added_as_slices(name):
     """XLA's CPU compiler takes fifty times as long for a sum over them."""

@@ -25,3 +25,17 @@ def test_the_gradient_reads_the_diagonal_alone(k, num_rows, num_cols):
     tangent = jax.jvp(function, [x], [x])[1]
     np.testing.assert_array_equal(tangent, jaxops.matrix_diag(x, None, k, num_rows, num_cols))
     assert "reduce_sum" not in str(jax.make_jaxpr(pull_back)(y))
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_accelerators_add_up_rows(platform):
+    """They do so while they compute the rows; a slice of a stride reads a matrix from memory."""
+
+    def pull_back(x, cotangent):
+        return jax.vjp(jaxops.matrix_diag, x)[1](cotangent)
+
+    traced = jax.jit(pull_back).trace(np.ones(4, np.float32), np.ones((4, 4), np.float32))
+    text = traced.lower(lowering_platforms=(platform,)).as_text()
+    assert "stablehlo.reduce" in text
+    assert ":16:5]" not in text
+    assert "stablehlo.reduce" not in traced.lower(lowering_platforms=("cpu",)).as_text()
