@@ -2,6 +2,16 @@
 
 # By module: what stands there, what takes its place, the tests that are to fail.
 MUTANTS = {
+    "_indexing/replacing": [
+        ("numbers = 1 + ", "numbers = ", "test_replacing.py -k matrices"),
+        ("updates_dot, 0)", "updates_dot, updates_dot)", "test_replacing.py -k rows"),
+        ("operand_dot, 0)", "operand_dot, operand_dot)", "test_replacing.py -k rows"),
+        (
+            "operand.shape[d] for d in indexed)",
+            "size if d in indexed else 2 for d, size in enumerate(operand.shape))",
+            "test_replacing.py -k numbered",
+        ),
+    ],
     "_indexing/exchange": [
         (
             "slots = owner.astype(jnp.int32) * capacity + rank",

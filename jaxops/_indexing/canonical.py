@@ -20,6 +20,7 @@ from jaxops._indexing.dimension_numbers import (
     scatter_windows,
 )
 from jaxops._indexing.products import scatter_product
+from jaxops._indexing.replacing import scatter_update
 from jaxops._indexing.specs import IndexSpec
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -157,6 +158,9 @@ def _combine(
         )
     if kind == "prod":
         return scatter_product(windows, lax_mode, operand, indices, valid, updates)
+    # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar.
+    if kind == "update" and windows.axes and jnp.issubdtype(operand.dtype, jnp.inexact):
+        return scatter_update(windows, lax_mode, operand, indices, updates)
     if deterministic:
         updates = -updates if kind == "sub" else updates
         return deterministic_sums.scatter_add(operand, indices, updates, windows)
