@@ -2,8 +2,9 @@
 
     python benchmarks/accelerators.py cuda --quick
 
-Needs the environment of `make accelerators`. Fails if a program waits for the host, or adds float32
-or int32 numbers by a loop of compare-and-swap.
+Needs the environment of `make accelerators`. Tells which programs are worse than the recorded ones.
+Fails if a program waits for the host, or adds float32 or int32 numbers by a loop of
+compare-and-swap.
 """
 
 from __future__ import annotations
@@ -139,6 +140,10 @@ def main() -> None:
             if row is not None:
                 rows.append(row)
                 print(line(row), flush=True)
+    from accelerators_report import rows_of
+
+    for text in worse_than(rows_of(options.platform), rows):
+        print(f"WORSE THAN RECORDED: {text}")
     failed = [f"{name_of(row)}, {row['kind']}: {fault}" for row in rows for fault in faults(row)]
     if failed:
         raise SystemExit("\n".join(failed))
@@ -191,6 +196,17 @@ def is_worse(row: dict[str, Any]) -> str:
     # XLA adds 16 bytes here and there.
     worse += ["temporaries"] * (ours["temporaries"] > 1.05 * theirs["temporaries"] + 64)
     return ", ".join(worse)
+
+
+def worse_than(recorded: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[str]:
+    """In what programs of jaxops are worse than they were."""
+    before = {(name_of(row), row["kind"]): row["jaxops"] for row in recorded}
+    found = []
+    for row in rows:
+        name, kind = name_of(row), row["kind"]
+        if worse := is_worse({**row, "idiom": before.get((name, kind), row["jaxops"])}):
+            found.append(f"{name}, {kind}: {worse}")
+    return found
 
 
 def line(row: dict[str, Any]) -> str:

@@ -106,6 +106,15 @@ def test_faults_and_what_is_worse():
     assert not accelerators.is_worse({**ROW, "jaxops": copied, "idiom": tpu})
 
 
+def test_what_is_worse_than_recorded():
+    """A form that a CPU computes faster may take more on a TPU, as gradients of copies once did."""
+    more = {**ROW, "jaxops": {**GOOD, "kernels": 3}}
+    other = {**more, "op": "tile"}
+    (found,) = accelerators.worse_than([ROW], [more, other])
+    assert found == f"{accelerators.name_of(ROW)}, {ROW['kind']}: kernels"
+    assert not accelerators.worse_than([more], [ROW])
+
+
 def test_the_page_has_a_place_for_the_results():
     report = importlib.import_module("accelerators_report")
     page = (BENCHMARKS.parent / "docs" / "accelerators.md").read_text()
