@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # imported by `__getattr__`, at their first use
     from jaxops import testing as testing
     from jaxops import typing as typing
     from jaxops._errors import OutOfBoundsError as OutOfBoundsError
-    from jaxops._errors import typed_errors as typed_errors
     from jaxops._indexing.policy import Mode as Mode
     from jaxops._ops.band_part import matrix_band_part as matrix_band_part
     from jaxops._ops.band_part import matrix_transpose as matrix_transpose
@@ -125,6 +124,7 @@ if TYPE_CHECKING:  # imported by `__getattr__`, at their first use
     from jaxops._sparse.lazy import lazy as lazy
     from jaxops._sparse.sharded_gather import sharded_gather as sharded_gather
     from jaxops._sparse.value_and_grad import sparse_value_and_grad as sparse_value_and_grad
+    from jaxops._typed_errors import typed_errors as typed_errors
 
 __version__ = "0.1.0"
 
@@ -243,7 +243,7 @@ __all__ = [
 # Public names by their module, which is imported at the first use of one of them. All modules take
 # 70 ms to import, those of `gather` 12.
 _NAMES = {
-    "_errors": ["OutOfBoundsError", "typed_errors"],
+    "_errors": ["OutOfBoundsError"],
     "_indexing.policy": ["Mode"],
     "_ops.band_part": ["matrix_band_part", "matrix_transpose"],
     "_ops.bitcast": ["bitcast"],
@@ -328,6 +328,7 @@ _NAMES = {
     "_sparse.lazy": ["LazyOptimizer", "lazy"],
     "_sparse.sharded_gather": ["sharded_gather"],
     "_sparse.value_and_grad": ["sparse_value_and_grad"],
+    "_typed_errors": ["typed_errors"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = [

@@ -10,7 +10,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
-from types import CodeType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 import jax
@@ -48,13 +48,19 @@ def current() -> CallSite:
     A program keeps it as a parameter of its checks. So whatever JAX makes of the program has it
     too: batched, differentiated, computed again in a backward pass.
     """
-    frame = inspect.currentframe()
-    while frame is not None and not is_of_caller(frame.f_code):
-        frame = frame.f_back
+    frame = frame_of_caller()
     if frame is None:
         return CallSite("", _name.get())
     code = frame.f_code
     return CallSite(place(code.co_filename, frame.f_lineno, code.co_qualname), _name.get())
+
+
+def frame_of_caller() -> FrameType | None:
+    """The innermost frame of the caller's code; None if the stack has none."""
+    frame = inspect.currentframe()
+    while frame is not None and not is_of_caller(frame.f_code):
+        frame = frame.f_back
+    return frame
 
 
 def place(file: str, line: int, function: str) -> str:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import collections
 import copy
 import functools
-import inspect
 import re
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _call_sites, _jax_internals
+from jaxops import _jax_internals
 
 _LONGEST = 200  # characters of a received value in a message
 
@@ -99,7 +97,8 @@ def find_in(error: BaseException | None) -> OutOfBoundsError | None:
         return error
     if not isinstance(error, (jax.errors.JaxRuntimeError, ValueError)):
         return None
-    text = str(error)
+    # `checkify` tells in which call of a batch, or on which shard, an error was found.
+    text = re.sub("^at mapped index [0-9,]+: ", "", str(error))
     # XLA's words begin with the code of a status; `checkify` throws ours as they are.
     is_of_xla = re.match("[A-Z_]+: ", text)
     found = [
@@ -118,114 +117,6 @@ def is_out_of_bounds(error: Exception) -> bool:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-
-class typed_errors:
-    """Makes an index out of bounds in a compiled program a `jaxops.OutOfBoundsError`.
-
-    JAX raises a failed computation as `jax.errors.JaxRuntimeError`, or as `ValueError` where it
-    calls a program that it has called before (https://github.com/jax-ml/jax/issues/34083). As a
-    context manager, `with jaxops.typed_errors():` turns either into `OutOfBoundsError` where it
-    leaves the block, whether it comes up at the call, at `jax.block_until_ready` or at
-    `float(loss)`. So wait in the block for what was computed in it. As a decorator,
-    `@jaxops.typed_errors()`, it does the same for the calls of a function, and waits for the
-    results, as dispatch is asynchronous. The function may not be a generator or a coroutine.
-
-    Other exceptions pass as they are. Blocks may be nested, and used from several threads.
-
-    Args:
-        debugger: bool; whether to open Python's debugger at the call that failed, before the error
-            is raised. Its frame has the arguments of the call.
-
-    Raises:
-        OutOfBoundsError: with the fields `operation`, `position`, `index`, `bound`, `where` and
-            `name` of the index; JAX's exception is its `__context__`.
-        TypeError: wrong type of an argument.
-
-    Example:
-        >>> import jax, jax.numpy as jnp, jaxops
-        >>> @jaxops.typed_errors()
-        ... @jax.jit
-        ... def lookup(table, words):
-        ...     return jaxops.gather(table, words, name="embedding")
-        >>> try:
-        ...     lookup(jnp.ones((4, 2)), jnp.array([1, 7]))
-        ... except jaxops.OutOfBoundsError as error:
-        ...     print(error.name, error.position, error.index, error.bound)
-        embedding (1,) 7 4
-    """
-
-    __module__ = "jaxops"  # where users find it; tracebacks print it
-
-    def __init__(self, debugger: bool = False):
-        if not isinstance(debugger, bool):
-            raise TypeError(
-                f"typed_errors: debugger must be a bool; received {brief(debugger)}. "
-                "To decorate a function, write @jaxops.typed_errors()"
-            )
-        self._debugger = debugger
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        typed = find_in(error)
-        if typed is not None and typed is not error:
-            try:
-                raise typed from None
-            except OutOfBoundsError:
-                self._end(typed, traceback)
-                raise  # by itself adds no frame
-
-    def __call__(self, f: Callable[_P, _R]) -> Callable[_P, _R]:
-        if not callable(f):
-            raise TypeError(f"typed_errors: f must be callable; received {brief(f)}")
-        if inspect.iscoroutinefunction(f) or inspect.isgeneratorfunction(f):
-            raise TypeError(
-                "typed_errors: f must compute its results before it returns; received "
-                f"{brief(f)}, a generator or coroutine. Write the block inside it"
-            )
-
-        @functools.wraps(f)
-        def with_typed_errors(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            try:
-                return jax.block_until_ready(f(*args, **kwargs))
-            except Exception as error:
-                typed = find_in(error)
-                if typed is None or typed is error:
-                    raise
-                try:
-                    raise typed from None
-                except OutOfBoundsError:
-                    self._end(typed, error.__traceback__)
-                    raise
-
-        return with_typed_errors
-
-    def _end(self, typed: OutOfBoundsError, traceback: TracebackType | None) -> None:
-        """Gives the error the frames of the exception that it replaces, and looks at them."""
-        typed.__traceback__ = _of_caller(traceback)
-        if self._debugger:
-            import pdb  # takes longer to import than this package
-
-            frames = typed.__traceback__ or traceback
-            print(f"jaxops.OutOfBoundsError: {typed}")
-            pdb.post_mortem(frames)
-
-
-def _of_caller(traceback: TracebackType | None) -> TracebackType | None:
-    """`traceback` without frames of JAX and of this package."""
-    if traceback is None or _jax_internals.traceback_filtering() == "off":
-        return traceback
-    below = _of_caller(traceback.tb_next)
-    if not _call_sites.is_of_caller(traceback.tb_frame.f_code):
-        return below
-    return TracebackType(below, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
 
 
 def hide_frames(error: OutOfBoundsError) -> None:

@@ -14,6 +14,7 @@ import functools
 import importlib
 import inspect
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -228,7 +229,9 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
                 f"checkify.check, {check_eqn.primitive.name}; that of jax {jax.__version__} has "
                 "none that jaxops can find. Call the function without checkify"
             )
-        inputs, constants = closed.jaxpr.invars, _constants(closed)
+        inputs = closed.jaxpr.invars
+        # The rule of `shard_map` loses the arrays that are constants of the checked program.
+        constants = {v: _of_literals(x) for v, x in _constants(closed).items()}
         operands_of_check = program_of("check", before, inputs, check_eqn.invars, constants)
         error, _ = rules[check_eqn.primitive](
             *context, *jaxpr_as_fun(operands_of_check)(operand), **_params(check_eqn)
@@ -236,6 +239,15 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
         return error, operand
 
     rules[primitive] = rule
+
+
+def _of_literals(constant: Any) -> Any:
+    """A constant array, joined from scalars, which stand in a program as literals."""
+    if np.ndim(constant) == 0:
+        return constant
+    empty = jnp.zeros((0,), constant.dtype)
+    parts = [jnp.full((1,), x) for x in np.asarray(constant).flat]
+    return jnp.concatenate([empty, *parts]).reshape(constant.shape)
 
 
 # --- enclosing control flow ---
@@ -373,9 +385,91 @@ def let_tokens_fail(is_expected: Callable[[Exception], bool]) -> None:
         return
 
     def set_output_runtime_token(self, device, token):
+        _tell([token])
         set_token(self, device, _Token(token, is_expected))
 
     tokens.set_output_runtime_token = set_output_runtime_token
+
+
+def watch_runtime_errors(note: Callable[[BaseException], None]) -> None:
+    """From now on calls `note` for each `jax.errors.JaxRuntimeError` that reaches Python.
+
+    Nothing else tells whether the error of a program was raised in the caller's code.
+    """
+    init = jax.errors.JaxRuntimeError.__init__
+
+    def __init__(self, *args):
+        init(self, *args)
+        note(self)
+
+    with contextlib.suppress(TypeError):  # a class that is closed: `note` is not called
+        jax.errors.JaxRuntimeError.__init__ = __init__
+
+
+class _Watchers(threading.local):
+    """The functions of which the last is told of the programs of a thread."""
+
+    def __init__(self) -> None:
+        self.notes: list[Callable[[Sequence], None]] = []
+        self.hook_before: Any = None
+
+
+_watchers = _Watchers()
+_of_process: list[Callable[[Sequence], None]] = []
+_post_hook = _find("jax._src.api._post_hook_state")
+
+
+def _tell(results: Sequence) -> None:
+    for note in (*_watchers.notes[-1:], *_of_process):
+        note(results)
+
+
+class _Hook:
+    """Tells of a program that JAX called from C++, and calls the hook that was there before."""
+
+    before: Callable | None = None
+
+    def __call__(self, fun, args, kwargs, results):
+        _tell(jax.tree.leaves(results))
+        if self.before is not None:
+            self.before(fun, args, kwargs, results)
+
+
+def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
+    """Calls `note` for each program that is dispatched, as `watch_programs` does."""
+    _of_process.append(note)
+    get_global, set_global = _read(_post_hook, "get_global"), _read(_post_hook, "set_global")
+    if get_global is not None and set_global is not None:
+        hook = _Hook()
+        hook.before = get_global()
+        set_global(hook)
+
+
+def watch_programs(note: Callable[[Sequence], None]) -> None:
+    """Calls `note` for each program that this thread dispatches, until `unwatch_programs`.
+
+    `note` gets the results of a program that JAX calls from C++, by the hook that
+    `jax.debug_nans` uses. A program that JAX calls from Python, as in the first call of a function,
+    has tokens (`let_tokens_fail`), which `note` gets one by one. JAX has no public way to wait for
+    the programs that were dispatched. Of several watchers the last is called. Without the names
+    `note` is not called, and an error comes up only where a result is read.
+    """
+    _watchers.notes.append(note)
+    swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
+    if len(_watchers.notes) == 1 and swap_local is not None and get_global is not None:
+        hook = _Hook()
+        _watchers.hook_before = before = swap_local(hook)
+        # JAX's mark of "none for this thread" is no function.
+        before = before if callable(before) else get_global()
+        hook.before = before.before if isinstance(before, _Hook) else before
+
+
+def unwatch_programs(note: Callable[[Sequence], None]) -> None:
+    """Ends what `watch_programs` began."""
+    _watchers.notes.remove(note)
+    swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
+    if not _watchers.notes and swap_local is not None and get_global is not None:
+        swap_local(_watchers.hook_before)
 
 
 # --- programs and their equations ---

@@ -390,14 +390,33 @@ MUTANTS = {
             "test_typed_errors.py -k begin_another",
         ),
         (
+            "        error.__traceback__ = None\n",
+            "        pass\n",
+            "test_call_sites.py -k two_frames",
+        ),
+    ],
+    "_typed_errors": [
+        (
             "if not _call_sites.is_of_caller(traceback.tb_frame.f_code):",
             "if False:",
             "test_typed_errors.py -k frames_are",
         ),
+    ],
+    "_dispatched": [
         (
-            "        error.__traceback__ = None\n",
-            "        pass\n",
-            "test_call_sites.py -k two_frames",
+            "if not _is_donated(result):",
+            "if True:",
+            "test_dispatched.py -k donated",
+        ),
+        (
+            "- self._raised_before.get(words, 0) <= times",
+            "<= times",
+            "test_dispatched.py -k caller_has_got",
+        ),
+        (
+            "while self._running and not self.unread():",
+            "while self._running:",
+            "test_dispatched.py -k first_error",
         ),
     ],
     "_call_sites": [

@@ -13,7 +13,7 @@ from typing import NoReturn
 import jax
 from jax.interpreters import mlir
 
-from jaxops import _errors, _jax_internals
+from jaxops import _dispatched, _errors, _jax_internals
 from jaxops._jax_internals import Primitive
 
 raise_p = Primitive("raise_out_of_bounds")
@@ -51,6 +51,8 @@ def _raise_now(error: Callable[..., _errors.OutOfBoundsError], *operands) -> NoR
 
 def _lower(ctx, *operands, error, on_each_device):
     _jax_internals.let_tokens_fail(_errors.is_out_of_bounds)
+    if on_each_device:
+        _dispatched.watch_process()
     raise_now = functools.partial(_raise_now, error)
     _, _, emitted = mlir.emit_python_callback(
         ctx,

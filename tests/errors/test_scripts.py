@@ -154,3 +154,96 @@ main(bad)
     assert "-> return jax.block_until_ready(step(table, words))\n" in out
     assert "(7, 99)\n" in out
     assert (err[-1].startswith("jaxops.OutOfBoundsError: indices[7] = 99"), status) == (True, 1)
+
+
+# Functions with a block in which no result is read.
+LOST = """
+def kept(call):
+    with jaxops.typed_errors():
+        total = call()
+
+def dropped(call):
+    with jaxops.typed_errors():
+        call()
+
+@jaxops.typed_errors()
+def decorated(call):
+    call()
+
+def nested(call):
+    with jaxops.typed_errors():
+        with jaxops.typed_errors():
+            call()
+
+def followed_by_others(call):
+    with jaxops.typed_errors():
+        call()
+        for _ in range(3):
+            step(table, good)
+
+def donated(call):
+    with jaxops.typed_errors():
+        jax.jit(lambda x: x + 1, donate_argnums=0)(call())
+
+compiled = jax.jit(decoder)
+compiled(table, good)
+ahead_of_time = step.lower(table, good).compile()
+for block in (kept, dropped, decorated, nested, followed_by_others, donated):
+    for call in (jax.jit(lambda t, i: decoder(t, i)), compiled, ahead_of_time):
+        try:
+            block(lambda: call(table, bad))
+        except jaxops.OutOfBoundsError as error:
+            print(type(error.__context__).__name__, error)
+"""
+
+
+@pytest.mark.parametrize("devices", [1, 8])
+def test_an_error_that_is_not_read_in_the_block(printed, devices):
+    out, err, status = printed(LOST, devices)
+    lines = out.splitlines()
+    assert {line.partition(" ")[0] for line in lines} <= {"JaxRuntimeError", "ValueError"}
+    message = MESSAGE.strip().partition("OutOfBoundsError: ")[2]
+    assert [line.partition(" ")[2] for line in lines] == [message] * 18
+    assert (err, status) == ([], 0)
+
+
+SLOW = """
+import os, time
+from jaxops._indexing import check
+error_at = check._error_at
+def slow(*args):
+    time.sleep(0.2)
+    os.write(1, b"raises\n")  # at once, as threads write between one another
+    return error_at(*args)
+check._error_at = slow
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "call"),
+    [
+        ("", "step(table, bad)"),
+        ("step(table, good), step(table, good)\n", "step(table, bad)"),
+        ("ahead = step.lower(table, good).compile()\n", "ahead(table, bad)"),
+    ],
+)
+def test_an_error_that_nobody_reads(printed, before, call):
+    """The process does not end in silence, nor before its programs."""
+    out, err, status = printed(SLOW + before + call, 8)
+    assert (out, status) == (8 * "raises\n", 0)
+    assert err == [f"jaxops: no result was read of a program that failed: {MESSAGE.strip()}"]
+
+
+def test_the_process_does_not_end_before_its_programs(printed):
+    """Also if one of them has raised in the caller's code: the other devices raise later."""
+    text = "step(table, good), step(table, good)\nattempt(step, table, bad)\n"
+    out, err, status = printed(SLOW + CAUGHT.partition("for program")[0] + text, 8)
+    assert (out.count("raises\n"), out.count(MESSAGE), err, status) == (8, 1, [], 0)
+
+
+@pytest.mark.parametrize("devices", [1, 8])
+def test_an_error_that_is_handled_in_the_block(printed, devices):
+    text = "with jaxops.typed_errors():\n    attempt(step, table, good)\n"
+    text += "    attempt(step, table, bad)\nprint('left')\n"
+    out, err, status = printed(CAUGHT.partition("for program")[0] + text, devices)
+    assert (out, err, status) == (f"{MESSAGE}left\n", [], 0)

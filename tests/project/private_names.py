@@ -97,6 +97,20 @@ def checks() -> None:
     refuses(OUT_OF_BOUNDS, lambda: jax.block_until_ready(program(jnp.array([9]))))
 
 
+def blocks() -> None:
+    """In which the result of a program is read."""
+    import jaxops
+
+    program = jax.jit(lambda i: jaxops.gather(jnp.asarray(X), i))
+
+    @jaxops.typed_errors()
+    def lookup():
+        return program(jnp.array([9]))
+
+    for _ in range(3):
+        refuses("^indices", lookup)
+
+
 def eager() -> None:
     import jaxops
     from jaxops import _jax_internals
@@ -300,6 +314,10 @@ CASES = {
     "host_callbacks": (["module_context.host_callbacks"], checks),
     "runtime_tokens": (["dispatch.runtime_tokens"], checks),
     "set_output_runtime_token": (["set_output_runtime_token"], checks),
+    **{
+        name: ([name], blocks)
+        for name in ("_post_hook_state", "swap_local", "get_global", "set_global")
+    },
     "varying": (["manual_axis_type.varying"], types_are_told),
     "vma": (["vma"], types_are_told),
     "varying and vma": (["manual_axis_type.varying", "vma"], types_are_refused),

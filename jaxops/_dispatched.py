@@ -1,0 +1,134 @@
+"""Programs that were dispatched, and their errors that did not reach the caller.
+
+On several devices a call returns before its program fails, and JAX raises the error where a result
+is read. If no result is read, the error is lost. So the programs of a block of `typed_errors`, and
+those of the whole process, are kept until they have ended, and the errors that JAX raises in the
+caller's code are counted.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxops import _errors, _jax_internals
+
+_MOST_TOKENS = 256
+_MOST_WORDS = 256
+_LONGEST_WAIT = 10.0  # seconds, at the end of the process
+
+# How often JAX has raised an exception with these words, the latest words last.
+_times_raised: dict[str, int] = {}
+
+
+def _words_of(error: BaseException) -> str:
+    """The words of an error; JAX's own words around an index out of bounds are left out."""
+    return str(_errors.find_in(error) or error)
+
+
+def _count(error: BaseException) -> None:
+    words = _words_of(error)
+    _times_raised[words] = _times_raised.pop(words, 0) + 1
+    if len(_times_raised) > _MOST_WORDS:
+        del _times_raised[next(iter(_times_raised))]
+
+
+@functools.cache
+def count_errors() -> None:
+    """From now on the exceptions are counted that JAX raises for programs that failed."""
+    _jax_internals.watch_runtime_errors(_count)
+
+
+class Programs:
+    """Programs of which some may still run, and the errors of those that failed.
+
+    Args:
+        choose: `max` or `min`: by its size, the result that stands for a program.
+    """
+
+    def __init__(self, choose: Callable) -> None:
+        count_errors()
+        self._choose = choose
+        self._running: collections.deque[Any] = collections.deque()  # arrays, and tokens of JAX
+        # By words: an error, and how often it was raised here.
+        self._failed: dict[str, tuple[Exception, int]] = {}
+        self._raised_before = {**_times_raised}
+        self._lock = threading.RLock()
+
+    def note(self, results: Sequence[Any]) -> None:
+        """Adds a program by its results, and lets go of programs that have ended."""
+        results = [x for x in results if hasattr(x, "block_until_ready")]
+        if not results:
+            return
+        with self._lock:
+            self._running.append(self._choose(results, key=lambda x: getattr(x, "nbytes", 0)))
+            while self._running and self._has_ended(self._running[0]):
+                self._look_at_first()
+
+    def wait(self, longest: float | None = None) -> None:
+        """Waits until each program has ended, or one has failed; of arrays `longest` seconds."""
+        deadline = None if longest is None else time.monotonic() + longest
+        with self._lock:
+            while self._running and not self.unread():
+                while deadline is not None and not _is_ready(self._running[0]):
+                    if time.monotonic() > deadline:
+                        return
+                    time.sleep(0.001)
+                self._look_at_first()
+
+    def unread(self) -> list[Exception]:
+        """The errors that JAX raised here only, and not in the caller's code."""
+        return [
+            error
+            for words, (error, times) in self._failed.items()
+            if _times_raised.get(words, 0) - self._raised_before.get(words, 0) <= times
+        ]
+
+    def _has_ended(self, result: Any) -> bool:
+        if hasattr(result, "is_ready"):
+            return _is_ready(result)
+        return len(self._running) > _MOST_TOKENS  # a token does not tell
+
+    def _look_at_first(self) -> None:
+        result = self._running.popleft()
+        try:
+            result.block_until_ready()
+        except Exception as error:
+            # A program to which an array was donated fails with the one that computed the array.
+            if not _is_donated(result):
+                words = _words_of(error)
+                _, times = self._failed.get(words, (error, 0))
+                self._failed[words] = error.with_traceback(None), times + 1
+
+
+def _is_ready(result: Any) -> bool:
+    return _is_donated(result) or not hasattr(result, "is_ready") or result.is_ready()
+
+
+def _is_donated(result: Any) -> bool:
+    return hasattr(result, "is_deleted") and result.is_deleted()
+
+
+@functools.cache
+def watch_process() -> None:
+    """From now on the process does not end before its programs, nor without naming lost errors.
+
+    A program that calls Python while Python ends takes the process with it: "terminate called
+    without an active exception" (`XlaFfiPythonCpuCallback` of jaxlib asks for the interpreter,
+    which ends the thread inside of C++ code that allows no exception).
+    """
+    programs = Programs(min)  # the process keeps no large array alive
+    _jax_internals.watch_programs_of_process(programs.note)
+    atexit.register(_name_unread, programs)
+
+
+def _name_unread(programs: Programs) -> None:
+    programs.wait(_LONGEST_WAIT)
+    for error in programs.unread():
+        print(f"jaxops: no result was read of a program that failed: {error}", file=sys.stderr)

@@ -1,0 +1,173 @@
+"""Programs that were dispatched: which are kept, and which errors nobody has read."""
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+from jaxops import _dispatched, _jax_internals
+from jaxops._dispatched import Programs
+
+
+class Result:
+    """A result of a program; with `tells=False` a token, which does not say if it is ready."""
+
+    def __init__(self, nbytes=4, error=None, is_ready=True, is_donated=False, tells=True):
+        self.nbytes, self.error, self.is_donated = nbytes, error, is_donated
+        self.was_waited_for = False
+        if tells:
+            self.is_ready = lambda: is_ready
+            self.is_deleted = lambda: self.is_donated
+
+    def block_until_ready(self):
+        self.was_waited_for = True
+        if self.error:
+            raise jax.errors.JaxRuntimeError(self.error)
+
+
+def unread(programs):
+    return [str(error) for error in programs.unread()]
+
+
+@pytest.mark.parametrize(("choose", "expected"), [(max, [8]), (min, [2])])
+def test_one_result_stands_for_a_program(choose, expected):
+    programs = Programs(choose)
+    results = [Result(n, is_ready=False) for n in (4, 8, 2)]
+    programs.note([*results, 3.0])
+    programs.note([])
+    programs.wait()
+    assert [x.nbytes for x in results if x.was_waited_for] == expected
+
+
+def test_programs_that_have_ended_are_let_go():
+    programs = Programs(max)
+    running = Result(is_ready=False)
+    for result in (Result(), running, Result(), Result(is_donated=True)):
+        programs.note([result])
+    assert len(programs._running) == 3
+    running.is_ready = lambda: True
+    programs.note([Result(error="of no one, alone")])
+    assert not programs._running
+    assert unread(programs) == ["of no one, alone"]
+
+
+def test_tokens_do_not_pile_up():
+    programs = Programs(max)
+    tokens = [Result(tells=False) for _ in range(1000)]
+    for token in tokens:
+        programs.note([token])
+    assert len(programs._running) == _dispatched._MOST_TOKENS
+    assert [token.was_waited_for for token in tokens] == [True] * 744 + [False] * 256
+    programs.wait()
+    assert all(token.was_waited_for for token in tokens)
+
+
+def test_it_stops_waiting_at_the_first_error():
+    """A program that could not get the memory of one result never finishes the others."""
+    programs, last = Programs(max), Result(is_ready=False)
+    for result in (Result(is_ready=False, error="the first"), last):
+        programs.note([result])
+    programs.wait()
+    assert unread(programs) == ["the first"]
+    assert not last.was_waited_for
+
+
+def test_it_waits_no_longer_than_it_may():
+    programs, result = Programs(max), Result(is_ready=False)
+    programs.note([result])
+    programs.wait(longest=0.01)
+    assert not result.was_waited_for
+
+
+def test_an_error_that_the_caller_has_got():
+    failed = Result(error="seen by the caller", is_ready=False)
+    token = Result(error="seen by the caller", tells=False)
+    lost = Result(error="seen by nobody", is_ready=False)
+    with pytest.raises(jax.errors.JaxRuntimeError):
+        failed.block_until_ready()  # before: of another program
+    programs = Programs(max)
+    for result in (failed, token):
+        programs.note([result])
+    failed.is_ready = lambda: True
+    programs.note([lost])
+    assert unread(programs) == ["seen by the caller"]
+    with pytest.raises(jax.errors.JaxRuntimeError):
+        failed.block_until_ready()
+    assert unread(programs) == []
+    programs.wait()
+    assert unread(programs) == ["seen by nobody"]
+
+
+def test_an_array_that_was_donated_is_no_failure():
+    programs, result = Programs(max), Result(error="Array has been deleted", is_ready=False)
+    programs.note([result])
+    result.is_donated = True
+    programs.wait()
+    assert unread(programs) == []
+
+
+def test_few_words_are_counted():
+    for n in range(2 * _dispatched._MOST_WORDS):
+        with pytest.raises(jax.errors.JaxRuntimeError):
+            Result(error=f"failure {n}").block_until_ready()
+    assert len(_dispatched._times_raised) == _dispatched._MOST_WORDS
+
+
+def test_the_end_of_the_process(capfd):
+    programs = Programs(min)
+    programs.note([Result(error="lost for ever")])
+    _dispatched._name_unread(programs)
+    assert capfd.readouterr().err == (
+        "jaxops: no result was read of a program that failed: lost for ever\n"
+    )
+
+
+STEP = jax.jit(lambda x: x + 1)
+
+
+def test_who_is_told_of_a_program():
+    x = jnp.ones(3)
+    STEP(x), STEP(x)  # the second call is C++'s from now on
+    outer, inner, elsewhere = [], [], []
+    _jax_internals.watch_programs(outer.append)
+    STEP(x)
+    _jax_internals.watch_programs(inner.append)
+    result = STEP(x)
+    thread = threading.Thread(target=lambda: elsewhere.append(STEP(x)))
+    thread.start()
+    thread.join()
+    assert inner[-1][0] is result
+    _jax_internals.unwatch_programs(outer.append)  # in any order
+    STEP(x)
+    _jax_internals.unwatch_programs(inner.append)
+    STEP(x)
+    assert (len(outer), len(inner), len(elsewhere)) == (1, 2, 1)
+
+
+def test_tokens_of_programs_that_python_calls():
+    lookup = jax.jit(lambda t, i: jaxops.gather(t, i))
+    t, i = np.arange(4.0), np.array([1, 2])
+    told = []
+    _jax_internals.watch_programs(told.append)
+    try:
+        lookup(t, i)
+        compiled = lookup.lower(t, i).compile()
+        for _ in range(2):
+            compiled(t, i)
+    finally:
+        _jax_internals.unwatch_programs(told.append)
+    assert [type(x).__name__ for results in told for x in results] == ["Token"] * 3
+
+
+def test_the_hook_of_debug_nans_is_called_too():
+    divide, zero, one = jax.jit(lambda x: 0 / x), jnp.zeros(1), jnp.ones(1)
+    with jax.debug_nans(True):
+        divide(one), divide(one)
+        with pytest.raises(FloatingPointError), jaxops.typed_errors():
+            divide(zero)
+        with pytest.raises(FloatingPointError):
+            divide(zero)
+    assert np.isnan(divide(zero))
