@@ -13,6 +13,8 @@ from checks import assert_fails
 from jax import lax
 from jax.experimental import checkify
 from jax.extend.core import jaxpr_as_fun
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 from records import CASES as CASES_OF_ALL_OPS
 from records import first_of_each_op, joined
 
@@ -107,6 +109,21 @@ def test_checkify(case):
     error, result = checked(good)
     assert error.get() is None
     np.testing.assert_array_equal(result, function(good))
+
+
+def test_checkify_of_shard_map(case):
+    """Its rule in JAX loses constants: the check of an index has none."""
+    function, good, bad, text, position, index, bound = case
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(AxisType.Auto,))
+    mapped = jax.shard_map(function, mesh=mesh, in_specs=P(), out_specs=P(), check_vma=False)
+    error, result = checkify.checkify(mapped)(good)
+    assert error.get() is None
+    np.testing.assert_array_equal(result, function(good))
+    error, _ = checkify.checkify(mapped)(bad)
+    assert error.get().startswith(f"at mapped index 0: {text}")
+    with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
+        error.throw()
+    assert (info.value.position, info.value.index, info.value.bound) == (position, index, bound)
 
 
 def test_lowered_for_cuda_there_is_no_callback(case):
