@@ -257,18 +257,31 @@ def segment_max(
 @without_frames
 def _run(kind, data, segment_ids, name, num_segments, mode, deterministic=False):
     op = f"segment_{kind}"
-    num_segments = number_of(op, segment_ids, num_segments)
-    return run(
-        op,
-        _segments,
-        {"data": data},
-        {"segment_ids": segment_ids},
-        name=name,
-        mode=mode,
-        indexed=(num_segments,),
-        kind=kind,
-        num_segments=num_segments,
-        deterministic=check_bool(deterministic, op, "deterministic"),
+    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
+    try:
+        return run(
+            op,
+            _segments,
+            {"data": data},
+            {"segment_ids": segment_ids},
+            name=name,
+            mode=mode,
+            indexed=(num_segments,),
+            kind=kind,
+            num_segments=num_segments,
+            deterministic=check_bool(deterministic, op, "deterministic"),
+        )
+    except MemoryError as error:
+        if asked is not None:
+            raise
+        raise out_of_memory(op, num_segments, error) from error
+
+
+def out_of_memory(op: str, num_segments: int, error: MemoryError) -> MemoryError:
+    """`error` with the last id, which decided how many segments there are."""
+    return MemoryError(
+        f"{op}: segment_ids must name segments that memory holds; received {num_segments - 1}; "
+        f"pass num_segments= to bound them. {error}"
     )
 
 

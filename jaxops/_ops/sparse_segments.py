@@ -11,7 +11,7 @@ from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex
-from jaxops._ops.segments import combined, number_of
+from jaxops._ops.segments import combined, number_of, out_of_memory
 from jaxops._ops.unsorted_segments import check_dtype
 from jaxops._run.arguments import ArrayLike, check_bool
 from jaxops._run.dispatch import run
@@ -216,19 +216,24 @@ def _run(
             f"{op}: sparse_gradient must be False, as the gradient of an array is one in JAX; "
             "received True; jaxops.sparse_value_and_grad gives IndexedSlices"
         )
-    num_segments = number_of(op, segment_ids, num_segments)
-    return run(
-        op,
-        _sparse_segments,
-        {"data": data},
-        {"indices": indices, "segment_ids": segment_ids},
-        name=name,
-        mode=mode,
-        indexed=(num_segments,),
-        kind=kind,
-        num_segments=num_segments,
-        deterministic=check_bool(deterministic, op, "deterministic"),
-    )
+    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
+    try:
+        return run(
+            op,
+            _sparse_segments,
+            {"data": data},
+            {"indices": indices, "segment_ids": segment_ids},
+            name=name,
+            mode=mode,
+            indexed=(num_segments,),
+            kind=kind,
+            num_segments=num_segments,
+            deterministic=check_bool(deterministic, op, "deterministic"),
+        )
+    except MemoryError as error:
+        if asked is not None:
+            raise
+        raise out_of_memory(op, num_segments, error) from error
 
 
 def _sparse_segments(data, indices, segment_ids, *, op, mode, kind, num_segments, deterministic):

@@ -261,6 +261,10 @@ def _run_compiled(
     fill = [fill_value] if call.takes_fill else []
     try:
         result, bad = compiled(*operands, *arrays, *fill)
+        if bad is not None:
+            # XLA's CPU client never finishes the flag of a program whose result could not get its
+            # memory: to wait for the flag first would take for ever.
+            _largest(result).block_until_ready()
     except jax.errors.JaxRuntimeError as error:
         if not str(error).startswith("RESOURCE_EXHAUSTED"):
             raise
@@ -276,6 +280,10 @@ def _run_compiled(
             ]
             call(*operands, *arrays, *fill)
     return result
+
+
+def _largest(result: Any) -> jax.Array:
+    return max(result, key=lambda x: x.nbytes) if isinstance(result, (list, tuple)) else result
 
 
 def _is_error(bad: jax.Array, mode: str | None) -> bool:

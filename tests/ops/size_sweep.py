@@ -1,5 +1,6 @@
 """Sizes around 2^31, 2^32, 2^62 and 2^63 in every argument of every public function.
 
+So do large numbers in the arrays of integers, of which an eager result may have as many rows.
 Run by test_sizes.py in a process of its own, as what it looks for ends the process. It prints each
 call before it makes it, and what is wrong with its outcome after.
 """
@@ -199,6 +200,31 @@ def sweep(share, names):
                     print(f"{FAULT}{text}: {wrong}", flush=True)
 
 
+LARGE_ID = 2_000_000_000  # fits int32; memory holds no result with so many rows
+
+
+def sweep_ids():
+    """Each array of integers with one large number: eager results may be as long as it says."""
+    for name, arguments in CALLS.items():
+        static = {arg: value for arg, (kind, value) in arguments.items() if kind not in ARRAYS}
+        leaves, _ = leaves_of(arguments)
+        shapes = [x.shape for x in leaves]
+        for n, leaf in enumerate(leaves):
+            if leaf.dtype.kind not in "iu" or leaf.size == 0 or leaf.dtype.itemsize < 4:
+                continue
+
+            def run(function, arrays, n=n):
+                large = np.array(arrays[n])
+                large.flat[-1] = LARGE_ID
+                return function(*arrays[:n], large, *arrays[n + 1 :])
+
+            text = text_of(f"eager, {LARGE_ID} in array {n}:", name, shapes, static)
+            print(text, flush=True)
+            wrong = fault(name, run, shapes, static)
+            if wrong:
+                print(f"{FAULT}{text}: {wrong}", flush=True)
+
+
 def empty(*shape):
     return zeros(shape, np.float32)
 
@@ -254,6 +280,8 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if sys.argv[1] == "named":
         named()
+    elif sys.argv[1] == "ids":
+        sweep_ids()
     elif sys.argv[1] == "abort":
         print("eager abort", flush=True)
         os.abort()

@@ -56,6 +56,14 @@ def test_named_calls():
     assert len(calls) == 2 * len(size_sweep.NAMED)
 
 
+def test_one_large_id():
+    """An eager result that cannot get its memory is an error, and nothing waits for it for ever."""
+    calls = run("ids")
+    check(calls)
+    for name in ("segment_mean", "unsorted_segment_mean", "sparse_segment_mean", "repeat"):
+        assert any(f" {name} of shapes" in call for call in calls), name
+
+
 def test_the_call_that_ends_the_process_is_named():
     with pytest.raises(AssertionError, match="it ended at: eager abort"):
         run("abort")
