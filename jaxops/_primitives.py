@@ -11,10 +11,39 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
 from jaxops._jax_internals import Primitive
+
+
+def new_primitive(name: str) -> Primitive:
+    """A primitive that is linear in its operands of floating point, as all of ours are."""
+    primitive = Primitive(name)
+    _jax_internals.register_jet_rule(primitive, functools.partial(_jet, primitive))
+    return primitive
+
+
+def _jet(primitive: Primitive, primals, series, **params):
+    """The rule of `jax.experimental.jet`: a linear function takes each term of a series alone."""
+    results = primitive.bind(*primals, **params)
+
+    def term(*terms):
+        tangents = [
+            x if jnp.issubdtype(p.dtype, jnp.inexact) else np.zeros(p.shape, jax.dtypes.float0)
+            for p, x in zip(primals, terms, strict=True)
+        ]
+        _, dots = jax.jvp(functools.partial(primitive.bind, **params), [*primals], tangents)
+        return jax.tree.map(
+            lambda dot, x: dot if jnp.issubdtype(x.dtype, jnp.inexact) else jnp.zeros_like(x),
+            dots,
+            results,
+        )
+
+    terms = [term(*terms) for terms in zip(*series, strict=True)]
+    return results, [*zip(*terms, strict=True)] if primitive.multiple_results else terms
 
 
 def linear_primitive(
@@ -42,7 +71,7 @@ def linear_primitive(
         is_typed_as_first: whether the result has the type of the first operand, so that it need not
             be found by tracing the reference.
     """
-    primitive = Primitive(name)
+    primitive = new_primitive(name)
     primitive.multiple_results = returns_list
     primitive.def_impl(reference)
     if is_typed_as_first:

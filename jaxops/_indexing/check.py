@@ -30,7 +30,7 @@ from jaxops._errors import OutOfBoundsError, brief, remember
 from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
 from jaxops._indexing.raising import raise_from_program
 from jaxops._indexing.specs import IndexSpec
-from jaxops._jax_internals import Primitive
+from jaxops._primitives import new_primitive
 
 # Eager calls run one compiled function that returns its flags instead of raising from inside.
 _flags: contextvars.ContextVar[list | None] = contextvars.ContextVar("jaxops_flags", default=None)
@@ -106,7 +106,7 @@ def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
 # primitive, as `lax.platform_dependent` takes longer to trace than the whole rest of a gather. No
 # CPU form (`_forms.py`): its two ways are the same for good indices only, and batched it has to
 # stay what it is.
-valid_p = Primitive("in_bounds_off_cpu")
+valid_p = new_primitive("in_bounds_off_cpu")
 
 
 @valid_p.def_impl
@@ -146,7 +146,7 @@ mlir.register_lowering(valid_p, mlir.lower_fun(_all_valid, multiple_results=Fals
 mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=False))
 
 
-check_p = Primitive("out_of_bounds_check")
+check_p = new_primitive("out_of_bounds_check")
 
 
 @check_p.def_impl

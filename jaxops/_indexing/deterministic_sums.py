@@ -29,8 +29,7 @@ from jaxops._indexing.dimension_numbers import (
     row_numbers,
     scatter_windows,
 )
-from jaxops._jax_internals import Primitive
-from jaxops._primitives import type_of_result, varying_alike
+from jaxops._primitives import new_primitive, type_of_result, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
@@ -119,8 +118,8 @@ def _add_within_segment(left, right):
     return left_starts | right_starts, jnp.where(right_starts, right_sum, left_sum + right_sum)
 
 
-gather_p = Primitive("gather_with_deterministic_transpose")
-scatter_add_p = Primitive("deterministic_scatter_add")
+gather_p = new_primitive("gather_with_deterministic_transpose")
+scatter_add_p = new_primitive("deterministic_scatter_add")
 
 
 def _define(primitive, implementation, batch):

@@ -169,7 +169,8 @@ def _searchsorted(sorted_sequence, values, *, op, side, out_type):
         # After as many steps either `most` elements are left or one less: the last bit of the state
         # is set then. The others are the first element that is left. One array of both is read and
         # written in half the time of two.
-        most = count >> step.astype(np.uint32)
+        # `jax.disable_jit` makes `step` an int.
+        most = count >> lax.convert_element_type(step, np.uint32)
         first, left = state >> 1, most - (state & 1)
         half = left >> 1
         middle = first + half

@@ -192,7 +192,7 @@ def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
     if x_known.size + y_known.size <= _SMALL and x_known.dtype.kind in "biuf":
         places = _places_of_others(x_known, y_known)
     else:
-        with jax.ensure_compile_time_eval():
+        with jax.core.eval_context():
             places = np.flatnonzero(~np.asarray(_are_in(*values)))
     out = on_host.take(data, places, 0, 1)
     parts = [places.astype(index_dtype), np.array(places.size, np.int32)]

@@ -231,7 +231,7 @@ def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarra
     """Of NumPy unless JAX holds it, so that positions of known conditions are known in a trace."""
     if isinstance(fill_value, jax.Array):
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value")
-    with jax.ensure_compile_time_eval():
+    with jax.core.eval_context():
         return np.asarray(arguments.to_scalar_like(fill_value, dtype, op, "fill_value"))
 
 

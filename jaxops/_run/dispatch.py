@@ -200,7 +200,7 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
     if sum(map(np.size, leaves)) > _MANY or not _may_be_shapes(lambda: on_numbers(call)):
         return None
     try:
-        with jax.ensure_compile_time_eval():
+        with jax.core.eval_context():
             result = on_numbers(call._replace(mode="error") if call.mode == "device" else call)
     except OutOfBoundsError:
         return None  # the program raises it, should it come here, and run on a CPU
@@ -283,7 +283,9 @@ def _run_compiled(
 
 
 def _largest(result: Any) -> jax.Array:
-    return max(result, key=lambda x: x.nbytes) if isinstance(result, (list, tuple)) else result
+    if isinstance(result, jax.Array):
+        return result
+    return max(jax.tree.leaves(result), key=lambda x: x.nbytes)
 
 
 def _is_error(bad: jax.Array, mode: str | None) -> bool:

@@ -27,7 +27,8 @@ from jax.interpreters import ad, batching, mlir
 from jaxops import _jax_internals
 from jaxops._errors import brief
 from jaxops._indexing import check
-from jaxops._jax_internals import Jaxpr, Primitive
+from jaxops._jax_internals import Jaxpr
+from jaxops._primitives import new_primitive
 
 _COUNTED = 2**63  # bytes of an empty array, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has
@@ -178,7 +179,7 @@ def _types(jaxpr: Jaxpr) -> Iterator[Any]:
 
 
 # An identity on the arguments of an op, whose batching rule learns by how much they are batched.
-guard_p = Primitive("sizes_are_countable")
+guard_p = new_primitive("sizes_are_countable")
 guard_p.multiple_results = True
 guard_p.def_impl(lambda *arrays, **params: list(arrays))
 guard_p.def_abstract_eval(lambda *types, **params: list(types))

@@ -81,7 +81,7 @@ def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
         return arguments.to_host_strings(x, op, arg)
     if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
         return arguments.to_operand(x, op, arg)
-    with jax.ensure_compile_time_eval():
+    with jax.core.eval_context():
         array = arguments.to_operand(x, op, arg)
     return np.asarray(array) if jnp.issubdtype(array.dtype, jnp.integer) else array
 

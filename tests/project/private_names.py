@@ -304,6 +304,7 @@ CASES = {
     "error_checks": (["checkify.error_checks"], checkify_raises),
     "check": (["checkify.check"], checkify_raises),
     "user_checks": (["checkify.user_checks"], checkify_raises),
+    "jet_rules": (["jet_rules"], checks),
     "dce_jaxpr": (["partial_eval.dce_jaxpr"], rows),
     "user_frames": (["user_frames"], lambda: refused_use(has_place=False)),
     "source_info": (["eqn.source_info"], lambda: refused_use(has_place=False)),
