@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import eval_context
 from jax.typing import DTypeLike
 
 from jaxops import _jax_internals
@@ -307,7 +308,7 @@ def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
         is_eager = _jax_internals.is_eager()
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
             # Host values depend on nothing that is traced, so the cast can run at once.
-            with jax.core.eval_context(), jax.enable_x64(True):
+            with eval_context(), jax.enable_x64(True):
                 result = run(op, impl, {arg: x}, name=name, dtype=dtype)
             # At trace time integers may be shapes, as in every op, and floats made of them a part
             # of a shape's computation.

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import eval_context
 
 from jaxops._errors import OutOfBoundsError, without_frames
 from jaxops._indexing import canonical, index_dtypes, policy
@@ -93,7 +94,7 @@ def _to_values(op: str, values: Any) -> jax.Array:
 def to_partition(op: str, x: Any, arg: str) -> Any:
     """int32 or int64 numbers."""
     is_known = on_host.concrete(x, op, arg) is not None
-    with jax.core.eval_context() if is_known else contextlib.nullcontext():
+    with eval_context() if is_known else contextlib.nullcontext():
         numbers = index_dtypes.to_signed(arguments.to_indices(x, op, arg, None), op)
     if numbers.ndim != 1:
         raise ValueError(f"{op}: {arg} must be a vector; received shape {numbers.shape}")
@@ -103,7 +104,7 @@ def to_partition(op: str, x: Any, arg: str) -> Any:
 def to_device(splits: Any) -> jax.Array:
     if not isinstance(splits, np.ndarray):
         return splits
-    with jax.core.eval_context():
+    with eval_context():
         return jnp.asarray(splits)
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
+from jax.core import Tracer, eval_context
 from jax.export import register_namedtuple_serialization
 from jax.typing import DTypeLike
 
@@ -192,7 +192,7 @@ def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
     if x_known.size + y_known.size <= _SMALL and x_known.dtype.kind in "biuf":
         places = _places_of_others(x_known, y_known)
     else:
-        with jax.core.eval_context():
+        with eval_context():
             places = np.flatnonzero(~np.asarray(_are_in(*values)))
     out = on_host.take(data, places, 0, 1)
     parts = [places.astype(index_dtype), np.array(places.size, np.int32)]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
+from jax.core import Tracer, eval_context
 from jax.export import register_namedtuple_serialization
 from jax.typing import DTypeLike
 
@@ -275,7 +275,7 @@ def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_
     keys = x
     if x.ndim > 1:
         _, numbers = np.unique(x, return_inverse=True)
-        with jax.core.eval_context():
+        with eval_context():
             keys = np.asarray(_keys(jnp.asarray(numbers.reshape(x.shape), jnp.int32), axis))
     _, first, inverse, count = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
@@ -299,14 +299,14 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
         on_host.refuse_traced(op, "x", x)
     axis = _check_axis(op, data, axis)
     if data.ndim > 1:
-        with jax.core.eval_context():
+        with eval_context():
             values = _keys_compiled(values, axis)
             known = np.asarray(values)
     if known.size <= _SMALL and known.dtype.kind in "biuf":
         firsts, idx = _number_few(known)
         count = np.bincount(idx, minlength=firsts.size) if with_counts else None
     else:
-        with jax.core.eval_context():
+        with eval_context():
             numbered = _number_compiled(values, size=known.size, with_counts=with_counts)
         firsts, idx, total, *counts = map(np.asarray, numbered)
         firsts = firsts[:total]

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
+from jax.core import Tracer, eval_context
 
 from jaxops import _jax_internals
 from jaxops._errors import without_frames
@@ -231,7 +231,7 @@ def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarra
     """Of NumPy unless JAX holds it, so that positions of known conditions are known in a trace."""
     if isinstance(fill_value, jax.Array):
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value")
-    with jax.core.eval_context():
+    with eval_context():
         return np.asarray(arguments.to_scalar_like(fill_value, dtype, op, "fill_value"))
 
 

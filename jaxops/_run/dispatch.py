@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
+from jax.core import Tracer, eval_context
 
 from jaxops import _call_sites, _jax_internals, _symbolic
 from jaxops._errors import OutOfBoundsError, hide_frames
@@ -200,7 +200,7 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
     if sum(map(np.size, leaves)) > _MANY or not _may_be_shapes(lambda: on_numbers(call)):
         return None
     try:
-        with jax.core.eval_context():
+        with eval_context():
             result = on_numbers(call._replace(mode="error") if call.mode == "device" else call)
     except OutOfBoundsError:
         return None  # the program raises it, should it come here, and run on a CPU

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
+from jax.core import Tracer, eval_context
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._indexing import check
@@ -81,7 +81,7 @@ def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
         return arguments.to_host_strings(x, op, arg)
     if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
         return arguments.to_operand(x, op, arg)
-    with jax.core.eval_context():
+    with eval_context():
         array = arguments.to_operand(x, op, arg)
     return np.asarray(array) if jnp.issubdtype(array.dtype, jnp.integer) else array
 
