@@ -28,8 +28,8 @@ MUTANTS = {
     ],
     "_cpu/hash_table": [
         (
-            "first = jnp.where(are_nan(keys, x.dtype), positions, jnp.int32(-1))",
-            "first = jnp.where(are_nan(keys, x.dtype), jnp.int32(-1), jnp.int32(-1))",
+            "first = jnp.where(is_alone, positions, jnp.int32(-1))",
+            "first = jnp.where(is_alone, jnp.int32(-1), jnp.int32(-1))",
             "test_first_occurrences.py -k nan_is_distinct",
         ),
         (
@@ -37,6 +37,7 @@ MUTANTS = {
             'return first.at[jnp.where(waits, places, n)].set(found, mode="drop")',
             "test_hash_table.py -k 'stages and 8'",
         ),
+        ("jnp.all(is_same, axis=1)", "is_same[:, 0]", "test_hash_table.py -k alike"),
         ("jnp.any(is_first[FEW:])", "jnp.any(is_first[2 * FEW :])", "test_hash_table.py -k stages"),
     ],
     "_cuda/atomic_sums": [

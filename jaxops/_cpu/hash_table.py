@@ -15,7 +15,8 @@ values have met, and the elements that lost try another slot in the next round:
       lowest bid           1              1
       answer          0    1    0    3    1
 
-The number of rounds depends on how often values meet, not on the number of elements.
+The number of rounds depends on how often values meet, not on the number of elements. The elements
+of a matrix are its rows.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _is_known(x: jax.Array, **static) -> bool:
 
 
 def _first_by_hash(x: jax.Array) -> list[jax.Array]:
-    """`first_by_sort`, without a sort. A large vector is searched in three stages.
+    """`first_by_sort` and `first_equal_rows`, without a sort. Many elements are searched in stages.
 
     1. Only the first `FEW` elements bid, in a small table. If few values are distinct, most
        elements have one of these, and find it. The stage ends when the first `FEW` elements are
@@ -61,9 +62,12 @@ def _first_by_hash(x: jax.Array) -> list[jax.Array]:
     n = x.shape[0]
     positions = lax.iota(jnp.int32, n)
     keys = equality_keys(x)
-    first = jnp.where(are_nan(keys, x.dtype), positions, jnp.int32(-1))
+    is_alone = are_nan(keys, x.dtype)
+    if x.ndim == 2:
+        is_alone = jnp.any(is_alone, axis=1)
+    first = jnp.where(is_alone, positions, jnp.int32(-1))
     # Made from the keys, so that under `shard_map` it varies along the same axes as they do.
-    nothing = jnp.where(keys[0] == keys[0], jnp.int32(0), jnp.int32(1))
+    nothing = first[0] * 0
 
     def some_wait(waiting, first):
         del first
@@ -120,11 +124,11 @@ def _search(
     # At most a quarter of the slots are ever used: with half of them, many distinct values take
     # twice the rounds.
     bits = min(max(bidders - 1, 1).bit_length() + 2, 31)
-    hashes = _hash(keys)
+    hashes = _hash(keys, 0)
     # Odd, so that each element comes by every slot in time.
-    steps = _hash(keys ^ np.array(0x9E3779B9, keys.dtype)) | np.uint32(1)
+    steps = _hash(keys, 0x9E3779B9) | np.uint32(1)
     positions = lax.iota(jnp.int32, n)
-    empty = jnp.where(keys[0] == keys[0], jnp.int32(n), jnp.int32(0))
+    empty = first[0] * 0 + n
     table = jnp.broadcast_to(empty, 1 << bits)
 
     def play_round(state):
@@ -135,7 +139,10 @@ def _search(
         bids = jnp.where(waits, positions, jnp.int32(n))
         table = table.at[slots[:bidders]].min(bids[:bidders], mode="promise_in_bounds")
         winners = table.at[slots].get(mode="promise_in_bounds")
-        found = waits & (keys.at[winners].get(mode="clip") == keys) & (winners < n)
+        is_same = keys.at[winners].get(mode="clip") == keys
+        if keys.ndim == 2:
+            is_same = jnp.all(is_same, axis=1)
+        found = waits & is_same & (winners < n)
         first = jnp.where(found, winners, first)
         return table, first, _count(first < 0), turn + np.uint32(1)
 
@@ -151,7 +158,15 @@ def _count(mask: jax.Array) -> jax.Array:
     return mask.sum(dtype=jnp.int32)
 
 
-def _hash(keys: jax.Array) -> jax.Array:
+def _hash(keys: jax.Array, seed: int) -> jax.Array:
+    """32 well mixed bits of each element, or of each row: those of a weighted sum."""
+    if keys.ndim == 1:
+        return _mix(keys ^ np.array(seed, keys.dtype))
+    factors = _mix(lax.iota(jnp.uint32, keys.shape[1]) ^ np.uint32(seed)) | np.uint32(1)
+    return _mix((_mix(keys) * factors[None]).sum(axis=1, dtype=jnp.uint32))
+
+
+def _mix(keys: jax.Array) -> jax.Array:
     """32 well mixed bits; different for different 32-bit keys (the end of MurmurHash3)."""
     if keys.dtype == jnp.uint64:
         keys = keys ^ ((keys >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15))

@@ -74,7 +74,7 @@ def first_equal_rows(x: jax.Array) -> jax.Array:
 
 
 def number_distinct(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:
-    """Numbers the distinct values by first occurrence.
+    """Numbers the distinct values of a vector, or rows of a matrix, by first occurrence.
 
     Returns the positions of the first `size` distinct values, 0 beyond; the number of the value of
     each element; how many values there are; and, if wanted, how often each one comes, 0 beyond.
@@ -104,6 +104,8 @@ def first_in_rows_by_sort(x: jax.Array) -> list[jax.Array]:
 
 
 def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Array]:
+    if x.ndim == 2:
+        x = first_equal_rows(x)
     positions = lax.iota(jnp.int32, x.shape[0])
     n = _symbolic.as_vector(x.shape, jnp.int32)
     order, is_new = _runs(x)

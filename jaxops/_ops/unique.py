@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Literal, NamedTuple, overload
 
@@ -15,7 +16,7 @@ from jax.typing import DTypeLike
 
 from jaxops._errors import without_frames
 from jaxops._indexing import result_size
-from jaxops._indexing.first_occurrences import first_equal_rows, number_distinct
+from jaxops._indexing.first_occurrences import number_distinct
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_dtype
@@ -111,7 +112,7 @@ def unique(
             everywhere. `"fill"`: dropped. `"promise_in_bounds"`: the caller promises that there
             are none. With `return_size=True` they are dropped in every mode.
         axis: static int in `[-rank(x), rank(x))`, along which slices are compared. Default: `x` is
-            a vector. The time grows with the size of a slice, whose elements are sorted in turn.
+            a vector. The time grows with the size of a slice.
 
     Returns:
         Named tuple `(y, idx)`: `y` of shape `[size]` and dtype of `x` (for host strings a NumPy
@@ -272,13 +273,10 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
 
 def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_idx: np.dtype):
     axis = _check_axis(op, x, axis)
-    keys = x
-    if x.ndim > 1:
-        _, numbers = np.unique(x, return_inverse=True)
-        with eval_context():
-            keys = np.asarray(_keys(jnp.asarray(numbers.reshape(x.shape), jnp.int32), axis))
+    _, numbers = np.unique(x, return_inverse=True)
+    rows = np.moveaxis(numbers.reshape(x.shape), axis, 0)
     _, first, inverse, count = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
+        rows, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)  # `np.unique` sorts by value
     rank = np.empty_like(order)
@@ -287,7 +285,7 @@ def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_
     if size is not None:
         y = on_host.fit_strings(y, axis, size, fill_value, op)
         count = np.pad(count[:size], (0, max(size - count.size, 0)))
-    return (y, rank[inverse].astype(out_idx), count), np.array(order.size, np.int32)
+    return (y, rank[inverse.reshape(-1)].astype(out_idx), count), np.array(order.size, np.int32)
 
 
 def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, with_total: bool):
@@ -298,16 +296,13 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
     if known is None:
         on_host.refuse_traced(op, "x", x)
     axis = _check_axis(op, data, axis)
-    if data.ndim > 1:
-        with eval_context():
-            values = _keys_compiled(values, axis)
-            known = np.asarray(values)
-    if known.size <= _SMALL and known.dtype.kind in "biuf":
-        firsts, idx = _number_few(known)
+    if max(known.size, known.shape[axis]) <= _SMALL and known.dtype.kind in "biuf":
+        firsts, idx = _number_few(known, axis)
         count = np.bincount(idx, minlength=firsts.size) if with_counts else None
     else:
         with eval_context():
-            numbered = _number_compiled(values, size=known.size, with_counts=with_counts)
+            size = known.shape[axis]
+            numbered = _number_compiled(values, axis, size=size, with_counts=with_counts)
         firsts, idx, total, *counts = map(np.asarray, numbered)
         firsts = firsts[:total]
         count = counts[0][:total] if with_counts else None
@@ -323,14 +318,15 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
     return (y, idx, *rest), total
 
 
-def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _number_few(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the distinct values, and the number of the value of each element.
 
     By a dictionary, for which each NaN is a new key: faster than a call of compiled code.
     """
     numbers: dict[Any, int] = {}
     firsts, idx = [], []
-    for position, value in enumerate(x.tolist()):
+    values = x.tolist() if x.ndim == 1 else map(tuple, _rows(x, axis).tolist())
+    for position, value in enumerate(values):
         number = numbers.setdefault(value, len(numbers))
         if number == len(firsts):
             firsts.append(position)
@@ -341,8 +337,7 @@ def _number_few(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _unique(x, fill_value, *, op, mode, size, out_idx, axis):
     axis = _check_axis(op, x, axis)
     # Compiled, as an eager `vmap` would compile the operations one by one.
-    keys = _keys_compiled(lax.stop_gradient(x), axis)
-    numbered = _number_compiled(keys, size=size, with_counts=True)
+    numbered = _number_compiled(lax.stop_gradient(x), axis, size=size, with_counts=True)
     firsts, idx, total, count = numbered
     spec = result_size.num_elements(op, size, _NOUN)
     held = result_size.hold(spec, total, x.shape[axis], mode)
@@ -353,18 +348,18 @@ def _unique(x, fill_value, *, op, mode, size, out_idx, axis):
     return (y, idx.astype(out_idx), count.astype(out_idx)), total
 
 
-_number_compiled = jax.jit(number_distinct, static_argnames=("size", "with_counts"))
+@functools.partial(jax.jit, static_argnames=("axis", "size", "with_counts"))
+def _number_compiled(x, axis: int, *, size: int, with_counts: bool) -> list[jax.Array]:
+    return number_distinct(_rows(x, axis), size=size, with_counts=with_counts)
 
 
-def _keys(x: jax.Array, axis: int) -> jax.Array:
-    """A vector whose elements are equal where the slices of `x` along `axis` are."""
+def _rows(x: Any, axis: int) -> Any:
+    """The slices of `x` along `axis` as the rows of a matrix; `x` itself if it is a vector."""
     if x.ndim == 1:
         return x
-    rows = jnp.moveaxis(x, axis, 0)
-    return first_equal_rows(rows.reshape(rows.shape[0], math.prod(rows.shape[1:])))
-
-
-_keys_compiled = jax.jit(_keys, static_argnames="axis")
+    shape = (x.shape[axis], math.prod(x.shape[:axis]) * math.prod(x.shape[axis + 1 :]))
+    numpy: Any = jnp if isinstance(x, jax.Array) else np
+    return numpy.moveaxis(x, axis, 0).reshape(shape)
 
 
 def _check_axis(op: str, x: jax.Array | np.ndarray, axis: int | None) -> int:

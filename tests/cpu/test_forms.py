@@ -83,6 +83,9 @@ CALLS = {
     "number_distinct": (
         lambda x: jaxops.unique_with_counts(x[:, 0], size=3000), np.round(PARTS),
         "number_distinct"),
+    "number_distinct-rows": (
+        lambda x: jaxops.unique_with_counts(x, size=3000, axis=0), np.round(PARTS[:, :2]),
+        "number_distinct"),
     "put_rows": (
         lambda x: jaxops.dynamic_stitch([ROWS, ROWS], [x[:4], x[4:8]], size=50), TABLE, "put_rows"),
     "split": (lambda x: jaxops.split(x, 300), jnp.arange(600.0), "split_in_many"),

@@ -36,14 +36,20 @@ STAGED = {
 @pytest.mark.parametrize("few", [8, FEW])
 @pytest.mark.parametrize("values", STAGED)
 def test_stages_of_the_search(values, few, monkeypatch):
+    """Of the elements of a vector, and of the rows of a matrix that are equal where these are."""
     monkeypatch.setattr(hash_table, "FEW", few)
     x = STAGED[values](few).astype(np.int32)
-    search = jax.jit(lambda x: jaxops.unique_with_counts(x, size=x.size, return_size=True))
-    (y, idx, count), size = search(x)
-    expected = numbered(x)
-    assert_all_equal((y[:size], idx, count[:size]), expected)
-    assert not y[size:].any()
-    assert not count[size:].any()
+    search = jax.jit(lambda x: jaxops.unique_with_counts(x, size=len(x), return_size=True, axis=0))
+    values, expected_idx, expected_count = numbered(x)
+
+    def as_rows(x):
+        return np.stack([x % 5, x // 5, x // 5], 1)
+
+    for data, distinct in ((x, values), (as_rows(x), as_rows(values))):
+        (y, idx, count), size = search(data)
+        assert_all_equal((y[:size], idx, count[:size]), (distinct, expected_idx, expected_count))
+        assert not y[size:].any()
+        assert not count[size:].any()
     if few == 8:
         batched, _ = jax.vmap(search)(np.stack([x, x[::-1]]))
         np.testing.assert_array_equal(batched.idx[1], numbered(x[::-1])[1])
@@ -57,3 +63,30 @@ def test_keys_that_meet_in_one_slot():
         y, idx = jaxops.unique(x)
         np.testing.assert_array_equal(y[np.asarray(idx)], x)
         assert y.size == np.unique(x).size <= n
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.int64])
+def test_rows_that_meet_in_one_slot(dtype):
+    """Rows with the same elements in other columns, with the same sum, or equal but for one bit."""
+    n = np.arange(60)
+    pairs = np.stack(np.meshgrid(n, n), -1).reshape(-1, 2)
+    with jax.enable_x64(True):
+        for rows in (pairs, pairs << 20, np.eye(300, dtype=int), 1 - np.eye(300, dtype=int)):
+            rows = np.concatenate([rows, rows[::-1]]).astype(dtype)
+            y, idx = jaxops.unique(rows, axis=0)
+            np.testing.assert_array_equal(y[np.asarray(idx)], rows)
+            assert len(y) == len(rows) // 2
+
+
+def test_rows_that_hash_alike(monkeypatch):
+    """Rows are compared, so that a hash which several of them share costs time only."""
+
+    def one_of_three(keys, seed):
+        return (keys.sum(axis=1) % 3 + 1).astype(np.uint32) * np.uint32(0x9E3779B9)
+
+    monkeypatch.setattr(hash_table, "_hash", one_of_three)
+    rows = np.random.default_rng(0).integers(0, 9, (1100, 2), dtype=np.int32)
+    search = jax.jit(lambda x: jaxops.unique(x, size=len(x), axis=0, return_size=True))
+    (y, idx), size = search(rows)
+    np.testing.assert_array_equal(y[np.asarray(idx)], rows)
+    assert size == len(np.unique(rows, axis=0))

@@ -166,6 +166,8 @@ def test_slices_without_elements_are_equal():
     y, idx = jaxops.unique(np.zeros((0, 3)), axis=1)
     assert y.shape == (0, 1)
     np.testing.assert_array_equal(idx, [0, 0, 0])
+    assert not jaxops.unique(np.zeros((2000, 0)), axis=0).idx.any()
+    assert jaxops.unique(np.zeros((3, 0), str), axis=0).y.shape == (1, 0)
     assert jaxops.unique(np.zeros((0, 3)), axis=0).y.shape == (0, 3)
 
 
@@ -175,3 +177,6 @@ def test_rows_of_strings():
     np.testing.assert_array_equal(y, [["b", "a"], ["a", "b"], ["-", "-"]])
     np.testing.assert_array_equal(idx, [0, 1, 0])
     assert jaxops.unique(rows, axis=1).y.shape == (3, 2)
+    y, idx = jaxops.unique([["b", "a", "b"], ["b", "c", "b"]], axis=1)
+    np.testing.assert_array_equal(y, [["b", "a"], ["b", "c"]])
+    np.testing.assert_array_equal(idx, [0, 1, 0])
