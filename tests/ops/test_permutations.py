@@ -41,3 +41,21 @@ def test_products_of_64_bits():
         result = jaxops.unravel_index(np.array([2**40 + 5]), [2**21, 2**20])
     assert result.tolist() == [[2**20], [5]]
     assert jaxops.unravel_index(np.array([2**40]), [2, 3], mode="clip").tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize("rank", [16, 17, 64, 300])
+def test_many_dimensions(rank):
+    """As many divisions are traced for 17 dimensions as for 300."""
+    dims = [1] * (rank - 12) + [2, 3, 1, 2, 2, 5, 1, 2, 3, 2, 1, 2]
+    indices = np.random.default_rng(0).integers(0, np.prod(dims), 50, dtype=np.int32)
+    expected = []
+    for number in indices.tolist():
+        expected.append([])
+        for dim in reversed(dims):
+            number, coordinate = divmod(number, dim)
+            expected[-1].insert(0, coordinate)
+    result = jaxops.unravel_index(indices, dims)
+    np.testing.assert_array_equal(result, np.transpose(expected))
+    np.testing.assert_array_equal(jaxops.unravel_index(indices[7], dims), expected[7])
+    program = str(jax.make_jaxpr(lambda i: jaxops.unravel_index(i, dims))(indices))
+    assert program.count(" div ") == (rank if rank == 16 else 1)
