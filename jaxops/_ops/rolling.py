@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
@@ -113,12 +115,14 @@ def _roll(input, shift, *, op, axes, is_one, known):
         return input
     # In a program that is traced, which is for this shift alone. Where each operation runs by
     # itself, as under an eager `jax.grad`, slices at other places would compile anew.
-    if known is not None and isinstance(shift, Tracer) and _symbolic.are_known(input.shape):
-        for dim, by in zip(dims, known, strict=True):
-            input = _roll_by_known(input, by, dim)
-        return input
-    for dim, by in zip(dims, shift.reshape(-1, 1), strict=True):
-        input = _roll_by_traced(input, by, dim, op)
+    is_known = known is not None and isinstance(shift, Tracer) and _symbolic.are_known(input.shape)
+    # One roll for all the shifts of a dimension, and none of a dimension of 1.
+    for dim in dict.fromkeys(dim for dim in dims if input.shape[dim] != 1):
+        places = [n for n, other in enumerate(dims) if other == dim]
+        if is_known:
+            input = _roll_by_known(input, sum(known[n] for n in places), dim)
+        else:
+            input = _roll_by_traced(input, shift.reshape(-1)[np.array(places)], dim, op)
     return input
 
 
@@ -131,12 +135,16 @@ def _roll_by_known(x: jax.Array, shift: int, axis: int) -> jax.Array:
     return lax.concatenate(ends, axis)
 
 
-def _roll_by_traced(x: jax.Array, shift: jax.Array, axis: int, op: str) -> jax.Array:
-    """Of `x` twice the part that begins `shift` elements before the second one."""
+def _roll_by_traced(x: jax.Array, shifts: jax.Array, axis: int, op: str) -> jax.Array:
+    """Of `x` twice a part that begins by the sum of the shifts before the second one."""
     size = x.shape[axis]
-    shift = policy.resolve(ScalarIndex(op, (size,)), shift, "wrap").indices
-    sizes = _symbolic.as_vector([size], shift.dtype)
-    (start,) = (sizes - shift) % sizes
+    shifts = policy.resolve(ScalarIndex(op, (size,)), shifts[:, None], "wrap").indices[:, 0]
+    (n,) = _symbolic.as_vector([size], shifts.dtype)
+
+    def go_back(start, shift):  # modulo `n`, and without a number that the dtype may not hold
+        return jnp.where(start < shift, start + (n - shift), start - shift)
+
+    start = functools.reduce(go_back, shifts, jnp.zeros_like(n))
     return lax.dynamic_slice_in_dim(lax.concatenate([x, x], axis), start, size, axis)
 
 

@@ -65,3 +65,19 @@ def test_what_is_flattened():
 
 def test_strings():
     assert jaxops.roll(["a", "b", "c"], 1, 0).tolist() == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32])
+def test_one_roll_for_all_shifts_of_a_dimension(dtype):
+    """Their sum is beyond the dtype; dimensions of 1 are not rolled."""
+    info = np.iinfo(dtype)
+    shifts = np.random.default_rng(0).integers(info.min, info.max, 60, dtype, endpoint=True)
+    shifts[:3] = info.max, info.min, info.max
+    x, axes = LONG.reshape(1, 3, 100), [2, 1, 0] * 20
+    expected = x
+    for shift, axis in zip(shifts.tolist(), axes, strict=True):
+        expected = np.roll(expected, shift % x.shape[axis], axis)
+    np.testing.assert_array_equal(jaxops.roll(x, shifts, axes), expected)
+    np.testing.assert_array_equal(jax.jit(lambda x: jaxops.roll(x, shifts, axes))(x), expected)
+    program = str(jax.make_jaxpr(lambda x, by: jaxops.roll(x, by, axes))(x, shifts))
+    assert program.count("dynamic_slice") == 2
