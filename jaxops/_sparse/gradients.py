@@ -254,6 +254,11 @@ def clip_by_global_norm(grads: _Tree, clip_norm: ArrayLike) -> tuple[_Tree, jax.
     op = "clip_by_global_norm"
     norm = _norm(grads, op)
     limit = _limit(clip_norm, op).astype(norm.dtype)
+    return _clipped(grads, norm, limit), norm
+
+
+@jax.jit
+def _clipped(grads: Any, norm: jax.Array, limit: jax.Array) -> Any:
     scale = jnp.where(norm > limit, limit / jnp.maximum(norm, limit), jnp.ones_like(norm))
     scale = jnp.where(jnp.isfinite(norm), scale, jnp.nan)
 
@@ -261,7 +266,7 @@ def clip_by_global_norm(grads: _Tree, clip_norm: ArrayLike) -> tuple[_Tree, jax.
         wide = x.dtype if x.dtype.itemsize >= 4 else jnp.dtype(jnp.float32)
         return (x.astype(wide) * scale.astype(wide)).astype(x.dtype)
 
-    return _map(scaled, lambda slices: slices._with_values(scaled(slices.values)), grads), norm
+    return _map(scaled, lambda slices: slices._with_values(scaled(slices.values)), grads)
 
 
 def _is_sparse(x: object) -> bool:
@@ -346,6 +351,7 @@ def _norm(grads: Any, op: str) -> jax.Array:
     return explicit_axes.shared(_norm_of_checked, explicit_axes.mesh_of(*arrays), P(), leaves)
 
 
+@jax.jit
 def _norm_of_checked(leaves: list) -> jax.Array:
     arrays = list(map(_distinct_elements, leaves))
     is_wide = any(x.real.dtype.itemsize == 8 for x in arrays)

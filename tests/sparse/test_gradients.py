@@ -225,6 +225,15 @@ def test_norm_of_16_bits_and_of_complex_numbers(x64):
         assert jaxops.global_norm([jnp.float32(3), jnp.float64(4)]).dtype == np.float64
 
 
+def test_many_leaves_are_one_program():
+    """An eager call runs one program, whatever the number of leaves."""
+    grads = [jnp.full((2, 3), n, jnp.float32) for n in range(200)]
+    assert len(jax.make_jaxpr(jaxops.global_norm)(grads).eqns) == 1
+    clipped, norm = jaxops.clip_by_global_norm(grads, 1.0)
+    np.testing.assert_allclose(norm, np.sqrt(6.0 * sum(n * n for n in range(200))), 1e-6)
+    np.testing.assert_allclose(clipped[7], grads[7] / norm, 1e-6)
+
+
 @pytest.mark.parametrize("limit", [1.0, 7, np.float32(2.5), 1e6, np.inf])
 def test_clip_by_global_norm(limit):
     grads = BATCHES[0]
