@@ -28,6 +28,20 @@ def test_narrow_numbers_of_many_rows():
     np.testing.assert_array_equal(result, matrix_band_part(x, 100, 0))
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (4, 3)])
+def test_numbers_as_large_as_the_matrix(shape):
+    """Which are 0 for a dimension without elements; one more is refused."""
+    x = np.ones(shape, np.float32)
+    traced = jax.jit(jaxops.matrix_band_part)
+    for numbers in ((0, 0), shape, (-1, 0), (shape[0], -1)):
+        for function in (jaxops.matrix_band_part, traced):
+            result = function(x, *numbers)
+            np.testing.assert_array_equal(result, matrix_band_part(x, *numbers), strict=True)
+    for numbers in ((shape[0] + 1, 0), (0, shape[1] + 1)):
+        with pytest.raises(ValueError, match="must be negative or at most"):
+            jaxops.matrix_band_part(x, *numbers)
+
+
 def test_a_traced_number_beyond_the_rows():
     with pytest.raises(IN_JIT, match="num_lower must be negative or at most the number of row"):
         jax.block_until_ready(jax.jit(lambda n: jaxops.matrix_band_part(X, n, 0))(5))

@@ -48,8 +48,8 @@ def test_values_of_no_row_take_padded(how):
 
 
 WRONG = {
-    "row_splits": ([-3, 4, 2, 9], [[0, 1, 2, 3], [], [2, 3, 4, 5]]),
-    "row_lengths": ([4, -2, 9], [[0, 1, 2, 3], [], [2, 3, 4, 5]]),
+    "row_splits": ([-3, 4, 2, 9, 8, 9], [[0, 1, 2, 3], [], [2, 3, 4, 5], [], []]),
+    "row_lengths": ([4, -2, 9, 3], [[0, 1, 2, 3], [], [2, 3, 4, 5], []]),
     "value_rowids": ([3, 0, -1, 4, 9, 3], [[0], [], [], [1, 2]]),
 }
 
@@ -65,6 +65,17 @@ def test_without_validation_rows_lie_in_the_values(how):
         for row, expected in zip(np.asarray(x.to_tensor(shape=(None, size))), rows, strict=True):
             assert row[: len(expected)].tolist() == expected
         assert x.gather(np.arange(len(rows)), size=12).to_list() == rows
+        assert x.gather(np.arange(len(rows))).to_list() == rows
+
+
+def test_without_validation_negative_numbers_are_of_no_row():
+    """Also where all are: of their last one comes the number of rows."""
+    for ids in ([-5, -3], [-1, -1]):
+        x = RaggedTensor.from_value_rowids(VALUES[:2], ids, validate=False)
+        assert x.to_list() == []
+        assert x.row_splits.tolist() == [0]
+        with pytest.raises(ValueError, match=rf"value_rowids\[0\] = {ids[0]} is not in \[0, 0\)"):
+            RaggedTensor.from_value_rowids(VALUES[:2], ids)
 
 
 def test_the_error_of_a_batch_tells_the_row():

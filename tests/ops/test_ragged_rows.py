@@ -78,6 +78,13 @@ def test_padding_is_found(name):
     np.testing.assert_equal(compiled(dense, np.float32(padding)).to_list(), expected)
 
 
+def test_some_rows_are_whole():
+    """All values of a row count in some rows only, so that the array is not the values."""
+    for function in (RaggedTensor.from_tensor, lambda x, n: RaggedTensor.from_tensor(x, n, size=9)):
+        rows = function(DENSE, [4, 0, 2]).to_list()
+        assert rows == [DENSE[0].tolist(), [], DENSE[2, :2].tolist()]
+
+
 def test_a_whole_array_is_not_copied():
     program = jax.make_jaxpr(lambda x: RaggedTensor.from_tensor(x).values)(DENSE)
     names = {equation.primitive.name for equation in program.eqns}
@@ -115,16 +122,18 @@ def test_values_that_do_not_fit(rows):
     np.testing.assert_array_equal(few.row_splits, [0, 1, 3, 4])
 
 
-@pytest.mark.slow  # the program has 2^32 values to count
-def test_more_values_than_int32_counts():
-    """Of which the sum is 0 modulo 2^32."""
-    total = min(2**32, np.iinfo(jax.dtypes.canonicalize_dtype(np.int64)).max)
-    x = RaggedTensor.from_row_lengths(np.zeros(2**16, np.int8), [2**16])
-    with pytest.raises(jaxops.OutOfBoundsError, match=f"{total} values of the rows do not fit"):
-        x.gather(np.zeros(2**16, np.int32), size=8)
+@pytest.mark.parametrize("extra", [0, 1])
+def test_more_values_than_int32_counts(extra):
+    """Of values without elements, which take no memory: 2^32, of which int32 keeps 0, and more."""
+    x = RaggedTensor.from_row_lengths(np.zeros((2**30 + extra, 0)), [2**30, extra])
+    most = np.iinfo(jax.dtypes.canonicalize_dtype(np.int64)).max
+    rows = np.array([0, 0, 0, 0, 1], np.int32)
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        x.gather(rows, size=8)
+    assert f"{min(2**32 + extra, most)} values of the rows do not fit" in str(info.value)
     with pytest.raises(ValueError, match=r"the number of values must be less than 2\*\*31"):
-        x.gather(np.zeros(2**16, np.int32))
-    assert x.gather(np.zeros(2**16, np.int32), size=8, mode="fill").row_splits.max() == 8
+        x.gather(rows)
+    assert x.gather(rows, size=8, mode="fill").row_splits.tolist() == [0, 8, 8, 8, 8, 8]
 
 
 def test_dense_shapes(rows):

@@ -67,6 +67,16 @@ def test_positions(case, x64):
     assert count == total == len(expected)
 
 
+@pytest.mark.parametrize("shape", [(0, 2**31 - 1), (0, 2**31), (2**31, 0), (2, 0, 2**33)])
+def test_positions_in_an_empty_array_of_long_dimensions(shape, x64):
+    condition = np.zeros(shape, bool)
+    if x64 or max(shape) < 2**31:
+        assert jaxops.where(condition).shape == (0, len(shape))
+    else:
+        with pytest.raises(ValueError, match="must have dimensions that int32 counts"):
+            jaxops.where(condition)
+
+
 def test_positions_of_a_batch():
     conditions = jnp.array([[True, False, True], [False, False, True]])
     result = jax.vmap(lambda c: jaxops.where(c, size=2))(conditions)
