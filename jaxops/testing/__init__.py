@@ -8,6 +8,7 @@ with the place and the size of the error, and need no test framework. Import the
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -128,7 +129,8 @@ def check_grads(
     problem = take_apart(f, args, op, is_inexact)
     _check_operands(problem, op)
     settings = _function.Settings(_name_of(f), chosen, directions, seed, rtol, numeric_dtype, jit)
-    _grads.check(problem, settings, order)
+    for message in _grads.check(problem, settings, order):
+        warnings.warn(message, stacklevel=2)
 
 
 def check_adjoint(

@@ -183,11 +183,15 @@ class Differentiated:
         return " over ".join(MODES[m] for m in (mode, *self.trail))
 
     def fail(self, text: str) -> NoReturn:
-        """Raises that the derivative `text`, with the order and the settings."""
+        """Raises that the derivative `text`."""
+        raise AssertionError(self.describe(text))
+
+    def describe(self, text: str) -> str:
+        """That the derivative `text`, with the order and the settings."""
         what = {0: "the gradient", 1: "the second derivative"}.get(len(self.trail))
         what = what or f"the derivative of order {len(self.trail) + 1}"
         settings = self.settings
-        raise AssertionError(
+        return (
             f"{OP}: {what} of {settings.name} {text}\n  order {len(self.trail) + 1}, "
             f"seed={settings.seed}, rtol={self.rtol:.2g}"
         )

@@ -94,6 +94,7 @@ from jaxops.testing._leaves import (
     coordinate_name,
     element_name,
     pairing,
+    products,
     terms,
     to_coordinates,
     widen,
@@ -107,6 +108,9 @@ from jaxops.testing._search import Place, Probe, find_worst
 KNOWN, KNOWN_WELL = 1 / 3, 1 / 4
 # An array whose share in the derivative is less than this many tolerances is looked at alone.
 SEEN = 10.0
+# How many parts of a direction are looked at where `f` has kinks, at 14 evaluations each, and how
+# many elements a message names.
+MOST_PARTS, MOST_NAMES = 100, 5
 
 
 class Comparison(NamedTuple):
@@ -140,9 +144,12 @@ class Comparison(NamedTuple):
         return max(self.scale, abs(value) if np.isfinite(value) else 0.0)
 
 
-def check(problem: Problem, settings: Settings, order: int) -> None:
-    """Checks the derivatives up to `order`; raises at the first that fails."""
-    _Order(problem, settings, trail=()).check(order)
+def check(problem: Problem, settings: Settings, order: int) -> list[str]:
+    """Checks the derivatives up to `order`; raises at the first that fails.
+
+    Returns messages that name the elements which could not be checked.
+    """
+    return _Order(problem, settings, trail=()).check(order)
 
 
 class _Order:
@@ -151,9 +158,10 @@ class _Order:
     def __init__(self, problem: Problem, settings: Settings, trail: tuple[str, ...]):
         self.function, self.settings = Differentiated(problem, settings, trail), settings
 
-    def check(self, order: int) -> None:
+    def check(self, order: int) -> list[str]:
         """Compares along all directions, then array by array, then goes on to higher orders."""
         function, settings = self.function, self.settings
+        unchecked: list[str] = []
         random: list[Comparison] = []
         aligned: list[Comparison] = []
         for n in range(settings.directions):
@@ -171,12 +179,14 @@ class _Order:
             else:
                 random += self._compare(direction, cotangents)
         if random:
-            self._judge(random, aligned)
+            unsure = self._judge(random, aligned)
+            unchecked += self._check_parts(random, unsure)
             self._check_arrays(aligned or random)
         if order > 1:
             for mode in settings.modes:
                 derived = self._derived(mode, direction.tangents, cotangents)
-                _Order(derived, settings, (mode, *function.trail)).check(order - 1)
+                unchecked += _Order(derived, settings, (mode, *function.trail)).check(order - 1)
+        return unchecked
 
     def _derived(self, mode: str, tangents: Arrays, cotangents: Arrays) -> Problem:
         """The derivative as a function, of the operands and of the vector that it multiplies."""
@@ -231,36 +241,100 @@ class _Order:
             ]
             if min(c.scale for c in found) < hidden:
                 numbers = self.function.estimate(along, weights)
-                self._judge([c._replace(numeric=numbers) for c in found], is_part=True)
+                # The share may be so small that rounding hides it: none needs to be known.
+                self._judge([c._replace(numeric=numbers) for c in found])
+
+    def _check_parts(self, random: list[Comparison], unsure: list[Comparison]) -> list[str]:
+        """Checks the elements in parts where `f` has kinks. Raises if `unsure` stay so.
+
+        A kink that one element reaches spoils the slopes of a sum, not those of other elements.
+        """
+        firsts = random[: len(self.settings.modes)]  # along one direction
+        c = max(firsts, key=lambda c: c.mode)
+        scale = max(c.scale for c in random)  # 0 where a gradient of 0 is received
+        count = sum(to_coordinates(u).size for u in c.direction.tangents)
+        typical = scale / count**0.5
+        # What `bound` is of a smooth function: rounding, and the noise along wide steps.
+        of_noise = 4 * numeric.SAFETY * c.numeric.noise / self.function.steps[1]
+        smooth = max(self.function.rtol * scale, of_noise)
+        parts: list[np.ndarray] = []
+        if smooth < KNOWN * typical and not all(c.numeric.bound <= smooth for c in random):
+            parts = self._parts(c, smooth)
+        if unsure and not parts:
+            self._fail_unknown(unsure[0])
+        unclear: list[int] = []
+        looks = MOST_PARTS
+        while parts:
+            part = parts.pop(0)
+            along = numeric.within(c.direction, part)
+            found = self.function.estimate(along, c.cotangents, noise=c.numeric.noise)
+            looks -= 1
+            tried = [self._along(first, along, found) for first in firsts]
+            allowed = max(smooth, KNOWN * typical, *(KNOWN * t.whole_scale for t in tried))
+            is_known = found.bound <= allowed and not self._has_kink(found, scale)
+            is_known = is_known and all([self._is_sure(t, scale) for t in tried])
+            if is_known and found.bound <= smooth:
+                continue
+            if part.size > 1 and looks > len(parts):
+                parts += np.array_split(part, 2)
+            elif not is_known:
+                unclear += part.tolist()
+        names = f"{len(unclear)} of {count} elements: {self._names(unclear)}"
+        if unsure and len(unclear) > KNOWN * count:
+            self._fail_unknown(unsure[0], f". This is so of {names}")
+        text = f"could not be checked, as f has kinks near them, at {names}"
+        return [self.function.describe(text)] if unclear else []
+
+    def _parts(self, c: Comparison, smooth: float) -> list[np.ndarray]:
+        """Numbers of coordinates, by how far these move without a kink. None where all do."""
+        bends = []
+        for step in self.function.steps:
+            sides = [self._beside(c, s) for s in (step, -step)]
+            sums = [widen(p) + widen(m) for p, m in zip(*sides, strict=True)]
+            changes = [p - 2 * widen(d) for p, d in zip(sums, c.derivative, strict=True)]
+            bends.append(products(c.weights, changes))
+        bends = np.array(bends)
+        if numeric.is_smooth(bends.sum(1), self.function.ladder.ratio, smooth):
+            return []
+        if c.mode == "fwd":  # the coordinates are those of the results
+            return [np.arange(sum(to_coordinates(u).size for u in c.direction.tangents))]
+        return numeric.by_reach(bends, products(c.weights, c.derivative) / 8 + smooth)
+
+    def _beside(self, c: Comparison, step: float) -> Arrays:
+        """The derivative of `c` at a step along its direction."""
+        origin = numeric.moved(c.direction, step, [x.dtype for x in c.direction.origin])
+        vectors = c.direction.tangents if c.mode == "fwd" else c.cotangents
+        return self.function.derivative_at(c.mode, origin, vectors)
 
     def _tolerance(self, c: Comparison, scale: float) -> float:
         """How far `c.received` may be from the estimate; `scale` is the one of its group."""
         return c.numeric.bound + self.function.rtol * max(scale, c.whole_scale)
 
-    def _judge(self, *groups: list[Comparison], is_part: bool = False) -> None:
-        """Raises unless all are right, and one at least is known well enough to say so.
+    def _judge(self, *groups: list[Comparison]) -> list[Comparison]:
+        """Raises if one is wrong for certain, or if there is a kink at the point.
 
-        Each group is compared with one scale. A part, an array by itself, fails only if it is wrong
-        for certain: its share may be so small that rounding hides it.
+        Returns those that are neither right nor wrong; one if none is known well enough to say so.
+        Each group is compared with one scale.
         """
         known, unsure = False, []
         for group in filter(None, groups):
             # One scale for all directions: along one of them terms may cancel by chance.
             scale = max(c.scale for c in group)
+            for c in group:
+                of_this = max(scale, c.whole_scale)
+                if self._has_kink(c.numeric, of_this):
+                    self._fail_kink(c, self.function.rtol * of_this)
             unsure += [c for c in group if not self._is_sure(c, scale)]
             known = known or any(self._is_known(c, scale) for c in group)
-        if not is_part and (unsure or not known):
-            self._fail_unknown((unsure or groups[0])[0])
+        return unsure if known else unsure or groups[0][:1]
 
     def _is_sure(self, c: Comparison, scale: float) -> bool:
         """True: right, within the tolerance. False: off, but too noisy to be called wrong.
 
-        Raises if `c` is wrong for certain, or if there is a kink at the point. True also where no
-        difference was usable: then `_is_known` is false.
+        Raises if `c` is wrong for certain. True also where no difference was usable: then
+        `_is_known` is false.
         """
         of_this = max(scale, c.whole_scale)
-        if self._has_kink(c.numeric, of_this):
-            self._fail_kink(c, self.function.rtol * of_this)
         tolerance = self._tolerance(c, scale)
         difference = abs(c.received - c.numeric.value)
         if np.isnan(difference):
@@ -285,17 +359,10 @@ class _Order:
         smooth it falls with the square of the step, as the error of the differences does.
         """
         # The derivative takes the dtypes of the operands: only steps that these can represent.
-        dtypes = [x.dtype for x in self.function.problem.operands]
-        least = max(float(jnp.finfo(dtype).eps) for dtype in dtypes)
+        least = max(float(jnp.finfo(x.dtype).eps) for x in c.direction.origin)
         steps = [step for step in self.function.steps if step >= least]
-
-        def received_at(step: float) -> float:
-            origin = numeric.moved(c.direction, step, dtypes)
-            vectors = c.direction.tangents if c.mode == "fwd" else c.cotangents
-            return pairing(c.weights, self.function.derivative_at(c.mode, origin, vectors))
-
         bends = [
-            received_at(step) + received_at(-step) - 2 * c.received
+            sum(pairing(c.weights, self._beside(c, s)) for s in (step, -step)) - 2 * c.received
             for step in steps[min(c.numeric.best, len(steps) - 1) :]
         ]
         # Where it is not finite on one side nothing can be said.
@@ -333,13 +400,13 @@ class _Order:
             "from the limits of clip)"
         )
 
-    def _fail_unknown(self, c: Comparison) -> NoReturn:
+    def _fail_unknown(self, c: Comparison, where: str = "") -> NoReturn:
         """Raises that the differences say nothing, and shows them."""
         steps = ", ".join(f"{step:.2g}: {slope:.4g}" for step, slope in c.numeric.by_step)
         self.function.fail(
             "could not be checked: f is not smooth at args, or its rounding errors hide its "
             f"slope. Central differences along a random direction, by relative step: {steps}; "
-            f"by {self.function.modes(c.mode)}: {c.received:.4g}{self._hint()}"
+            f"by {self.function.modes(c.mode)}: {c.received:.4g}{self._hint()}{where}"
         )
 
     def _hint(self) -> str:
@@ -372,14 +439,14 @@ class _Order:
             return False
         self._fail_wrong(c._replace(direction=direction), place, found)
 
-    def _along(self, c: Comparison, direction: Direction, **options) -> Comparison:
+    def _along(self, c: Comparison, direction: Direction, found=None, **options) -> Comparison:
         """`c` along another direction.
 
         In reverse mode the gradients stay, as they do not depend on it.
         """
         return c._replace(
             direction=direction,
-            numeric=self.function.estimate(direction, c.cotangents, **options),
+            numeric=found or self.function.estimate(direction, c.cotangents, **options),
             derivative=self._tangents(direction) if c.mode == "fwd" else c.derivative,
         )
 
@@ -435,6 +502,19 @@ class _Order:
         name = self.function.problem.result_names[leaf]
         worst = element_name(name, plus[leaf].shape, int(np.argmax(differences[leaf])))
         return f"the most in {worst}"
+
+    def _names(self, coordinates: list[int]) -> str:
+        """The first few of these coordinates, counted through all arguments."""
+        problem = self.function.problem
+        starts = np.cumsum([0, *(to_coordinates(x).size for x in problem.operands)])
+        names = []
+        for n in sorted(coordinates)[:MOST_NAMES]:
+            leaf = int(np.searchsorted(starts, n, side="right")) - 1
+            names.append(
+                coordinate_name(problem.names[leaf], problem.operands[leaf], n - int(starts[leaf]))
+            )
+        more = len(coordinates) - len(names)
+        return ", ".join(names) + (f" and {more} more" if more else "")
 
     def _place_name(self, place: Place | None) -> str:
         """Such as `args[0]['w'][1,1]`; without a place all arguments."""

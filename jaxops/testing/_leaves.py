@@ -120,6 +120,12 @@ def terms(xs: Sequence[Any], ys: Sequence[Any]) -> float:
     return float(np.sqrt(sum(np.sum(np.abs(widen(x) * widen(y)) ** 2) for x, y in pairs)))
 
 
+def products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray:
+    """The sizes of the terms of the pairing, by coordinate, of all arrays."""
+    pairs = zip(xs, ys, strict=True)
+    return np.abs(np.concatenate([to_coordinates(x) * to_coordinates(y) for x, y in pairs]))
+
+
 def to_coordinates(x: np.ndarray) -> np.ndarray:
     """As a flat float64 array; of a complex number the real part, then the imaginary one."""
     return widen(x).reshape(-1).view(np.float64)

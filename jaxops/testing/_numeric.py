@@ -121,6 +121,17 @@ def aligned(direction: Direction, gradients: Arrays) -> Direction:
     return direction.along(tangents)
 
 
+def within(direction: Direction, coordinates: np.ndarray) -> Direction:
+    """`direction` in these coordinates, counted through all its arrays, and 0 in others."""
+    parts = [to_coordinates(u) for u in direction.tangents]
+    whole = np.concatenate(parts)
+    masked = np.zeros_like(whole)
+    masked[coordinates] = whole[coordinates]
+    masked = np.split(masked, np.cumsum([part.size for part in parts])[:-1])
+    pairs = zip(masked, direction.tangents, strict=True)
+    return direction.along([from_coordinates(part, u) for part, u in pairs])
+
+
 def with_other_signs(direction: Direction, seed: int) -> Direction:
     """`direction` with random signs, for a second look at a sum that is off."""
     rng = np.random.default_rng(seed)
@@ -279,3 +290,28 @@ def _jump(jumps, noise) -> float:
     jump = abs(jumps[best])
     stays = np.abs(jumps[best:]) + 8 * noise[best:] > jump / 2
     return float(jump) if jump > SAFETY * errors[best - 2] and stays.all() else 0.0
+
+
+def is_smooth(bends: np.ndarray, ratio: float, least: float) -> bool:
+    """Whether `bends`, by step, fall with the square of the step as far as they are over `least`.
+
+    The widest step is left out, which may reach over a wave.
+        >>> is_smooth(np.array([1, 1 / 4, 1 / 16, 1 / 64]), ratio=2.0, least=0.01)
+        True
+        >>> is_smooth(np.array([1, 1 / 4, 1 / 8, 0]), ratio=2.0, least=0.01)
+        False
+    """
+    wide, narrow = bends[1:-1], bends[2:] * ratio**2
+    return bool(np.all((wide <= least) | ((wide >= narrow / 2) & (wide <= narrow * 2))))
+
+
+def by_reach(bends: np.ndarray, allowed: np.ndarray) -> list[np.ndarray]:
+    """Numbers of the columns of `bends`, by the widest step from which on it stays `allowed`.
+
+    >>> bends = np.array([[5, 0, 5], [0, 0, 5], [0, 0, 0]])
+    >>> by_reach(bends, allowed=np.ones(3))
+    [array([1]), array([0]), array([2])]
+    """
+    bent = ~(bends <= allowed)  # NaN is
+    reach = np.where(bent.any(0), len(bends) - np.argmax(bent[::-1], 0), 0)
+    return [np.flatnonzero(reach == n) for n in np.unique(reach)]
