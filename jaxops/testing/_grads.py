@@ -262,12 +262,15 @@ class _Order:
             parts = self._parts(c, smooth)
         if unsure and not parts:
             self._fail_unknown(unsure[0])
+        is_resolved = bool(np.isfinite([slope for _, slope in c.numeric.by_step]).all())
         unclear: list[int] = []
         looks = MOST_PARTS
         while parts:
             part = parts.pop(0)
             along = numeric.within(c.direction, part)
-            found = self.function.estimate(along, c.cotangents, noise=c.numeric.noise)
+            found = self.function.estimate(
+                along, c.cotangents, noise=c.numeric.noise, may_be_still=is_resolved
+            )
             looks -= 1
             tried = [self._along(first, along, found) for first in firsts]
             allowed = max(smooth, KNOWN * typical, *(KNOWN * t.whole_scale for t in tried))

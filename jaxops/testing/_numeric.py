@@ -191,10 +191,12 @@ def estimate(
     dtypes: Sequence[Any],
     steps: Sequence[float],
     noise: float,
+    may_be_still: bool = False,
 ) -> Estimate:
     """The derivative from two evaluations a step.
 
-    `center` is the value at the origin, `noise` the result of `noise_of`.
+    `center` is the value at the origin, `noise` the result of `noise_of`. With `may_be_still` a
+    step that changes nothing shows a slope of 0, as of elements that `max` takes farther off only.
     """
     slopes, jumps = [], []
     resolved = False
@@ -207,7 +209,8 @@ def estimate(
             slopes.append(pairing(cotangents, odd) / (2 * step))
             jumps.append(pairing(cotangents, even) / step)
         changed = any(y.any() for y in (*odd, *even))
-        if resolved and not changed:  # the step is lost in rounding, inside the function
+        # Else the step is lost in rounding, inside the function.
+        if resolved and not changed and not may_be_still:
             slopes[-1] = np.nan
         resolved = resolved or changed
     return _judge(np.array(slopes), np.array(jumps), np.array(steps), noise)
