@@ -12,7 +12,7 @@ from jax import lax
 from jaxops._errors import without_frames
 from jaxops._indexing import policy, result_size
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.positions import histogram, take_or_fill
+from jaxops._indexing.positions import histogram, take_or_fill, take_rows
 from jaxops._indexing.specs import RepeatCount
 from jaxops._ops import copies
 from jaxops._run import arguments, on_host
@@ -75,10 +75,12 @@ def repeat(
         axis: static int in `[-rank(input), rank(input))`; default: `input` is flattened.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the axis in the result, for code that is compiled or batched
-            over `repeats`. `mode` says what further slices do; places without a slice get
-            `fill_value`. Default: as many as there are.
-        fill_value: scalar that fits the dtype of `input`, for use with `size`; default 0 (for
-            strings, the empty one). Traced.
+            over `repeats`. `mode` says what further slices do. The places after the repeated slices
+            hold the last slice of `input`, as with `total_repeat_length` of `jnp.repeat` (0 or the
+            empty string where `input` has no slice), or `fill_value`. Default: as many as there
+            are.
+        fill_value: scalar that fits the dtype of `input`, for use with `size`, in place of the last
+            slice. Traced.
         return_size: static bool; whether to return also the sum of the repeats, which `size` does
             not limit.
         mode: static; what negative repeats and slices that `size` does not hold do. `"device"`: an
@@ -98,8 +100,9 @@ def repeat(
         TypeError: wrong dtype or type of an argument; `repeats` is traced and `size` not given.
         ValueError: wrong rank, shape or value of an argument.
 
-    Gradient: the sum of the cotangent over the copies of each slice; padding sends nothing back.
-        None for `repeats`.
+    Gradient: the sum of the cotangent over the copies of each slice; those that fill up the result
+        are copies of the last one, and places of `fill_value` send nothing back. None for
+        `repeats`.
 
     Example:
         >>> import jaxops
@@ -108,6 +111,10 @@ def repeat(
                [3, 3, 4, 4, 4]], dtype=int32)
         >>> jaxops.repeat(["a", "b", "c"], [3, 0, 2], axis=0)
         array(['a', 'a', 'a', 'c', 'c'], dtype='<U1')
+        >>> jaxops.repeat([0, 1], [1, 2], size=5)
+        Array([0, 1, 1, 1, 1], dtype=int32)
+        >>> jaxops.repeat([0, 1], [1, 2], size=5, fill_value=2)
+        Array([0, 1, 1, 2, 2], dtype=int32)
 
     Source: https://www.tensorflow.org/api_docs/python/tf/repeat
     """
@@ -171,6 +178,8 @@ def _exact(op, input, counts, axis, size, fill_value, return_size, mode) -> Any:
     _check_counts(op, counts, length)
     positions = np.repeat(np.arange(length), np.broadcast_to(counts, (length,)))
     total = positions.size
+    if size is not None and fill_value is None and length:
+        positions = np.append(positions, np.full(max(size - total, 0), length - 1))
     result = on_host.take(data, positions, axis, 1)
     if size is not None:
         result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [total], mode)
@@ -202,7 +211,12 @@ def _padded(input, repeats, fill_value, *, op, mode, axis, size, return_size):
     # The slice at a place is that before which as many slices end.
     ended = histogram(jnp.minimum(ends, size), size + 1)[:size]
     valid = lax.iota(jnp.int32, size) < total
-    result = take_or_fill(input, lax.cumsum(ended), valid, fill_value, axis)
+    positions = lax.cumsum(ended)
+    if fill_value is not None or 0 in (size, *input.shape):
+        result = take_or_fill(input, positions, valid, fill_value, axis)
+    else:  # `valid` brings the check of the size along
+        last = jnp.full_like(positions, length - 1)
+        result = take_rows(input, lax.select(valid, positions, last), axis)
     return (result, total) if return_size else result
 
 

@@ -90,10 +90,12 @@ def setdiff1d(
         index_dtype: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the results, for code that is compiled or batched. `mode`
-            says what further elements do; places without one get `fill_value` in `out`, and 0 in
-            `idx`. Default: as many as there are.
+            says what further elements do; places without one get `fill_value` in `out`, and in
+            `idx` the size of `x`, which is the position of no element. Default: as many as there
+            are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
-            strings, the empty one). Traced.
+            strings, the empty one), which reads like any other position or segment id: where the
+            result holds these, give a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the number of elements, which `size` does
             not limit.
         mode: static; what elements that `size` does not hold do. `"device"`: an error on the CPU,
@@ -174,7 +176,7 @@ def _of_strings(op, x, y, size, fill_value, mode):
         spec = result_size.num_elements(op, size, _NOUN)
         result_size.check_on_host(spec, [places.size], mode)
         out = on_host.fit_strings(out, 0, size, fill_value, op)
-        places = np.pad(places[:size], (0, max(size - places.size, 0)))
+        places = np.append(places[:size], np.full(max(size - places.size, 0), x.size))
     return out, places, total
 
 
@@ -214,7 +216,7 @@ def _setdiff(x, y, fill_value, *, op, mode, size, index_dtype):
     valid = lax.iota(jnp.int32, size) < held
     out = take_or_fill(x, places, valid, fill_value, 0)
     # Not by `jnp.where`, which drops the check where `size` is 0.
-    idx = lax.select(valid, places, jnp.zeros_like(places))
+    idx = lax.select(valid, places, jnp.full_like(places, x.size))
     return out, idx.astype(index_dtype), total
 
 

@@ -104,7 +104,8 @@ def unique(
             says what further values do; places without a value get `fill_value`. Default: as
             many as there are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
-            strings, the empty one). Traced.
+            strings, the empty one), which reads like any other position or segment id: where the
+            result holds these, give a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the number of distinct values, which
             `size` does not limit.
         mode: static; what values that `size` does not hold do. `"device"`: an error on the CPU,

@@ -209,3 +209,78 @@ def test_modes_that_say_nothing_are_refused(name):
             function(NUMBERS, None, mode=mode)
     with pytest.raises(ValueError, match=r"mode must be one of .*; received 'drop'"):
         function(NUMBERS, 2, mode="drop")
+
+
+# By function what stands in the places of each result that hold nothing, where `fill_value` is left
+# out, and where it is -7; None where a result has no such places. The numbers of segments and
+# positions among these are out of bounds, or those that the function of JAX has.
+PADDING = {
+    "boolean_mask": ([0], [-7]),
+    "where": ([0], [-7]),  # as in jnp.argwhere
+    "repeat": ([X[-1]], [-7]),  # as in jnp.repeat
+    "unique": ([0, None], [-7, None]),
+    "unique_with_counts": ([0, None, 0], [-7, None, 0]),
+    "setdiff1d": ([0, NUMBERS.size], [-7, NUMBERS.size]),
+    "dynamic_partition": ([0, None, 0], [-7, None, -7]),
+    "dynamic_stitch": ([0], [-7]),
+    "IndexedSlices.sum_duplicates": ([0, 9], None),
+    "RaggedTensor.from_tensor": ([0, None, 2], None),
+    "RaggedTensor.gather": ([0, None, 2], None),
+}
+RAGGED = jaxops.RaggedTensor.from_row_lengths([4, 2, 3], [1, 2])
+OF_RAGGED = {  # functions of a size, and what holds all
+    "from_tensor": (lambda n: jaxops.RaggedTensor.from_tensor([[4, 1], [2, 3]], [1, 2], size=n), 3),
+    "gather": (lambda n: RAGGED.gather([0, 1], size=n), 3),
+}
+
+
+def parts_of(ragged):
+    return ragged.values, ragged.row_splits, ragged.value_rowids()
+
+
+SIZED_CALLS = {
+    **{
+        name: (lambda n, f=f, **k: f(NUMBERS, n, **k), enough)
+        for name, (f, enough, *_) in CALLS.items()
+    },
+    **{
+        f"RaggedTensor.{name}": (lambda n, f=f: parts_of(f(n)), enough)
+        for name, (f, enough) in OF_RAGGED.items()
+    },
+}
+
+
+@pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", SIZED_CALLS)
+def test_what_stands_in_places_that_hold_nothing(name, jitted):
+    function, enough = SIZED_CALLS[name]
+    for padding, options in zip(PADDING[name], ({}, {"fill_value": -7}), strict=True):
+        if padding is None:
+            continue
+
+        def call(size, options=options):
+            return leaves(function(size, **options))
+
+        exact, padded = (
+            (jax.jit(call, static_argnums=0) if jitted else call)(enough + n) for n in (0, 3)
+        )
+        for fill, held, result in zip(padding, exact, padded, strict=True):
+            if fill is None:
+                assert_equal(result, held)
+            else:
+                assert_equal(result[: len(held)], held)
+                assert_equal(result[len(held) :], np.full((3, *held.shape[1:]), fill, held.dtype))
+
+
+def test_the_tables_of_padding_have_every_function_with_a_size():
+    methods = {f"RaggedTensor.{n}": f for n, f in inspect.getmembers(jaxops.RaggedTensor, callable)}
+    methods |= {
+        f"IndexedSlices.{n}": f for n, f in inspect.getmembers(jaxops.IndexedSlices, callable)
+    }
+    functions = {n: f for n, f in inspect.getmembers(jaxops) if inspect.isfunction(f)}
+    takes = {
+        name
+        for name, f in {**methods, **functions}.items()
+        if not name.split(".")[-1].startswith("_") and "size" in inspect.signature(f).parameters
+    }
+    assert {*PADDING} == {*SIZED_CALLS} == takes - {"slice"}

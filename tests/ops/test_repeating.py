@@ -43,11 +43,31 @@ def test_exactly_and_padded(case):
     assert total == sum_of_repeats == expected.shape[place]
 
 
-def test_padding_gets_no_gradient():
+@pytest.mark.parametrize("repeats", [[1, 2], [2, 0], [0, 0], [0, 1]], ids=str)
+def test_the_end_is_filled_as_by_jnp(repeats):
+    """As segment ids zeros put the values at the end into segment 0."""
+    ids, repeats = np.array([0, 1]), np.array(repeats)
+    expected = jnp.repeat(jnp.array(ids), jnp.array(repeats), total_repeat_length=5)
+    for padded in (jaxops.repeat, jax.jit(jaxops.repeat, static_argnames="size")):
+        np.testing.assert_array_equal(padded(ids, repeats, size=5), expected)
+        filled = np.repeat(ids, repeats).tolist() + [2] * (5 - sum(repeats))
+        np.testing.assert_array_equal(padded(ids, repeats, size=5, fill_value=2), filled)
+    text = jaxops.repeat(np.array(["0", "1"]), repeats, size=5)
+    np.testing.assert_array_equal(text, np.array(expected).astype(str))
+
+
+def test_of_no_slices():
+    for x, expected in ((np.zeros(0, np.int32), [0, 0]), (np.zeros(0, str), ["", ""])):
+        np.testing.assert_array_equal(jaxops.repeat(x, [], size=2), expected)
+
+
+def test_gradient_of_the_places_at_the_end():
     def total(x, fill, size):
         kept = jaxops.repeat(x, np.array([2, 0, 1]), size=size, fill_value=fill, mode="fill")
         return (kept * jnp.arange(1.0, size + 1)).sum()
 
+    x_bar = jax.grad(total)(jnp.ones(3), None, 5)
+    np.testing.assert_array_equal(x_bar, [3, 0, 12])  # copies of the last slice
     for size, expected, of_fill in ((5, [3, 0, 3], 9), (1, [1, 0, 0], 0)):
         x_bar, fill_bar = jax.grad(total, (0, 1))(jnp.ones(3), 1.0, size)
         np.testing.assert_array_equal(x_bar, expected)
@@ -59,7 +79,7 @@ def test_vmap_over_the_repeats():
     result, totals = jax.vmap(lambda r: jaxops.repeat(range(3), r, size=4, return_size=True))(
         repeats
     )
-    np.testing.assert_array_equal(result, [[0, 2, 2, 0], [1, 1, 1, 1]])
+    np.testing.assert_array_equal(result, [[0, 2, 2, 2], [1, 1, 1, 1]])
     np.testing.assert_array_equal(totals, [3, 4])
 
 

@@ -13,7 +13,8 @@ def repeat(x, repeats, axis=None, size=None):
     rows = np.moveaxis(x, axis, 0)
     counts = np.broadcast_to(repeats, len(rows))
     copies = [row for row, count in zip(rows, counts, strict=True) for _ in range(count)]
-    return np.moveaxis(fitted(copies, rows.shape[1:], x.dtype, size, 0), 0, axis)
+    padding = rows[-1] if len(rows) else 0
+    return np.moveaxis(fitted(copies, rows.shape[1:], x.dtype, size, padding), 0, axis)
 
 
 def repeat_case(shape, repeats, axis=None, size=None, **options):
@@ -36,6 +37,7 @@ RECORDS = {
             "evenly": repeat_case((2, 3), 2, 1),
             "each": repeat_case((2, 3), [2, 0, 1], -1),
             "padded": repeat_case((3, 2), [2, 0, 1], 0, 4),
+            "padded-after-none": repeat_case((2, 3), [1, 2, 0], 1, 6),
             "cut": repeat_case((2, 2), [1, 2, 0, 3], None, 4, mode="fill"),
             "empty": repeat_case((0, 2), 3, 0),
         },

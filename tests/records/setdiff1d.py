@@ -8,7 +8,8 @@ from records.record import HELD, NUMBERS, Case, Export, Record, fitted
 
 def setdiff1d(x, y, size=None):
     places = [i for i, value in enumerate(x) if not any(value == other for other in y)]
-    return fitted([x[i] for i in places], (), x.dtype, size, 0), fitted(places, (), int, size, 0)
+    out = fitted([x[i] for i in places], (), x.dtype, size, 0)
+    return out, fitted(places, (), int, size, len(x))
 
 
 def setdiff_case(x, y, part, size):
