@@ -157,7 +157,7 @@ def _combine(
             kind, windows, lax_mode, is_initial, operand, indices, valid, updates
         )
     if kind == "prod":
-        return scatter_product(windows, lax_mode, operand, indices, valid, updates)
+        return scatter_product(windows, lax_mode, operand, indices, updates)
     # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar.
     if kind == "update" and windows.axes and jnp.issubdtype(operand.dtype, jnp.inexact):
         return scatter_update(windows, lax_mode, operand, indices, updates)

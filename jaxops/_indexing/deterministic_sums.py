@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,7 +50,7 @@ def scatter_add(
 def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op: str) -> None:
     """Refuses arrays that `scatter_add` would refuse, in the name of the function `op`."""
     try:
-        _dtype_of_row_numbers(_indexed_dims(operand, windows), indices.shape[:-1])
+        _dtype_of_row_numbers(_indexed_dims(operand.shape, windows), indices.shape[:-1])
     except ValueError as error:
         raise ValueError(f"{op}: {error}") from None
 
@@ -64,23 +65,15 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
         return operand
     indexed = (*range(windows.batch_dims), *windows.axes)
     kept = tuple(d for d in range(operand.ndim) if d not in indexed)
-    dims = _indexed_dims(operand, windows)
+    dims = _indexed_dims(operand.shape, windows)
     rows = math.prod(dims)
-
-    window_dims = windows.window_dims(operand.ndim, indices.ndim)
-    selecting = tuple(d for d in range(updates.ndim) if d not in window_dims)
-    n = math.prod(updates.shape[d] for d in selecting)
-    values = updates.transpose(*selecting, *window_dims).reshape(n, -1)
-
-    dtype = _dtype_of_row_numbers(dims, indices.shape[:-1])
-    targets = row_numbers(indices, windows.batch_dims, dims, dtype).reshape(n)
-    order = jnp.argsort(targets, stable=True)
-    targets = targets[order]
-    starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
-    ends = jnp.concatenate([starts[1:], jnp.ones(1, bool)])
-    _, sums = lax.associative_scan(_add_within_segment, (starts[:, None], values[order]))
+    by_row = sort_rows(indices, windows, operand.shape)
+    n, targets = by_row.order.shape[0], by_row.targets
+    _, sums = lax.associative_scan(
+        _add_within_segment, (by_row.starts[:, None], by_row.values_of(updates))
+    )
     # The last row of a segment holds its sum. All others go to distinct rows that do not exist.
-    targets = jnp.where(ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
+    targets = jnp.where(by_row.ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
 
     if indexed and is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
         # The operand as it is: reshaped, it would not be updated in place.
@@ -94,8 +87,48 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     return table.transpose(*(tuple((*indexed, *kept).index(d) for d in range(operand.ndim))))
 
 
-def _indexed_dims(operand: jax.Array, windows: Windows) -> tuple[int, ...]:
-    return tuple(operand.shape[d] for d in (*range(windows.batch_dims), *windows.axes))
+class SortedRows(NamedTuple):
+    """Updates sorted by the row of the operand that they go to, stably."""
+
+    order: jax.Array
+    targets: jax.Array  # numbers of rows, in that order
+    nowhere: jax.Array  # the number of an update that is out of bounds
+    starts: jax.Array  # whether a run of one row begins there
+    ends: jax.Array
+    window_dims: tuple[int, ...]
+
+    def values_of(self, updates: jax.Array) -> jax.Array:
+        """The updates in order, each as a row."""
+        selecting = [d for d in range(updates.ndim) if d not in self.window_dims]
+        rows = updates.transpose(*selecting, *self.window_dims)
+        return rows.reshape(self.order.shape[0], -1)[self.order]
+
+    def back(self, rows: jax.Array, like: jax.Array) -> jax.Array:
+        """Rows in order as updates, of the shape of `like`."""
+        selecting = [d for d in range(like.ndim) if d not in self.window_dims]
+        dims = (*selecting, *self.window_dims)
+        rows = jnp.zeros_like(rows).at[self.order].set(rows, unique_indices=True)
+        return rows.reshape([like.shape[d] for d in dims]).transpose(
+            *map(dims.index, range(like.ndim))
+        )
+
+
+def sort_rows(indices: jax.Array, windows: Windows, shape: tuple[int, ...]) -> SortedRows:
+    """How updates of windows of an operand of `shape` are sorted by row."""
+    dims, vectors = _indexed_dims(shape, windows), indices.shape[:-1]
+    dtype = _dtype_of_row_numbers(dims, vectors)
+    targets = row_numbers(indices, windows.batch_dims, dims, dtype).reshape(math.prod(vectors))
+    order = jnp.argsort(targets, stable=True)
+    targets = targets[order]
+    starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
+    ends = jnp.concatenate([starts[1:], jnp.ones(1, bool)])
+    nowhere = _symbolic.as_vector([math.prod(dims)], dtype)
+    window_dims = windows.window_dims(len(shape), indices.ndim)
+    return SortedRows(order, targets, nowhere, starts, ends, window_dims)
+
+
+def _indexed_dims(shape: tuple[int, ...], windows: Windows) -> tuple[int, ...]:
+    return tuple(shape[d] for d in (*range(windows.batch_dims), *windows.axes))
 
 
 def _dtype_of_row_numbers(dims: tuple[int, ...], index_shape: tuple[int, ...]):

@@ -1,48 +1,359 @@
-"""The scatter that multiplies, with derivatives: `lax.scatter_mul` has none where updates meet."""
+"""The scatter that multiplies, with derivatives: `lax.scatter_mul` has none where updates meet.
+
+Let the updates `u_1, ..., u_n` meet in one element. Its value is their product `P`, and
+
+    dP / du_j = E_j = the product of all `u_k` but `u_j`.
+
+`P / u_j` is no way to compute `E_j`: 0 / 0 is NaN, `P` may be 0 or infinite where `E_j` is neither,
+and the derivative of a quotient subtracts numbers that are nearly equal. So derivatives are made of
+one function, which is a primitive:
+
+    T(u; c; v, ..., w)_j = c_j * the coefficient of s * ... * t in
+                                 the product of all (u_k + s * v_k + ... + t * w_k) with k != j
+
+The tangent of `P` along `c` is the sum of all `T(u; c)_j = c_j * E_j`. Each direction `v, ..., w`
+is a derivative of `E_j` along it, as one direction `w` more is the derivative of a coefficient:
+
+    the derivative of T(u; c; v, ...) along w is T(u; c; v, ..., w).
+
+`T` is linear in `c` and in each direction. For cotangents `b_j` of the results,
+
+    sum_j b_j * T(u; c; v, ...)_j = the coefficient of r * s * ... in
+                                    the product of all (u_k + r * b_k * c_k + s * v_k + ...),
+
+in which `b * c` and `v` may change places. So the transpose by `v` is T(u; 1; b * c, ...), and that
+by `c` is T(u; b; v, ...). The primitive is its own derivative and transpose, to every order.
+
+Two ways compute it. Both keep a factor as a mantissa near 1 and an exponent that is an integer, so
+that no product on the way leaves the range of the dtype: of [1e-25, 1e-25, 1e25, 1e25] in float32
+the products of the first two and of the last two do, and those of any three do not.
+
+- `_by_scans`: the updates are sorted by element, and each gets the product of those before it times
+  the product of those after it. Nothing is divided or subtracted.
+- `_by_quotients`: `E_j` as the quotient of two products of mantissas, with zeros counted apart. It
+  needs no sort, which takes a CPU ten times as long as the rest, but is right only where there are
+  no directions, no infinities, and no more updates in one element than mantissas can be multiplied.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.interpreters import ad, batching, mlir
 
-from jaxops._indexing.dimension_numbers import Windows, lax_gather, lax_scatter, scatter_windows
+from jaxops import _symbolic
+from jaxops._indexing.bounds import in_bounds
+from jaxops._indexing.deterministic_sums import sort_rows
+from jaxops._indexing.dimension_numbers import (
+    Windows,
+    lax_gather,
+    lax_scatter,
+    scatter_windows,
+)
+from jaxops._indexing.index_dtypes import widen
+from jaxops._indexing.specs import IndexSpec
+from jaxops._jax_internals import Primitive
+from jaxops._primitives import varying_alike
+
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
+# Mantissas lie between the roots of 1/2 and 2, so products of so many between 2**-125 and 2**125.
+_MOST_FACTORS = 250
+# The sum of so many exponents lies between -2**19 and 2**19, those of float64 too.
+_OF_ZERO = 2**20
+_LARGEST_EXPONENT = 2**29  # the sum of two fits into int32
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def scatter_product(windows: Windows, lax_mode, ones, indices, valid, updates) -> jax.Array:
+def scatter_product(windows: Windows, lax_mode, ones, indices, updates) -> jax.Array:
     """The products of the updates that meet in one element of an array of `ones`."""
     return lax_scatter("mul", ones, indices, updates, windows, lax_mode)
 
 
 @scatter_product.defjvp
 def _scatter_product_jvp(windows, lax_mode, primals, tangents):
-    """Each tangent times the product of the other updates.
+    ones, indices, updates = primals
+    # Narrow floats are multiplied and added in float32.
+    dtype = updates.dtype if updates.dtype.itemsize >= 4 else np.dtype(np.float32)
+    wide, weights = (x.astype(dtype) for x in (updates, tangents[2]))
+    operands = varying_alike(wide, weights, indices)
+    terms = weighted_p.bind(*operands, windows=windows, shape=ones.shape)
+    zeros = jnp.zeros(ones.shape, terms.dtype)
+    out_dot = scatter_windows("add", zeros, indices, terms, windows, lax_mode)
+    out = scatter_product(windows, lax_mode, ones, indices, updates)
+    return out, out_dot.astype(out.dtype)
 
-    That is the product divided by the update where this is not 0, and where it is 0 the product of
-    those that are not, if it is the only one. With a second 0 it is this 0, times that product: so
-    the second derivative, by both, is right too.
+
+def _weighted(updates, weights, *rest, windows: Windows, shape: tuple[int, ...]) -> jax.Array:
+    """T(updates; weights; directions), and 0 for an update whose index is out of bounds of `shape`.
+
+    The weights may have more dimensions before those of the updates: of several cotangents.
     """
-    ones, indices, valid, updates = primals
-    updates_dot = tangents[3]
+    *directions, indices = rest
+    by_scans = functools.partial(_by_scans, windows=windows, shape=shape)
+    if directions:
+        others = by_scans(updates, *directions, indices)
+    else:
+        others, are_right = _by_quotients(updates, indices, windows, shape)
+        others = lax.cond(
+            are_right, lambda others, _: others, lambda _, x: by_scans(x, indices), others, updates
+        )
+    limits = tuple(shape[axis] for axis in windows.axes)
+    is_inside = in_bounds(widen(indices, limits), IndexSpec("", limits))
+    is_inside = windows.over_result(is_inside, updates.ndim)
+    more = range(weights.ndim - updates.ndim)
+    others, is_inside = jax.tree.map(lambda x: lax.expand_dims(x, more), (others, is_inside))
+    result = _value(_times(others, _number(weights)))
+    return jnp.where(is_inside, result, jnp.zeros_like(result))
 
-    def sums(values):
-        zeros = jnp.zeros(ones.shape, values.dtype)
-        return scatter_windows("add", zeros, indices, values, windows, lax_mode)
 
-    def at(values):
-        return lax_gather(values, indices, windows)
+# --- numbers of any size ---
 
-    out = scatter_product(windows, lax_mode, ones, indices, valid, updates)
+
+class _Number(NamedTuple):
+    """`mantissa * 2**exponent`. The exponent is an int32: of 0 the least, of inf and NaN any."""
+
+    mantissa: jax.Array
+    exponent: jax.Array
+
+
+def _number(x: jax.Array, exponent: jax.Array | int = 0) -> _Number:
+    """`x * 2**exponent` with a mantissa whose larger part, if it is complex, is in [1/2, 1)."""
+    size = jnp.maximum(abs(x.real), abs(x.imag)) if jnp.iscomplexobj(x) else abs(x)
+    _, own = jnp.frexp(size)
+    total = jnp.clip(exponent + own, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)
+    return _Number(_scaled(x, -own), jnp.where(size == 0, -_LARGEST_EXPONENT, total))
+
+
+def _value(x: _Number) -> jax.Array:
+    return _scaled(x.mantissa, x.exponent)
+
+
+def _scaled(x: jax.Array, exponent: jax.Array) -> jax.Array:
+    """`x * 2**exponent`, for an `x` between 2**-150 and 2**150 if it is a float32.
+
+    By two steps, as 2**exponent itself may not be a number of the dtype.
+    """
+    if jnp.iscomplexobj(x):
+        return lax.complex(_scaled(x.real, exponent), _scaled(x.imag, exponent))
+    info = jnp.finfo(x.dtype)
+    largest = -int(info.minexp)  # 2**largest and 2**-largest are normal numbers
+    exponent = jnp.clip(exponent, -2 * largest, 2 * largest)
+    half = exponent // 2
+    bits = np.dtype(f"int{info.bits}")
+
+    def power(k):
+        return lax.bitcast_convert_type((k.astype(bits) + info.maxexp - 1) << info.nmant, x.dtype)
+
+    return x * power(half) * power(exponent - half)
+
+
+def _where(condition: jax.Array, x, y):
+    return jax.tree.map(functools.partial(jnp.where, condition), x, y)
+
+
+def _times(x: _Number, y: _Number) -> _Number:
+    return _number(x.mantissa * y.mantissa, x.exponent + y.exponent)
+
+
+def _plus(x: _Number, y: _Number) -> _Number:
+    exponent = jnp.maximum(x.exponent, y.exponent)
+    mantissas = (_scaled(z.mantissa, z.exponent - exponent) for z in (x, y))
+    return _number(sum(mantissas), exponent)
+
+
+# --- by quotients ---
+
+
+class _Lanes(NamedTuple):
+    """Indices into an array of `shape`, which has an axis of lanes that the operand has not.
+
+    The updates of an element go to them in turn: a lane has few where an element has many.
+    """
+
+    indices: jax.Array
+    windows: Windows
+    shape: tuple[int, ...]
+
+
+def _lanes_of(indices, windows: Windows, shape) -> _Lanes:
+    b, vectors = windows.batch_dims, indices.shape[:-1]
+    sizes = (*vectors[b:], *(shape[axis] for axis in windows.axes))
+    lanes = 1
+    if _symbolic.are_known(sizes) and windows.first == b:
+        elements = max(1, math.prod(shape[axis] for axis in windows.axes))
+        while math.prod(vectors[b:]) > lanes * elements * _MOST_FACTORS // 2:
+            lanes *= 2
+    numbers = lax.iota(indices.dtype, math.prod(vectors)) % jnp.asarray(lanes, indices.dtype)
+    indices = jnp.concatenate([numbers.reshape(*vectors, 1), indices], axis=-1)
+    axes = (b, *(axis + 1 for axis in windows.axes))
+    return _Lanes(indices, Windows(axes, b), (*shape[:b], lanes, *shape[b:]))
+
+
+def _are_few(lanes: _Lanes) -> jax.Array:
+    """Whether no lane has more updates of one element than can be multiplied."""
+    indices, windows, shape = lanes
+    if _symbolic.are_known(indices.shape) and math.prod(indices.shape[:-1]) <= _MOST_FACTORS:
+        return jnp.array(True)
+    indexed = (*range(windows.batch_dims), *windows.axes)
+    of_places = Windows(tuple(range(windows.batch_dims, len(indexed))), windows.batch_dims)
+    zeros = jnp.zeros([shape[d] for d in indexed], jnp.int32)
+    ones = jnp.ones(indices.shape[:-1], jnp.int32)
+    counts = lax_scatter("add", zeros, indices, ones, of_places, _DROP)
+    return jnp.max(counts) <= _MOST_FACTORS
+
+
+def _by_quotients(updates, indices, windows: Windows, shape) -> tuple[_Number, jax.Array]:
+    """The product of the updates of an element but for zeros, divided by the update.
+
+    That is 0 if there is a zero among the others. Exponents and zeros are counted by one sum. The
+    second result tells whether the first is right.
+    """
+    lanes = _lanes_of(indices, windows, shape)
     is_zero = updates == 0
-    one, zero = jnp.ones_like(updates), jnp.zeros_like(updates)
-    without_zeros = jnp.where(is_zero, one, updates)
-    rest = at(scatter_product(windows, lax_mode, ones, indices, valid, without_zeros))
-    number = at(sums(is_zero.astype(jnp.int32)))
-    other = at(sums(jnp.where(is_zero, updates, zero))) - updates
-    zeros_left = jnp.where(number == 1, one, jnp.where(number == 2, other, zero))
-    factors = jnp.where(is_zero, rest * zeros_left, at(out) / without_zeros)
-    if valid is not None:
-        factors = jnp.where(windows.over_result(valid, updates.ndim), factors, zero)
-    return out, sums(updates_dot * factors)
+    mantissas, exponents = _number(jnp.where(is_zero, jnp.ones_like(updates), updates))
+    is_small = jnp.square(mantissas.real) + jnp.square(mantissas.imag) < 0.5
+    centred = jnp.where(is_small, 2 * mantissas, mantissas)
+    # Else XLA computes these again in each loop of a scatter or gather, one element at a time.
+    centred, exponents = lax.optimization_barrier((centred, exponents - is_small.astype(jnp.int32)))
+
+    def combined(kind, initial, values):
+        result = jnp.full(lanes.shape, initial, values.dtype)
+        return lax_scatter(kind, result, lanes.indices, values, lanes.windows, _DROP)
+
+    products = combined("mul", 1, centred)
+    is_zero = is_zero.astype(jnp.int32)
+    sums = combined("add", 0, exponents + _OF_ZERO * is_zero)
+    zeros = (sums + _OF_ZERO // 2) // _OF_ZERO
+    of_lanes = jax.tree.map(
+        lambda x: jnp.moveaxis(x, windows.batch_dims, 0),
+        (_Number(products, sums - _OF_ZERO * zeros), zeros),
+    )
+
+    def add_lane(n, total):
+        (product, zeros), (of_lane, more) = total, jax.tree.map(lambda x: x[n], of_lanes)
+        return _times(product, of_lane), zeros + more
+
+    total = jax.tree.map(lambda x: x[0], of_lanes)
+    total = lax.fori_loop(1, lanes.shape[windows.batch_dims], add_lane, total)
+    total = lax.optimization_barrier(total)
+    total = jax.tree.map(lambda x: lax_gather(x, indices, windows), total)
+    (product, exponent), zeros = lax.optimization_barrier(total)
+    quotients = _number(product / centred, exponent - exponents)
+    is_right = _are_few(lanes) & jnp.isfinite(products).all()
+    return _where(zeros == is_zero, quotients, jax.tree.map(jnp.zeros_like, quotients)), is_right
+
+
+# --- by scans ---
+
+
+def _by_scans(updates, *rest, windows: Windows, shape) -> _Number:
+    """The product of the updates that stand before, times that of those that stand after.
+
+    As numbers `u + s * w + ... + t * z` with `s**2 = ... = t**2 = 0`: their coefficients, by which
+    of `s, ..., t` they belong to, as bits of the position in a list.
+    """
+    *directions, indices = rest
+    rows = sort_rows(indices, windows, shape)
+    first, *others = (rows.values_of(x) for x in (updates, *directions))
+    one = _number(jnp.ones_like(first))
+    zeros = [_number(jnp.zeros_like(first))] * (2 ** len(directions) - 1)
+    numbers = [_number(first), *zeros]
+    for n, x in enumerate(others):
+        numbers[2**n] = _number(x)
+
+    flip = functools.partial(jax.tree.map, functools.partial(jnp.flip, axis=0))
+    before = _products_before(numbers, rows.starts, [one, *zeros])
+    after = flip(_products_before(flip(numbers), flip(rows.ends), [one, *zeros]))
+    product = _all_times(before, after)[-1]
+    return jax.tree.map(lambda x: rows.back(x, updates), product)
+
+
+def _products_before(numbers, starts: jax.Array, one):
+    """For each of the numbers `[n, ...]` the product of those of its run that stand before it.
+
+    After a step that doubles `width`, of those at most `width` places before it.
+    """
+    positions = lax.iota(jnp.int32, starts.shape[0])
+    place = (positions - lax.cummax(jnp.where(starts, positions, 0)))[:, None]
+
+    def moved(numbers, width):
+        return jax.tree.map(lambda x: jnp.roll(x, width, axis=0), numbers)
+
+    def double(carry):
+        width, products = carry
+        longer = _all_times(moved(products, width), products)
+        return 2 * width, _where(place > width, longer, products)
+
+    products = _where(place > 0, moved(numbers, 1), one)
+    longest = jnp.max(place)
+    return lax.while_loop(lambda carry: carry[0] < longest, double, (1, products))[1]
+
+
+def _all_times(x: list[_Number], y: list[_Number]) -> list[_Number]:
+    """The product of two sums of coefficients times `s, ..., t`, whose squares are 0."""
+    return [
+        functools.reduce(_plus, (_times(x[m], y[n ^ m]) for m in range(n + 1) if m & ~n == 0))
+        for n in range(len(x))
+    ]
+
+
+# --- the primitive ---
+
+
+def _batch(operands, dims, *, windows: Windows, shape: tuple[int, ...]):
+    """One more batch dimension; of weights alone one more dimension before all others."""
+    ranks = [x.ndim - (dim is not None) for x, dim in zip(operands, dims, strict=True)]
+    before = ranks[1] - ranks[0]
+    if all(dim is None for n, dim in enumerate(dims) if n != 1):
+        updates, weights, *rest = operands
+        weights = jnp.moveaxis(weights, dims[1], 0)
+        return weighted_p.bind(updates, weights, *rest, windows=windows, shape=shape), 0
+    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+    batched = []
+    for n, (x, dim) in enumerate(zip(operands, dims, strict=True)):
+        to = before if n == 1 else 0
+        if dim is None:
+            x, dim = jnp.broadcast_to(x[None], (size, *x.shape)), 0
+        batched.append(jnp.moveaxis(x, dim, to))
+    windows = Windows(tuple(axis + 1 for axis in windows.axes), windows.batch_dims + 1)
+    return weighted_p.bind(*batched, windows=windows, shape=(size, *shape)), before
+
+
+def _transpose(cotangent, updates, weights, *rest, **static):
+    *directions, indices = rest
+    if ad.is_undefined_primal(weights):
+        bar = weighted_p.bind(*varying_alike(updates, cotangent, *rest), **static)
+        return [None, bar, *[None] * len(rest)]
+    unknown = [ad.is_undefined_primal(x) for x in directions]
+    # Sums over dimensions that the weights alone have.
+    product = jnp.sum(cotangent * weights, axis=range(weights.ndim - updates.ndim))
+    given = [product if u else x for u, x in zip(unknown, directions, strict=True)]
+    operands = varying_alike(updates, jnp.ones_like(updates), *given, indices)
+    bar = weighted_p.bind(*operands, **static)
+    return [None, None, *(bar if u else None for u in unknown), None]
+
+
+def _jvp(primals, tangents, **static):
+    updates, *linear, indices = primals
+    updates_dot, *linear_dot, _ = tangents
+    calls = [[*linear, updates_dot]] if type(updates_dot) is not ad.Zero else []
+    for n, x_dot in enumerate(linear_dot):
+        if type(x_dot) is not ad.Zero:
+            calls.append([*linear[:n], x_dot, *linear[n + 1 :]])
+    dots = [weighted_p.bind(*varying_alike(updates, *call, indices), **static) for call in calls]
+    return weighted_p.bind(*primals, **static), functools.reduce(jnp.add, dots)
+
+
+weighted_p = Primitive("weighted_products_of_others")
+weighted_p.def_impl(jax.jit(_weighted, static_argnames=("windows", "shape")))
+weighted_p.def_abstract_eval(lambda updates, weights, *rest, **static: weights)
+mlir.register_lowering(weighted_p, mlir.lower_fun(_weighted, multiple_results=False))
+batching.primitive_batchers[weighted_p] = _batch
+ad.primitive_jvps[weighted_p] = _jvp
+ad.primitive_transposes[weighted_p] = _transpose

@@ -62,14 +62,12 @@ def reduce_rows(values, row_splits, *, op: str, kind: str) -> jax.Array:
         raise TypeError(f"{op}: values must have {wanted}; received {dtype}")
     nrows = row_splits.shape[0] - 1
     rows = numbers_of_rows(op, row_splits, capacity)
-    if kind == "prod":
-        return _products(values, rows, nrows)
-    initial = 0
+    initial = int(kind == "prod")
     if kind in ("min", "max"):
         info = jnp.iinfo(dtype) if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype)
         initial = info.max if kind == "min" else info.min
     result = jnp.full((nrows, *values.shape[1:]), initial, dtype)
-    scatter = kind if kind in ("min", "max") else "add"
+    scatter = "add" if kind in ("sum", "mean") else kind
     spec = ScalarIndex(op, (nrows,))
     at = rows[:, None]
     result = canonical.scatter(scatter, result, at, values, FIRST_AXIS, spec, mode="fill")
@@ -84,22 +82,6 @@ def _divided(sums: jax.Array, counts: jax.Array) -> jax.Array:
     wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
     counts = lax.expand_dims(counts.astype(wide), range(1, sums.ndim))
     return (sums.astype(wide) / counts).astype(dtype)
-
-
-def _products(values: jax.Array, rows: jax.Array, nrows: int) -> jax.Array:
-    """By products within rows up to each value: `lax` has no gradient of a scatter of products."""
-    first = jnp.diff(rows, prepend=-1) != 0
-    first = jnp.broadcast_to(lax.expand_dims(first, range(1, values.ndim)), values.shape)
-
-    def combine(left, right):
-        return left[0] | right[0], jnp.where(right[0], right[1], left[1] * right[1])
-
-    _, products = lax.associative_scan(combine, (first, values))
-    last = jnp.diff(rows, append=nrows + 1) != 0
-    spec = ScalarIndex("products", (nrows,))
-    at = jnp.where(last, rows, nrows)[:, None]
-    ones = jnp.ones((nrows, *values.shape[1:]), values.dtype)
-    return canonical.scatter("update", ones, at, products, FIRST_AXIS, spec, mode="fill")
 
 
 def to_tensor(values, row_splits, default_value=None, *, op: str, nrows: int, ncols: int):

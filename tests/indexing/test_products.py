@@ -1,13 +1,69 @@
 """Derivatives of the scatter that multiplies."""
 
+import functools
 import itertools
+from fractions import Fraction
 from math import prod
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxops
+from jaxops import RaggedTensor
+from jaxops._indexing import products
+
+PRODUCTS = {
+    "unsorted": lambda x: jaxops.unsorted_segment_prod(x, np.ones(len(x), int), 3)[1],
+    "sorted": lambda x: jaxops.segment_prod(x, np.ones(len(x), int), num_segments=3)[1],
+    "ragged": lambda x: RaggedTensor.from_row_lengths(x, [0, len(x), 0]).reduce_prod(1)[1],
+}
+MAGNITUDES = {
+    "both ends": [1e-25, 1e-25, 1e25, 1e25],
+    "too large": [1e30, 1e30, 1e-30],
+    "small beside": [7, 3, 1e-4],
+    "huge": [1e30, -1e30, 1e30],
+    "tiny": [1e-30, 1e-30, 1e-30, 2],
+    "all powers": [2e-38, 1e38, -1e-20, 1e20, 3e-5, 1e5, 1e-30, 1e30],
+    "zero among ends": [1e30, 1e30, 0, 1e-30],
+    "two zeros": [1e30, 0, 1e30, 0, 1e-30],
+    "one": [5],
+    "negative": [-2, 3, -5],
+}
+
+
+def others(x, *left_out):
+    """The product of the others, of exact numbers: in float32 it may be inf or 0 where it is."""
+    exact = prod((Fraction(float(v)) for n, v in enumerate(x) if n not in left_out), start=1)
+    limit = Fraction(float(np.finfo(np.float32).max))
+    return np.inf * float(np.sign(exact)) if abs(exact) > limit else float(exact)
+
+
+def expected(x):
+    """The gradient and the Hessian of a product."""
+    n = len(x)
+    second = np.zeros((n, n))
+    for i, j in itertools.permutations(range(n), 2):
+        second[i, j] = others(x, i, j)
+    return np.array([others(x, i) for i in range(n)]), second
+
+
+def assert_derivatives(product, x, first, second):
+    close = functools.partial(np.testing.assert_allclose, rtol=3e-6, atol=1e-37)
+    close(jax.grad(product)(x), first)
+    close(jax.jacfwd(product)(x), first)
+    for outer in (jax.jacfwd, jax.jacrev):
+        for inner in (jax.jacfwd, jax.jacrev):
+            close(outer(inner(product))(x), second)
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
+@pytest.mark.parametrize("name", MAGNITUDES)
+def test_derivatives_at_all_magnitudes(kind, name):
+    """As the product of the others is, wherever that is a number of the dtype, and inf beyond."""
+    x = np.array(MAGNITUDES[name], np.float32)
+    assert_derivatives(PRODUCTS[kind], x, *expected(x))
 
 
 @pytest.mark.parametrize("zeros", range(4))
@@ -15,17 +71,112 @@ def test_derivatives_of_a_product_with_zeros(zeros):
     """All of the first and the second, whatever number of factors is 0."""
     x = np.array([2.0, 3.0, -1.0, 5.0], np.float32)
     x[:zeros] = 0
+    assert_derivatives(PRODUCTS["unsorted"], x, *expected(x))
 
-    def others(*left_out):
-        return prod(float(x[j]) for j in range(4) if j not in left_out)
 
-    def product(x):
-        return jaxops.unsorted_segment_prod(x, [1, 1, 1, 1], 3)[1]
+def test_infinite_factors_at_all_magnitudes():
+    """By the products of a loop: an infinity times 0 is NaN."""
+    for x in ([np.inf, 2.0, 3.0], [-np.inf, 0.0, 3.0], [np.inf, np.inf, 0.0], [np.nan, 1.0]):
+        x = np.array(x, np.float32)
+        with np.errstate(invalid="ignore"):
+            first = [np.prod(np.delete(x, n)) for n in range(len(x))]
+        # The product of other elements is not touched.
+        both = np.concatenate([x, [5, 7]]).astype(np.float32)
+        ids = np.array([0] * len(x) + [1, 1])
+        gradient = jax.grad(lambda x, ids=ids: jaxops.unsorted_segment_prod(x, ids, 2).sum())(both)
+        np.testing.assert_array_equal(gradient, [*first, 7, 5])
 
-    expected = np.array([others(i) for i in range(4)])
-    np.testing.assert_allclose(jax.grad(product)(x), expected, rtol=1e-6)
-    np.testing.assert_allclose(jax.jacfwd(product)(x), expected, rtol=1e-6)
-    second = np.zeros((4, 4))
-    for i, j in itertools.permutations(range(4), 2):
-        second[i, j] = others(i, j)
-    np.testing.assert_allclose(jax.hessian(product)(x), second, rtol=1e-6, atol=1e-6)
+
+def test_third_derivatives():
+    x = jnp.array([2.0, 3.0, 0.0, 7.0, -1.0])
+    third = np.zeros((5,) * 3)
+    for places in itertools.permutations(range(5), 3):
+        third[places] = others(x, *places)
+    product = PRODUCTS["unsorted"]
+    np.testing.assert_array_equal(jax.jacfwd(jax.hessian(product))(x), third)
+    np.testing.assert_array_equal(jax.jacrev(jax.jacrev(jax.jacrev(product)))(x), third)
+
+
+def rows_of_segments(rows, ids, num_segments):
+    """The gradient of the sum of all products, by a loop."""
+    gradient = np.zeros(rows.shape, np.result_type(rows.dtype, np.float64))
+    for place in np.ndindex(*ids.shape):
+        if 0 <= ids[place] < num_segments:
+            same = [rows[p] for p in np.ndindex(*ids.shape) if ids[p] == ids[place] and p != place]
+            gradient[place] = np.prod(np.array(same, gradient.dtype), axis=0) if same else 1
+    return gradient
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.complex64, jnp.float16, jnp.bfloat16])
+def test_gradients_of_rows_dropped_empty_and_mapped(dtype):
+    rng = np.random.default_rng(0)
+    ids = rng.integers(-1, 6, (2, 5, 4))
+    rows = rng.normal(size=(2, 5, 4, 3))
+    rows[0, :2] = 0
+    if dtype == jnp.complex64:
+        rows = rows + 1j * rng.normal(size=rows.shape)
+    rows = np.asarray(rows, dtype)
+
+    def gradient(rows, ids):
+        def total(rows):
+            return jaxops.unsorted_segment_prod(rows, ids, 4, mode="fill").sum()
+
+        return jax.grad(total, holomorphic=dtype == jnp.complex64)(rows)
+
+    wide = rows.astype(np.complex128 if dtype == jnp.complex64 else np.float64)
+    loops = np.stack([rows_of_segments(r, i, 4) for r, i in zip(wide, ids, strict=True)])
+    tolerance = 1e-5 if np.dtype(dtype).itemsize > 2 else 1e-2
+    for found in (jax.vmap(gradient)(rows, ids), np.stack([*map(gradient, rows, ids)])):
+        assert found.dtype == rows.dtype
+        np.testing.assert_allclose(np.asarray(found, wide.dtype), loops, rtol=tolerance, atol=1e-6)
+    shared = jax.vmap(gradient, (0, None))(rows, ids[0])
+    np.testing.assert_array_equal(shared[0], gradient(rows[0], ids[0]))
+    shared = jax.vmap(gradient, (None, 0))(rows[0], ids)
+    np.testing.assert_array_equal(shared[1], gradient(rows[0], ids[1]))
+
+
+def test_gradients_of_narrow_floats_are_rounded_once():
+    """The product of the others in bfloat16 would be 1 throughout."""
+    x = jnp.full(200, 1 + 2**-7, jnp.bfloat16)
+    one = (1 + 2**-7) ** 199
+    gradient = jax.grad(lambda x: PRODUCTS["unsorted"](x).astype(jnp.float32))(x)
+    np.testing.assert_array_equal(gradient, np.full(200, one, np.float32).astype(jnp.bfloat16))
+
+
+def test_gradients_of_many_factors():
+    """More than mantissas can be multiplied: in lanes if each element has many, else by scans."""
+    x = np.exp2(np.repeat([0.4, -0.4], 1000)).astype(np.float32)
+    logs = np.log2(x.astype(np.float64))
+    places = np.arange(2000)
+    middle = np.where(abs(places - 999.5) < 750, 0, places)
+    for ids, n in ((0 * places, 1), (places % 4 // 2, 2), (middle, 2000)):
+        gradient = jax.grad(lambda x, i=ids, n=n: jaxops.unsorted_segment_prod(x, i, n).sum())(x)
+        sums = np.bincount(ids, logs)[ids] - logs
+        np.testing.assert_allclose(np.log2(np.asarray(gradient)), sums, atol=1e-3)
+
+
+def test_cotangents_are_multiplied_before_they_are_rounded():
+    """The product of the others is no number of the dtype, its part of the gradient is one."""
+    x = jnp.array([1e30, 1e30, 1e30], jnp.float32)
+    _, pullback = jax.vjp(PRODUCTS["unsorted"], x)
+    np.testing.assert_allclose(pullback(jnp.float32(1e-30))[0], np.full(3, 1e30), rtol=1e-6)
+    np.testing.assert_array_equal(pullback(jnp.float32(0))[0], np.zeros(3))
+
+
+def test_jacobians_share_the_products_of_others():
+    """Of many cotangents these are computed once: weights alone get one more dimension."""
+    ids = jnp.array([0, 1, 0, 1])
+
+    def jacobian(x):
+        return jax.jacrev(lambda x: jaxops.unsorted_segment_prod(x, ids, 2, mode="fill"))(x)
+
+    x = jnp.array([2.0, 3.0, 5.0, 7.0])
+    np.testing.assert_array_equal(jacobian(x), [[5, 0, 2, 0], [0, 7, 0, 3]])
+    equations = [e for e in jax.make_jaxpr(jacobian)(x).eqns if e.primitive is products.weighted_p]
+    assert [[v.aval.shape for v in e.invars[:2]] for e in equations] == [[(4,), (2, 4)]]
+    # Then the others have a batch too: its dimension stands behind that of the weights.
+    batch = jnp.stack([x, x + 1])
+    np.testing.assert_array_equal(jax.vmap(jacobian)(batch), [*map(jacobian, batch)])
+    np.testing.assert_array_equal(
+        jax.jacfwd(jacobian)(x)[0], [[0, 0, 1, 0], [0] * 4, [1, 0, 0, 0], [0] * 4]
+    )
