@@ -12,6 +12,28 @@ MUTANTS = {
             "test_replacing.py -k numbered",
         ),
     ],
+    "_indexing/moved_windows": [
+        (
+            "jnp.clip(begin, low, high)",
+            "jnp.clip(begin, 0, high)",
+            "test_lowered.py -k 'slice-part'",
+        ),
+        (
+            "return [move_p.bind(cotangent, -begin, size=dims), None]",
+            "return [move_p.bind(cotangent, begin, size=dims), None]",
+            "test_moved_windows.py -k 'values and none'",
+        ),
+        (
+            "operand, begin = _fitting(operand, begin, size)",
+            "operand, _ = _fitting(operand, begin, size)",
+            "test_moved_windows.py -k 'values and both'",
+        ),
+        (
+            "if operand_dim is None:",
+            "if False:",
+            "test_moved_windows.py -k 'values and begins'",
+        ),
+    ],
     "_indexing/exchange": [
         (
             "slots = owner.astype(jnp.int32) * capacity + rank",

@@ -11,6 +11,7 @@ from jax import lax
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.moved_windows import window_or_zeros
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, ScalarIndex, SliceBegin
 from jaxops._ops.shaping import shape_of
@@ -155,7 +156,7 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
     window = functools.partial(_window, size=size)
     if mode != "device":
         return window(input_, begin)
-    elsewhere = functools.partial(_window_or_zeros, size=size)
+    elsewhere = functools.partial(window_or_zeros, size=size)
     if index_dtypes.are_long([3 * dim for dim in shape]):
         elsewhere = functools.partial(_positions, size=size, op=op, mode="fill")
     return lax.platform_dependent(input_, begin, cpu=window, default=elsewhere)
@@ -164,24 +165,6 @@ def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
 def _window(input_, begin, *, size):
     starts = [begin[i] for i in range(input_.ndim)]
     return lax.dynamic_slice(input_, starts, size, allow_negative_indices=False)
-
-
-def _window_or_zeros(input_, begin, *, size):
-    """The elements at `begin[i] + [0, size[i])` along each axis; 0 for those outside of `input_`.
-
-    By the nearest window that fits, which is then moved among zeros: two slices, and two updates in
-    the gradient, of the size of the window, where a gather for each axis took passes over `input_`.
-    """
-    limits = zip(input_.shape, size, strict=True)
-    begin = index_dtypes.to_signed(begin)
-    # Further out there are the same zeros, and the subtraction below does not overflow.
-    begins = [jnp.clip(begin[i], -length, dim) for i, (dim, length) in enumerate(limits)]
-    last = [dim - length for dim, length in zip(input_.shape, size, strict=True)]
-    fitting = [jnp.clip(b, 0, n) for b, n in zip(begins, last, strict=True)]
-    window = lax.dynamic_slice(input_, fitting, size, allow_negative_indices=False)
-    among_zeros = lax.pad(window, jnp.zeros((), window.dtype), [(s, s, 0) for s in size])
-    moved = [s + b - f for s, b, f in zip(size, begins, fitting, strict=True)]
-    return lax.dynamic_slice(among_zeros, moved, size, allow_negative_indices=False)
 
 
 def _positions(input_, begin, size, *, op, mode, fill_value=None):

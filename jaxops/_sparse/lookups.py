@@ -28,7 +28,13 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from jaxops import _forms, _jax_internals
-from jaxops._indexing import deterministic_sums, exchange, explicit_axes, index_dtypes
+from jaxops._indexing import (
+    deterministic_sums,
+    exchange,
+    explicit_axes,
+    index_dtypes,
+    moved_windows,
+)
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers, lax_gather
 from jaxops._indexing.exchange import RowSharding
 from jaxops._sparse.duplicates import position_dtype
@@ -278,6 +284,30 @@ def _gather_starts(eqn: JaxprEqn, indices):
     return starts
 
 
+def _moved_access(eqn: JaxprEqn) -> Access:
+    """Of a window that may lie outside of the table: single elements, each inside or not."""
+    shape = type_of(eqn.invars[0]).shape
+    return Access(
+        shape=shape,
+        sizes=(1,) * len(shape),
+        strides=(1,) * len(shape),
+        batch_shape=type_of(eqn.outvars[0]).shape,
+        collapsed=tuple(range(len(shape))),
+        offset_dims=(),
+        mode=_MODES.FILL_OR_DROP,
+    )
+
+
+def _moved_starts(eqn: JaxprEqn, begin):
+    shape = type_of(eqn.outvars[0]).shape
+    starts = [lax.broadcasted_iota(begin.dtype, shape, axis) for axis in range(len(shape))]
+    moved = starts[len(shape) - begin.shape[-1] :]
+    for n, start in enumerate(moved):
+        by = begin[..., n]
+        moved[n] = start + by.reshape(by.shape + (1,) * (len(shape) - by.ndim))
+    return starts[: len(starts) - len(moved)] + moved
+
+
 def _sharded_access(eqn: JaxprEqn) -> Access:
     """Of `sharded_gather`, under `shard_map` with the shard of a device as its operand."""
     shard, numbers = map(type_of, eqn.invars)
@@ -320,5 +350,6 @@ _READERS: dict[Any, tuple[Callable, Callable]] = {
     jax_primitives.gather_p: (_gather_access, _gather_starts),
     deterministic_sums.gather_p: (_gather_access, _gather_starts),
     lax_gather: (_gather_access, _gather_starts),  # and any form of it
+    moved_windows.move_p: (_moved_access, _moved_starts),
     exchange.gather_p: (_sharded_access, _sharded_starts),
 }

@@ -55,7 +55,14 @@ from jaxops._sparse.delayed import (
     rule_of,
     zeros_at,
 )
-from jaxops._sparse.lookups import Access, access_of, gather_params, starts_of, window_of
+from jaxops._sparse.lookups import (
+    Access,
+    access_of,
+    gather_params,
+    is_gather,
+    starts_of,
+    window_of,
+)
 
 
 def transform(
@@ -330,6 +337,8 @@ def _read(eqn: JaxprEqn, access: Access | None, inputs: list, memo: dict) -> jax
 
 def _fill_value(eqn: JaxprEqn) -> Any:
     """The number for an index out of bounds, by default that of `lax.gather`."""
+    if not is_gather(eqn):  # a window among zeros
+        return 0
     *_, fill = gather_params(eqn)
     dtype = jaxprs.type_of(eqn.outvars[0]).dtype
     if fill is not None:
