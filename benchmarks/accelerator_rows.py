@@ -29,7 +29,7 @@ class Work(NamedTuple):
     """A call `jaxops(*arguments)`, and `idiom`, which has the same results.
 
     Arguments are shapes with a dtype. Floats are data: they are differentiated, and compiled in
-    other dtypes too.
+    other dtypes too. One of `other_sizes` is compiled in float32 alone, and without `vmap`.
     """
 
     op: str
@@ -38,6 +38,7 @@ class Work(NamedTuple):
     idiom: Callable[..., Any]
     arguments: tuple[Any, ...]
     quick: bool = False
+    other_sizes: bool = False
 
 
 def data(*shape: int) -> jax.ShapeDtypeStruct:
@@ -684,6 +685,177 @@ CASTS = [
     Work("size", "", jaxops.size, lambda x: np.int32(math.prod(x.shape)), MATRIX),
 ]
 
+# --- other sizes ---
+
+
+def nonzero_parts(x, numbers, parts, size):
+    """Each part by itself, without a sort."""
+    places = (jnp.nonzero(numbers == n, size=size, fill_value=x.shape[0])[0] for n in range(parts))
+    return [x.at[at].get(mode="fill", fill_value=0) for at in places]
+
+
+def sums(x, i, count):
+    return jax.ops.segment_sum(x, beyond(i, count), count)
+
+
+def dynamic_slice(x, begin, size):
+    """An idiom with fewer bytes than `window`; but a window that does not fit is moved."""
+    return lax.dynamic_slice(x, list(begin), size)
+
+
+CROP = (100, 110, 3)
+# The sizes at which a form is most likely to pay for what another size does not show: a slice of
+# nearly all, and a small one; single elements, narrow and wide rows; many parts, and large ones;
+# updates that are few, and more than the elements they meet.
+OTHER_SIZES = [
+    Work(
+        "slice",
+        "nearly all of 4 dimensions",
+        lambda x, b: jaxops.slice(x, b, [12, 100, 90, 18]),
+        lambda x, b: dynamic_slice(x, b, (12, 100, 90, 18)),
+        (data(14, 120, 120, 18), ids(4)),
+    ),
+    Work(
+        "slice",
+        "a third of 3 dimensions",
+        lambda x, b: jaxops.slice(x, b, [50, 300, 300]),
+        lambda x, b: dynamic_slice(x, b, (50, 300, 300)),
+        (data(64, 500, 512), ids(3)),
+    ),
+    Work(
+        "slice",
+        "few rows of many",
+        lambda x, b: jaxops.slice(x, b, [16, 128]),
+        lambda x, b: dynamic_slice(x, b, (16, 128)),
+        (data(500_000, 128), ids(2)),
+    ),
+    Work(
+        "slice",
+        "a crop of each image",
+        jax.vmap(lambda x, b: jaxops.slice(x, b, CROP)),
+        jax.vmap(lambda x, b: dynamic_slice(x, b, CROP)),
+        (data(16, 128, 128, 3), ids(16, 3)),
+    ),
+    Work(
+        "slice",
+        "crops of one image",
+        jax.vmap(lambda x, b: jaxops.slice(x, b, CROP), (None, 0)),
+        jax.vmap(lambda x, b: dynamic_slice(x, b, CROP), (None, 0)),
+        (data(512, 512, 3), ids(16, 3)),
+    ),
+    Work("gather", "more rows than there are", jaxops.gather, take, (data(999, 30), ids(200_000))),
+    Work("gather", "700,000 elements", jaxops.gather, take, (data(1_000_000), ids(700_000))),
+    Work(
+        "gather_nd",
+        "700,000 elements",
+        jaxops.gather_nd,
+        take_nd,
+        (data(999, 999), ids(700_000, 2)),
+    ),
+    scatter_nd("700,000 elements", (999, 999), (700_000, 2), (700_000,)),
+    scatter_nd("few rows of many", (500_000, 100), (60, 1), (60, 100)),
+    scatter_nd("many wide rows", (50, 300), (20_000, 1), (20_000, 300)),
+    Work(
+        "tensor_scatter_nd_update",
+        "700,000 elements",
+        jaxops.tensor_scatter_nd_update,
+        put("set"),
+        (data(999, 999), ids(700_000, 2), data(700_000)),
+    ),
+    Work(
+        "segment_sum",
+        "a vector",
+        lambda x, i: jaxops.segment_sum(x, i, num_segments=90_000),
+        lambda x, i: sums(x, i, 90_000),
+        (data(1_000_000), ids(1_000_000)),
+    ),
+    Work(
+        "unsorted_segment_sum",
+        "wide rows",
+        lambda x, i: jaxops.unsorted_segment_sum(x, i, 70),
+        lambda x, i: sums(x, i, 70),
+        (data(9000, 700), ids(9000)),
+    ),
+    Work(
+        "dynamic_partition",
+        "7 large parts",
+        lambda x, n: jaxops.dynamic_partition(x, n, 7, size=40_000),
+        lambda x, n: nonzero_parts(x, n, 7, 40_000),
+        (data(150_000, 30), ids(150_000)),
+    ),
+    Work(
+        "dynamic_partition",
+        "100 parts",
+        lambda x, n: jaxops.dynamic_partition(x, n, 100, size=700),
+        partial(partitioned, parts=100, size=700),
+        (data(50_000, 16), ids(50_000)),
+    ),
+    Work(
+        "dynamic_stitch",
+        "100 parts",
+        lambda i, d: jaxops.dynamic_stitch(i, d, size=50_000),
+        partial(stitched, size=50_000),
+        ([ids(500)] * 100, [data(500, 30)] * 100),
+    ),
+    Work(
+        "boolean_mask",
+        "elements",
+        lambda x, m: jaxops.boolean_mask(x, m, size=500_000),
+        partial(masked, size=500_000),
+        (data(700_000), mask(700_000)),
+    ),
+    Work(
+        "split",
+        "300 columns",
+        lambda x: jaxops.split(x, 300, 1),
+        lambda x: jnp.split(x, 300, 1),
+        (data(2000, 900),),
+    ),
+    Work(
+        "concat",
+        "300 columns",
+        lambda xs: jaxops.concat(xs, 1),
+        lambda xs: jnp.concatenate(xs, 1),
+        ([data(2000, 3)] * 300,),
+    ),
+    Work(
+        "roll",
+        "columns",
+        lambda x, k: jaxops.roll(x, k, 1),
+        lambda x, k: jnp.roll(x, k, 1),
+        (data(3000, 999), ids()),
+    ),
+    Work(
+        "tile",
+        "many copies",
+        lambda x: jaxops.tile(x, [700, 1]),
+        lambda x: jnp.tile(x, (700, 1)),
+        (data(3, 3000),),
+    ),
+    Work(
+        "reverse_sequence",
+        "few long narrow ones",
+        lambda x, n: jaxops.reverse_sequence(x, n, seq_axis=1),
+        reversed_prefixes,
+        (data(5, 50_000, 3), ids(5)),
+    ),
+    Work(
+        "matrix_diag",
+        "one large",
+        jaxops.matrix_diag,
+        lambda x: x[..., None] * jnp.eye(3000, dtype=x.dtype),
+        (data(3000),),
+    ),
+    Work(
+        "space_to_depth",
+        "blocks of 8",
+        lambda x: jaxops.space_to_depth(x, 8),
+        partial(jnp_space_to_depth, size=8),
+        IMAGE,
+    ),
+]
+OTHER_SIZES = [work._replace(other_sizes=True) for work in OTHER_SIZES]
+
 # --- sparse gradients ---
 
 TABLE, BATCH = (65536, 128), 8192
@@ -754,4 +926,4 @@ STEPS = [
 ]
 
 WORKS = [*GATHERS, *EMBEDDINGS, *SCATTERS, *SEGMENTS, *SLICES, *DATA_DEPENDENT, *MOVES, *CASTS]
-WORKS += STEPS
+WORKS += [*OTHER_SIZES, *STEPS]

@@ -27,9 +27,10 @@ KINDS = (
     "f32 vmap",
     "f32 vmap gradient",
 )
+OF_OTHER_SIZES = ("f32", "f32 gradient")
 LANES = 4  # of the batch under vmap
 # A gradient whose row numbers the scatter's own kernel computes: XLA's vectors are lost there.
-KNOWN_LOOPS = ("boolean_mask", "matrix_diag_part", "repeat")
+KNOWN_LOOPS = ("boolean_mask", "dynamic_partition", "matrix_diag_part", "repeat", "slice")
 _state: dict[str, Any] = {}
 
 
@@ -44,7 +45,7 @@ def measure(number: int, kind: str) -> dict[str, Any] | None:
     from accelerator_rows import STEPS, WORKS
 
     work = WORKS[number]
-    if work in STEPS and "gradient" in kind:
+    if (work in STEPS and "gradient" in kind) or (work.other_sizes and kind not in OF_OTHER_SIZES):
         return None
     row: dict[str, Any] = {"op": work.op, "what": work.what, "kind": kind}
     for contender in ("jaxops", "idiom"):
@@ -191,7 +192,9 @@ def is_worse(row: dict[str, Any]) -> str:
         return ""
     if ours["accessed"] is not None:
         accessed = [x["accessed"] - x["prefetched"] for x in (ours, theirs)]
-        return "bytes" if accessed[0] > 1.02 * accessed[1] else ""
+        worse = ["bytes"] * (accessed[0] > 1.02 * accessed[1])
+        worse += ["temporaries"] * (ours["temporaries"] > 1.1 * theirs["temporaries"] + 1e6)
+        return ", ".join(worse)
     worse = ["kernels"] * (ours["kernels"] > theirs["kernels"])
     # XLA adds 16 bytes here and there.
     worse += ["temporaries"] * (ours["temporaries"] > 1.05 * theirs["temporaries"] + 64)

@@ -20,7 +20,7 @@ from jaxops._primitives import linear_primitive, map_over, varying_alike
 
 
 class _Form(NamedTuple):
-    platform: str
+    platforms: tuple[str, ...]
     is_for: Callable[..., bool]
     primitive: Primitive
 
@@ -68,7 +68,7 @@ def register(
     returns_list: bool = False,
     on_many_devices: bool = False,
     maps_itself: bool = False,
-    platform: str = "cpu",
+    platforms: tuple[str, ...] = ("cpu",),
 ) -> Primitive:
     """Registers `form`, which has the results of `reference`, as a form of it.
 
@@ -92,7 +92,7 @@ def register(
             `form` too; else it gets `reference`.
         maps_itself: whether a batch is computed by `form` under `jax.vmap`; else, without a rule
             `batch`, by `reference`.
-        platform: whose programs have the form.
+        platforms: those whose programs have the form.
     """
     elsewhere = reference
     if maps_itself:
@@ -107,10 +107,11 @@ def register(
         is_one = on_many_devices or _jax_internals.is_for_one_device(ctx)
         return lower(form if is_one and not is_apart else elsewhere)(ctx, *operands, **static)
 
-    mlir.register_lowering(primitive, lower_form, platform=platform)
+    for platform in platforms:
+        mlir.register_lowering(primitive, lower_form, platform=platform)
     forms = _forms.setdefault(reference, [])
-    forms.append(_Form(platform, is_for, primitive))
-    forms.sort(key=lambda form: form.platform)  # "cpu" first, whichever room is imported first
+    forms.append(_Form(platforms, is_for, primitive))
+    forms.sort(key=lambda form: form.platforms)  # "cpu" first, whichever room is imported first
     _references[primitive] = reference
     return primitive
 

@@ -81,7 +81,7 @@ def linear_primitive(
         primitive.def_abstract_eval(functools.partial(type_rule, reference))
     tangent_fn = primitive.bind if transpose else reference
     ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
-    transpose_rule = transpose or functools.partial(_transpose, reference)
+    transpose_rule = transpose or functools.partial(transpose_of, reference)
     ad.primitive_transposes[primitive] = functools.partial(_transpose_to_types, transpose_rule)
     batch_rule = batch and functools.partial(batch, primitive.bind)
     batching.primitive_batchers[primitive] = batch_rule or functools.partial(_map, reference)
@@ -130,7 +130,8 @@ def _transpose_to_types(rule, cotangent, *operands, **static):
     ]
 
 
-def _transpose(reference, cotangent, *operands, **static):
+def transpose_of(reference, cotangent, *operands, **static):
+    """The rule of the transpose that JAX finds for `reference`."""
     if isinstance(cotangent, list):
         cotangent = list(map(ad.instantiate_zeros, cotangent))
     numbers = [n for n, x in enumerate(operands) if ad.is_undefined_primal(x)]

@@ -135,7 +135,7 @@ register(
     num_linear=2,
     is_for=_is_a_loop,
     batch=_batch,
-    platform="cuda",
+    platforms=("cuda",),
 )
 
 
@@ -158,5 +158,5 @@ if _ADDS_BY_COMPARE_AND_SWAP:
         is_for=_is_added_by_a_loop,
         batch=bind_gather_to_batch,
         transpose=_gather_transpose,
-        platform="cuda",
+        platforms=("cuda",),
     )

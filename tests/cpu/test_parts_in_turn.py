@@ -1,4 +1,7 @@
-"""Parts taken one after the other are those of one gather, whatever their sizes are."""
+"""Parts taken one after the other are those of one gather, whatever their sizes are.
+
+A program for a TPU has nothing of its platform in it, so it runs on the CPU of this machine.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -35,3 +38,43 @@ def test_small_and_very_many_parts_are_one_gather():
     args = (jnp.zeros((10, 4)), FILL, jnp.arange(10), jnp.array([0]), jnp.array([3]))
     assert not parts_in_turn._is_for(*args, sizes=(3,))
     assert not parts_in_turn._is_for(jnp.asarray(ROWS), *args[1:], sizes=(30,) * parts_in_turn.MANY)
+
+
+def on_tpu(function, *args):
+    anywhere = [jax.export.DisabledSafetyCheck.platform()]
+    program = jax.jit(function)
+    return jax.export.export(program, platforms=["tpu"], disabled_checks=anywhere)(*args)
+
+
+def loss(rows, fill, order, starts, counts, sizes):
+    parts = take_parts(rows, fill, order, starts, counts, sizes=sizes)
+    return sum(((n + 1) * part).sum() for n, part in enumerate(parts))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_on_a_tpu(name):
+    starts, counts, sizes = PARTS[name]
+    args = ROWS, FILL, *(jnp.array(x, jnp.int32) for x in (ORDER, starts, counts))
+    parts = on_tpu(lambda *a: take_parts(*a, sizes=sizes), *args).call(*args)
+    gradient = on_tpu(jax.grad(lambda *a: loss(*a, sizes), (0, 1)), *args)
+    of_rows, of_fill = np.zeros_like(ROWS), 0
+    for n, (part, start, count, size) in enumerate(zip(parts, starts, counts, sizes, strict=True)):
+        held = ORDER[start : start + min(count, size)]
+        np.testing.assert_array_equal(part[: held.size], ROWS[held])
+        np.testing.assert_array_equal(part[held.size :], FILL)
+        of_rows[held] += n + 1
+        of_fill += (n + 1) * (size - held.size) * ROWS.shape[1]
+    actual = gradient.call(*args)
+    np.testing.assert_array_equal(actual[0], of_rows)
+    assert actual[1] == of_fill
+
+
+def test_a_tpu_reads_positions_by_slices():
+    """A gather of them moves as many bytes as that of the rows."""
+    starts, counts, sizes = PARTS["full"]
+    args = ROWS, FILL, *(jnp.array(x, jnp.int32) for x in (ORDER, starts, counts))
+    for function in (take_parts, lambda *a, sizes: jax.grad(loss)(*a, sizes)):
+        text = on_tpu(lambda *a, f=function: f(*a, sizes=sizes), *args).mlir_module()
+        gathers = [line for line in text.splitlines() if "stablehlo.gather" in line]
+        assert not [line for line in gathers if "xi32>, tensor<" in line and "x4xf32" not in line]
+        assert "stablehlo.dynamic_slice" in text
