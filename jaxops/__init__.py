@@ -1,6 +1,7 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
 import importlib
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # imported by `__getattr__`, at their first use
@@ -350,12 +351,16 @@ if not TYPE_CHECKING:  # to whom it would say that every name is there
     def __getattr__(name: str) -> Any:
         if name in _HOMES:
             value = getattr(importlib.import_module(f"jaxops.{_HOMES[name]}"), name)
+            if isinstance(value, FunctionType):
+                from jaxops._frames import without_frames
+
+                value = without_frames(value, __name__)
         elif name in _MODULES:
             value = importlib.import_module(f"jaxops.{name}")
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value  # from now on it is found at once
-        return value
+        # From now on it is found at once; of two threads both have that of the first.
+        return globals().setdefault(name, value)
 
 
 def __dir__() -> list[str]:

@@ -73,6 +73,11 @@ def is_of_caller(code: CodeType) -> bool:
     return _is_of_caller(code.co_filename)
 
 
+def is_of_python(code: CodeType) -> bool:
+    """Whether `code` is of Python's library."""
+    return _is_of_python(code.co_filename)
+
+
 def _folder(*path: str) -> str:
     return os.path.join(*path, "")  # with a separator at its end
 
@@ -85,11 +90,14 @@ _PYTHONS = _folder(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")  # folders that may lie within Python's
 
 
+def _is_of_python(file: str) -> bool:
+    is_within = file.startswith(_PYTHONS)
+    return is_within and not file.removeprefix(_PYTHONS).startswith(_INSTALLED)
+
+
 @functools.lru_cache(maxsize=4096)
 def _is_of_caller(file: str) -> bool:
-    if file.startswith(_PYTHONS) and not file.removeprefix(_PYTHONS).startswith(_INSTALLED):
-        return False
-    return not file.startswith((*_JAXS_AND_OURS, "<frozen "))
+    return not _is_of_python(file) and not file.startswith((*_JAXS_AND_OURS, "<frozen "))
 
 
 @functools.lru_cache(maxsize=4096)

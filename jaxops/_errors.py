@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import collections
 import copy
-import functools
 import re
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
-
-from jaxops import _jax_internals
 
 _LONGEST = 200  # characters of a received value in a message
 
@@ -113,31 +109,3 @@ def find_in(error: BaseException | None) -> OutOfBoundsError | None:
 def is_out_of_bounds(error: Exception) -> bool:
     """Whether JAX made `error` of an `OutOfBoundsError`, by its words alone."""
     return f"{OutOfBoundsError.__name__}: " in str(error)
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def hide_frames(error: OutOfBoundsError) -> None:
-    """Drops the frames of the function that caught `error`, and of those below it.
-
-    To be followed by `raise`, which by itself adds no frame. So the traceback ends in the frame of
-    the public function. JAX's setting that shows the frames of JAX keeps these too.
-    """
-    if _jax_internals.traceback_filtering() != "off":
-        error.__traceback__ = None
-
-
-def without_frames(f: Callable[_P, _R]) -> Callable[_P, _R]:
-    """`f`, of whose calls an `OutOfBoundsError` shows no frames."""
-
-    @functools.wraps(f)
-    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            return f(*args, **kwargs)
-        except OutOfBoundsError as error:
-            hide_frames(error)
-            raise
-
-    return call

@@ -641,10 +641,17 @@ def traceback_filtering() -> str | None:
 _register_exclusion = _find("jax._src.source_info_util.register_exclusion") or _find(
     "jax.extend.source_info_util.register_exclusion"  # imports pallas, as stands at `_of_core`
 )
+_HERE = os.path.join(os.path.dirname(__file__), "")
 if _register_exclusion is not None:
     # JAX attributes an equation, and what XLA makes of it, to the line of the caller's code.
     # Without the name it is a line of this package.
-    _register_exclusion(os.path.join(os.path.dirname(__file__), ""))
+    _register_exclusion(_HERE)
+
+_hide_frames = _find("jax._src.traceback_util.register_exclusion")
+if _hide_frames is not None:
+    # Where JAX hides its frames it hides those of our rules too, which it calls while it transforms
+    # or lowers a program. Without the name they show.
+    _hide_frames(_HERE)
 
 _user_context = _find("jax._src.source_info_util.user_context")
 _name_stack = _find("jax._src.source_info_util.current_name_stack")

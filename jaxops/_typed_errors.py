@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 
 import jax
 
-from jaxops import _call_sites, _jax_internals
+from jaxops import _call_sites, _frames, _jax_internals
 from jaxops._dispatched import Programs
 from jaxops._errors import OutOfBoundsError, brief, find_in
 
@@ -112,30 +112,20 @@ class typed_errors:
                 with self:
                     return jax.block_until_ready(f(*args, **kwargs))
             except OutOfBoundsError as error:
-                error.__traceback__ = _of_caller(error.__traceback__)
+                error.__traceback__ = _frames.of_caller(error.__traceback__)
                 raise  # by itself adds no frame
 
         return with_typed_errors
 
     def _end(self, typed: OutOfBoundsError, traceback: TracebackType | None) -> None:
         """Gives the error the frames of the exception that it replaces, and looks at them."""
-        typed.__traceback__ = _of_caller(traceback)
+        typed.__traceback__ = _frames.of_caller(traceback)
         if self._debugger:
             import pdb  # takes longer to import than this package
 
             frames = typed.__traceback__ or traceback or _frame_of_caller()
             print(f"jaxops.OutOfBoundsError: {typed}")
             pdb.post_mortem(frames)
-
-
-def _of_caller(traceback: TracebackType | None) -> TracebackType | None:
-    """`traceback` without frames of JAX and of this package."""
-    if traceback is None or _jax_internals.traceback_filtering() == "off":
-        return traceback
-    below = _of_caller(traceback.tb_next)
-    if not _call_sites.is_of_caller(traceback.tb_frame.f_code):
-        return below
-    return TracebackType(below, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
 
 
 def _frame_of_caller() -> TracebackType | None:

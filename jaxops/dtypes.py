@@ -1,7 +1,7 @@
 """The functions that TensorFlow has in `tf.dtypes`."""
 
-from jaxops._ops.casting import cast as cast
-from jaxops._ops.casting import saturate_cast as saturate_cast
+from jaxops import cast as cast
+from jaxops import saturate_cast as saturate_cast
 
 __all__ = ["cast", "saturate_cast"]
 

@@ -1,6 +1,6 @@
 """The functions that TensorFlow has in `tf.image`."""
 
-from jaxops._ops.patches import extract_patches as extract_patches
+from jaxops import extract_patches as extract_patches
 
 __all__ = ["extract_patches"]
 

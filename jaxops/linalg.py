@@ -1,12 +1,12 @@
 """The functions that TensorFlow has in `tf.linalg`."""
 
-from jaxops._ops.band_part import matrix_band_part as band_part
-from jaxops._ops.band_part import matrix_transpose as matrix_transpose
-from jaxops._ops.diagonals import matrix_diag as diag
-from jaxops._ops.diagonals import matrix_diag_part as diag_part
-from jaxops._ops.diagonals import matrix_set_diag as set_diag
-from jaxops._ops.tensor_diagonals import tensor_diag as tensor_diag
-from jaxops._ops.tensor_diagonals import tensor_diag_part as tensor_diag_part
+from jaxops import matrix_band_part as band_part
+from jaxops import matrix_diag as diag
+from jaxops import matrix_diag_part as diag_part
+from jaxops import matrix_set_diag as set_diag
+from jaxops import matrix_transpose as matrix_transpose
+from jaxops import tensor_diag as tensor_diag
+from jaxops import tensor_diag_part as tensor_diag_part
 
 __all__ = [
     "band_part",

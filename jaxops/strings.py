@@ -1,6 +1,6 @@
 """The functions that TensorFlow has in `tf.strings`."""
 
-from jaxops._ops.string_to_number import string_to_number as to_number
+from jaxops import string_to_number as to_number
 
 __all__ = ["to_number"]
 

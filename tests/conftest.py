@@ -102,3 +102,11 @@ def x64(request):
     """Runs the test without and with 64-bit types."""
     with jax.enable_x64(request.param):
         yield request.param
+
+
+@pytest.fixture
+def traceback_filtering():
+    """Sets which frames of an error JAX shows, for the test."""
+    before = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
+    yield lambda mode: jax.config.update("jax_traceback_filtering", mode)
+    jax.config.update("jax_traceback_filtering", before)

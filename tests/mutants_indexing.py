@@ -326,8 +326,8 @@ MUTANTS = {
             "test_arguments.py -k test_indices_made",
         ),
         (
-            "return like is None or len(",
-            "return True or len(",
+            "    if like is None:\n        return True\n",
+            "    if True:\n        return True\n",
             "test_arguments.py -k two_dtypes",
         ),
         (
@@ -411,16 +411,38 @@ MUTANTS = {
             "min(found, key=lambda raised: len(str(raised)), default=None)",
             "test_typed_errors.py -k begin_another",
         ),
+    ],
+    "_frames": [
         (
-            "        error.__traceback__ = None\n",
-            "        pass\n",
-            "test_call_sites.py -k two_frames",
+            "is_hidden or not _call_sites.is_of_python(code)",
+            "is_hidden",
+            "test_frames.py -k callbacks",
+        ),
+        (
+            "is_hidden or not _call_sites.is_of_python(code)",
+            "not _call_sites.is_of_python(code)",
+            "test_frames.py -k library_below",
+        ),
+        (
+            "error.__cause__ or (None if",
+            "(None if",
+            "test_frames.py -k chain",
+        ),
+        (
+            "(FunctionType, classmethod, property)",
+            "(FunctionType, property)",
+            "test_frames.py -k members",
+        ),
+        (
+            "module or f.__module__",
+            "f.__module__",
+            "test_frames.py -k as_they_were_written",
         ),
     ],
     "_typed_errors": [
         (
-            "if not _call_sites.is_of_caller(traceback.tb_frame.f_code):",
-            "if False:",
+            "error.__traceback__ = _frames.of_caller(error.__traceback__)",
+            "pass",
             "test_typed_errors.py -k frames_are",
         ),
     ],
@@ -453,8 +475,8 @@ MUTANTS = {
             "test_call_sites.py -k path_is",
         ),
         (
-            "if file.startswith(_PYTHONS) and not",
-            "if False and not",
+            "return is_within and not",
+            "return False and not",
             "test_call_sites.py -k whose_code",
         ),
     ],
@@ -764,9 +786,14 @@ MUTANTS = {
             "test_check.py -k checkify_of_other",
         ),
         (
-            '    _register_exclusion(os.path.join(os.path.dirname(__file__), ""))\n',
+            "    _register_exclusion(_HERE)\n",
             "    pass\n",
             "test_call_sites.py -k name_the_callers",
+        ),
+        (
+            "    _hide_frames(_HERE)\n",
+            "    pass\n",
+            "test_frames.py -k rules",
         ),
         (
             "            if not self.is_expected(error):\n",

@@ -8,6 +8,16 @@ MUTANTS = {
             "test_import.py -k names_are",
         ),
         (
+            "if isinstance(value, FunctionType):",
+            "if False:",
+            "test_refusals.py -k 'test_refused and gather-axis'",
+        ),
+        (
+            "globals().setdefault(name, value)",
+            "value",
+            "test_frames.py -k as_they_were_written",
+        ),
+        (
             'return [*_HOMES, *_MODULES, "__version__"]',
             'return [*_HOMES, "__version__"]',
             "test_import.py -k names_are",

@@ -17,7 +17,7 @@ from jaxops import _symbolic
 from jaxops._cpu.pieces_by_python import MANY
 from jaxops._forms import register
 from jaxops._indexing.parts import take_at_once
-from jaxops._indexing.positions import resize, take_or_fill, take_rows
+from jaxops._indexing.positions import resize, take_or_fill
 from jaxops._primitives import transpose_of
 
 _SMALL = 1 << 15  # elements

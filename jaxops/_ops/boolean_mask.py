@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
@@ -132,7 +131,6 @@ def boolean_mask(
     )
 
 
-@without_frames
 def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode) -> Any:
     """The result for a concrete mask; `size` for strings only."""
     known = on_host.concrete(mask, op, "mask")

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._errors import without_frames
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -227,7 +226,6 @@ def safe_embedding_lookup_sparse(
     )
 
 
-@without_frames
 def _run_sparse(
     op, arguments, combiner, max_norm, allow_fast_lookup, *, name, mode, deterministic, **static
 ):

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.export import is_symbolic_dim
 
-from jaxops._errors import without_frames
 from jaxops._indexing import policy, result_size
 from jaxops._indexing.parts import take_parts
 from jaxops._indexing.policy import Mode
@@ -156,7 +155,6 @@ def _sizes(op: str, size: int | Ints, num_partitions: int) -> tuple[int, ...]:
     return tuple(on_host.check_size(s, op, f"size[{n}]") for n, s in enumerate(sizes))
 
 
-@without_frames
 def _partition_exactly(
     op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
 ) -> Any:

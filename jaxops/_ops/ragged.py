@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.typing import DTypeLike
 
-from jaxops._errors import without_frames
+from jaxops._frames import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._ops import ragged_partitions as partitions
@@ -19,6 +19,7 @@ from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run, scope_name
 
 
+@without_frames
 @jax.tree_util.register_pytree_with_keys_class
 class RaggedTensor:
     """Rows of different lengths: row `i` is `values[row_splits[i] : row_splits[i + 1]]`.
@@ -223,7 +224,6 @@ class RaggedTensor:
             )
         return self.values, self.row_splits
 
-    @without_frames
     def _run(self, op: str, impl: Any, name: Any, data: Any = None, indices: Any = None, **static):
         values, row_splits = self._parts(op)
         data = {"values": values, **(data or {})}

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import eval_context
 
-from jaxops._errors import OutOfBoundsError, without_frames
+from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import RowPartition, ScalarIndex
@@ -144,7 +144,6 @@ def _check_splits(op: str, arg: str, capacity: int, splits: Any, padded: bool) -
     return _check(spec, numbers, steps)[: splits.shape[0]]
 
 
-@without_frames
 def _check(spec: RowPartition, numbers: Any, steps: Any) -> Any:
     """`numbers`; the error is at once where they are known, else that of the program."""
     if isinstance(numbers, np.ndarray):

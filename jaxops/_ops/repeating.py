@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._errors import without_frames
 from jaxops._indexing import policy, result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import histogram, take_or_fill, take_rows
@@ -151,7 +150,6 @@ def repeat(
     )
 
 
-@without_frames
 def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
     """The repeats, none of them negative."""
     known = on_host.concrete(repeats, op, "repeats")
@@ -169,7 +167,6 @@ def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
     return np.where(spec.inside(known, _MOST), known, 0)
 
 
-@without_frames
 def _exact(op, input, counts, axis, size, fill_value, return_size, mode) -> Any:
     """The result of known counts; `size` for strings only."""
     data = on_host.to_data(input, op, "input")

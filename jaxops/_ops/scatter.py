@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._errors import without_frames
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -328,7 +327,6 @@ def tensor_scatter_nd_update(
     return _tensor_scatter("update", tensor, indices, updates, name, mode)
 
 
-@without_frames
 def _tensor_scatter(
     kind, tensor, indices, updates, name, mode, bad_indices_policy="", deterministic=False
 ):

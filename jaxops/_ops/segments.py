@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._errors import without_frames
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -254,7 +253,6 @@ def segment_max(
     return _run("max", data, segment_ids, name, num_segments, mode)
 
 
-@without_frames
 def _run(kind, data, segment_ids, name, num_segments, mode, deterministic=False):
     op = f"segment_{kind}"
     asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)

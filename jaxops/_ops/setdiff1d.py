@@ -12,7 +12,6 @@ from jax.core import Tracer, eval_context
 from jax.export import register_namedtuple_serialization
 from jax.typing import DTypeLike
 
-from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import first_occurrences
 from jaxops._indexing.policy import Mode
@@ -64,7 +63,6 @@ def setdiff1d(
 ) -> tuple[ListDiff, jax.Array]: ...
 
 
-@without_frames
 def setdiff1d(
     x: ArrayLike,
     y: ArrayLike,

@@ -6,7 +6,6 @@ from typing import Any
 
 import jax
 
-from jaxops._errors import without_frames
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -198,7 +197,6 @@ def sparse_segment_sqrt_n(
     )
 
 
-@without_frames
 def _run(
     kind: str,
     data: ArrayLike,

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import jax
 
+from jaxops._frames import without_frames
 from jaxops._ops.shaping import shape_of
 from jaxops._run.arguments import ArrayLike, Ints, brief, static_ints
 
 
+@without_frames
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class SparseTensor:

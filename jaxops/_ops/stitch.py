@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._errors import without_frames
 from jaxops._indexing import index_dtypes, policy
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.row_placement import merge, put_rows
@@ -148,7 +147,6 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
     return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
 
 
-@without_frames
 def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     """The result for concrete indices; `size` for strings only."""
     arrays = _to_data(op, data)

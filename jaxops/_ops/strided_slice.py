@@ -14,6 +14,7 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim
 
 from jaxops import _jax_internals, _symbolic
+from jaxops._frames import without_frames
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -35,6 +36,7 @@ from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
 
+@without_frames
 class StridedSliceSpec(NamedTuple):
     """The arguments of `strided_slice` after the first: `strided_slice(x, *spec)`.
 

@@ -14,7 +14,6 @@ from jax.core import Tracer, eval_context
 from jax.export import register_namedtuple_serialization
 from jax.typing import DTypeLike
 
-from jaxops._errors import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import number_distinct
 from jaxops._indexing.policy import Mode
@@ -232,7 +231,6 @@ def unique_with_counts(
     return _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, with_counts=True)
 
 
-@without_frames
 def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, with_counts) -> Any:
     result: Any  # of NumPy's arrays for strings
     on_host.check_fill_needs_size(op, size, fill_value)

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._errors import without_frames
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -291,7 +290,6 @@ def unsorted_segment_max(
     return _run("max", data, segment_ids, num_segments, name, mode)
 
 
-@without_frames
 def _run(kind, data, segment_ids, num_segments, name, mode, deterministic=False):
     op = f"unsorted_segment_{kind}"
     num_segments = static_dim(num_segments, op, "num_segments")

@@ -11,7 +11,6 @@ from jax import lax
 from jax.core import Tracer, eval_context
 
 from jaxops import _jax_internals
-from jaxops._errors import without_frames
 from jaxops._indexing import masks, result_size
 from jaxops._indexing.dimension_numbers import index_vectors
 from jaxops._indexing.policy import Mode
@@ -163,7 +162,6 @@ def _settled(x: Any) -> int:
     return int(hasattr(x, "dtype"))
 
 
-@without_frames
 def _select_strings(op, condition, x, y, by_rows):
     known = on_host.concrete(condition, op, "condition")
     if known is None:
@@ -205,7 +203,6 @@ def _fit(op: str, condition, x, y, by_rows: bool):
     return condition
 
 
-@without_frames
 def _positions(op, condition, name, size, fill_value, return_size, mode) -> Any:
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")

@@ -13,7 +13,7 @@ import numpy as np
 from jax.core import Tracer, eval_context
 
 from jaxops import _call_sites, _jax_internals, _symbolic
-from jaxops._errors import OutOfBoundsError, hide_frames
+from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents, sharding, strings
 
@@ -118,20 +118,14 @@ def run(
             f"received fill_value={arguments.brief(fill_value)} with mode={mode!r}"
         )
     is_plain = name is None and fill_value is None and not one_by_one
-    try:
-        if is_plain and _are_eager_arrays(data, indices, like, of_own_dtype):
-            return _run_compiled(fields, [*data.values()], [*indices.values()], None, indices)
-        on_arrays = functools.partial(
-            _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
-        )
-        with _call_sites.named(name):
-            call = _Call(*fields)
-            return _run(
-                call, on_arrays, data, indices, fill_value, moves_elements, like, of_own_dtype
-            )
-    except OutOfBoundsError as error:
-        hide_frames(error)
-        raise
+    if is_plain and _are_eager_arrays(data, indices, like, of_own_dtype):
+        return _run_compiled(fields, [*data.values()], [*indices.values()], None, indices)
+    on_arrays = functools.partial(
+        _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
+    )
+    with _call_sites.named(name):
+        call = _Call(*fields)
+        return _run(call, on_arrays, data, indices, fill_value, moves_elements, like, of_own_dtype)
 
 
 def _run(
@@ -180,8 +174,10 @@ def _are_eager_arrays(
             return False
     if not _jax_internals.is_eager():
         return False
+    if like is None:
+        return True
     alike = (x for arg, x in data.items() if arg not in of_own_dtype)
-    return like is None or len({x.dtype for x in alike}) == 1  # type: ignore[attr-defined]
+    return len({x.dtype for x in alike}) == 1  # type: ignore[attr-defined]
 
 
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:

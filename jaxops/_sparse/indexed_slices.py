@@ -14,6 +14,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.sharding import PartitionSpec as P
 
+from jaxops._frames import without_frames
 from jaxops._indexing import canonical, exchange, explicit_axes, index_dtypes, result_size
 from jaxops._indexing.dimension_numbers import Windows, index_vectors, scatter_windows
 from jaxops._indexing.exchange import RowSharding
@@ -28,6 +29,7 @@ _UNKNOWN = object()
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
+@without_frames
 @jax.tree_util.register_pytree_with_keys_class
 class IndexedSlices:
     """Some rows of an array that is 0 elsewhere: the gradient of table lookups.
@@ -453,6 +455,7 @@ def _of_whole_table(slices: IndexedSlices, sharding: RowSharding) -> IndexedSlic
     return IndexedSlices._of(slices.values, indices, _UNKNOWN, shape, sharding)
 
 
+@without_frames
 class TiedGradient(NamedTuple):
     """The gradient of a table that is used in another way beside lookups: a sum of two parts.
 

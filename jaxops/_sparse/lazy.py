@@ -12,6 +12,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 
 from jaxops import _jax_internals
+from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._sparse import absences, dependences, jaxprs, missed_steps, row_rules, row_wise
@@ -127,6 +128,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     catches_up = arguments.check_bool(catch_up, _OP, "catch_up")
     checked = _Checked(optimizer)
 
+    @without_frames
     def init(params: Any) -> Any:
         # With jax 0.12 `zeros_like` is shared as its operand under a mesh alone.
         with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
@@ -137,6 +139,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         kinds, _ = row_wise.flatten(params)
         return absences.begin(checked.plan_before_steps(kinds), kinds, state)
 
+    @without_frames
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
         mesh, specs = _shared_as(params, state)
         return explicit_axes.shared(applied, mesh, specs, grads, state, params, extra)
@@ -187,6 +190,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
             new_state = absent.after(new_state, slices, others, state.steps + 1)
         return params, new_state
 
+    @without_frames
     def rows_up_to_date(
         params: Any, state: Any, rows: Any = None, **extra: Any
     ) -> tuple[Any, absences.LazyState]:

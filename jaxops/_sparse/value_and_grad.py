@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
+from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._sparse import linear_program, rows_first, whole_uses
@@ -107,6 +108,7 @@ def sparse_value_and_grad(
     arguments.check_bool(has_aux, _OP, "has_aux")
     arguments.check_bool(tied, _OP, "tied")
 
+    @without_frames
     def value_and_grad(*args: _P.args, **kwargs: _P.kwargs) -> Any:
         places = [_place(number, len(args)) for number in numbers]
         if len(set(places)) < len(places):

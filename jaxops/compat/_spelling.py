@@ -20,7 +20,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._errors import without_frames
 from jaxops._run.arguments import ArrayLike, brief, is_static_int, readable
 
 _R = TypeVar("_R")
@@ -92,7 +91,6 @@ def _told_apart(spellings: list[_Spelling]) -> Callable[..., Any]:
     leading = [len({*names}) == 1 for names in zip(*orders, strict=False)]
     shared = [*leading, False].index(False)  # so many arguments mean the same in all of them
 
-    @without_frames
     @functools.wraps(first.function)
     def call(*args: Any, **kwargs: Any) -> Any:
         is_plain = len(args) <= shared and kwargs.keys() <= own
@@ -225,7 +223,7 @@ def under_names(**names: str) -> Iterator[None]:
         pattern = "|".join(rf"\b{name}\b" for name in names)
         text = "".join([re.sub(pattern, lambda match: names[match[0]], reason), *received])
         kind = next(k for k in (TypeError, MemoryError, ValueError) if isinstance(error, k))
-        raise kind(text) from error
+        raise kind(text) from None
 
 
 def beyond(function: str, arg: str):

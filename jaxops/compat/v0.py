@@ -18,6 +18,7 @@ import numpy as np
 from jax.typing import DTypeLike
 
 import jaxops
+from jaxops._frames import without_frames as _without_frames
 from jaxops._ops.setdiff1d import ListDiff
 from jaxops._ops.unique import Unique, UniqueWithCounts
 from jaxops._ops.where import select as _select
@@ -434,3 +435,7 @@ def scatter_nd(
 def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.stop_gradient(input)`."""
     return jaxops.stop_gradient(input, name)
+
+
+for _name in __dir__():
+    globals()[_name] = _without_frames(globals()[_name], __name__)

@@ -18,6 +18,7 @@ import numpy as np
 from jax.typing import DTypeLike
 
 from jaxops._errors import OutOfBoundsError, find_in
+from jaxops._frames import without_frames
 from jaxops._run import arguments
 from jaxops.testing import _adjoint, _function, _grads
 from jaxops.testing._leaves import dtype_of, first_where, is_inexact, take_apart
@@ -32,6 +33,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
+@without_frames
 def check_grads(
     f: Callable[..., Any],
     *args: Any,
@@ -133,6 +135,7 @@ def check_grads(
         warnings.warn(message, stacklevel=2)
 
 
+@without_frames
 def check_adjoint(
     f: Callable[..., Any],
     *args: Any,
@@ -206,6 +209,7 @@ def check_adjoint(
     _adjoint.check(problem, _name_of(f), by, seed, jit)
 
 
+@without_frames
 def assert_out_of_bounds(
     f: Callable[..., Any], *args: Any, match: str | None = None, jit: Callable[..., Any] = jax.jit
 ) -> OutOfBoundsError:

@@ -1,9 +1,12 @@
 """Calls that are refused: see tests/refusals."""
 
 import inspect
+import os
+import traceback
 from types import FunctionType
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from refusals import CALLS, TABLES, names, sparse
@@ -12,6 +15,18 @@ from refusals.values import IN_JIT, I, X
 import jaxops
 from jaxops.compat import v0
 
+PACKAGE = os.path.join(os.path.dirname(jaxops.__file__), "")
+
+
+def shown(error):
+    """The frames of jaxops among those that Python prints of an error and of those behind it."""
+    frames = []
+    while error is not None:
+        frames += traceback.walk_tb(error.__traceback__)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    files = [frame.f_code.co_filename for frame, _ in frames]
+    return [file for file in files if file.startswith(PACKAGE)]
+
 
 @pytest.mark.parametrize("case", CALLS)
 @pytest.mark.usefixtures("x32")
@@ -19,9 +34,35 @@ def test_refused(case):
     call, exception, words = CALLS[case]
     with pytest.raises(exception) as info:
         call()
+    assert shown(info.value) == []
     # No subclass, such as those of JAX: the message is ours.
     assert exception is IN_JIT or type(info.value) is exception
     assert words in str(info.value)
+
+
+# A call for each parameter. A compiled program raises without frames, and so does a named tuple.
+ONE_EACH = {
+    "-".join(case.split("-")[:2]): case
+    for case in CALLS
+    if not case.endswith("-in-jit") and case != "LazyOptimizer-apply-missing"
+}.values()
+
+
+@pytest.mark.parametrize("transform", [jax.jit, lambda f: jax.vmap(jax.grad(f))])
+def test_refused_in_a_trace(transform):
+    """Without frames of jaxops too."""
+    for case in ONE_EACH:
+        with pytest.raises(Exception) as info:
+            transform(lambda x, f=CALLS[case][0]: x + f())(jnp.ones(2))
+        assert shown(info.value) == [], case
+
+
+def test_frames_are_shown_on_demand(traceback_filtering):
+    traceback_filtering("off")
+    for case in ONE_EACH:
+        with pytest.raises(Exception) as info:
+            CALLS[case][0]()
+        assert shown(info.value), case
 
 
 def test_what_must_be_static_says_how():

@@ -1,0 +1,81 @@
+"""Which frames of an error users see: those of their code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, TracebackType
+from typing import Any, TypeVar
+
+from jaxops import _call_sites, _jax_internals
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def of_caller(traceback: TracebackType | None) -> TracebackType | None:
+    """`traceback` without frames of JAX and of this package, and of Python's library below them.
+
+    `contextlib` and `inspect` stand there. Below a frame of the caller Python's library stays.
+    """
+    if traceback is None or _jax_internals.traceback_filtering() == "off":
+        return traceback
+    kept: list[TracebackType] = []
+    is_hidden = False  # the frame above
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        is_hidden = not _call_sites.is_of_caller(code) and (
+            is_hidden or not _call_sites.is_of_python(code)
+        )
+        if not is_hidden:
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    for entry in reversed(kept):
+        traceback = TracebackType(traceback, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return traceback
+
+
+def _hide_frames(error: BaseException | None) -> None:
+    """Drops frames of JAX and of this package from an error, and from the errors that led to it.
+
+    JAX's setting that shows the frames of JAX keeps these too. An error that the caller is handling
+    stays as it is: its first frame is the caller's.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        first = error.__traceback__
+        if first is not None and not _call_sites.is_of_caller(first.tb_frame.f_code):
+            error.__traceback__ = of_caller(first)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def without_frames(f: _F, module: str | None = None) -> _F:
+    """A function or a class, of whose errors no frames of this package show.
+
+    A class stays the same, with other methods. Frames of the caller's functions that `f` calls
+    show. `module`: where users find `f`; pickles and `help` name it.
+    """
+    if isinstance(f, type):
+        for name, member in [*vars(f).items()]:
+            if isinstance(member, (FunctionType, classmethod, property)) and name != "__new__":
+                setattr(f, name, _member_without_frames(member))
+        return f  # type: ignore[return-value]
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except Exception as error:
+            _hide_frames(error)
+            raise  # by itself adds no frame
+
+    call.__module__ = module or f.__module__
+    return call  # type: ignore[return-value]
+
+
+def _member_without_frames(member: Any) -> Any:
+    if isinstance(member, classmethod):
+        return classmethod(without_frames(member.__func__))
+    if isinstance(member, property):
+        return member.getter(without_frames(member.fget))  # type: ignore[type-var]
+    return without_frames(member)
