@@ -132,7 +132,7 @@ def check_grads(
     _check_operands(problem, op)
     settings = _function.Settings(_name_of(f), chosen, directions, seed, rtol, numeric_dtype, jit)
     for message in _grads.check(problem, settings, order):
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)  # 2 is `_frames.without_frames`
 
 
 @without_frames
