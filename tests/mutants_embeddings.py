@@ -18,7 +18,8 @@ MUTANTS = {
         ("by = jnp.where(is_nothing, 1, by)", "by = jnp.where(is_nothing, by, by)",
          "test_embeddings.py -k no_gradient"),
         ("else weights**2", "else weights", "test_embeddings.py -k combiners"),
-        ("jnp.where(is_empty, row", "jnp.where(~is_empty, row", "test_embeddings.py -k leaves_out"),
+        ("masks.where(is_empty, row", "masks.where(~is_empty, row",
+         "test_embeddings.py -k leaves_out"),
         ("parts[2:] != ids[2:]", "False", "test_refusals.py -k embedding_lookup"),
     ],
     "_ops/sparse_tensor": [

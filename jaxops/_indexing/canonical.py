@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._indexing import check, deterministic_sums, explicit_axes, masks, policy
+from jaxops._indexing import deterministic_sums, explicit_axes, masks, policy
 from jaxops._indexing.dimension_numbers import (
     Windows,
     gather_windows,
@@ -39,11 +39,10 @@ def gather(
 ) -> jax.Array:
     """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0."""
     shape = windows.result_shape(operand.shape, indices.shape)
-    if 0 in shape:
-        if mode == "device" and not spec.is_checked_if_empty:
-            mode = "promise_in_bounds"
-        return _checked(jnp.zeros(shape, operand.dtype), indices, spec, mode)
-    _refuse_empty_axes(operand, windows, spec, mode)
+    if indices.size == 0 and _is_empty_along(operand, windows.axes):
+        nothing = jnp.zeros(shape, operand.dtype)
+        return masks.where((indices == 0).reshape(shape), nothing, nothing)
+    mode = _mode_for(shape, operand, windows, spec, mode)
     indices, valid = policy.resolve(spec, indices, mode)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = _pad_empty_axes(operand, windows, fill)
@@ -59,24 +58,25 @@ def gather(
     return explicit_axes.gather(read, operand, indices, windows, fill, valid)
 
 
-def _checked(result: jax.Array, indices: jax.Array, spec: IndexSpec, mode: str) -> jax.Array:
-    """An empty `result` that depends on the check of indices which it does not need.
+def _mode_for(moved, operand: jax.Array, windows: Windows, spec: IndexSpec, mode: str) -> str:
+    """The mode of indices by which an array of the shape `moved` is read or written.
 
-    Not by `jnp.where`, which makes nothing of empty arrays, so that the check would be dropped.
+    An array without elements is gathered and scattered all the same: a program checks the indices
+    only where its result is computed from them.
     """
-    if indices.size == 0 or not check.raises(mode, "cpu"):
-        return result
-    indices = policy.resolve(spec, indices, mode).indices
-    which = jnp.broadcast_to(indices.reshape(-1)[0] == 0, result.shape)
-    return lax.select(which, result, jnp.zeros_like(result))
-
-
-def _refuse_empty_axes(operand: jax.Array, windows: Windows, spec: IndexSpec, mode: str) -> None:
-    if mode in ("clip", "wrap") and any(operand.shape[axis] == 0 for axis in windows.axes):
+    if 0 in moved:
+        checks = mode != "device" or spec.is_checked_if_empty
+        return mode if checks else "promise_in_bounds"
+    if mode in ("clip", "wrap") and _is_empty_along(operand, windows.axes):
         raise ValueError(
             f"{spec.operation}: mode={mode!r} must have an index to choose; "
             f"received shape {operand.shape} with indexed axes {windows.axes}"
         )
+    return mode
+
+
+def _is_empty_along(operand: jax.Array, axes: tuple[int, ...]) -> bool:
+    return any(operand.shape[axis] == 0 for axis in axes)
 
 
 def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> jax.Array:
@@ -85,7 +85,7 @@ def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> ja
     Returning a constant instead would leave the check with no result in use, and JAX drops
     computations like that.
     """
-    if all(operand.shape[axis] for axis in windows.axes):
+    if not _is_empty_along(operand, windows.axes):
         return operand
     widths = [
         (0, int(axis in windows.axes and size == 0), 0) for axis, size in enumerate(operand.shape)
@@ -109,11 +109,9 @@ def scatter(
 
     `is_initial`: the operand is what no update meets, and has no share in gradients.
     """
-    if updates.size == 0:
-        if operand.size or not spec.is_checked_if_empty:
-            return operand
-        return _checked(operand, indices, spec, mode)
-    _refuse_empty_axes(operand, windows, spec, mode)
+    if indices.size == 0 and _is_empty_along(operand, windows.axes):
+        return operand
+    mode = _mode_for(updates.shape, operand, windows, spec, mode)
     shape = operand.shape
     operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
     indices, valid = policy.resolve(spec, indices, mode)

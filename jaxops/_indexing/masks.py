@@ -12,9 +12,18 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.interpreters import ad
 
 from jaxops._primitives import linear_primitive, varying_alike
+
+
+def where(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
+    """`jnp.where`, computed from the condition also where the result has no elements.
+
+    There `jnp.where` returns `x`, so that no program makes a check that the condition depends on.
+    """
+    return lax.select(*jnp.broadcast_arrays(condition, x, y))
 
 
 def read(x: jax.Array, fill: jax.Array, valid: jax.Array) -> jax.Array:

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops._indexing import policy
+from jaxops._indexing import masks, policy
 from jaxops._indexing.specs import BandWidth
 from jaxops._run.arguments import ArrayLike, check_bool, static_int
 from jaxops._run.dispatch import run
@@ -70,7 +70,7 @@ def _matrix_band_part(input, *, op, mode, num_lower, num_upper):
     below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
     in_band = _within(below, num_lower, rows, op, "num_lower", mode)
     in_band &= _within(-below, num_upper, columns, op, "num_upper", mode)
-    return jnp.where(in_band, input, jnp.zeros((), input.dtype))
+    return masks.where(in_band, input, jnp.zeros((), input.dtype))
 
 
 def _within(distance, number, dim, op, arg, mode):

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._indexing import canonical, policy
+from jaxops._indexing import canonical, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
@@ -378,11 +378,12 @@ def _lookup_sparse(
         by = summed(weights if combiner == "mean" else weights**2, unchecked)[over_total]
         is_nothing = by == 0
         by = jnp.where(is_nothing, 1, by)  # before the root, which has no derivative at 0
-        total = jnp.where(is_nothing, 0, total / (by if combiner == "mean" else jnp.sqrt(by)))
+        total = total / (by if combiner == "mean" else jnp.sqrt(by))
+        total = masks.where(is_nothing, jnp.zeros((), dtype), total)
     if is_safe and default_id is not None:
         is_empty = summed(counts.astype(jnp.int32), unchecked)[over_total] == 0
         row = _rows(table, jnp.asarray(default_id), op, max_norm, **options)
-        total = jnp.where(is_empty, row.astype(dtype), total)
+        total = masks.where(is_empty, row.astype(dtype), total)
     return total.astype(table.dtype)
 
 

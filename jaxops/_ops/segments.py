@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._indexing import canonical, index_dtypes, policy
+from jaxops._indexing import canonical, index_dtypes, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowPartition, ScalarIndex
@@ -332,7 +332,7 @@ def combined(op, kind, rows, segment_ids, num_segments, mode, deterministic) -> 
         return averaged(kind, sums, counts)
     extrema = reduced(kind, _beyond_all(kind, rows.dtype), shape, rows)
     is_empty = (counts == 0).reshape(-1, *(1,) * (rows.ndim - 1))
-    return jnp.where(is_empty, jnp.zeros((), rows.dtype), extrema)
+    return masks.where(is_empty, jnp.zeros((), rows.dtype), extrema)
 
 
 def _beyond_all(kind: str, dtype) -> Any:
