@@ -20,6 +20,7 @@ MUTANTS = {
         ("else weights**2", "else weights", "test_embeddings.py -k combiners"),
         ("masks.where(is_empty, row", "masks.where(~is_empty, row",
          "test_embeddings.py -k leaves_out"),
+        ('if mode_of_places != "error":', "if True:", "test_embeddings.py -k asked_for"),
         ("parts[2:] != ids[2:]", "False", "test_refusals.py -k embedding_lookup"),
     ],
     "_ops/sparse_tensor": [

@@ -2,6 +2,7 @@
 
 MUTANTS = {
     "_ops/unsorted_segments": [
+        ('SegmentIds if mode == "error" else ', "", "test_segments.py -k asked_for"),
         ("return int(kind == \"prod\")", "return 0", "test_products.py"),
         ("return info.max if kind == \"min\" else info.min", "return info.max",
          "test_segments.py -k shared_among"),

@@ -223,9 +223,9 @@ MUTANTS = {
             "test_refusals.py -k one_hot",
         ),
         (
-            "    indices = index_dtypes.widen(indices)  # a depth",
-            "    indices = +indices  # a depth",
-            "test_one_hot.py -k 'depth_beyond or any_width'",
+            'mode = "promise_in_bounds" if mode == "fill" else mode',
+            'mode = "promise_in_bounds"',
+            "test_one_hot.py -k errors",
         ),
         (
             "    axis = indices.ndim if axis == -1 else axis\n",

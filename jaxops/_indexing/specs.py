@@ -34,7 +34,7 @@ class IndexSpec:
     off_cpu: ClassVar[str] = "ignored"
     # Whether an index out of bounds is an error where no element would be read.
     is_checked_if_empty: ClassVar[bool] = True
-    # Whether a negative index is ignored in every mode, and no error in any.
+    # Whether a negative index is ignored, and no error.
     ignores_negative: ClassVar[bool] = False
 
     @staticmethod
@@ -268,17 +268,22 @@ class RowPartition(IndexSpec):
         return f"row_splits[{k}] = {number} is less than the one before, {number - step}"
 
 
-class UnsortedSegmentIds(IndexSpec):
+class SegmentIds(IndexSpec):
     """`unsorted_segment_*`: the number of the segment that a slice belongs to."""
 
     is_checked_if_empty = False
-    ignores_negative = True
-
-    @staticmethod
-    def inside(index, limit):
-        return index < limit
 
     def describe(self, position, index):
         place = _place(position, "segment_ids")
         message = f"{place} = {index[0]} is out of range [0, {self.limits[0]})"
         return message, position, index[0], self.limits[0]
+
+
+class SegmentIdsOrNone(SegmentIds):
+    """The same, where a negative number says that a slice belongs to none."""
+
+    ignores_negative = True
+
+    @staticmethod
+    def inside(index, limit):
+        return index < limit

@@ -173,7 +173,8 @@ def safe_embedding_lookup_sparse(
     Args:
         embedding_weights: table or tables, as `params` in `embedding_lookup`. Traced.
         sparse_ids: SparseTensor of integers, of rank 1 at least: the ids that differ only in the
-            last component of their place are combined. Negative ids are left out.
+            last component of their place are combined. Negative ids are left out, in every `mode`
+            but `"error"`.
         sparse_weights: SparseTensor of real numbers, one for each id, or None. Ids whose weight is
             not positive are left out, unless the combiner is "sum".
         combiner: static; as in `embedding_lookup_sparse`.
@@ -182,6 +183,8 @@ def safe_embedding_lookup_sparse(
         name: static; name of the `jax.named_scope` of the operation.
         allow_fast_lookup: static bool, as in `embedding_lookup_sparse`.
         mode: static; what an id that is too large does, as in `embedding_lookup_sparse`.
+            `"error"` looks at every id: a negative one is an error too, and one that is left out
+            by its weight.
         deterministic: static bool, as in `embedding_lookup_sparse`.
 
     Returns:
@@ -354,7 +357,9 @@ def _lookup_sparse(
                 counts &= weights > 0
             weights = jnp.where(counts, weights, 0)
         places, limits = _where_counted(counts, places, dense_shape, op, mode_of_places)
-        ids, mode_of_places = jnp.where(counts, ids, 0), "fill"
+        if mode_of_places != "error":  # which looks at every id
+            ids = jnp.where(counts, ids, 0)
+        mode_of_places = "fill"
     rows = _rows(table, ids, op, max_norm, **options).astype(dtype)
     if weights is None:
         weights = jnp.ones(ids.shape, dtype)

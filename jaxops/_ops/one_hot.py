@@ -11,7 +11,9 @@ from jax import lax
 from jax.typing import DTypeLike
 
 from jaxops import _symbolic
-from jaxops._indexing import index_dtypes
+from jaxops._indexing import masks, policy
+from jaxops._indexing.policy import Mode
+from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, static_dim, static_int
@@ -27,6 +29,8 @@ def one_hot(
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
+    *,
+    mode: Mode = "fill",
 ) -> np.ndarray: ...
 
 
@@ -39,6 +43,8 @@ def one_hot(
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
+    *,
+    mode: Mode = "fill",
 ) -> jax.Array: ...
 
 
@@ -50,6 +56,8 @@ def one_hot(
     axis: int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
+    *,
+    mode: Mode = "fill",
 ) -> jax.Array | np.ndarray:
     """Puts `on_value` at each index and `off_value` everywhere else along a new axis.
 
@@ -57,8 +65,7 @@ def one_hot(
     `on_value` and `off_value` have gradients.
 
     Args:
-        indices: integer array of shape `I`. One outside `[0, depth)` is no error: its row holds
-            `off_value` only. Traced.
+        indices: integer array of shape `I`. Traced.
         depth: static int, 0 at least; the size of the new axis.
         on_value: scalar, or host string; default 1. Traced.
         off_value: scalar of the same dtype, or host string; default 0. Traced.
@@ -67,11 +74,17 @@ def one_hot(
             Where it is bool, or where strings are given, both values must be given; with strings
             it may be `"string"`, or TensorFlow's or NumPy's dtype of them.
         name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index outside `[0, depth)` does. `"fill"`: its row holds `off_value`
+            only, as in TensorFlow. `"error"`: an error everywhere. `"device"`: an error on the CPU,
+            as `"fill"` elsewhere. `"clip"` and `"wrap"`: it counts as the nearest one, or modulo
+            `depth`. `"promise_in_bounds"`: the caller promises that there is none.
 
     Returns:
         Array of shape `I[:axis] + [depth] + I[axis:]`; for host strings a NumPy array.
 
     Raises:
+        OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument; `on_value`, `off_value` and `dtype` differ
             in dtype.
         ValueError: wrong rank, shape or value of an argument.
@@ -88,6 +101,10 @@ def one_hot(
                [0., 5., 0.]], dtype=float32)
         >>> jaxops.one_hot([1], 3, on_value="x", off_value="-")
         array([['-', 'x', '-']], dtype='<U1')
+        >>> jaxops.one_hot([0, -1], 3, mode="error")
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: indices[1] = -1 is not in [0, 3) [Op:one_hot] at ...
 
     Source: https://www.tensorflow.org/api_docs/python/tf/one_hot
     """
@@ -113,7 +130,9 @@ def one_hot(
         given,
         {"indices": indices},
         name=name,
+        mode=mode,
         moves_elements=strings,
+        indexed=(depth,),
         depth=depth,
         axis=-1 if axis is None else static_int(axis, op, "axis"),
         dtype=dtype,
@@ -157,7 +176,7 @@ def _is_dtype_of_strings(dtype: Any) -> bool:
         return False
 
 
-def _one_hot(indices, on_value=None, off_value=None, *, op, depth, axis, dtype):
+def _one_hot(indices, on_value=None, off_value=None, *, op, mode, depth, axis, dtype):
     for arg, value in (("on_value", on_value), ("off_value", off_value)):
         if value is not None and value.shape != ():
             raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
@@ -168,7 +187,10 @@ def _one_hot(indices, on_value=None, off_value=None, *, op, depth, axis, dtype):
     axis = indices.ndim if axis == -1 else axis
     on = jnp.ones((), dtype) if on_value is None else on_value
     off = jnp.zeros((), dtype) if off_value is None else off_value
-    indices = index_dtypes.widen(indices)  # a depth of 300 cannot be written in int8
+    # An index out of bounds is at no place of its row, so "fill" needs no mask.
+    mode = "promise_in_bounds" if mode == "fill" else mode
+    spec = ScalarIndex(op, limits=(depth,))
+    indices = policy.resolve(spec, indices[..., None], mode).indices[..., 0]
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     largest = jnp.iinfo(indices.dtype).max
     if _symbolic.longest([depth]) > largest + 1:  # the dtype of `indices` must hold every place
@@ -177,4 +199,4 @@ def _one_hot(indices, on_value=None, off_value=None, *, op, depth, axis, dtype):
             f"{indices.dtype}; received {depth}"
         )
     places = lax.broadcasted_iota(indices.dtype, shape, axis)
-    return jnp.where(lax.expand_dims(indices, [axis]) == places, on, off)
+    return masks.where(lax.expand_dims(indices, [axis]) == places, on, off)

@@ -13,7 +13,7 @@ from jax import lax
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import UnsortedSegmentIds
+from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._run.arguments import ArrayLike, check_bool, static_dim
 from jaxops._run.dispatch import run
 
@@ -37,13 +37,14 @@ def unsorted_segment_sum(
     Args:
         data: array of shape `segment_ids.shape + C`, any numeric dtype. Traced.
         segment_ids: integer array of any shape; numbers below `num_segments`. Slices with a
-            negative one are dropped, in every `mode`. Traced.
+            negative one are dropped, in every `mode` but `"error"`. Traced.
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does. `"device"`: an error on the
-            CPU, its slice is dropped elsewhere. `"error"`: an error everywhere. `"fill"`: its slice
-            is dropped. `"clip"` and `"wrap"`: it counts as the last one, or modulo `num_segments`.
-            `"promise_in_bounds"`: the caller promises that there is none.
+            CPU, its slice is dropped elsewhere. `"error"`: an error everywhere, and so is a
+            negative number. `"fill"`: its slice is dropped. `"clip"` and `"wrap"`: it counts as the
+            last one, or modulo `num_segments`. `"promise_in_bounds"`: the caller promises that
+            there is none.
         deterministic: static bool; whether the slices of a segment are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
 
@@ -51,8 +52,8 @@ def unsorted_segment_sum(
         Array of shape `[num_segments] + C` and dtype of `data`; 0 for a segment without slices.
 
     Raises:
-        OutOfBoundsError: a number is too large, in an eager call, where `mode` makes that an error.
-            Compiled code raises JAX's exception with the same text.
+        OutOfBoundsError: a number is too large or negative, in an eager call, where `mode` makes
+            that an error. Compiled code raises JAX's exception with the same text.
         TypeError: wrong dtype or type of an argument.
         ValueError: wrong rank, shape or value of an argument.
 
@@ -316,7 +317,8 @@ def _unsorted_segments(data, segment_ids, *, op, mode, kind, num_segments, deter
             f"received shapes {data.shape} and {segment_ids.shape}"
         )
     check_dtype(op, kind, data.dtype)
-    spec = UnsortedSegmentIds(op, limits=(num_segments,))
+    ids = SegmentIds if mode == "error" else SegmentIdsOrNone
+    spec = ids(op, limits=(num_segments,))
     shape = data.shape[segment_ids.ndim :]
     indices = segment_ids[..., None]
     if kind not in ("mean", "sqrt_n"):

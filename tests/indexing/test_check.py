@@ -15,8 +15,8 @@ from jax.experimental import checkify
 from jax.extend.core import jaxpr_as_fun
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
+from records import CALLS, FUNCTIONS, arguments, first_of_each_op, joined
 from records import CASES as CASES_OF_ALL_OPS
-from records import first_of_each_op, joined
 
 import jaxops
 from jaxops import testing
@@ -156,6 +156,39 @@ def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
     uncompiled = jaxpr_as_fun(jax.make_jaxpr(lambda i: function(i, mode="error"))(bad))
     with pytest.raises(jaxops.OutOfBoundsError):
         uncompiled(bad)
+
+
+# Integers that are no indices: values, how far rows go, and counts, of which many may be right.
+NO_INDICES = {f"unique{how}-x" for how in ("", "_with_counts")} | {"setdiff1d-x", "setdiff1d-y"}
+NO_INDICES |= {"RaggedTensor.from_tensor-lengths", "IndexedSlices.sum_duplicates-indices"}
+NO_INDICES |= {"repeat-repeats"}
+# Options with which an index out of bounds is no error.
+LENIENT = {"fill_value", "bad_indices_policy", "return_size"}
+INDICES = [
+    (name, arg)
+    for name, call in CALLS.items()
+    for arg, (kind, _) in call.items()
+    if "mode" in call and kind in ("integers", "indices") and f"{name}-{arg}" not in NO_INDICES
+]
+
+
+@pytest.mark.parametrize(("name", "arg"), INDICES)
+def test_an_error_that_was_asked_for_is_one_for_every_index(name, arg):
+    """Also in functions that leave some out by default."""
+    given = {**arguments(name), "mode": "error"}
+    given = {option: x for option, x in given.items() if option not in LENIENT}
+    is_list = CALLS[name][arg][0] == "indices"
+    good = np.asarray(given[arg][-1] if is_list else given[arg])
+
+    def call(last):
+        return FUNCTIONS[name](**{**given, arg: [*given[arg][:-1], last] if is_list else last})
+
+    call(good)
+    for wrong in (-99, 99):
+        bad = good.copy()
+        bad[:1] = wrong
+        with pytest.raises((jaxops.OutOfBoundsError, ValueError), match=r"\[Op:"):
+            call(bad)
 
 
 UNCHECKED = ("fill", "clip", "wrap", "promise_in_bounds")

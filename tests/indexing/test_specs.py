@@ -91,8 +91,11 @@ FIRST = {
         specs.RowPartition("segment_sum", (3, 4), "segment_ids", 3), [[0, 0], [2, 2], [1, -1]],
         "segment_ids[2] = 1 is less than the one before, 2", (2,), 1, 3),
     "unsorted-segments": (
-        specs.UnsortedSegmentIds("unsorted_segment_sum", (5,)), [[[4], [5]]],
+        specs.SegmentIdsOrNone("unsorted_segment_sum", (5,)), [[[4], [5]]],
         "segment_ids[0,1] = 5 is out of range [0, 5)", (0, 1), 5, 5),
+    "unsorted-segments-negative": (
+        specs.SegmentIds("unsorted_segment_sum", (5,)), [[4], [-1]],
+        "segment_ids[1] = -1 is out of range [0, 5)", (1,), -1, 5),
 }  # fmt: skip
 
 

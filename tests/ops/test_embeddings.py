@@ -1,5 +1,6 @@
 """What the harness does not see of `_ops/embeddings.py`."""
 
+import functools
 from typing import Any
 
 import jax
@@ -9,7 +10,7 @@ import pytest
 from records.embeddings import PLACES, WEIGHTS, embedding_lookup_sparse, row_of
 
 import jaxops
-from jaxops import SparseTensor, nn
+from jaxops import SparseTensor, nn, testing
 
 TABLE = np.arange(10, dtype=np.float32).reshape(5, 2) - 3
 COMBINERS = ("sum", "mean", "sqrtn")
@@ -74,6 +75,21 @@ def test_ids_that_a_safe_lookup_leaves_out():
     np.testing.assert_array_equal(lookup(table, ids, weights, "sum"), expected)
     expected = [TABLE[1], TABLE[4], TABLE[4]]
     np.testing.assert_array_equal(lookup(table, ids, weights, default_id=4), expected)
+
+
+def test_an_error_that_was_asked_for_is_that_of_ids_that_are_left_out_too():
+    lookup = functools.partial(nn.safe_embedding_lookup_sparse, TABLE, mode="error")
+    good = sparse([1, 2, 0])
+    np.testing.assert_array_equal(lookup(good), nn.safe_embedding_lookup_sparse(TABLE, good))
+    none = sparse(0, np.array([1, 0, 1], np.float32))  # a weight of 0 leaves the second id out
+    for wrong, weights in ((-1, None), (5, None), (5, none)):
+
+        def looked_up(ids, weights=weights):
+            return lookup(sparse(ids), weights)
+
+        testing.assert_out_of_bounds(
+            looked_up, jnp.array([1, wrong, 2]), match=f"= {wrong} is not in"
+        )
 
 
 def test_ids_of_more_dimensions():

@@ -1,11 +1,16 @@
 """one_hot beyond the harness: the examples of document 004, dtypes, strings."""
 
+import functools
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import checkify
 
 import jaxops
+from jaxops import testing
 
 EYE = np.eye(3, dtype=np.float32)
 CASES = {
@@ -62,6 +67,41 @@ def test_gradients_of_both_values():
         return (jaxops.one_hot([0, 5], 2, on, off) * jnp.array([[1.0, 2], [4, 8]])).sum()
 
     assert jax.grad(weighted, (0, 1))(1.0, 0.0) == (1, 14)
+
+
+MODES = {"fill": [0, 2], "clip": [0, 2, 0, 2], "wrap": [0, 2, 2, 1]}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes(mode):
+    indices = np.array([0, 2, -1, 7])
+    rows = np.zeros((4, 3), np.float32)
+    rows[range(len(MODES[mode])), MODES[mode]] = 1
+    one_hot = functools.partial(jaxops.one_hot, depth=3, mode=mode)
+    for dtype in (np.int8, np.int32, np.int64):
+        for function in (one_hot, jax.jit(one_hot), jax.vmap(one_hot)):
+            np.testing.assert_array_equal(function(indices.astype(dtype)), rows)
+    texts = jaxops.one_hot(indices, 3, "on", "-", mode=mode)
+    np.testing.assert_array_equal(texts, np.where(rows == 1, "on", "-"))
+    assert one_hot(indices, depth=0).shape == (4, 0)
+
+
+@pytest.mark.parametrize("mode", ["device", "error"])
+def test_errors(mode):
+    def one_hot(indices, on=1.0):
+        return jaxops.one_hot(indices, 3, on, 0.0, mode=mode)
+
+    text = r"indices\[1\] = -1 is not in \[0, 3\) \[Op:one_hot\] at test_one_hot.py:"
+    bad = jnp.array([2, -1, 7])
+    testing.assert_out_of_bounds(one_hot, bad, match=text)
+    gradient = jax.jit(jax.grad(lambda on: one_hot(bad, on).sum()))
+    with pytest.raises(jaxops.OutOfBoundsError, match=text), jaxops.typed_errors():
+        jax.block_until_ready(gradient(1.0))
+    error, _ = checkify.checkify(one_hot)(bad)
+    assert re.match(text, error.get() or "")
+    with pytest.raises(jaxops.OutOfBoundsError, match=text):
+        jaxops.one_hot(bad, 3, "on", "-", mode=mode)
+    np.testing.assert_array_equal(one_hot(jnp.array([2, 0])), EYE[[2, 0]])
 
 
 def test_64_bit_dtype_needs_x64(x64):

@@ -1,25 +1,48 @@
 """The segment reductions: what the harness of all ops does not see."""
 
 import itertools
+import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import checkify
+from records.unsorted_segments import KINDS
 from refusals.values import IN_JIT
 
 import jaxops
+from jaxops import testing
+
+X = jnp.array([1.0, 2.0, 3.0])
 
 
-def test_negative_ids_are_dropped_in_every_mode():
+def test_negative_ids_are_dropped_in_every_mode_but_error():
     x = jnp.array([1.0, 2.0, 3.0])
-    for mode in ("device", "error", "fill", "clip", "wrap", "promise_in_bounds"):
+    for mode in ("device", "fill", "clip", "wrap", "promise_in_bounds"):
         for ids in (np.array([1, -1, 0], np.int8), np.array([1, -9, 0], np.int32)):
             result = jaxops.unsorted_segment_sum(x, ids, 3, mode=mode)
             np.testing.assert_array_equal(result, [3, 1, 0])
     gradient = jax.grad(lambda x: (jaxops.unsorted_segment_prod(x, [0, -1, 0], 1) ** 2).sum())(x)
     np.testing.assert_array_equal(gradient, [18, 0, 6])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_that_was_asked_for_is_that_of_negative_ids_too(kind):
+    function = getattr(jaxops, f"unsorted_segment_{kind}")
+
+    def call(ids, x=X):
+        return function(x, ids, 3, mode="error")
+
+    ids = jnp.array([0, -1, 2])
+    text = rf"segment_ids\[1\] = -1 is out of range \[0, 3\) \[Op:unsorted_segment_{kind}\]"
+    testing.assert_out_of_bounds(call, ids, match=text)
+    with pytest.raises(jaxops.OutOfBoundsError, match=text):
+        jax.grad(lambda x: call(ids, x).sum())(X)
+    error, _ = checkify.checkify(call)(ids)
+    assert re.match(text, error.get() or "")
+    np.testing.assert_array_equal(call(abs(ids)), function(X, abs(ids), 3))
+    testing.assert_out_of_bounds(lambda ids: call(ids, jnp.ones((3, 0))), ids, match=text)
 
 
 @pytest.mark.parametrize("kind", ["min", "max"])

@@ -127,7 +127,7 @@ RECORDS = {
     "v0.select": Record(call={"condition": MASK, "t": DATA, "e": ("data", X + 1)}),
     "v0.boolean_mask": Record(call={"tensor": DATA, "mask": MASK}),
     "v0.invert_permutation": Record(call={"x": ("integers", np.array([2, 0, 3, 1]))}),
-    "v0.one_hot": Record(call=one_hot.CALL),
+    "v0.one_hot": Record(call={arg: x for arg, x in one_hot.CALL.items() if arg != "mode"}),
     "v0.unique": Record(call={"x": ("integers", NUMBERS), "out_idx": INT32}),
     "v0.unique_with_counts": Record(call={"x": ("integers", NUMBERS), "out_idx": INT32}),
     "v0.listdiff": Record(call={**LISTS, "out_idx": INT32}),

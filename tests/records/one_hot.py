@@ -1,26 +1,48 @@
 """What is known of the functions of `_ops/one_hot.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
-from records.record import LENGTH, NUMBERS, Case, Export, Record, floats
+from jaxops.typing import Mode
+from records.record import (
+    LENGTH,
+    MODE,
+    MODES,
+    NUMBERS,
+    Case,
+    Export,
+    OutOfBounds,
+    Record,
+    floats,
+    int32s,
+    place_of,
+)
 
 
-def one_hot(indices, depth, on_value=1, off_value=0, axis=-1, dtype=np.float32):
+def one_hot(indices, depth, on_value, off_value, axis=-1, mode="fill"):
     indices = np.asarray(indices)
-    out = np.full((*indices.shape, depth), off_value, dtype)
+    out = np.full((*indices.shape, depth), off_value)
     for at in np.ndindex(*indices.shape):
-        if 0 <= int(indices[at]) < depth:
-            out[(*at, int(indices[at]))] = on_value
+        place = place_of((int(indices[at]),), (depth,), mode)
+        if place is not None:
+            out[(*at, *place)] = on_value
     return np.moveaxis(out, -1, axis)
 
 
-def one_hot_case(indices, depth, **options):
+def one_hot_case(indices, depth, modes=MODES, **options):
     return Case(
-        lambda on, off: jaxops.one_hot(indices, depth, on[0], off[0], **options),
-        lambda on, off: one_hot(indices, depth, on[0], off[0], **options),
+        lambda on, off, i, **k: jaxops.one_hot(i, depth, on[0], off[0], **options, **k),
+        lambda on, off, i, **k: one_hot(i, depth, on[0], off[0], **options, **k),
         (floats(1), floats(1)),
+        int32s(indices),
+        modes,
     )
+
+
+def one_hot_or_error(i, mode: Mode = "device", **options):
+    return jaxops.one_hot(i, 3, mode=mode, **options)
 
 
 CALL = {
@@ -30,14 +52,35 @@ CALL = {
     "off_value": ("scalar", 1.0),
     "axis": ("int", 0),
     "dtype": ("dtype", "float32"),
+    "mode": MODE,
 }
 RECORDS = {
     "one_hot": Record(
         call=CALL,
         cases={
-            "first": one_hot_case([[0, 3], [1, -1]], 3, axis=0),
+            "first": one_hot_case([[0, 2], [1, 0]], 3, axis=0),
             "last": one_hot_case([0, 2, 2], 3),
-            "empty": one_hot_case([0], 0),
+            "empty": one_hot_case([0], 0, modes=("fill",)),
+        },
+        out_of_bounds={
+            "": OutOfBounds(
+                one_hot_or_error,
+                [0, 2],
+                [0, 3],
+                "indices[1] = 3 is not in [0, 3)",
+                (1,),
+                3,
+                3,
+            ),
+            "negative": OutOfBounds(
+                functools.partial(one_hot_or_error, axis=0),
+                [[0], [1]],
+                [[0], [-1]],
+                "indices[1,0] = -1 is not in [0, 3)",
+                (1, 0),
+                -1,
+                3,
+            ),
         },
         narrow={
             "": (
@@ -54,7 +97,8 @@ RECORDS = {
         ],
         section="Indexing",
         readme=(
-            "`tf.one_hot` | `one_hot` | static `depth` | sums, to `on_value` and `off_value` | -"
+            "`tf.one_hot` | `one_hot` | static `depth` | sums, to `on_value` and `off_value` | "
+            "indices, with `mode`"
         ),
     )
 }

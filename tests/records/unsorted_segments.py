@@ -98,8 +98,8 @@ def record(kind):
         out_of_bounds={
             "": OutOfBounds(
                 lambda i, **k: op(X[:2], i, 3, **k),
-                [0, -1],
-                [-1, 3],
+                [0, 2],
+                [0, 3],
                 "segment_ids[1] = 3 is out of range [0, 3)",
                 (1,),
                 3,
@@ -127,7 +127,7 @@ def record(kind):
         section="Indexing",
         readme=(
             f"`tf.math.{name}` | {v0} | static `num_segments` | {GRADIENTS[kind]} | "
-            "ids that are too large"
+            'ids that are too large; negative ones with `mode="error"`'
         ),
     )
 

@@ -212,6 +212,12 @@ CALLS = {
         lambda: jaxops.one_hot([0, 1], 2**62), ValueError, "one_hot: depth must be at most 2147483648 for indices of dtype int32; received 4611686018427387904"),
     "one_hot-depth-beyond-the-indices": (
         lambda: jaxops.one_hot([0, 1], 2**31 + 1), ValueError, "one_hot: depth must be at most 2147483648 for indices of dtype int32; received 2147483649"),
+    "one_hot-mode-unknown": (
+        lambda: jaxops.one_hot([0], 3, mode="drop"), ValueError, "one_hot: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
+    "one_hot-mode-error": (
+        lambda: jaxops.one_hot([0, 3], 3, mode="error"), jaxops.OutOfBoundsError, "indices[1] = 3 is not in [0, 3) [Op:one_hot]"),
+    "one_hot-mode-error-in-jit": (
+        lambda: in_jit(lambda i: jaxops.one_hot(i, 3, mode="error"), [0, 3]), IN_JIT, "indices[1] = 3 is not in [0, 3) [Op:one_hot]"),
     "one_hot-on_value-shape": (
         lambda: jaxops.one_hot([0], 3, on_value=[1.0]), ValueError, "one_hot: on_value must be a scalar; received shape (1,)"),
     "one_hot-on_value-dtype": (
