@@ -62,8 +62,8 @@ MUTANTS = {
             "test_ragged_rows.py -k reduced",
         ),
         (
-            "sums.astype(wide) / counts",
-            "sums.astype(wide) / jnp.maximum(counts, 1)",
+            "totals.astype(wide(dtype)) / counts",
+            "totals.astype(wide(dtype)) / jnp.maximum(counts, 1)",
             "test_ragged_rows.py -k reduced",
         ),
         (
@@ -72,13 +72,13 @@ MUTANTS = {
             "test_ragged_rows.py -k reduced",
         ),
         (
-            "wide = dtype if dtype.itemsize >= 4 else",
-            "wide = dtype if dtype.itemsize >= 2 else",
-            "test_ragged_rows.py -k reduced",
+            "values = values.astype(wide(dtype))",
+            "pass",
+            "test_sums.py -k many_narrow",
         ),
         (
-            "jnp.where(right[0], right[1], left[1] * right[1])",
-            "left[1] * right[1]",
+            'initial = int(kind == "prod")',
+            "initial = 0",
             "test_ops.py -k 'values_eager and RaggedTensor.reduce_prod'",
         ),
         (

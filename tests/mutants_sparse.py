@@ -163,13 +163,13 @@ MUTANTS = {
             "test_gradients.py -k sum_stacked_twice",
         ),
         (
-            "functools.partial(jnp.sum, axis=0, dtype=x.dtype)",
-            "functools.partial(jnp.sum, axis=0)",
-            "test_gradients.py -k sums_keep_dtypes",
+            "jnp.sum(wide, axis=0, dtype=wide.dtype)",
+            "jnp.sum(x, axis=0, dtype=x.dtype)",
+            "test_sums.py -k many_narrow",
         ),
         (
-            "if x.dtype.itemsize >= 4 else jnp.float32",
-            "if x.dtype.itemsize >= 1 else jnp.float32",
+            "wide = _at_least_float32(x[:1]).dtype",
+            "wide = x.dtype",
             "test_gradients.py -k sum_stacked_of_long_rows",
         ),
         (

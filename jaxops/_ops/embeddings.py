@@ -14,6 +14,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
+from jaxops._ops.sums import wide
 from jaxops._run.arguments import ArrayLike, brief, check_bool, refuse_traced, static_int, to_numpy
 from jaxops._run.dispatch import run
 
@@ -325,12 +326,14 @@ def _rows(table, ids, op, max_norm, **options):
 
 def _clipped(rows, ids_ndim, max_norm):
     """The rows scaled to a norm of `max_norm` at most."""
+    dtype = rows.dtype
+    rows = rows.astype(wide(dtype))
     squares = jnp.sum(rows * rows, axis=range(ids_ndim, rows.ndim), keepdims=True)
     is_positive = squares > 0
     # The root of 0 has no derivative.
     norms = jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, squares, 1)), squares)
     largest = jnp.asarray(max_norm, rows.dtype)
-    return rows * largest / jnp.maximum(norms, largest)
+    return (rows * largest / jnp.maximum(norms, largest)).astype(dtype)
 
 
 def _lookup_sparse(
@@ -343,11 +346,8 @@ def _lookup_sparse(
     weights = options.pop(f"{weights_arg}.values", None)
     if not jnp.issubdtype(table.dtype, jnp.floating):
         raise TypeError(f"{op}: {table_arg} must have a real float dtype; received {table.dtype}")
-    # TensorFlow computes in float32 with weights, and lets sums of halves alone.
-    dtype = table.dtype
+    dtype = wide(table.dtype)  # in which TensorFlow adds too
     if weights is not None:
-        if dtype.itemsize < 4:
-            dtype = jnp.dtype(jnp.float32)
         weights = weights.astype(dtype)
     limits, mode_of_places = dense_shape[:-1], options["mode"]
     if is_safe:

@@ -19,6 +19,7 @@ from jaxops._indexing import canonical, index_dtypes, policy, result_size
 from jaxops._indexing.positions import resize, take_or_fill, take_rows
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.ragged_partitions import FIRST_AXIS, join, splits_of, to_device, to_partition
+from jaxops._ops.sums import wide
 from jaxops._run import arguments, on_host
 
 
@@ -66,22 +67,24 @@ def reduce_rows(values, row_splits, *, op: str, kind: str) -> jax.Array:
     if kind in ("min", "max"):
         info = jnp.iinfo(dtype) if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype)
         initial = info.max if kind == "min" else info.min
-    result = jnp.full((nrows, *values.shape[1:]), initial, dtype)
+    if kind == "mean":
+        values = values.astype(wide(dtype))
+    result = jnp.full((nrows, *values.shape[1:]), initial, values.dtype)
     scatter = "add" if kind in ("sum", "mean") else kind
     spec = ScalarIndex(op, (nrows,))
     at = rows[:, None]
     result = canonical.scatter(scatter, result, at, values, FIRST_AXIS, spec, mode="fill")
-    return _divided(result, row_bounds(row_splits, capacity)[1]) if kind == "mean" else result
+    if kind != "mean":
+        return result
+    return _divided(result, row_bounds(row_splits, capacity)[1], dtype)
 
 
-def _divided(sums: jax.Array, counts: jax.Array) -> jax.Array:
-    """In TensorFlow's dtype for a quotient, by way of one that holds the counts."""
-    dtype = sums.dtype
+def _divided(totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
+    """In TensorFlow's dtype for quotients of `dtype`, by way of one that holds the counts."""
     if jnp.issubdtype(dtype, jnp.integer):
         dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
-    wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
-    counts = lax.expand_dims(counts.astype(wide), range(1, sums.ndim))
-    return (sums.astype(wide) / counts).astype(dtype)
+    counts = lax.expand_dims(counts.astype(wide(dtype)), range(1, totals.ndim))
+    return (totals.astype(wide(dtype)) / counts).astype(dtype)
 
 
 def to_tensor(values, row_splits, default_value=None, *, op: str, nrows: int, ncols: int):

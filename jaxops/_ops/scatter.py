@@ -8,13 +8,15 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import VectorIndex
+from jaxops._ops import sums
 from jaxops._run import strings
-from jaxops._run.arguments import ArrayLike, Ints, check_bool, is_host_string, static_dims
+from jaxops._run.arguments import ArrayLike, Ints, brief, check_bool, is_host_string, static_dims
 from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
@@ -28,6 +30,7 @@ def scatter_nd(
     *,
     mode: Mode = "device",
     deterministic: bool = False,
+    accumulate_dtype: DTypeLike | None = None,
     out_sharding: OutSharding = None,
 ) -> jax.Array:
     """Adds `updates` into zeros of `shape`, at the places that index vectors select.
@@ -50,6 +53,10 @@ def scatter_nd(
             dimension. `"promise_in_bounds"`: the caller promises that there is none.
         deterministic: static bool; whether updates of one element are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+        accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
+            updates are added, before the sum is rounded to that of `updates`. None: this one, as in
+            TensorFlow, in which a sum of ones stops at 256 in bfloat16, at 2,048 in float16.
+            `float32` makes it right to one rounding, and takes an array of float32 of its shape.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
             error.
@@ -87,10 +94,16 @@ def scatter_nd(
         indexed=shape,
         shape=shape,
         deterministic=check_bool(deterministic, op, "deterministic"),
+        accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
     if not is_host_string(updates):
         return with_options(_scatter_nd, {"updates": updates}, {"indices": indices})
     updates = strings.on_host(op, updates, "updates")
+    if accumulate_dtype is not None:
+        raise TypeError(
+            f"{op}: accumulate_dtype must be None where updates are strings; "
+            f"received {brief(accumulate_dtype)}"
+        )
     places = with_options(_places, {}, {"indices": indices}, updates_shape=updates.shape)
     return strings.joined(updates, np.asarray(places), shape)
 
@@ -104,6 +117,7 @@ def tensor_scatter_nd_add(
     *,
     mode: Mode = "device",
     deterministic: bool = False,
+    accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
     """Adds `updates` to the slices of `tensor` that index vectors select.
 
@@ -119,6 +133,7 @@ def tensor_scatter_nd_add(
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
+        accumulate_dtype: static dtype or None, as in `scatter_nd`.
 
     Returns:
         Array of shape and dtype of `tensor`; updates of the same element are summed.
@@ -138,9 +153,8 @@ def tensor_scatter_nd_add(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_add
     """
-    return _tensor_scatter(
-        "add", tensor, indices, updates, name, mode, bad_indices_policy, deterministic
-    )
+    options = bad_indices_policy, deterministic, accumulate_dtype
+    return _tensor_scatter("add", tensor, indices, updates, name, mode, *options)
 
 
 def tensor_scatter_nd_sub(
@@ -152,6 +166,7 @@ def tensor_scatter_nd_sub(
     *,
     mode: Mode = "device",
     deterministic: bool = False,
+    accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
     """Subtracts `updates` from the slices of `tensor` that index vectors select.
 
@@ -167,6 +182,7 @@ def tensor_scatter_nd_sub(
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
+        accumulate_dtype: static dtype or None, as in `scatter_nd`.
 
     Returns:
         Array of shape and dtype of `tensor`; all updates of one element are subtracted from it.
@@ -186,9 +202,8 @@ def tensor_scatter_nd_sub(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub
     """
-    return _tensor_scatter(
-        "sub", tensor, indices, updates, name, mode, bad_indices_policy, deterministic
-    )
+    options = bad_indices_policy, deterministic, accumulate_dtype
+    return _tensor_scatter("sub", tensor, indices, updates, name, mode, *options)
 
 
 def tensor_scatter_nd_min(
@@ -328,7 +343,15 @@ def tensor_scatter_nd_update(
 
 
 def _tensor_scatter(
-    kind, tensor, indices, updates, name, mode, bad_indices_policy="", deterministic=False
+    kind,
+    tensor,
+    indices,
+    updates,
+    name,
+    mode,
+    bad_indices_policy="",
+    deterministic=False,
+    accumulate_dtype=None,
 ):
     op = f"tensor_scatter_nd_{kind}"
     return run(
@@ -342,25 +365,30 @@ def _tensor_scatter(
         like="tensor",
         kind=kind,
         deterministic=check_bool(deterministic, op, "deterministic"),
+        accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
 
 
-def _scatter_nd(updates, indices, *, op, shape, **options):
+def _scatter_nd(updates, indices, *, op, shape, accumulate_dtype, **options):
     _check_shape(op, shape)
+    dtype = updates.dtype
+    in_dtype = sums.dtype_of_sums(op, "updates", dtype, accumulate_dtype)
     windows, spec = _windows(op, shape, indices, updates.shape, "shape")
     if updates.dtype == bool:  # "or" is the addition of bool
         updates = updates.astype(jnp.uint8)
         result = canonical.reduce("max", 0, shape, indices, updates, windows, spec, **options)
         return result.astype(bool)
-    return canonical.reduce("add", 0, shape, indices, updates, windows, spec, **options)
+    updates = updates.astype(in_dtype)
+    total = canonical.reduce("add", 0, shape, indices, updates, windows, spec, **options)
+    return total.astype(dtype)
 
 
-def _places(indices, *, op, shape, updates_shape, mode, deterministic):
+def _places(indices, *, op, shape, updates_shape, mode, deterministic, accumulate_dtype):
     """For each component of the updates the place in the result, from 1 on; 0 where it is ignored.
 
     By gathering at the indices what scattering would add to.
     """
-    del deterministic  # strings are joined in their order
+    del deterministic, accumulate_dtype  # strings are joined in their order
     _check_shape(op, shape)
     if math.prod(shape) >= 2**31 - 1:  # places are numbered in 32 bits
         raise ValueError(f"{op}: shape must have fewer than 2**31 - 1 strings; received {shape}")
@@ -382,11 +410,17 @@ def _check_shape(op, shape):
         raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
 
 
-def _scatter(kind, operand, indices, updates, op, operand_name, *, mode, deterministic):
+def _scatter(
+    kind, operand, indices, updates, op, operand_name, *, mode, deterministic, accumulate_dtype
+):
     windows, spec = _windows(op, operand.shape, indices, updates.shape, operand_name)
-    return canonical.scatter(
+    dtype = operand.dtype
+    in_dtype = sums.dtype_of_sums(op, operand_name, dtype, accumulate_dtype)
+    operand, updates = operand.astype(in_dtype), updates.astype(in_dtype)
+    result = canonical.scatter(
         kind, operand, indices, updates, windows, spec, mode=mode, deterministic=deterministic
     )
+    return result.astype(dtype)
 
 
 def _windows(op, shape, indices, updates_shape, name):

@@ -8,11 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxops._indexing import canonical, index_dtypes, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowPartition, ScalarIndex
+from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, check_bool, static_dim
@@ -29,6 +31,7 @@ def segment_sum(
     num_segments: int | None = None,
     mode: Mode = "device",
     deterministic: bool = False,
+    accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
     """Sums the rows of `data` that have the same number in `segment_ids`, which is sorted.
 
@@ -49,6 +52,10 @@ def segment_sum(
             elsewhere combined as by `unsorted_segment_sum`.
         deterministic: static bool; whether the rows of a segment are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+        accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
+            rows are added, before the sum is rounded to the dtype of `data`. None: that dtype, as
+            in TensorFlow, in which a sum of ones stops at 256 in bfloat16, at 2,048 in float16.
+            `float32` makes it right to one rounding, and takes an array of float32 of its shape.
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
@@ -77,7 +84,7 @@ def segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
     """
-    return _run("sum", data, segment_ids, name, num_segments, mode, deterministic)
+    return _run("sum", data, segment_ids, name, num_segments, mode, deterministic, accumulate_dtype)
 
 
 def segment_mean(
@@ -253,7 +260,9 @@ def segment_max(
     return _run("max", data, segment_ids, name, num_segments, mode)
 
 
-def _run(kind, data, segment_ids, name, num_segments, mode, deterministic=False):
+def _run(
+    kind, data, segment_ids, name, num_segments, mode, deterministic=False, accumulate_dtype=None
+):
     op = f"segment_{kind}"
     asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
     try:
@@ -268,6 +277,7 @@ def _run(kind, data, segment_ids, name, num_segments, mode, deterministic=False)
             kind=kind,
             num_segments=num_segments,
             deterministic=check_bool(deterministic, op, "deterministic"),
+            accumulate_dtype=sums.accumulator(op, accumulate_dtype),
         )
     except MemoryError as error:
         if asked is not None:
@@ -299,18 +309,24 @@ def number_of(op: str, segment_ids: Any, num_segments: Any) -> Any:
     return max(int(known.max()) + 1, 0) if known.size and known.dtype.kind in "iu" else 0
 
 
-def _segments(data, segment_ids, *, op, mode, kind, num_segments, deterministic):
+def _segments(data, segment_ids, *, op, mode, kind, num_segments, deterministic, accumulate_dtype):
     if data.ndim == 0 or segment_ids.shape != data.shape[:1]:
         raise ValueError(
             f"{op}: segment_ids must be a vector with a number for each row of data; "
             f"received shapes {segment_ids.shape} and {data.shape}"
         )
     check_dtype(op, "" if kind == "mean" else kind, data.dtype)
-    return combined(op, kind, data, segment_ids, num_segments, mode, deterministic)
+    in_dtype = sums.wide(data.dtype)
+    if kind == "sum":
+        in_dtype = sums.dtype_of_sums(op, "data", data.dtype, accumulate_dtype)
+    return combined(op, kind, data, segment_ids, num_segments, mode, deterministic, in_dtype)
 
 
-def combined(op, kind, rows, segment_ids, num_segments, mode, deterministic) -> jax.Array:
-    """The rows of each segment as one; 0 or, of products, 1 for a segment without any."""
+def combined(op, kind, rows, segment_ids, num_segments, mode, deterministic, in_dtype) -> jax.Array:
+    """The rows of each segment as one; 0 or, of products, 1 for a segment without any.
+
+    Sums are added in `in_dtype`, which is at least as wide as that of the rows.
+    """
     ids, mode = _sorted(op, segment_ids, num_segments, mode)
     spec = ScalarIndex(op, (num_segments,))
     shape = (num_segments, *rows.shape[1:])
@@ -322,14 +338,15 @@ def combined(op, kind, rows, segment_ids, num_segments, mode, deterministic) -> 
 
     if kind == "prod":
         return reduced("prod", 1, shape, rows)
-    if kind == "sum":
-        return reduced("add", 0, shape, rows, deterministic=deterministic)
+    if kind in ("sum", "mean", "sqrt_n"):
+        totals = reduced("add", 0, shape, rows.astype(in_dtype), deterministic=deterministic)
+        if kind == "sum":
+            return totals.astype(rows.dtype)
     counts = reduced("add", 0, (num_segments,), jnp.ones(ids.shape, jnp.int32))
     if kind in ("mean", "sqrt_n"):
-        sums = reduced("add", 0, shape, rows, deterministic=deterministic)
-        if jnp.issubdtype(sums.dtype, jnp.integer):
-            return _rounded_means(sums, counts)
-        return averaged(kind, sums, counts)
+        if jnp.issubdtype(rows.dtype, jnp.integer):
+            return _rounded_means(totals, counts)
+        return averaged(kind, totals, counts, rows.dtype)
     extrema = reduced(kind, _beyond_all(kind, rows.dtype), shape, rows)
     is_empty = (counts == 0).reshape(-1, *(1,) * (rows.ndim - 1))
     return masks.where(is_empty, jnp.zeros((), rows.dtype), extrema)
@@ -344,11 +361,11 @@ def _beyond_all(kind: str, dtype) -> Any:
     return initial_of(kind, dtype)
 
 
-def _rounded_means(sums: jax.Array, counts: jax.Array) -> jax.Array:
+def _rounded_means(totals: jax.Array, counts: jax.Array) -> jax.Array:
     """Towards 0, in a dtype that holds the counts."""
-    wide = sums.dtype if sums.dtype.itemsize >= 4 else np.dtype(np.int32)
-    counts = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (sums.ndim - 1))
-    return lax.div(sums.astype(wide), jnp.broadcast_to(counts, sums.shape)).astype(sums.dtype)
+    wide = totals.dtype if totals.dtype.itemsize >= 4 else np.dtype(np.int32)
+    counts = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
+    return lax.div(totals.astype(wide), jnp.broadcast_to(counts, totals.shape)).astype(totals.dtype)
 
 
 def _sorted(op: str, ids: jax.Array, num_segments: Any, mode: str) -> tuple[jax.Array, str]:

@@ -11,6 +11,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex
 from jaxops._ops.segments import combined, number_of, out_of_memory
+from jaxops._ops.sums import wide
 from jaxops._ops.unsorted_segments import check_dtype
 from jaxops._run.arguments import ArrayLike, check_bool
 from jaxops._run.dispatch import run
@@ -56,7 +57,7 @@ def sparse_segment_sum(
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
-        without rows.
+        without rows. Floats of 8 and 16 bits are added in float32 and rounded once.
 
     Raises:
         OutOfBoundsError: an index is out of bounds, or a number out of range or less than the one
@@ -115,7 +116,7 @@ def sparse_segment_mean(
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
-        without rows.
+        without rows. Floats of 8 and 16 bits are added in float32 and rounded once.
 
     Raises:
         OutOfBoundsError: as `sparse_segment_sum`.
@@ -166,7 +167,7 @@ def sparse_segment_sqrt_n(
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
-        without rows.
+        without rows. Floats of 8 and 16 bits are added in float32 and rounded once.
 
     Raises:
         OutOfBoundsError: as `sparse_segment_sum`.
@@ -247,4 +248,5 @@ def _sparse_segments(data, indices, segment_ids, *, op, mode, kind, num_segments
     rows = canonical.gather(
         data, indices[:, None], _ROWS, spec, mode=mode, deterministic=deterministic
     )
-    return combined(op, kind, rows, segment_ids, num_segments, mode, deterministic)
+    in_dtype = wide(data.dtype)  # as TensorFlow adds
+    return combined(op, kind, rows, segment_ids, num_segments, mode, deterministic, in_dtype)

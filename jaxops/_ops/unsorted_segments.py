@@ -9,11 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
+from jaxops._ops import sums
 from jaxops._run.arguments import ArrayLike, check_bool, static_dim
 from jaxops._run.dispatch import run
 
@@ -28,6 +30,7 @@ def unsorted_segment_sum(
     *,
     mode: Mode = "device",
     deterministic: bool = False,
+    accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
     """Sums the slices of `data` that have the same number in `segment_ids`, in any order.
 
@@ -47,6 +50,10 @@ def unsorted_segment_sum(
             there is none.
         deterministic: static bool; whether the slices of a segment are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
+        accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
+            slices are added, before the sum is rounded to the dtype of `data`. None: that dtype, as
+            in TensorFlow, in which a sum of ones stops at 256 in bfloat16, at 2,048 in float16.
+            `float32` makes it right to one rounding, and takes an array of float32 of its shape.
 
     Returns:
         Array of shape `[num_segments] + C` and dtype of `data`; 0 for a segment without slices.
@@ -72,7 +79,7 @@ def unsorted_segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
     """
-    return _run("sum", data, segment_ids, num_segments, name, mode, deterministic)
+    return _run("sum", data, segment_ids, num_segments, name, mode, deterministic, accumulate_dtype)
 
 
 def unsorted_segment_mean(
@@ -87,8 +94,8 @@ def unsorted_segment_mean(
     """The mean of the slices of `data` that have the same number in `segment_ids`, in any order.
 
     Follows `tf.math.unsorted_segment_mean`. Differs from it in: id dtypes (every integer type);
-    off the CPU a number that is too large is no error (see `mode`); slices are counted exactly in
-    every dtype.
+    off the CPU a number that is too large is no error (see `mode`); floats of 8 and 16 bits are
+    added in float32, counted exactly, and rounded once.
 
     Args:
         data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
@@ -132,8 +139,8 @@ def unsorted_segment_sqrt_n(
     """The sum of the slices with the same number, divided by the root of how many they are.
 
     Follows `tf.math.unsorted_segment_sqrt_n`. Differs from it in: id dtypes (every integer type);
-    off the CPU a number that is too large is no error (see `mode`); slices are counted exactly in
-    every dtype.
+    off the CPU a number that is too large is no error (see `mode`); floats of 8 and 16 bits are
+    added in float32, counted exactly, and rounded once.
 
     Args:
         data: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
@@ -291,7 +298,9 @@ def unsorted_segment_max(
     return _run("max", data, segment_ids, num_segments, name, mode)
 
 
-def _run(kind, data, segment_ids, num_segments, name, mode, deterministic=False):
+def _run(
+    kind, data, segment_ids, num_segments, name, mode, deterministic=False, accumulate_dtype=None
+):
     op = f"unsorted_segment_{kind}"
     num_segments = static_dim(num_segments, op, "num_segments")
     return run(
@@ -305,10 +314,13 @@ def _run(kind, data, segment_ids, num_segments, name, mode, deterministic=False)
         kind=kind,
         num_segments=num_segments,
         deterministic=check_bool(deterministic, op, "deterministic"),
+        accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
 
 
-def _unsorted_segments(data, segment_ids, *, op, mode, kind, num_segments, deterministic):
+def _unsorted_segments(
+    data, segment_ids, *, op, mode, kind, num_segments, deterministic, accumulate_dtype
+):
     if num_segments < 0:
         raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")
     if data.shape[: segment_ids.ndim] != segment_ids.shape:
@@ -316,7 +328,8 @@ def _unsorted_segments(data, segment_ids, *, op, mode, kind, num_segments, deter
             f"{op}: data must have a shape that starts with segment_ids.shape; "
             f"received shapes {data.shape} and {segment_ids.shape}"
         )
-    check_dtype(op, kind, data.dtype)
+    dtype = data.dtype
+    check_dtype(op, kind, dtype)
     ids = SegmentIds if mode == "error" else SegmentIdsOrNone
     spec = ids(op, limits=(num_segments,))
     shape = data.shape[segment_ids.ndim :]
@@ -326,21 +339,23 @@ def _unsorted_segments(data, segment_ids, *, op, mode, kind, num_segments, deter
         combine = functools.partial(canonical.reduce, "add" if kind == "sum" else kind, initial)
         if kind == "sum":
             combine = functools.partial(combine, deterministic=deterministic)
-        return combine((num_segments, *shape), indices, data, _ROWS, spec, mode=mode)
+            data = data.astype(sums.dtype_of_sums(op, "data", dtype, accumulate_dtype))
+        result = combine((num_segments, *shape), indices, data, _ROWS, spec, mode=mode)
+        return result.astype(dtype)
     ones = jnp.ones(segment_ids.shape, jnp.int32)
     counts = canonical.reduce("add", 0, (num_segments,), indices, ones, _ROWS, spec, mode=mode)
-    sums = canonical.reduce(
+    totals = canonical.reduce(
         "add",
         0,
         (num_segments, *shape),
         indices,
-        data,
+        data.astype(sums.wide(dtype)),
         _ROWS,
         spec,
         mode="fill" if mode in ("device", "error") else mode,  # checked with the counts
         deterministic=deterministic,
     )
-    return averaged(kind, sums, counts)
+    return averaged(kind, totals, counts, dtype)
 
 
 def check_dtype(op: str, kind: str, dtype) -> None:
@@ -363,16 +378,17 @@ def initial_of(kind: str, dtype) -> Any:
     return info.max if kind == "min" else info.min
 
 
-def averaged(kind: str, sums: jax.Array, counts: jax.Array) -> jax.Array:
-    """The sums of so many slices each, divided by these numbers or, for "sqrt_n", their roots."""
-    dtype = sums.dtype
+def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
+    """Sums of so many slices each, divided by these numbers or, for "sqrt_n", by their roots.
+
+    Of data of `dtype`: floats are rounded to it once, means of integers are floats.
+    """
     if jnp.issubdtype(dtype, jnp.integer):
-        wide = dtype.itemsize > 2
-        dtype = jax.dtypes.canonicalize_dtype(np.float64 if wide else np.float32)
-    wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)  # float16 holds few numbers
-    divisors = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (sums.ndim - 1))
+        dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
+    wide = sums.wide(dtype)
+    divisors = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     if kind == "sqrt_n":
-        divisors = jnp.sqrt(divisors).astype(dtype).astype(wide)
+        divisors = jnp.sqrt(divisors)
     # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead.
-    divisors = lax.optimization_barrier(jnp.broadcast_to(divisors, sums.shape))
-    return (sums.astype(wide) / divisors).astype(dtype)
+    divisors = lax.optimization_barrier(jnp.broadcast_to(divisors, totals.shape))
+    return (totals.astype(wide) / divisors).astype(dtype)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
@@ -169,7 +168,12 @@ _LONG_ROW = 2**15
 @jax.jit
 def _sum_of_rows(x: jax.Array) -> jax.Array:
     """The sum along the first axis, in the dtype of x."""
-    add = functools.partial(jnp.sum, axis=0, dtype=x.dtype)
+
+    def add(x: jax.Array) -> jax.Array:
+        # By itself JAX adds floats of 16 bits in float32, but not those of 8.
+        wide = _at_least_float32(x)
+        return jnp.sum(wide, axis=0, dtype=wide.dtype).astype(x.dtype)
+
     if (
         not all(isinstance(dim, int) for dim in x.shape)  # one may be symbolic
         or math.prod(x.shape[1:]) < _LONG_ROW
@@ -181,8 +185,7 @@ def _sum_of_rows(x: jax.Array) -> jax.Array:
 
 
 def _add_in_turn(x: jax.Array) -> jax.Array:
-    # In float32 at least, as `jnp.sum` does.
-    wide = x.dtype if x.dtype.itemsize >= 4 else jnp.float32
+    wide = _at_least_float32(x[:1]).dtype
     none, x = varying_alike(jnp.zeros(x.shape[1:], wide), x)
     return lax.scan(lambda total, row: (total + row.astype(wide), None), none, x)[0].astype(x.dtype)
 
@@ -353,7 +356,7 @@ def _norm(grads: Any, op: str) -> jax.Array:
 
 @jax.jit
 def _norm_of_checked(leaves: list) -> jax.Array:
-    arrays = list(map(_distinct_elements, leaves))
+    arrays = [_distinct_elements(_map(_at_least_float32, _in_float32, leaf)) for leaf in leaves]
     is_wide = any(x.real.dtype.itemsize == 8 for x in arrays)
     dtype = jnp.dtype(jnp.float64 if is_wide else jnp.float32)
     squares = jnp.zeros((), dtype)
@@ -367,6 +370,15 @@ def _norm_of_checked(leaves: list) -> jax.Array:
     return jnp.where(
         is_zero, squares, jnp.sqrt(jnp.where(is_zero, jnp.ones_like(squares), squares))
     )
+
+
+def _at_least_float32(x: jax.Array) -> jax.Array:
+    is_narrow = jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize < 4
+    return x.astype(jnp.float32) if is_narrow else x
+
+
+def _in_float32(slices: IndexedSlices) -> IndexedSlices:
+    return slices._with_values(_at_least_float32(slices.values))
 
 
 def _names_of_shards(gradient: Any) -> tuple[str, ...]:

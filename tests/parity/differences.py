@@ -56,6 +56,7 @@ NOTHING_3D = np.zeros((2, 0, 0), np.float32)
 NO_INDEX = np.zeros(0, np.int32)
 NO_INDICES = np.zeros((0, 2), np.int64)
 ONE = np.ones(1, np.float32)
+MANY_ONES = np.ones(4096, np.float16)
 NAN = np.array([np.nan], np.float32)
 NAN_FIRST = np.array([np.nan, 2], np.float32)
 EMPTY_VECTORS = np.zeros((1, 0), np.int32)
@@ -153,6 +154,19 @@ DIFFERENCES = {
         "a NaN that stays has its gradient, as any number that stays; TensorFlow makes it NaN",
         lambda: jax.grad(lambda x: jaxops.tensor_scatter_nd_min(x, [[1]], ONE).sum())(NAN_FIRST),
         lambda: _tape(lambda x: tf.tensor_scatter_nd_min(x, [[1]], ONE), NAN_FIRST),
+    ),
+    "means of halves": Difference(
+        OTHER_VALUES,
+        "means are added in float32, exactly counted and rounded once, as TensorFlow's "
+        "sparse_segment_mean; its others stop at 256 in bfloat16",
+        lambda: jaxops.segment_mean(MANY_ONES, MANY_ONES.astype(np.int32) - 1),
+        lambda: tf.math.segment_mean(MANY_ONES, MANY_ONES.astype(np.int32) - 1),
+    ),
+    "roots of halves": Difference(
+        OTHER_VALUES,
+        "as means of halves",
+        lambda: jaxops.unsorted_segment_sqrt_n(MANY_ONES, MANY_ONES.astype(np.int32) - 1, 1),
+        lambda: tf.math.unsorted_segment_sqrt_n(MANY_ONES, MANY_ONES.astype(np.int32) - 1, 1),
     ),
     "float for an int": Difference(
         WE_REFUSE,

@@ -43,7 +43,7 @@ def sparse(draw: Draw, safe: bool = False) -> Call:
 
     Rows have 1 or 4 ids, and powers of 2 for weights, so that means and roots are not rounded.
     """
-    dtype = draws.dtype(draw, ["float32", "float64"])
+    dtype = draws.dtype(draw, draws.FLOATS)
     table = draws.array(draw, (integer(draw, 1, 5), integer(draw, 1, 3)), dtype, "finite")
     lengths = [pick(draw, [1, 4, 0] if safe else [1, 4]) for _ in range(integer(draw, 1, 4))]
     lengths[-1] = max(lengths[-1], 1)

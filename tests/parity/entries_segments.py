@@ -110,11 +110,24 @@ def _narrow(x):
     return tf.cast(x, dtype) if x.dtype == tf.float64 else x
 
 
+def _in_float32(mean):
+    """Of halves by way of float32: the difference "means of halves"."""
+
+    def call(data, *args, **kwargs):
+        if data.dtype not in (tf.bfloat16, tf.float16):
+            return mean(data, *args, **kwargs)
+        return tf.cast(mean(tf.cast(data, tf.float32), *args, **kwargs), data.dtype)
+
+    return call
+
+
 def unsorted_entry(kind: str, dtypes, refused, values: str = "finite", **options) -> Entry:
     theirs = getattr(tf.math, f"unsorted_segment_{kind}")
     return Entry(
         getattr(jaxops, f"unsorted_segment_{kind}"),
-        _as_jax_has_it(theirs) if kind == "mean" else theirs,
+        _in_float32(_as_jax_has_it(theirs) if kind == "mean" else theirs)
+        if kind in ("mean", "sqrt_n")
+        else theirs,
         unsorted(dtypes, refused, values),
         ("data", "segment_ids"),
         indices=("segment_ids",),
@@ -130,7 +143,7 @@ def sorted_entry(kind: str, dtypes, refused, values: str = "finite") -> Entry:
     name = f"segment_{kind}"
     return Entry(
         getattr(jaxops, name),
-        getattr(tf.math, name),
+        _in_float32(tf.math.segment_mean) if kind == "mean" else getattr(tf.math, name),
         sorted_(dtypes, refused, values),
         ("data", "segment_ids"),
         indices=("segment_ids",),

@@ -95,6 +95,7 @@ MASK = ("bools", np.array([True, False, True, True]))
 MODE = ("word", "fill")
 POLICY = ("word", "IGNORE")  # the same in TensorFlow's words
 DETERMINISTIC = ("word", True)
+ACCUMULATE = ("dtype", "float32")
 FILL = {"fill_value": ("scalar", 7.0), "mode": MODE}
 HELD = {**FILL, "size": ("int", 3), "return_size": ("word", True)}
 PADS = ("pairs", [[0, 0], [0, 0]])

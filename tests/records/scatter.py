@@ -4,6 +4,7 @@ import numpy as np
 
 import jaxops
 from records.record import (
+    ACCUMULATE,
     DATA,
     DETERMINISTIC,
     LENGTH,
@@ -88,13 +89,15 @@ def tensor_scatter_record(kind):
     }
     if kind != "update":
         call["bad_indices_policy"] = POLICY
+    if kind in ("add", "sub"):
+        call |= {"deterministic": DETERMINISTIC, "accumulate_dtype": ACCUMULATE}
     arrays = ("a, b", "n, 1 int", "n, b")
     exports = [Export("(x, i, y)", filled(op), arrays)]
     if kind == "add":
         how, refused = "(x, i, y, deterministic=True)", "associative scan"
         exports.append(Export(how, filled(op, deterministic=True), arrays, refused=refused))
     return Record(
-        {**call, "deterministic": DETERMINISTIC} if kind in ("add", "sub") else call,
+        call,
         cases={
             "elements": tensor_scatter_case(kind, (3, 4), [[0, 1], [2, 3], [2, 3]]),
             "rows": tensor_scatter_case(kind, (3, 2), [[[1], [1]], [[0], [2]]]),
@@ -132,6 +135,7 @@ RECORDS = {
             "bad_indices_policy": POLICY,
             "mode": MODE,
             "deterministic": DETERMINISTIC,
+            "accumulate_dtype": ACCUMULATE,
         },
         cases={
             "elements": scatter_nd_case((3, 4), [[0, 1], [2, 3], [2, 3]]),

@@ -4,6 +4,7 @@ import numpy as np
 
 import jaxops
 from records.record import (
+    ACCUMULATE,
     DATA,
     DETERMINISTIC,
     LENGTH,
@@ -57,8 +58,12 @@ def record(kind):
     name = f"segment_{kind}"
     op = getattr(jaxops, name)
     call = {"data": DATA, "segment_ids": SORTED, "num_segments": ("int", 4), "mode": MODE}
+    if kind in SUMS:
+        call["deterministic"] = DETERMINISTIC
+    if kind == "sum":
+        call["accumulate_dtype"] = ACCUMULATE
     return Record(
-        {**call, "deterministic": DETERMINISTIC} if kind in SUMS else call,
+        call,
         cases={
             "rows": case(kind, [0, 1, 1, 1, 1, 3], 4, 2),
             "empty": case(kind, [], 2, 2),

@@ -5,6 +5,7 @@ import numpy as np
 
 import jaxops
 from records.record import (
+    ACCUMULATE,
     DATA,
     DETERMINISTIC,
     LENGTH,
@@ -89,8 +90,12 @@ def record(kind):
         "num_segments": ("int", 3),
         "mode": MODE,
     }
+    if kind in SUMS:
+        call["deterministic"] = DETERMINISTIC
+    if kind == "sum":
+        call["accumulate_dtype"] = ACCUMULATE
     return Record(
-        {**call, "deterministic": DETERMINISTIC} if kind in SUMS else call,
+        call,
         cases={
             "matrix": case(kind, [[0, 1, 1], [3, 1, 1]], 4, 2, shown=moderate),
             "no-slices": case(kind, np.zeros((0,)), 2, 2),

@@ -172,3 +172,46 @@ CALLS |= {
     for case, call in sorted_calls(kind).items()
 }
 CALLS |= {case: call for kind in SUMS for case, call in sparse_calls(kind).items()}
+
+
+def accumulating_calls(op):
+    """Of the functions that add in another dtype: these reductions, and the scatters."""
+    f = getattr(jaxops, op)
+    ids = np.array(SORTED)
+
+    def call(data, dtype):
+        if op == "scatter_nd":
+            return f(ids[:, None], data, [3, *np.shape(data)[1:]], accumulate_dtype=dtype)
+        if op.startswith("tensor"):
+            return f(data, ids[:, None], data, accumulate_dtype=dtype)
+        return f(data, ids, num_segments=3, accumulate_dtype=dtype)
+
+    arg = {"scatter_nd": "updates"}.get(op, "tensor" if op.startswith("tensor") else "data")
+    refused = {
+        "int": (
+            lambda: call(X, np.int32), TypeError, "accumulate_dtype must be a dtype of floats or complex numbers; received int32"),
+        "word": (
+            lambda: call(X, "wide"), TypeError, "accumulate_dtype must be"),
+        "narrower": (
+            lambda: call(X, "bfloat16"), TypeError, f"accumulate_dtype must hold all numbers of the dtype of {arg}, float32; received bfloat16"),
+        "of-other-range": (
+            lambda: call(X.astype("bfloat16"), np.float16), TypeError, f"accumulate_dtype must hold all numbers of the dtype of {arg}, bfloat16; received float16"),
+        "complex": (
+            lambda: call(X, np.complex64), TypeError, f"accumulate_dtype must hold all numbers of the dtype of {arg}, float32; received complex64"),
+        "real": (
+            lambda: call(X.astype(np.complex64), np.float32), TypeError, f"accumulate_dtype must hold all numbers of the dtype of {arg}, complex64; received float32"),
+        "of-ints": (
+            lambda: call(X.astype(np.int32), np.float32), TypeError, f"{arg} must have a dtype of floats or complex numbers where accumulate_dtype is given, as sums of others are exact; received int32"),
+    }  # fmt: skip
+    if op == "scatter_nd":
+        refused["of-strings"] = (
+            lambda: call(np.array(["a"] * 4), np.float32), TypeError, "accumulate_dtype must be None where updates are strings; received")  # fmt: skip
+    return {
+        f"{op}-accumulate_dtype-{case}": (call, error, f"{op}: {words}")
+        for case, (call, error, words) in refused.items()
+    }
+
+
+ADDING = ("segment_sum", "unsorted_segment_sum", "scatter_nd")
+ADDING += ("tensor_scatter_nd_add", "tensor_scatter_nd_sub")
+CALLS |= {case: call for op in ADDING for case, call in accumulating_calls(op).items()}

@@ -1,0 +1,52 @@
+"""The dtypes in which functions add."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops._ops.casting import static_dtype
+
+
+def wide(dtype: np.dtype) -> np.dtype:
+    """The dtype in which means and norms are computed: float32 for narrower floats.
+
+    A sum of bfloat16 stops growing at 256 times its terms, one of float16 at 2,048 times.
+    """
+    is_narrow = jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize < 4
+    return np.dtype(np.float32) if is_narrow else dtype
+
+
+def accumulator(op: str, accumulate_dtype: Any) -> np.dtype | None:
+    """The static argument `accumulate_dtype`."""
+    if accumulate_dtype is None:
+        return None
+    dtype = static_dtype(accumulate_dtype, op, "accumulate_dtype")
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        raise TypeError(
+            f"{op}: accumulate_dtype must be a dtype of floats or complex numbers; received {dtype}"
+        )
+    return dtype
+
+
+def dtype_of_sums(op: str, arg: str, dtype: np.dtype, accumulate_dtype: Any) -> np.dtype:
+    """The dtype in which numbers of `dtype`, those of the argument `arg`, are added."""
+    if accumulate_dtype is None:
+        return dtype
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        raise TypeError(
+            f"{op}: {arg} must have a dtype of floats or complex numbers where accumulate_dtype is "
+            f"given, as sums of others are exact; received {dtype}"
+        )
+    of, to = jnp.finfo(dtype), jnp.finfo(accumulate_dtype)
+    is_complex, becomes_complex = (
+        jnp.issubdtype(d, jnp.complexfloating) for d in (dtype, accumulate_dtype)
+    )
+    if is_complex != becomes_complex or to.nmant < of.nmant or to.maxexp < of.maxexp:
+        raise TypeError(
+            f"{op}: accumulate_dtype must hold all numbers of the dtype of {arg}, {dtype}; "
+            f"received {accumulate_dtype}"
+        )
+    return accumulate_dtype
