@@ -3,7 +3,8 @@
 MUTANTS = {
     "_ops/unsorted_segments": [
         ('SegmentIds if mode == "error" else ', "", "test_segments.py -k asked_for"),
-        ("return int(kind == \"prod\")", "return 0", "test_products.py"),
+        ("return int(kind == \"prod\")", "return 0",
+         "test_ops.py -k 'values_eager and segment_prod'"),
         ("return info.max if kind == \"min\" else info.min", "return info.max",
          "test_segments.py -k shared_among"),
         ("ones = jnp.ones(segment_ids.shape, jnp.int32)",
@@ -12,7 +13,8 @@ MUTANTS = {
          "test_sums.py -k rounded_once"),
         ("data.astype(sums.wide(dtype))", "data", "test_sums.py -k many_narrow"),
         ("dtype.itemsize > 2", "True", "test_segments.py -k means_of_integers"),
-        ("jnp.maximum(counts, 1)", "jnp.maximum(counts, 2)", "test_segments.py -k means"),
+        ("jnp.maximum(counts, 1)", "jnp.maximum(counts, 2)",
+         "test_ops.py -k 'values_eager and unsorted_segment_mean'"),
     ],
     "_ops/segments": [
         ("int(known.max()) + 1", "int(known.max()) + 2", "test_segments.py -k sorted"),

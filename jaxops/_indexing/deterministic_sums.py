@@ -92,7 +92,6 @@ class SortedRows(NamedTuple):
 
     order: jax.Array
     targets: jax.Array  # numbers of rows, in that order
-    nowhere: jax.Array  # the number of an update that is out of bounds
     starts: jax.Array  # whether a run of one row begins there
     ends: jax.Array
     window_dims: tuple[int, ...]
@@ -122,9 +121,8 @@ def sort_rows(indices: jax.Array, windows: Windows, shape: tuple[int, ...]) -> S
     targets = targets[order]
     starts = jnp.concatenate([jnp.ones(1, bool), targets[1:] != targets[:-1]])
     ends = jnp.concatenate([starts[1:], jnp.ones(1, bool)])
-    nowhere = _symbolic.as_vector([math.prod(dims)], dtype)
     window_dims = windows.window_dims(len(shape), indices.ndim)
-    return SortedRows(order, targets, nowhere, starts, ends, window_dims)
+    return SortedRows(order, targets, starts, ends, window_dims)
 
 
 def _indexed_dims(shape: tuple[int, ...], windows: Windows) -> tuple[int, ...]:

@@ -163,8 +163,8 @@ def _times(x: _Number, y: _Number) -> _Number:
 
 def _plus(x: _Number, y: _Number) -> _Number:
     exponent = jnp.maximum(x.exponent, y.exponent)
-    mantissas = (_scaled(z.mantissa, z.exponent - exponent) for z in (x, y))
-    return _number(sum(mantissas), exponent)
+    left, right = (_scaled(z.mantissa, z.exponent - exponent) for z in (x, y))
+    return _number(left + right, exponent)
 
 
 # --- by quotients ---
