@@ -1,8 +1,9 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
 import importlib
+from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:  # imported by `__getattr__`, at their first use
     from jaxops import compat as compat
@@ -358,9 +359,34 @@ if not TYPE_CHECKING:  # to whom it would say that every name is there
         elif name in _MODULES:
             value = importlib.import_module(f"jaxops.{name}")
         else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise AttributeError(_missing(__name__, name))
         # From now on it is found at once; of two threads both have that of the first.
         return globals().setdefault(name, value)
+
+
+def _missing(module: str, name: str) -> str:
+    """The words for a name that a module does not have, which TensorFlow may have there."""
+    text = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):  # that of a room, when it is imported
+        return text
+    from jaxops._tensorflow_names import OTHERS, answer
+
+    path = f"{module}.{name}".removeprefix("jaxops.")
+    is_here = name in _HOMES and path.partition(".")[0] not in OTHERS
+    found = f"jaxops.{name}" if is_here else answer(path)
+    if found is None:
+        return text
+    reason = found.replace("`", "").removeprefix("no: ")
+    return f"{text}; {'JAX has none: ' if found.startswith('no: ') else 'use '}{reason}"
+
+
+def _getter(module: str) -> Callable[[str], NoReturn]:
+    """`__getattr__` of the modules with names of TensorFlow's."""
+
+    def get(name: str) -> NoReturn:
+        raise AttributeError(_missing(module, name))
+
+    return get
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,6 @@
 """The functions that TensorFlow has in `tf.linalg`."""
 
+from jaxops import _getter
 from jaxops import matrix_band_part as band_part
 from jaxops import matrix_diag as diag
 from jaxops import matrix_diag_part as diag_part
@@ -21,3 +22,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+globals()["__getattr__"] = _getter(__name__)  # type checkers would let any name pass

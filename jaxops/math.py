@@ -1,5 +1,6 @@
 """The functions that TensorFlow has in `tf.math`."""
 
+from jaxops import _getter
 from jaxops import invert_permutation as invert_permutation
 from jaxops import segment_max as segment_max
 from jaxops import segment_mean as segment_mean
@@ -31,3 +32,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+globals()["__getattr__"] = _getter(__name__)  # type checkers would let any name pass

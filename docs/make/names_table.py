@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 
 import jaxops
+from jaxops import _tensorflow_names
 
 # TensorFlow 2.21's, of array_ops, array_ops_stack and gen_array_ops; `make parity` compares them.
 _NAMES = """
@@ -26,27 +28,6 @@ tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter
 transpose unique unique_with_counts unravel_index unstack where zeros zeros_like
 """
 NAMES = _NAMES.split()
-NOT_HERE = {
-    "broadcast_dynamic_shape": "`numpy.broadcast_shapes`: shapes are known while tracing",
-    "broadcast_static_shape": "`numpy.broadcast_shapes`",
-    "debugging.check_numerics": "`jax.experimental.checkify.float_checks`, or `jax.debug_nans`",
-    "extract_volume_patches": (
-        "`jax.lax.conv_general_dilated_patches`, with channels in another order"
-    ),
-    "fingerprint": "no: it hashes bytes on the host, where `hashlib.blake2b` does",
-    "identity": "`jax.numpy.asarray`",
-    "identity_n": "`jax.tree.map` of `jax.numpy.asarray`",
-    "newaxis": "`jax.numpy.newaxis`",
-    "ones": "`jax.numpy.ones`",
-    "ones_like": "`jax.numpy.ones_like`",
-    "sparse.mask": "`jaxops.boolean_mask` of the values and the indices of an `IndexedSlices`",
-    "zeros": "`jax.numpy.zeros`",
-    "zeros_like": "`jax.numpy.zeros_like`",
-    **dict.fromkeys(
-        (name for name in NAMES if name.startswith("quantization.")),
-        "no: arithmetic of quantised numbers, which indexes nothing",
-    ),
-}
 
 
 def is_here(name: str) -> bool:
@@ -58,5 +39,16 @@ def is_here(name: str) -> bool:
 
 
 def table() -> str:
-    rows = [f"| `tf.{n}` | {f'`jaxops.{n}`' if is_here(n) else NOT_HERE[n]} |" for n in NAMES]
+    others = sorted({*_tensorflow_names.TABLE} - {*NAMES}, key=str.lower)
+    paths = {n: f"`jaxops.{n}`" if is_here(n) else _tensorflow_names.answer(n) for n in NAMES}
+    return (
+        f"{_rows(paths)}\n\n"
+        "For functions of `tf`, `tf.math`, `tf.nn`, `tf.linalg` and other modules that jaxops does "
+        "not have, the message of the AttributeError says the same as this table:\n\n"
+        f"{_rows({n: _tensorflow_names.TABLE[n] for n in others})}"
+    )
+
+
+def _rows(answers: Mapping[str, str | None]) -> str:
+    rows = [f"| `tf.{n}` | {answer} |" for n, answer in answers.items()]
     return "| TensorFlow | here, or in its place |\n|---|---|\n" + "\n".join(rows)

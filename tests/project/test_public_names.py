@@ -4,12 +4,16 @@ import ast
 import builtins
 import importlib
 import inspect
+import operator
+import re
+import traceback
 import types
 from pathlib import Path
 
 import pytest
 
 import jaxops
+from jaxops import _tensorflow_names
 
 PACKAGE = Path(jaxops.__file__).parent
 MODULES = sorted(
@@ -60,6 +64,43 @@ def test_names_are_what_type_checkers_see(name):
 def test_a_name_that_is_not_there():
     with pytest.raises(AttributeError, match="module 'jaxops' has no attribute 'gathr'"):
         _ = jaxops.gathr  # type: ignore[attr-defined]
+
+
+def test_a_name_of_tensorflow_that_is_elsewhere():
+    found = {
+        "jaxops.reduce_sum": "use jax.numpy.sum",
+        "jaxops.equal": "use jax.numpy.equal",
+        "jaxops.math.top_k": "use jax.lax.top_k",
+        "jaxops.nn.relu": "use jax.nn.relu",
+        "jaxops.math.gather": "use jaxops.gather",
+        "jaxops.Graph": "JAX has none: TensorFlow's graphs",
+        "jaxops.strings.split": "JAX has none: no device holds strings",  # not jaxops.split
+    }
+    for path, words in found.items():
+        module, _, name = path.rpartition(".")
+        text = f"module '{module}' has no attribute '{name}'; {words}"
+        with pytest.raises(AttributeError, match=re.escape(text)) as info:
+            getattr(importlib.import_module(module), name)
+        assert len(traceback.extract_tb(info.tb)) == 2
+        assert not hasattr(importlib.import_module(module), name)
+        with pytest.raises(ImportError, match=f"cannot import name '{name}' from '{module}'"):
+            exec(f"from {module} import {name}")
+
+
+def test_answers_name_what_there_is():
+    """Each name of JAX, NumPy and jaxops in the table."""
+    for module in ("experimental.checkify", "experimental.sparse", "image", "scipy.signal"):
+        importlib.import_module(f"jax.{module}")
+    answers = [*_tensorflow_names.TABLE.values(), *_tensorflow_names.OTHERS.values()]
+    paths = {
+        (module, path)
+        for found in answers
+        for module, path in re.findall(r"(?<![\w.])(jaxops|jax|numpy|optax)\.([\w.]*\w)", found)
+    }
+    for module, path in paths:
+        operator.attrgetter(path)(importlib.import_module(module))
+    assert len(paths) > 150
+    assert not {*_tensorflow_names.TABLE} & {*dir(jaxops)}
 
 
 def test_all_public_modules_are_found():

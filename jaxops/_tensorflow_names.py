@@ -1,0 +1,252 @@
+"""Where the functions of TensorFlow are that jaxops does not have: for errors and for the docs.
+
+Names of JAX stand in backticks; a test looks each of them up.
+"""
+
+from __future__ import annotations
+
+# By the module of JAX what it calls TensorFlow's functions: `name`, or `theirs=its`.
+_IN_JAX = {
+    "jax.numpy": """
+        abs acos=arccos acosh=arccosh add angle argmax argmin argsort as_dtype=dtype asin=arcsin
+        asinh=arcsinh atan=arctan atan2=arctan2 atanh=arctanh bfloat16 bincount bool=bool_
+        broadcast_dynamic_shape=broadcast_shapes broadcast_static_shape=broadcast_shapes ceil
+        clip_by_value=clip complex128 complex64 conj constant=asarray convert_to_tensor=asarray cos
+        cosh count_nonzero cross cumprod cumsum divide double=float64 DType=dtype einsum equal exp
+        expm1 eye float16 float32 float64 floor floordiv=floor_divide floormod=mod greater
+        greater_equal half=float16 histogram_fixed_width=histogram
+        histogram_fixed_width_bins=digitize identity=asarray imag int16 int32 int64 int8
+        is_finite=isfinite is_inf=isinf is_nan=isnan less less_equal linspace log log1p logical_and
+        logical_not logical_or logical_xor matmul matvec maximum minimum mod multiply negative
+        newaxis nextafter not_equal ones ones_like polyval pow=power real realdiv=true_divide
+        reciprocal reduce_all=all reduce_any=any reduce_max=max reduce_mean=mean reduce_min=min
+        reduce_prod=prod reduce_std=std reduce_sum=sum reduce_variance=var rint rot90 round
+        scalar_mul=multiply sign sin sinh sort sqrt square subtract tan tanh tensordot trace
+        truediv=true_divide uint16 uint32 uint64 uint8 zeros zeros_like
+    """,
+    "jax.numpy.fft": "fftnd=fftn ifftnd=ifftn irfftnd=irfftn rfftnd=rfftn",
+    "jax.numpy.linalg": """
+        cholesky det eig eigh eigvals eigvalsh inv logdet=slogdet lstsq matrix_rank norm pinv qr
+        reduce_euclidean_norm=norm slogdet solve svd
+    """,
+    "jax.scipy.linalg": """
+        cholesky_solve=cho_solve eigh_tridiagonal expm lu_solve lu=lu_factor
+        matrix_square_root=sqrtm sqrtm triangular_solve=solve_triangular
+    """,
+    "jax.scipy.special": """
+        bessel_i0=i0 bessel_i0e=i0e bessel_i1=i1 bessel_i1e=i1e betainc digamma erf erfc erfinv
+        igamma=gammainc igammac=gammaincc lgamma=gammaln ndtri polygamma xlog1py xlogy zeta
+    """,
+    "jax.scipy": "signal",
+    "jax.nn": """
+        elu gelu initializers leaky_relu log_sigmoid log_softmax reduce_logsumexp=logsumexp relu
+        relu6 selu sigmoid silu softmax softplus softsign=soft_sign swish
+    """,
+    "jax.nn.initializers": """
+        constant_initializer=constant ones_initializer=ones random_normal_initializer=normal
+        random_uniform_initializer=uniform zeros_initializer=zeros
+    """,
+    "jax.lax": """
+        approx_max_k approx_min_k approx_top_k=approx_max_k atrous_conv2d=conv_general_dilated
+        atrous_conv2d_transpose=conv_transpose avg_pool=reduce_window avg_pool1d=reduce_window
+        avg_pool2d=reduce_window avg_pool3d=reduce_window case=switch complex cond
+        conv=conv_general_dilated conv1d=conv_general_dilated conv1d_transpose=conv_transpose
+        conv2d=conv_general_dilated conv2d_transpose=conv_transpose conv3d=conv_general_dilated
+        conv3d_transpose=conv_transpose conv_transpose convolution=conv_general_dilated
+        cumulative_logsumexp=cumlogsumexp depthwise_conv2d=conv_general_dilated
+        foldl=scan foldr=scan map_fn=map max_pool=reduce_window max_pool1d=reduce_window
+        max_pool2d=reduce_window max_pool3d=reduce_window pool=reduce_window rsqrt scan
+        separable_conv2d=conv_general_dilated switch_case=switch top_k truncatediv=div
+        truncatemod=rem while_loop
+    """,
+    "jax.lax.linalg": "tridiagonal_solve",
+    "jax": """
+        custom_gradient=custom_vjp device=default_device distribute=sharding dtensor=sharding
+        function=jit GradientTape=value_and_grad gradients=grad hessians=hessian
+        name_scope=named_scope nest=tree numpy_function=pure_callback
+        autodiff=jvp profiler py_function=pure_callback random recompute_grad=checkpoint
+        Tensor=Array TensorSpec=ShapeDtypeStruct vectorized_map=vmap
+        xla=jit
+    """,
+    "jax.debug": "print",
+    "jax.experimental.checkify": """
+        Assert=check assert_equal=check assert_greater=check assert_less=check assert_rank=check
+    """,
+}
+
+# What is written in place of other functions.
+_WRITTEN = {
+    "accumulate_n": "Python's `sum` of a list",
+    "add_n": "Python's `sum` of a list",
+    "adjoint": "`jax.numpy.conj` of `jaxops.matrix_transpose`",
+    "batch_normalization": "arithmetic of `jax.numpy.mean` and `jax.numpy.var`; flax has a layer",
+    "batch_norm_with_global_normalization": "arithmetic of `jax.numpy.mean` and `jax.numpy.var`",
+    "bias_add": "the operator `+`",
+    "clip_by_norm": "arithmetic with `jax.numpy.linalg.norm`; `jaxops.clip_by_global_norm`",
+    "compute_average_loss": "`jax.numpy.mean`",
+    "confusion_matrix": "`jaxops.scatter_nd` of ones, at pairs of labels and predictions",
+    "crelu": "`jax.nn.relu` of `jaxops.concat([x, -x], -1)`",
+    "debugging": "`jax.debug`, `jax.experimental.checkify`",
+    "debugging.check_numerics": "`jax.experimental.checkify.float_checks`, or `jax.debug_nans`",
+    "divide_no_nan": "`jax.numpy.where` around a division whose divisor is not 0",
+    "dropout": "`jax.random.bernoulli` and `jax.numpy.where`; flax has a layer",
+    "dtypes.QUANTIZED_DTYPES": "no: JAX has no quantised dtypes",
+    "ensure_shape": "a test of `x.shape`, which is known while tracing",
+    "erfcinv": "`jax.scipy.special.erfinv(1 - x)`",
+    "extract_volume_patches": (
+        "`jax.lax.conv_general_dilated_patches`, with channels in another order"
+    ),
+    "fingerprint": "no: it hashes bytes on the host, where `hashlib.blake2b` does",
+    "get_static_value": "`numpy.asarray`, which reads an array that is not traced",
+    "grad_pass_through": "`x + jaxops.stop_gradient(f(x) - x)`",
+    "group": "no: JAX has no operations without results",
+    "identity_n": "`jax.tree.map` of `jax.numpy.asarray`",
+    "in_top_k": "`jax.lax.top_k` and a comparison",
+    "is_non_decreasing": "`jax.numpy.all(jax.numpy.diff(x) >= 0)`",
+    "is_strictly_increasing": "`jax.numpy.all(jax.numpy.diff(x) > 0)`",
+    "is_symbolic_tensor": "`isinstance(x, jax.core.Tracer)`",
+    "is_tensor": "`isinstance(x, jax.Array)`",
+    "l2_loss": "`jax.numpy.sum(x**2) / 2`",
+    "l2_normalize": "`x / jax.numpy.linalg.norm(x)`",
+    "lbeta": "sums of `jax.scipy.special.gammaln`",
+    "local_response_normalization": "`jax.lax.reduce_window` of squares",
+    "log_poisson_loss": "`jax.numpy.exp(log_input) - log_input * targets`",
+    "logm": "`scipy.linalg.logm`, on the host by `jax.pure_callback`",
+    "lrn": "`jax.lax.reduce_window` of squares",
+    "lu_matrix_inverse": "`jax.scipy.linalg.lu_solve` of the identity",
+    "lu_reconstruct": "products of the factors of `jax.scipy.linalg.lu`",
+    "max_pool_with_argmax": "`jaxops.extract_patches` and `jax.numpy.argmax`",
+    "moments": "`jax.numpy.mean` and `jax.numpy.var`",
+    "multiply_no_nan": "`jax.numpy.where(y == 0, 0, x * y)`",
+    "normalize": "`x / jax.numpy.linalg.norm(x)`",
+    "normalize_moments": "`jax.numpy.mean` and `jax.numpy.var`",
+    "ragged": "`jaxops.RaggedTensor`, its methods",
+    "random_index_shuffle": "`jax.random.permutation`",
+    "reciprocal_no_nan": "`jax.numpy.where` around a division whose divisor is not 0",
+    "sigmoid_cross_entropy_with_logits": "`optax.sigmoid_binary_cross_entropy`",
+    "softmax_cross_entropy_with_logits": "`optax.softmax_cross_entropy`",
+    "sparse.mask": "`jaxops.boolean_mask` of the values and the indices of an `IndexedSlices`",
+    "sparse_softmax_cross_entropy_with_logits": (
+        "`optax.softmax_cross_entropy_with_integer_labels`"
+    ),
+    "squared_difference": "`(x - y) ** 2`",
+    "sufficient_statistics": "`jax.numpy.sum` of the values and of their squares",
+    "TensorArray": "a list, or the outputs of `jax.lax.scan`",
+    "TensorShape": "a tuple, as `x.shape` is",
+    "test": "`jaxops.testing`",
+    "tridiagonal_matmul": "products with `jax.numpy.roll` of the vector",
+    "tuple": "a tuple",
+    "type_spec_from_value": "`jax.typeof`",
+    "TypeSpec": "`jax.ShapeDtypeStruct`",
+    "UnconnectedGradients": "no: the gradient of what has no influence is 0",
+    "Variable": "an array, which a function takes and returns",
+    "weighted_cross_entropy_with_logits": "arithmetic with `jax.nn.log_sigmoid`",
+    "weighted_moments": "`jax.numpy.average`",
+    "xdivy": "`jax.numpy.where(x == 0, 0, x / y)`",
+    "zero_fraction": "`jax.numpy.mean(x == 0)`",
+    "ragged.boolean_mask": "`jaxops.boolean_mask` of `values`, and new row lengths",
+    "ragged.constant": "`jaxops.RaggedTensor.from_row_lengths`",
+    "ragged.map_flat_values": "`jaxops.RaggedTensor.with_values`",
+    "ragged.row_splits_to_segment_ids": "`jaxops.RaggedTensor.value_rowids`",
+    "ragged.segment_ids_to_row_splits": "`jaxops.searchsorted` of the numbers of rows",
+    "ragged.stack_dynamic_partitions": "`jaxops.dynamic_partition`",
+    "image.adjust_brightness": "the operator `+`",
+    "image.crop_to_bounding_box": "`jaxops.slice`",
+    "image.flip_left_right": "`jaxops.reverse`",
+    "image.flip_up_down": "`jaxops.reverse`",
+    "image.extract_glimpse": "`jaxops.slice`, with `mode`",
+    "image.pad_to_bounding_box": "`jaxops.pad`",
+    "image.per_image_standardization": "`jax.nn.standardize`",
+    "image.resize": "`jax.image.resize`",
+    "image.rot90": "`jax.numpy.rot90`",
+    "image.transpose": "`jaxops.transpose`",
+    "strings.length": "`numpy.strings.str_len`, on the host",
+    "strings.lower": "`numpy.strings.lower`, on the host",
+    "strings.strip": "`numpy.strings.strip`, on the host",
+    "strings.upper": "`numpy.strings.upper`, on the host",
+    "strings.as_string": "`numpy.asarray(x).astype(str)`, on the host",
+    "sparse.from_dense": "`jax.experimental.sparse.BCOO.fromdense`",
+    "sparse.sparse_dense_matmul": "the operator `@` of a `jax.experimental.sparse.BCOO`",
+    "sparse.to_dense": "`jaxops.scatter_nd` of the values at the indices",
+}
+
+# Why there is nothing in their place.
+_NONE = {
+    "TensorFlow's graphs, sessions and variables have no counterpart, as functions are traced": """
+        AggregationMethod autograph check_pinned control_dependencies CriticalSection
+        executing_eagerly get_current_name_scope Graph graph_util import_graph_def init_scope
+        inside_function Module no_gradient no_op nondifferentiable_batch_function Operation
+        RegisterGradient register_tensor_conversion_function variable_creator_scope
+        VariableAggregation VariableSynchronization
+    """,
+    "it is no operation on arrays": """
+        audio bitwise config data DeviceSpec errors experimental feature_column get_logger
+        io keras lite load_library load_op_library lookup losses make_ndarray make_tensor_proto
+        metrics mlir optimizers quantization queue raw_ops saved_model security sets special summary
+        sysconfig timestamp tools tpu train types version
+    """,
+    "JAX has no such types; jax.ShapeDtypeStruct describes an array": """
+        IndexedSlicesSpec NoneTensorSpec OptionalSpec RaggedTensorSpec SparseTensorSpec
+        TensorArraySpec
+    """,
+    "JAX has no quantised numbers, strings, resources and variants": """
+        as_string qint16 qint32 qint8 quint16 quint8 resource string variant
+    """,
+    "it draws or scores candidates of a sampled softmax": """
+        all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
+        learned_unigram_candidate_sampler nce_loss sampled_softmax_loss
+    """,
+    "jax.grad makes the gradient of a function": """
+        conv2d_backprop_filter_v2 conv2d_backprop_input_v2 depthwise_conv2d_backprop_filter
+        depthwise_conv2d_backprop_input ragged_fill_empty_rows_grad
+    """,
+    "optax has the loss of CTC, and nothing has the rest": """
+        collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder ctc_loss ctc_unique_labels
+    """,
+    "flax has cells of recurrent networks": """
+        RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper
+    """,
+    "JAX has nothing like it": """
+        banded_triangular_solve dilation2d erosion2d fractional_avg_pool fractional_max_pool
+        isotonic_regression ragged_fill_empty_rows scale_regularization_loss sobol_sample
+        with_space_to_batch
+    """,
+}
+
+# By module of TensorFlow, for its other names.
+OTHERS = {
+    "image": "no: jaxops has what indexes arrays; `jax.image` resizes, dm_pix has the rest",
+    "quantization": "no: arithmetic of quantised numbers, which indexes nothing",
+    "ragged": "no: `jaxops.RaggedTensor` has the methods that are here",
+    "sparse": "no: `jax.experimental.sparse` computes with sparse arrays",
+    "strings": "no: no device holds strings; `numpy.strings` computes with them on the host",
+}
+
+
+def _table() -> dict[str, str]:
+    table = {}
+    for module, names in _IN_JAX.items():
+        for name in names.split():
+            theirs, _, its = name.partition("=")
+            table[theirs] = f"`{module}.{its or theirs}`"
+    for reason, names in _NONE.items():
+        table |= dict.fromkeys(names.split(), f"no: {reason}")
+    return table | _WRITTEN
+
+
+TABLE = _table()
+
+
+def answer(path: str) -> str | None:
+    """What there is in place of TensorFlow's `path`, such as `math.top_k`; None if not known.
+
+    Most names mean the same in all modules: `tf.abs` is `tf.math.abs`.
+    """
+    module, _, name = path.rpartition(".")
+    if module.startswith("linalg") and name.startswith("LinearOperator"):
+        return "lineax, a library of linear operators"
+    if path in TABLE:
+        return TABLE[path]
+    if module in OTHERS:
+        return OTHERS[module]
+    return TABLE.get(name)
