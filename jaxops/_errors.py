@@ -20,6 +20,10 @@ def brief(x: object) -> str:
         return f"a traced array of shape {x.shape}"
     if isinstance(x, jax.Array) and not isinstance(x.dtype, np.dtype):
         return f"an array of dtype {x.dtype}"
+    if isinstance(x, (jax.Array, np.ndarray)) and x.ndim > 1:
+        return f"an array of shape {x.shape} and dtype {x.dtype}"
+    if isinstance(x, list) and x and isinstance(x[0], (jax.Array, np.ndarray)) and x[0].ndim > 1:
+        return f"a list of {len(x)}, the first {brief(x[0])}"
     try:
         text = repr(x)
     except RecursionError:

@@ -249,7 +249,13 @@ class RowPartition(IndexSpec):
 
     def _of_rowid(self, k, number, step):
         if 0 <= number < self.limits[0]:
-            return f"{self.arg}[{k}] = {number} is less than the one before, {number - step}"
+            cure = "sort the rows by them"
+            if self.arg == "segment_ids":
+                of_rows = " of the rows" if self.operation.startswith("sparse_") else ""
+                function = f"unsorted_{self.operation.removeprefix('sparse_')}"
+                cure = f"{function}{of_rows} takes any order"
+            place = f"{self.arg}[{k}] = {number}"
+            return f"{place} is less than the one before, {number - step}; {cure}"
         return f"{self.arg}[{k}] = {number} is not in [0, {self.limits[0]})"
 
     def _of_split(self, k, number, step):

@@ -74,7 +74,8 @@ def edit_distance(
         if one.values.dtype != other.values.dtype:
             raise TypeError(
                 f"{op}: hypothesis and truth must have values of the same dtype; "
-                f"received {one.values.dtype} and {other.values.dtype}"
+                f"received {one.values.dtype} and {other.values.dtype}; "
+                "jaxops.cast converts the values of one"
             )
         if one.values.dtype == object:
             one, other = _with_numbers(one, other)

@@ -9,7 +9,14 @@ from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
-from jaxops._run.arguments import ArrayLike, brief, check_bool, is_static_int, static_int
+from jaxops._run.arguments import (
+    ArrayLike,
+    brief,
+    check_bool,
+    is_static_int,
+    row_numbers_hint,
+    static_int,
+)
 from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
@@ -287,7 +294,7 @@ def _gather_nd(params, indices, fill_value, *, op, batch_dims, **options):
         raise ValueError(
             f"{op}: indices.shape[-1] must be at most the rank of params"
             f"{' less batch_dims' if batch_dims else ''}, {params.ndim - batch_dims}; "
-            f"received {depth} with params of shape {params.shape}"
+            f"received {depth} with params of shape {params.shape}{row_numbers_hint(indices.ndim)}"
         )
     _check_batch_shape(op, params, indices, batch_dims)
     axes = tuple(range(batch_dims, batch_dims + depth))

@@ -153,7 +153,8 @@ def _to_one_dtype(op: str, given: dict[str, Any], dtype) -> tuple[dict[str, jax.
     if len(set(dtypes.values())) > 1:
         raise TypeError(
             f"{op}: on_value and off_value must have the same dtype; "
-            f"received {dtypes['on_value']} and {dtypes['off_value']}"
+            f"received {dtypes['on_value']} and {dtypes['off_value']}; "
+            f"{arguments.cast_hint('off_value', dtypes['off_value'], dtypes['on_value'])}"
         )
     if dtype is None:
         dtype = next(iter(dtypes.values()), np.dtype(np.float32))

@@ -43,6 +43,11 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
     Source: https://www.tensorflow.org/api_docs/python/tf/reverse
     """
     op = "reverse"
+    if isinstance(axis, (list, tuple)) and axis and all(isinstance(i, bool) for i in axis):
+        raise TypeError(
+            f"{op}: axis must be a one-dimensional sequence of ints; received {axis}; "
+            f"jaxops.compat.v0.{op} takes a bool for each dimension, as TensorFlow 0.x"
+        )
     axes = static_ints(axis, op, "axis")
     return run(op, _reverse, {"tensor": tensor}, name=name, moves_elements=True, axes=axes)
 

@@ -16,7 +16,15 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import VectorIndex
 from jaxops._ops import sums
 from jaxops._run import strings
-from jaxops._run.arguments import ArrayLike, Ints, brief, check_bool, is_host_string, static_dims
+from jaxops._run.arguments import (
+    ArrayLike,
+    Ints,
+    brief,
+    check_bool,
+    is_host_string,
+    row_numbers_hint,
+    static_dims,
+)
 from jaxops._run.dispatch import run
 from jaxops._run.sharding import OutSharding
 
@@ -428,17 +436,20 @@ def _windows(op, shape, indices, updates_shape, name):
     if indices.ndim == 0:
         raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
     depth = indices.shape[-1]
+    hint = ""
+    if updates_shape == indices.shape + shape[1:]:
+        hint = row_numbers_hint(indices.ndim)
     if depth > len(shape):
         raise ValueError(
             f"{op}: indices.shape[-1] must be at most the rank of {name}, "
-            f"{len(shape)}; received {depth} with {name} {shape}"
+            f"{len(shape)}; received {depth} with {name} {shape}{hint}"
         )
     expected = indices.shape[:-1] + shape[depth:]
     if updates_shape != expected:
         raise ValueError(
             f"{op}: updates must have shape indices.shape[:-1] + "
             f"{name}{'' if name == 'shape' else '.shape'}[{depth}:] = {expected}; "
-            f"received {updates_shape} with indices of shape {indices.shape}"
+            f"received {updates_shape} with indices of shape {indices.shape}{hint}"
         )
     spec = VectorIndex(
         op, limits=shape[:depth], noun="shape", shape=shape, indices_ndim=indices.ndim

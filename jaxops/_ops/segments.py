@@ -79,8 +79,8 @@ def segment_sum(
         >>> jaxops.segment_sum([1, 2, 3], [0, 2, 1])
         Traceback (most recent call last):
         ...
-        jaxops.OutOfBoundsError: segment_ids[2] = 1 is less than the one before, 2
-        [Op:segment_sum] at ...
+        jaxops.OutOfBoundsError: segment_ids[2] = 1 is less than the one before, 2;
+        unsorted_segment_sum takes any order [Op:segment_sum] at ...
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
     """

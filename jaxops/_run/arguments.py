@@ -274,7 +274,20 @@ def saturate_ints(values: object) -> np.ndarray:
 def check_integer(dtype, op: str, arg: str) -> None:
     # The kinds first, as JAX's answer takes longer than the rest; it knows int4, and keys.
     if getattr(dtype, "kind", "none") not in "iu" and not jnp.issubdtype(dtype, jnp.integer):
-        raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}")
+        hint = ""
+        if dtype == np.bool_:
+            hint = (
+                "; boolean_mask takes a mask, and where(mask) has the places of its true elements"
+            )
+        if isinstance(dtype, np.dtype) and is_numeric_or_bool(dtype):
+            hint = f"{hint}; jaxops.cast({arg}, 'int32') makes integers"
+        raise TypeError(f"{op}: {arg} must have an integer dtype; received {dtype}{hint}")
+
+
+def row_numbers_hint(ndim: int) -> str:
+    """For index vectors that seem to be numbers of rows, in an array of that rank."""
+    places = ", ".join([":"] * ndim + ["None"])
+    return f"; index vectors lie along the last axis: for numbers of rows write indices[{places}]"
 
 
 def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
@@ -365,7 +378,17 @@ def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array
                 fits = np.array_equal(np.isinf(converted), np.isinf(host))
             if fits:
                 return jnp.asarray(converted)
-    raise TypeError(f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}")
+    raise TypeError(
+        f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}; "
+        f"{cast_hint(arg, value.dtype, dtype)}"
+    )
+
+
+def cast_hint(arg: str, dtype: Any, wanted: Any) -> str:
+    """How an argument of `dtype` comes to the dtype that is wanted of it."""
+    hint = f"jaxops.cast({arg}, '{np.dtype(wanted)}') converts it"
+    loses = kind(dtype) > kind(wanted)
+    return f"{hint}, with a loss; or cast the other array to '{dtype}'" if loses else hint
 
 
 def _adapts(value: jax.Array, dtype) -> bool:
@@ -391,8 +414,21 @@ def static_int(x: object, op: str, arg: str) -> int:
     x = readable(x)
     if is_static_int(x):
         return int(x)  # type: ignore[call-overload]
-    hint = f"; {STATIC_HINT}" if isinstance(x, Tracer) else ""
+    hint = f"; {STATIC_HINT}" if isinstance(x, Tracer) else _order_hint(x, op)
     raise TypeError(f"{op}: {arg} must be a static int; received {brief(x)}{hint}")
+
+
+# Whose order of arguments was another in TensorFlow 0.x.
+ORDERED_OTHERWISE = ("concat", "split")
+
+
+def _order_hint(x: object, op: str) -> str:
+    """For arrays where a number belongs: a call may have its arguments in another order."""
+    items = x if isinstance(x, (list, tuple)) else [x]
+    if not any(isinstance(item, (jax.Array, np.ndarray)) and item.ndim for item in items):
+        return ""
+    old = f" (in jaxops.compat.v0.{op} as in TensorFlow 0.x)" if op in ORDERED_OTHERWISE else ""
+    return f"; the arrays come first, as in TensorFlow 2{old}"
 
 
 def refuse_traced(x: object, op: str, arg: str, hint: str = STATIC_HINT) -> None:
@@ -447,7 +483,10 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
         if all(map(is_static_int, items)):
             return tuple(map(int, items))
         error = TypeError
-    raise error(f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}")
+    hint = _order_hint(x, op) if rank_or_none(components) != 1 else ""
+    raise error(
+        f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}{hint}"
+    )
 
 
 def static_dim(x: Any, op: str, arg: str) -> Any:

@@ -80,7 +80,7 @@ FIRST = {
         "value_rowids[2] = 3 is not in [0, 3)", (2,), 3, 3),
     "row-number-less": (
         specs.RowPartition("rows", (3, 4), "value_rowids", 3), [[0, 0], [2, 2], [1, -1]],
-        "value_rowids[2] = 1 is less than the one before, 2", (2,), 1, 3),
+        "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them", (2,), 1, 3),
     "row": (
         specs.RowIndex("sparse_segment_sum", (5,)), [[4], [5]],
         "indices[1] = 5 is not in [0, 5)", (1,), 5, 5),
@@ -89,7 +89,8 @@ FIRST = {
         "segment_ids[1] = 3 is not in [0, 3)", (1,), 3, 3),
     "segment-less": (
         specs.RowPartition("segment_sum", (3, 4), "segment_ids", 3), [[0, 0], [2, 2], [1, -1]],
-        "segment_ids[2] = 1 is less than the one before, 2", (2,), 1, 3),
+        "segment_ids[2] = 1 is less than the one before, 2; unsorted_segment_sum takes any order",
+        (2,), 1, 3),
     "unsorted-segments": (
         specs.SegmentIdsOrNone("unsorted_segment_sum", (5,)), [[[4], [5]]],
         "segment_ids[0,1] = 5 is out of range [0, 5)", (0, 1), 5, 5),

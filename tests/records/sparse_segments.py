@@ -65,7 +65,8 @@ def record(kind):
                 lambda i, **k: op(X, [0, 0], i, 3, **k),
                 [0, 2],
                 [2, 1],
-                "segment_ids[1] = 1 is less than the one before, 2",
+                "segment_ids[1] = 1 is less than the one before, 2; "
+                f"unsorted_segment_{kind} of the rows takes any order",
                 (1,),
                 1,
                 3,

@@ -97,7 +97,7 @@ CALLS = {
     "concat-axis-bool": (
         lambda: jaxops.concat([X, X], False), TypeError, "concat: axis must be a static int; received False"),
     "concat-axis-list": (
-        lambda: jaxops.concat(0, [X, X]), TypeError, "concat: axis must be a static int; received ["),
+        lambda: jaxops.concat(0, [X, X]), TypeError, "concat: axis must be a static int; received a list of 2, the first an array of shape (4, 3) and dtype float32; the arrays come first, as in TensorFlow 2 (in jaxops.compat.v0.concat as in TensorFlow 0.x)"),
     "concat-axis-traced": (
         lambda: jax.jit(lambda a: jaxops.concat([X, X], a))(0), TypeError, "concat: axis must be a static int; received a traced array of shape ()"),
     "concat-axis-float": (

@@ -96,9 +96,9 @@ CALLS = {
     "RaggedTensor.from_value_rowids-value_rowids-bool": (
         lambda: of_ids(X, [True] * 4), TypeError, "RaggedTensor.from_value_rowids: value_rowids must have an integer dtype; received bool"),
     "RaggedTensor.from_value_rowids-value_rowids-less": (
-        lambda: of_ids(X, [0, 2, 1, 3]), ValueError, "value_rowids[2] = 1 is less than the one before, 2 [Op:RaggedTensor.from_value_rowids] at "),
+        lambda: of_ids(X, [0, 2, 1, 3]), ValueError, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them [Op:RaggedTensor.from_value_rowids] at "),
     "RaggedTensor.from_value_rowids-value_rowids-less-in-jit": (
-        lambda: in_jit(lambda i: of_ids(X, i, 4).row_splits, [0, 2, 1, 3]), IN_JIT, "value_rowids[2] = 1 is less than the one before, 2 [Op:RaggedTensor.from_value_rowids] at "),
+        lambda: in_jit(lambda i: of_ids(X, i, 4).row_splits, [0, 2, 1, 3]), IN_JIT, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them [Op:RaggedTensor.from_value_rowids] at "),
     "RaggedTensor.from_value_rowids-value_rowids-negative": (
         lambda: of_ids(X, [-1, 2, 3, 3]), ValueError, "value_rowids[0] = -1 is not in [0, 4) [Op:RaggedTensor.from_value_rowids] at "),
     "RaggedTensor.from_value_rowids-nrows-small": (

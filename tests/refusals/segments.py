@@ -113,7 +113,10 @@ def sorted_calls(kind):
     bounds = {
         "large": ([0, 0, 1, 3], "segment_ids[3] = 3 is not in [0, 3)"),
         "negative": ([-1, 0, 1, 2], "segment_ids[0] = -1 is not in [0, 3)"),
-        "not-sorted": ([0, 2, 1, 2], "segment_ids[2] = 1 is less than the one before, 2"),
+        "not-sorted": (
+            [0, 2, 1, 2],
+            f"segment_ids[2] = 1 is less than the one before, 2; unsorted_{op} takes any order",
+        ),
     }
     for case, (ids, words) in bounds.items():
         words = f"{words} [Op:{op}]"
@@ -162,7 +165,7 @@ def sparse_calls(kind):
     named[f"{op}-indices-large"] = (
         lambda: f(X, [0, 4], [0, 0]), jaxops.OutOfBoundsError, f"indices[1] = 4 is not in [0, 4) [Op:{op}]")  # fmt: skip
     named[f"{op}-segment_ids-not-sorted"] = (
-        lambda: f(X, [0, 1], [1, 0]), jaxops.OutOfBoundsError, f"segment_ids[1] = 0 is less than the one before, 1 [Op:{op}]")  # fmt: skip
+        lambda: f(X, [0, 1], [1, 0]), jaxops.OutOfBoundsError, f"segment_ids[1] = 0 is less than the one before, 1; unsorted_segment_{kind} of the rows takes any order [Op:{op}]")  # fmt: skip
     return named
 
 

@@ -151,7 +151,7 @@ CALLS = {
     "strided_slice-shrink_axis_mask-traced": (
         lambda: jax.jit(lambda m: jaxops.strided_slice(X, [0], [1], shrink_axis_mask=m))(1), TypeError, "strided_slice: shrink_axis_mask must be a static int; received a traced array of shape ()"),
     "strided_slice-var-array": (
-        lambda: jaxops.strided_slice(X, [0], [1], var=X), TypeError, "strided_slice: var must be None, as arrays are not assigned to; received array("),
+        lambda: jaxops.strided_slice(X, [0], [1], var=X), TypeError, "strided_slice: var must be None, as arrays are not assigned to; received an array of shape (4, 3) and dtype float32; tensor_scatter_nd_update"),
     "strided_slice-var-name": (
         lambda: jaxops.strided_slice(X, [0], [1], None, 0, 0, 0, 0, 0, "rows"), TypeError, "received 'rows'; tensor_scatter_nd_update and x.at[...].set(...) make a new array"),
     "strided_slice-mode-unknown": (
