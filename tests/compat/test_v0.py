@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxops
+from jaxops._run import arguments
 from jaxops.compat import v0
 
 T = np.array([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]], np.int32)
@@ -314,6 +315,16 @@ def test_names_are_scopes():
     assert "concat" in text
     text = jax.jit(lambda x: v0.to_int32(x)).lower(jnp.ones(2)).as_text(debug_info=True)
     assert "ToInt32" in text
+
+
+def test_messages_name_the_functions_of_another_order():
+    """Those whose first argument stands elsewhere in 0.x."""
+    moved = []
+    for name in set(dir(v0)) & set(dir(jaxops)):
+        first = next(iter(inspect.signature(getattr(jaxops, name)).parameters))
+        if first in [*inspect.signature(getattr(v0, name)).parameters][1:]:
+            moved.append(name)
+    assert sorted(moved) == [*arguments.ORDERED_OTHERWISE]
 
 
 FUNCTIONS = {s.partition("(")[0]: getattr(v0, s.partition("(")[0]) for s in SIGNATURES}
