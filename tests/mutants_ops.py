@@ -194,14 +194,14 @@ MUTANTS = {
             "test_stitch.py -k 'many_lists or lists'",
         ),
         (
-            "merged[~empty] = rows[sources[~empty]]",
-            "merged[~empty] = rows[sources[~empty][::-1]]",
+            "places, rows = places[inside], rows[inside]",
+            "places, rows = places[inside], rows[inside][::-1]",
             "test_stitch.py -k stitch_exactly",
         ),
         (
-            "if limit > 2 * places.size:",
-            "if False:",
-            "test_stitch.py -k follows_the_rows",
+            "at = places[start : start + len(rows)]",
+            "at = places[: len(rows)]",
+            "test_stitch.py -k exact_rows",
         ),
         (
             "places = np.where(places < 0, limit, places)",

@@ -135,3 +135,22 @@ def test_places_beyond_memory(place, data):
     tail = np.shape(data)[1:]
     with pytest.raises(MemoryError, match=re.escape(f"{text}result of shape {(place + 1, *tail)}")):
         jaxops.dynamic_stitch([np.array([place], np.int64)], [data])
+
+
+@pytest.mark.parametrize("tail", [(), (3,), (2, 5), (0,)])
+@pytest.mark.parametrize("dtype", [bool, np.int8, jnp.bfloat16, jnp.int4, np.float32, np.complex64])
+def test_exact_rows(dtype, tail):
+    """Rows of every width: the last one stays, places without a row get zeros, -1 is dropped."""
+    rng = np.random.default_rng(0)
+    indices = [np.array(i) for i in ([[3, 0], [-1, 3]], [9, 0, 5], [], 1)]
+    data = [np.asarray(rng.integers(0, 8, (*i.shape, *tail)), dtype) for i in indices]
+    indices[2] = indices[2].astype(np.uint8)
+    expected = np.zeros((10, *tail), dtype)
+    for places, rows in zip(indices, data, strict=True):
+        for at in np.ndindex(places.shape):
+            if places[at] >= 0:
+                expected[int(places[at])] = rows[at]
+    result = jaxops.dynamic_stitch(indices, data, mode="fill")
+    np.testing.assert_array_equal(result, expected, strict=True)
+    jitted = jax.jit(lambda x: jaxops.dynamic_stitch(indices, x, mode="fill", size=10))(data)
+    np.testing.assert_array_equal(jitted, expected)
