@@ -11,13 +11,13 @@ joined without it.
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.experimental.buffer_callback import buffer_callback
 from jax.interpreters import ad
 
@@ -63,24 +63,21 @@ def _split_by_python(
 def _copy_pieces(axis: int, context, pieces, operand) -> None:
     """Runs with the program."""
     del context
-    pieces = [*map(np.asarray, pieces)]
-    ends = np.cumsum([piece.shape[axis] for piece in pieces])
-    for piece, part in zip(pieces, np.split(np.asarray(operand), ends[:-1], axis), strict=True):
-        piece[...] = part
+    operand, before, end = np.asarray(operand), (slice(None),) * axis, 0
+    for piece in map(np.asarray, pieces):
+        start, end = end, end + piece.shape[axis]
+        piece[...] = operand[*before, start:end]
 
 
 def _split_eagerly(operand, *, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
     del results
+    static = {"axis": axis, "results": True}
     if not are_too_many(len(sizes)):
-        return _compiled_split(operand, sizes=sizes, axis=axis, results=True)
-    starts = np.cumsum(np.array([0, *sizes[:-1]], np.uint64))
-    starts = starts.astype(jax.dtypes.canonicalize_dtype(starts.dtype))
-    return [_slice(operand, start, size, axis) for start, size in zip(starts, sizes, strict=True)]
-
-
-@functools.partial(jax.jit, static_argnames=("size", "axis"))
-def _slice(operand, start, size: int, axis: int):
-    return lax.dynamic_slice_in_dim(operand, start, size, axis)
+        return _compiled_split(operand, sizes, **static)
+    runs = [sizes[i : i + MANY] for i in range(0, len(sizes), MANY)]
+    parts = _split_eagerly(operand, sizes=tuple(map(sum, runs)), **static)
+    pieces = map(functools.partial(_compiled_split, **static), parts, runs)
+    return [*itertools.chain.from_iterable(pieces)]
 
 
 def _split_batch(bind, operands, dims, *, axis: int, **static):
@@ -105,7 +102,13 @@ _split_p = register(
     calls_python=True,
     returns_list=True,
 )
-_compiled_split = jax.jit(_split_p.bind, static_argnames=("sizes", "axis", "results"))
+
+
+@functools.partial(jax.jit, static_argnames=("sizes", "axis", "results"))
+def _compiled_split(operand, sizes: tuple[int, ...], axis: int, results: bool) -> list[jax.Array]:
+    return _split_p.bind(operand, sizes=sizes, axis=axis, results=results)
+
+
 _split_p.def_impl(_split_eagerly)
 
 

@@ -100,7 +100,9 @@ def _bits(arrays: Sequence[Any], static: Mapping[str, Any]) -> int:
     # The largest results: those of an array and one of indices, or of all arrays joined.
     bits = sum(sorted(shapes)[-2:]) + len(shapes).bit_length()
     sizes = [x for arg, x in static.items() if arg not in _POSITIONS]
-    return bits + 2 * sum(map(_bits_of, jax.tree.leaves(sizes)))  # as a block has two dimensions
+    # A block has two dimensions, and a count of pieces or copies one.
+    twice = 2 * sum(map(_bits_of, jax.tree.leaves(sizes)))
+    return bits + twice - _bits_of(static.get("count"))
 
 
 def _bits_of(size: Any) -> int:

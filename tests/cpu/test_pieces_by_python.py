@@ -59,12 +59,22 @@ def test_more_than_a_program_takes(monkeypatch, joins):
     """Eager calls make no program of so many results or operands; errors are the same."""
     number = pieces_module._TOO_MANY + 1
     monkeypatch.setattr(dispatch, "_run_compiled", None)
-    sliced, cut = [], pieces_by_python._slice
-    monkeypatch.setattr(pieces_by_python, "_slice", lambda *args: sliced.append(args) or cut(*args))
+    split, counts = pieces_by_python._compiled_split, []
+
+    def counted(operand, sizes, **static):
+        counts.append(len(sizes))
+        return split(operand, sizes, **static)
+
+    monkeypatch.setattr(pieces_by_python, "_compiled_split", counted)
     x = jnp.arange(3.0 * number).reshape(number, 3)
     pieces = jaxops.split(x, number)
     rows = jaxops.unstack(x, name="rows")
-    assert len(sliced) == 2 * number
+    assert max(counts) == MANY
+    assert len(counts) == 2 * (math.ceil(number / MANY) + 1)
+    sizes = [n % 3 for n in range(number)]
+    cut = np.cumsum(sizes)[:-1]
+    columns = jnp.arange(2.0 * sum(sizes)).reshape(2, -1)
+    assert_all_equal(jaxops.split(columns, sizes, 1), np.split(np.asarray(columns), cut, 1))
     joined, stacked = jaxops.concat(pieces, 0), jaxops.stack(rows)
     assert_all_equal(pieces, [x[i : i + 1] for i in range(number)])
     assert_all_equal(rows, [*x])
