@@ -29,7 +29,7 @@ def in_any_order(answer):
     """What `unique` tells, whatever the order of the values: x itself, sizes and counts."""
     y, idx, *count = (np.asarray(a) for a in answer)
     used = idx.max(initial=-1) + 1
-    y, order = y[:used], np.argsort(y[:used], kind="stable")
+    y, order = y[:used], np.lexsort(y[:used].reshape(used, -1).T)
     return [y[idx], y[order], *(c[:used][order] for c in count)]
 
 
@@ -195,6 +195,25 @@ UNIQUES = [
     with_counts("1M int32, 1,000 distinct", thousand_ints, 1000, quick=True),
     with_counts("1M int32, 1M distinct", million_ints, 1_000_000, eager=True, quick=True),
     with_counts("1M int32, 1M distinct", million_ints, 1_000_000, quick=True),
+]
+
+
+UNIQUES += [
+    Row(
+        "unique",
+        f"rows of {rows:,} x {columns} int32, eager",
+        lambda n, limit=limit, rows=rows, columns=columns: (
+            ints(limit, n(rows, 4), n(columns, 2)),
+        ),
+        jaxops=lambda x: jaxops.unique(x, axis=0),
+        tensorflow=lambda x: tf.raw_ops.UniqueV2(x=x, axis=[0]),
+        jnp=lambda x: jnp.unique(x, axis=0, return_inverse=True),
+        torch=lambda x: torch.unique(x, dim=0, return_inverse=True),
+        numpy=lambda x: np.unique(x, axis=0, return_inverse=True),
+        comparable=in_any_order,
+        eager=True,
+    )
+    for rows, columns, limit in ((60_000, 8, 6), (20_000, 64, 2))
 ]
 
 
