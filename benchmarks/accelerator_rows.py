@@ -805,13 +805,6 @@ OTHER_SIZES = [
         (data(700_000), mask(700_000)),
     ),
     Work(
-        "split",
-        "300 columns",
-        lambda x: jaxops.split(x, 300, 1),
-        lambda x: jnp.split(x, 300, 1),
-        (data(2000, 900),),
-    ),
-    Work(
         "concat",
         "300 columns",
         lambda xs: jaxops.concat(xs, 1),
@@ -824,20 +817,6 @@ OTHER_SIZES = [
         lambda x, k: jaxops.roll(x, k, 1),
         lambda x, k: jnp.roll(x, k, 1),
         (data(3000, 999), ids()),
-    ),
-    Work(
-        "tile",
-        "many copies",
-        lambda x: jaxops.tile(x, [700, 1]),
-        lambda x: jnp.tile(x, (700, 1)),
-        (data(3, 3000),),
-    ),
-    Work(
-        "reverse_sequence",
-        "few long narrow ones",
-        lambda x, n: jaxops.reverse_sequence(x, n, seq_axis=1),
-        reversed_prefixes,
-        (data(5, 50_000, 3), ids(5)),
     ),
     Work(
         "matrix_diag",

@@ -76,8 +76,8 @@ MUTANTS = {
             "test_narrow_scatter.py -k only_programs",
         ),
         (
-            "forms.sort(key=lambda form: form.platform)",
-            "forms.sort(key=lambda form: form.platform, reverse=True)",
+            "forms.sort(key=lambda form: form.platforms)",
+            "forms.sort(key=lambda form: form.platforms, reverse=True)",
             "test_forms.py -k gather",
         ),
         (
@@ -142,6 +142,16 @@ MUTANTS = {
             "valid = lax.iota(jnp.int32, size) < counts[n]",
             "valid = lax.iota(jnp.int32, size) <= counts[n]",
             "test_parts_in_turn.py -k numpy",
+        ),
+        (
+            'platforms=("cpu", "tpu"),',
+            'platforms=("cpu",),',
+            "test_parts_in_turn.py -k by_slices",
+        ),
+        (
+            "tpu=functools.partial(transposed, _take_in_turn)",
+            "tpu=functools.partial(transposed, take_at_once)",
+            "test_parts_in_turn.py -k by_slices",
         ),
     ],
     "_cpu/put_in_turn": [

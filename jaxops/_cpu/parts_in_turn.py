@@ -1,6 +1,7 @@
-"""`take_parts`, one part after the other; on a TPU, too, which reads positions by slices only.
+"""`take_parts`, one part after the other, in programs for a CPU and for a TPU.
 
-A gather there moves 4 kB for each position, as for each row.
+A gather of all parts gathers their positions, too. On a TPU that moves 4 kB for each position, as
+much as for a row. Here the positions of a part are a slice.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array
 
 
 def _transpose(cotangents, *operands, **static):
-    """On a TPU slices of the cotangent's rows in order, put into place by one scatter."""
+    """On a TPU a scatter for each part, whose positions are a slice; elsewhere one scatter."""
     cotangents = [ad.instantiate_zeros(bar) for bar in cotangents]
 
     def transposed(reference, cotangents):

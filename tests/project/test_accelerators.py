@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import types
 from pathlib import Path
 
 import jax
@@ -41,7 +42,8 @@ def test_the_idiom_has_the_same_values(work):
     def values(leaf):
         if leaf.dtype == jnp.float32:
             return rng.integers(-9, 9, leaf.shape).astype(np.float32)
-        distinct = {"dynamic_partition": 8, "invert_permutation": leaf.size}.get(work.op, 2)
+        parts = int(work.what.split()[0]) if work.op == "dynamic_partition" else 0
+        distinct = parts or {"slice": 1, "invert_permutation": leaf.size}.get(work.op, 2)
         numbers = np.arange(leaf.size) % distinct
         numbers = np.sort(numbers) if "segment_" in work.op else numbers  # most refuse others
         return numbers.reshape(leaf.shape).astype(leaf.dtype)
@@ -102,8 +104,20 @@ def test_faults_and_what_is_worse():
     tpu = {**GOOD, "accessed": 1000, "prefetched": 0}
     more = {**tpu, "accessed": 1100}
     assert accelerators.is_worse({**ROW, "jaxops": more, "idiom": tpu}) == "bytes"
+    large = {**tpu, "temporaries": 2_000_000}
+    assert accelerators.is_worse({**ROW, "jaxops": large, "idiom": tpu}) == "temporaries"
     copied = {**more, "prefetched": 100}
     assert not accelerators.is_worse({**ROW, "jaxops": copied, "idiom": tpu})
+
+
+def test_other_sizes_are_compiled_in_float32_alone(monkeypatch):
+    """Beside the sizes of the table, each of which shows one case of its function."""
+    (number, work), *_ = [(n, w) for n, w in enumerate(rows.WORKS) if w.other_sizes]
+    assert work.op in {other.op for other in rows.WORKS if not other.other_sizes}
+    compiler = types.SimpleNamespace(compile=lambda *_: types.SimpleNamespace(_asdict=dict))
+    monkeypatch.setitem(accelerators._state, "compiler", compiler)
+    made = [kind for kind in accelerators.KINDS if accelerators.measure(number, kind)]
+    assert made == ["f32", "f32 gradient"]
 
 
 def test_what_is_worse_than_recorded():
