@@ -14,10 +14,20 @@ from jaxops._ops.setdiff1d import ListDiff as ListDiff  # results, with names
 from jaxops._ops.unique import Unique as Unique
 from jaxops._ops.unique import UniqueWithCounts as UniqueWithCounts
 from jaxops._run.arguments import ArrayLike as ArrayLike  # an array, a number, or lists of these
+from jaxops._run.arguments import Int as Int  # a static int, as a size or an axis
 from jaxops._run.arguments import Ints as Ints  # static ints, as a shape or axes
 from jaxops._run.sharding import OutSharding as OutSharding  # how devices share a result
 
-__all__ = ["ArrayLike", "Ints", "ListDiff", "Mode", "OutSharding", "Unique", "UniqueWithCounts"]
+__all__ = [
+    "ArrayLike",
+    "Int",
+    "Ints",
+    "ListDiff",
+    "Mode",
+    "OutSharding",
+    "Unique",
+    "UniqueWithCounts",
+]
 
 
 def __dir__() -> list[str]:

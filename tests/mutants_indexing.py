@@ -314,6 +314,18 @@ MUTANTS = {
             "test_ops.py -k 'deterministic_values and scatter_nd-elements'",
         ),
     ],
+    "_run/known": [
+        (
+            "nullcontext() if is_traced else",
+            "nullcontext() if True else",
+            "test_known.py -k stays_known",
+        ),
+        (
+            'setattr(KnownArray, f"__i{_name}__", _by_jax(f"__{_name}__"))',
+            "pass",
+            "test_known.py -k in_place",
+        ),
+    ],
     "_run/dispatch": [
         (
             "return check.raises(mode, check.platform_of(bad)) and",
@@ -346,8 +358,8 @@ MUTANTS = {
             "test_dispatch.py -k not_known",
         ),
         (
-            "lambda x: np.asarray(x)[()], result",
-            "lambda x: x, result",
+            "return jax.tree.map(known, result)",
+            "return result",
             "test_dispatch.py -k functions_of_jax",
         ),
         (

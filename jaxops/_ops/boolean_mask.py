@@ -13,7 +13,7 @@ from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
 from jaxops._run.dispatch import run
 
 _NOUN = "true values of mask"
@@ -23,10 +23,10 @@ _NOUN = "true values of mask"
 def boolean_mask(
     tensor: ArrayLike,
     mask: ArrayLike,
-    axis: int | None = None,
+    axis: Int | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
@@ -37,10 +37,10 @@ def boolean_mask(
 def boolean_mask(
     tensor: ArrayLike,
     mask: ArrayLike,
-    axis: int | None = None,
+    axis: Int | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
@@ -50,10 +50,10 @@ def boolean_mask(
 def boolean_mask(
     tensor: ArrayLike,
     mask: ArrayLike,
-    axis: int | None = None,
+    axis: Int | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",

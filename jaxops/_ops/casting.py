@@ -16,6 +16,7 @@ from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import run
+from jaxops._run.known import known
 
 
 def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
@@ -314,7 +315,7 @@ def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
             # of a shape's computation.
             kinds = {x.dtype.kind, dtype.kind}
             holds_shapes = not is_eager and kinds <= set("iuf") and kinds != {"f"}
-            return np.asarray(result)[()] if holds_shapes else result
+            return known(result) if holds_shapes else result
     return run(op, impl, {arg: x}, name=name, dtype=dtype)
 
 

@@ -12,6 +12,7 @@ from jax import lax
 
 from jaxops._run.arguments import (
     ArrayLike,
+    Int,
     Ints,
     brief,
     is_scalar,
@@ -55,9 +56,9 @@ class _Band(NamedTuple):
 def matrix_diag(
     diagonal: ArrayLike,
     name: str | None = "diag",
-    k: int | Ints = 0,
-    num_rows: int = -1,
-    num_cols: int = -1,
+    k: Int | Ints = 0,
+    num_rows: Int = -1,
+    num_cols: Int = -1,
     padding_value: ArrayLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> jax.Array:
@@ -144,7 +145,7 @@ def _matrix_diag(diagonal, *, op, k, num_rows, num_cols, align, padding_value=No
 def matrix_diag_part(
     input: ArrayLike,
     name: str | None = "diag_part",
-    k: int | Ints = 0,
+    k: Int | Ints = 0,
     padding_value: ArrayLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> jax.Array:
@@ -219,7 +220,7 @@ def matrix_set_diag(
     input: ArrayLike,
     diagonal: ArrayLike,
     name: str | None = "set_diag",
-    k: int | Ints = 0,
+    k: Int | Ints = 0,
     align: str = "RIGHT_LEFT",
 ) -> jax.Array:
     """Matrices with other diagonals.

@@ -15,7 +15,15 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
 from jaxops._ops.sums import wide
-from jaxops._run.arguments import ArrayLike, brief, check_bool, refuse_traced, static_int, to_numpy
+from jaxops._run.arguments import (
+    ArrayLike,
+    Int,
+    brief,
+    check_bool,
+    refuse_traced,
+    static_int,
+    to_numpy,
+)
 from jaxops._run.dispatch import run
 
 _COMBINERS = ("mean", "sqrtn", "sum")
@@ -158,7 +166,7 @@ def safe_embedding_lookup_sparse(
     sparse_ids: SparseTensor,
     sparse_weights: SparseTensor | None = None,
     combiner: str = "mean",
-    default_id: int | None = None,
+    default_id: Int | None = None,
     max_norm: float | None = None,
     name: str | None = None,
     allow_fast_lookup: bool = False,

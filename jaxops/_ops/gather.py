@@ -11,6 +11,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex
 from jaxops._run.arguments import (
     ArrayLike,
+    Int,
     brief,
     check_bool,
     is_static_int,
@@ -25,8 +26,8 @@ def gather(
     params: ArrayLike,
     indices: ArrayLike,
     validate_indices: bool | None = None,
-    axis: int | None = None,
-    batch_dims: int = 0,
+    axis: Int | None = None,
+    batch_dims: Int = 0,
     name: str | None = None,
     *,
     mode: Mode = "device",
@@ -174,7 +175,7 @@ def batch_gather(
 def gather_nd(
     params: ArrayLike,
     indices: ArrayLike,
-    batch_dims: int = 0,
+    batch_dims: Int = 0,
     name: str | None = None,
     bad_indices_policy: str = "",
     *,

@@ -15,6 +15,7 @@ from jaxops._ops import copies
 from jaxops._run.arguments import (
     STATIC_HINT,
     ArrayLike,
+    Int,
     brief,
     canonical_axis,
     check_numeric_or_bool,
@@ -35,8 +36,8 @@ _SPLIT_HINT = f"jaxops.dynamic_partition(size=) takes traced numbers of pieces; 
 def split(
     value: ArrayLike,
     num_or_size_splits: ArrayLike,
-    axis: int = 0,
-    num: int | None = None,
+    axis: Int = 0,
+    num: Int | None = None,
     name: str | None = None,
 ) -> list[jax.Array]:
     """Splits `value` along `axis` into pieces.
@@ -123,7 +124,7 @@ def _split(value, *, op, count, sizes, axis):
 
 def concat(
     values: Sequence[ArrayLike] | ArrayLike,
-    axis: int | Sequence[int],
+    axis: Int | Sequence[int],
     name: str | None = None,
     *,
     out_sharding: OutSharding = None,
@@ -228,7 +229,7 @@ def _equal_but_for(axis: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 def stack(
     values: Sequence[ArrayLike] | ArrayLike,
-    axis: int = 0,
+    axis: Int = 0,
     name: str | None = None,
     *,
     out_sharding: OutSharding = None,
@@ -336,7 +337,7 @@ def _stack_rows(values, *, op, axis):
 
 
 def unstack(
-    value: ArrayLike, num: int | None = None, axis: int = 0, name: str | None = None
+    value: ArrayLike, num: Int | None = None, axis: Int = 0, name: str | None = None
 ) -> list[jax.Array]:
     """Takes `value` apart along `axis`, which its pieces do not have.
 

@@ -16,17 +16,17 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
-from jaxops._run.arguments import ArrayLike, static_dim, static_int
+from jaxops._run.arguments import ArrayLike, Int, static_dim, static_int
 from jaxops._run.dispatch import run
 
 
 @overload
 def one_hot(
     indices: ArrayLike,
-    depth: int,
+    depth: Int,
     on_value: str | bytes,
     off_value: str | bytes,
-    axis: int | None = None,
+    axis: Int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -37,10 +37,10 @@ def one_hot(
 @overload
 def one_hot(
     indices: ArrayLike,
-    depth: int,
+    depth: Int,
     on_value: ArrayLike | None = None,
     off_value: ArrayLike | None = None,
-    axis: int | None = None,
+    axis: Int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -50,10 +50,10 @@ def one_hot(
 
 def one_hot(
     indices: ArrayLike,
-    depth: int,
+    depth: Int,
     on_value: ArrayLike | None = None,
     off_value: ArrayLike | None = None,
-    axis: int | None = None,
+    axis: Int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -109,9 +109,9 @@ def one_hot(
     Source: https://www.tensorflow.org/api_docs/python/tf/one_hot
     """
     op = "one_hot"
-    depth = static_dim(depth, op, "depth")
-    if depth < 0:
-        raise ValueError(f"{op}: depth must be at least 0; received {depth}")
+    size: Any = static_dim(depth, op, "depth")
+    if size < 0:
+        raise ValueError(f"{op}: depth must be at least 0; received {size}")
     values = {"on_value": on_value, "off_value": off_value}
     given = {arg: x for arg, x in values.items() if x is not None}
     strings = any(arguments.is_host_string(x) for x in given.values())
@@ -132,8 +132,8 @@ def one_hot(
         name=name,
         mode=mode,
         moves_elements=strings,
-        indexed=(depth,),
-        depth=depth,
+        indexed=(size,),
+        depth=size,
         axis=-1 if axis is None else static_int(axis, op, "axis"),
         dtype=dtype,
     )

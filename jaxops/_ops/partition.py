@@ -16,7 +16,15 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import resize, stable_order
 from jaxops._indexing.specs import PartitionNumber
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, Ints, check_bool, is_scalar, static_int, static_ints
+from jaxops._run.arguments import (
+    ArrayLike,
+    Int,
+    Ints,
+    check_bool,
+    is_scalar,
+    static_int,
+    static_ints,
+)
 from jaxops._run.dispatch import run
 
 _NOUN = "slices of partition"
@@ -27,10 +35,10 @@ _FEW = 4  # partitions: for up to so many a search for each is no slower than to
 def dynamic_partition(
     data: ArrayLike,
     partitions: ArrayLike,
-    num_partitions: int,
+    num_partitions: Int,
     name: str | None = None,
     *,
-    size: int | Ints | None = None,
+    size: Int | Ints | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
@@ -41,10 +49,10 @@ def dynamic_partition(
 def dynamic_partition(
     data: ArrayLike,
     partitions: ArrayLike,
-    num_partitions: int,
+    num_partitions: Int,
     name: str | None = None,
     *,
-    size: int | Ints | None = None,
+    size: Int | Ints | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
@@ -54,10 +62,10 @@ def dynamic_partition(
 def dynamic_partition(
     data: ArrayLike,
     partitions: ArrayLike,
-    num_partitions: int,
+    num_partitions: Int,
     name: str | None = None,
     *,
-    size: int | Ints | None = None,
+    size: Int | Ints | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",
@@ -143,7 +151,7 @@ def dynamic_partition(
     )
 
 
-def _sizes(op: str, size: int | Ints, num_partitions: int) -> tuple[int, ...]:
+def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
     if is_scalar(size):
         return (on_host.check_size(size, op),) * num_partitions
     sizes = static_ints(size, op, "size")

@@ -15,7 +15,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._ops import ragged_partitions as partitions
 from jaxops._ops import ragged_rows
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import run, scope_name
 
 
@@ -135,7 +135,7 @@ class RaggedTensor:
         cls,
         values: ArrayLike,
         value_rowids: ArrayLike,
-        nrows: int | None = None,
+        nrows: Int | None = None,
         name: str | None = None,
         validate: bool = True,
         *,
@@ -156,11 +156,11 @@ class RaggedTensor:
         tensor: ArrayLike,
         lengths: ArrayLike | None = None,
         padding: ArrayLike | None = None,
-        ragged_rank: int = 1,
+        ragged_rank: Int = 1,
         name: str | None = None,
         row_splits_dtype: DTypeLike = np.int64,
         *,
-        size: int | None = None,
+        size: Int | None = None,
         mode: Mode = "device",
     ) -> RaggedTensor:
         """Of the rows of a dense array of shape `[n, m, ...]`.
@@ -230,7 +230,7 @@ class RaggedTensor:
         indices = {"row_splits": row_splits, **(indices or {})}
         return run(op, impl, data, indices, name=name, **static)
 
-    def row_lengths(self, axis: int = 1, name: str | None = None) -> jax.Array:
+    def row_lengths(self, axis: Int = 1, name: str | None = None) -> jax.Array:
         """The length of each row, in the dtype of `row_splits`. `axis` is 1."""
         op = "RaggedTensor.row_lengths"
         ragged_rows.check_axis(op, axis, self.values.ndim + 1)
@@ -281,7 +281,7 @@ class RaggedTensor:
         indices: ArrayLike,
         name: str | None = None,
         *,
-        size: int | None = None,
+        size: Int | None = None,
         mode: Mode = "device",
     ) -> RaggedTensor:
         """The rows at `indices`, an integer vector: `tf.gather` of a ragged tensor.
@@ -304,19 +304,19 @@ class RaggedTensor:
         )
 
     def reduce_sum(
-        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+        self, axis: Int | None = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
         """The sum of each row, `tf.reduce_sum` along `axis`, which must be 1. 0 of none."""
         return self._reduce("sum", axis, keepdims, name)
 
     def reduce_mean(
-        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+        self, axis: Int | None = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
         """The mean of each row, of integers in floats; NaN of none. As `reduce_sum`."""
         return self._reduce("mean", axis, keepdims, name)
 
     def reduce_max(
-        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+        self, axis: Int | None = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
         """The maximum of each row; of none the smallest finite number. NaN propagates.
 
@@ -325,13 +325,13 @@ class RaggedTensor:
         return self._reduce("max", axis, keepdims, name)
 
     def reduce_min(
-        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+        self, axis: Int | None = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
         """The minimum of each row; of none the largest finite number. As `reduce_max`."""
         return self._reduce("min", axis, keepdims, name)
 
     def reduce_prod(
-        self, axis: int | None = None, keepdims: bool = False, name: str | None = None
+        self, axis: Int | None = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
         """The product of each row; 1 of none. As `reduce_sum`."""
         return self._reduce("prod", axis, keepdims, name)

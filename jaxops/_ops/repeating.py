@@ -15,7 +15,7 @@ from jaxops._indexing.positions import histogram, take_or_fill, take_rows
 from jaxops._indexing.specs import RepeatCount
 from jaxops._ops import copies
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, canonical_axis, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, Int, canonical_axis, check_bool, static_int
 from jaxops._run.dispatch import run
 
 _NOUN = "repeated slices of input"
@@ -26,10 +26,10 @@ _MOST = np.iinfo(np.int32).max
 def repeat(
     input: ArrayLike,
     repeats: ArrayLike,
-    axis: int | None = None,
+    axis: Int | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
@@ -40,10 +40,10 @@ def repeat(
 def repeat(
     input: ArrayLike,
     repeats: ArrayLike,
-    axis: int | None = None,
+    axis: Int | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
@@ -53,10 +53,10 @@ def repeat(
 def repeat(
     input: ArrayLike,
     repeats: ArrayLike,
-    axis: int | None = None,
+    axis: Int | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",

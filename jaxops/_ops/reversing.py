@@ -9,7 +9,15 @@ from jaxops._indexing import policy
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.reversed_prefixes import reverse_prefixes
 from jaxops._indexing.specs import SequenceLength
-from jaxops._run.arguments import ArrayLike, Ints, brief, canonical_axis, static_int, static_ints
+from jaxops._run.arguments import (
+    ArrayLike,
+    Int,
+    Ints,
+    brief,
+    canonical_axis,
+    static_int,
+    static_ints,
+)
 from jaxops._run.dispatch import run
 
 
@@ -67,8 +75,8 @@ _MODES = ("device", "error", "clip", "promise_in_bounds")
 def reverse_sequence(
     input: ArrayLike,
     seq_lengths: ArrayLike,
-    seq_axis: int | None = None,
-    batch_axis: int | None = None,
+    seq_axis: Int | None = None,
+    batch_axis: Int | None = None,
     name: str | None = None,
     *,
     mode: Mode = "device",

@@ -18,6 +18,7 @@ from jaxops._ops import copies
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import (
     ArrayLike,
+    Int,
     Ints,
     canonical_axis,
     is_scalar,
@@ -28,7 +29,7 @@ from jaxops._run.dispatch import run
 
 
 def roll(
-    input: ArrayLike, shift: ArrayLike, axis: int | Ints, name: str | None = None
+    input: ArrayLike, shift: ArrayLike, axis: Int | Ints, name: str | None = None
 ) -> jax.Array:
     """Rolls the elements of `input` along some dimensions; what leaves one end enters the other.
 

@@ -17,7 +17,7 @@ from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.casting import static_dtype
 from jaxops._primitives import varying_alike
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, brief, static_dim
+from jaxops._run.arguments import ArrayLike, Int, brief, static_dim
 from jaxops._run.dispatch import run
 
 _LONGEST = 2**31 - 1  # rows that TensorFlow refuses
@@ -25,7 +25,7 @@ _LONGEST = 2**31 - 1  # rows that TensorFlow refuses
 
 def sequence_mask(
     lengths: ArrayLike,
-    maxlen: int | None = None,
+    maxlen: Int | None = None,
     dtype: DTypeLike | None = bool,
     name: str | None = None,
 ) -> jax.Array:

@@ -17,7 +17,7 @@ from jaxops._indexing.specs import RowPartition, ScalarIndex
 from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, check_bool, static_dim
+from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
 from jaxops._run.dispatch import run
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
@@ -28,7 +28,7 @@ def segment_sum(
     segment_ids: ArrayLike,
     name: str | None = None,
     *,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     mode: Mode = "device",
     deterministic: bool = False,
     accumulate_dtype: DTypeLike | None = None,
@@ -92,7 +92,7 @@ def segment_mean(
     segment_ids: ArrayLike,
     name: str | None = None,
     *,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     mode: Mode = "device",
     deterministic: bool = False,
 ) -> jax.Array:
@@ -137,7 +137,7 @@ def segment_prod(
     segment_ids: ArrayLike,
     name: str | None = None,
     *,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     mode: Mode = "device",
 ) -> jax.Array:
     """The product of the rows of `data` with the same number in `segment_ids`, which is sorted.
@@ -179,7 +179,7 @@ def segment_min(
     segment_ids: ArrayLike,
     name: str | None = None,
     *,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     mode: Mode = "device",
 ) -> jax.Array:
     """The least of the rows of `data` with the same number in `segment_ids`, which is sorted.
@@ -222,7 +222,7 @@ def segment_max(
     segment_ids: ArrayLike,
     name: str | None = None,
     *,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     mode: Mode = "device",
 ) -> jax.Array:
     """The greatest of the rows of `data` with the same number in `segment_ids`, which is sorted.

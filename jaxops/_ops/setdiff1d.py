@@ -18,7 +18,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill, true_positions
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, check_bool
+from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import run
 
 _NOUN = "values of x that are not in y"
@@ -42,7 +42,7 @@ def setdiff1d(
     index_dtype: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
@@ -56,7 +56,7 @@ def setdiff1d(
     index_dtype: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
@@ -69,7 +69,7 @@ def setdiff1d(
     index_dtype: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",

@@ -17,6 +17,7 @@ from jaxops._ops.casting import to_dtype_or_none
 from jaxops._run.arguments import (
     X64_HINT,
     ArrayLike,
+    Int,
     Ints,
     brief,
     canonical_axis,
@@ -276,7 +277,7 @@ def _reshape(tensor, *, op, shape):
     return lax.reshape(tensor, resolved)
 
 
-def squeeze(input: ArrayLike, axis: int | Ints | None = None, name: str | None = None) -> jax.Array:
+def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None = None) -> jax.Array:
     """Removes dimensions of size 1.
 
     Follows `tf.squeeze`. Differs from it in: `axis` may be an array.
@@ -328,7 +329,7 @@ def _squeeze(input, *, op, axes):
     return lax.squeeze(input, axes)
 
 
-def expand_dims(input: ArrayLike, axis: int | Ints, name: str | None = None) -> jax.Array:
+def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> jax.Array:
     """Inserts a dimension of size 1.
 
     Follows `tf.expand_dims`. Differs from it in: `axis` is no bool.

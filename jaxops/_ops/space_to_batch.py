@@ -15,6 +15,7 @@ from jax import lax
 
 from jaxops._run.arguments import (
     ArrayLike,
+    Int,
     Ints,
     is_scalar,
     static_int,
@@ -104,7 +105,7 @@ def space_to_batch_nd(
 
 def batch_to_space(
     input: ArrayLike,
-    block_shape: Ints | int,
+    block_shape: Ints | Int,
     crops: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:
@@ -143,7 +144,7 @@ def batch_to_space(
 
 def batch_to_space_nd(
     input: ArrayLike,
-    block_shape: Ints | int,
+    block_shape: Ints | Int,
     crops: ArrayLike,
     name: str | None = None,
 ) -> jax.Array:

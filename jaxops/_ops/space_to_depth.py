@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 
 from jaxops._ops.space_to_batch import axis_to_space, check_divisible, space_to_axis
-from jaxops._run.arguments import ArrayLike, brief, static_int
+from jaxops._run.arguments import ArrayLike, Int, brief, static_int
 from jaxops._run.dispatch import run
 
 # Per data format: the rank, the first of the two dimensions of space, the dimension of depth.
@@ -14,7 +14,7 @@ _LAYOUTS = {"NHWC": (4, 1, 3), "NCHW": (4, 2, 1), "NCHW_VECT_C": (5, 2, 1)}
 
 def space_to_depth(
     input: ArrayLike,
-    block_size: int,
+    block_size: Int,
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> jax.Array:
@@ -62,7 +62,7 @@ def space_to_depth(
 
 def depth_to_space(
     input: ArrayLike,
-    block_size: int,
+    block_size: Int,
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> jax.Array:

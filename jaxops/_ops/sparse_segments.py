@@ -13,7 +13,7 @@ from jaxops._indexing.specs import RowIndex
 from jaxops._ops.segments import combined, number_of, out_of_memory
 from jaxops._ops.sums import wide
 from jaxops._ops.unsorted_segments import check_dtype
-from jaxops._run.arguments import ArrayLike, check_bool
+from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import run
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
@@ -23,7 +23,7 @@ def sparse_segment_sum(
     data: ArrayLike,
     indices: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     name: str | None = None,
     sparse_gradient: bool = False,
     *,
@@ -92,7 +92,7 @@ def sparse_segment_mean(
     data: ArrayLike,
     indices: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     name: str | None = None,
     sparse_gradient: bool = False,
     *,
@@ -143,7 +143,7 @@ def sparse_segment_sqrt_n(
     data: ArrayLike,
     indices: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int | None = None,
+    num_segments: Int | None = None,
     name: str | None = None,
     sparse_gradient: bool = False,
     *,

@@ -16,7 +16,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.row_placement import merge, put_rows
 from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, check_bool
+from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import run
 
 _FEW = 8  # lists: if there are more, all are checked together
@@ -29,7 +29,7 @@ def dynamic_stitch(
     data: Sequence[ArrayLike],
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
@@ -42,7 +42,7 @@ def dynamic_stitch(
     data: Sequence[ArrayLike],
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
@@ -54,7 +54,7 @@ def dynamic_stitch(
     data: Sequence[ArrayLike],
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",

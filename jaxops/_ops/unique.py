@@ -20,7 +20,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, check_bool
+from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import run
 
 _NOUN = "distinct values of x"
@@ -52,11 +52,11 @@ def unique(
     out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
-    axis: int | None = None,
+    axis: Int | None = None,
 ) -> Unique: ...
 
 
@@ -66,11 +66,11 @@ def unique(
     out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
-    axis: int | None = None,
+    axis: Int | None = None,
 ) -> tuple[Unique, jax.Array]: ...
 
 
@@ -79,11 +79,11 @@ def unique(
     out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",
-    axis: int | None = None,
+    axis: Int | None = None,
 ) -> Unique | tuple[Unique, jax.Array]:
     """Finds the distinct values of a vector, in the order of their first occurrence.
 
@@ -154,11 +154,11 @@ def unique_with_counts(
     out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
-    axis: int | None = None,
+    axis: Int | None = None,
 ) -> UniqueWithCounts: ...
 
 
@@ -168,11 +168,11 @@ def unique_with_counts(
     out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
-    axis: int | None = None,
+    axis: Int | None = None,
 ) -> tuple[UniqueWithCounts, jax.Array]: ...
 
 
@@ -181,11 +181,11 @@ def unique_with_counts(
     out_idx: DTypeLike = np.int32,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",
-    axis: int | None = None,
+    axis: Int | None = None,
 ) -> UniqueWithCounts | tuple[UniqueWithCounts, jax.Array]:
     """Finds the distinct values of a vector, in the order of first occurrence, and counts them.
 

@@ -16,7 +16,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._ops import sums
-from jaxops._run.arguments import ArrayLike, check_bool, static_dim
+from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
 from jaxops._run.dispatch import run
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
@@ -25,7 +25,7 @@ _ROWS = Windows(axes=(0,), batch_dims=0)
 def unsorted_segment_sum(
     data: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int,
+    num_segments: Int,
     name: str | None = None,
     *,
     mode: Mode = "device",
@@ -85,7 +85,7 @@ def unsorted_segment_sum(
 def unsorted_segment_mean(
     data: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int,
+    num_segments: Int,
     name: str | None = None,
     *,
     mode: Mode = "device",
@@ -130,7 +130,7 @@ def unsorted_segment_mean(
 def unsorted_segment_sqrt_n(
     data: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int,
+    num_segments: Int,
     name: str | None = None,
     *,
     mode: Mode = "device",
@@ -174,7 +174,7 @@ def unsorted_segment_sqrt_n(
 def unsorted_segment_prod(
     data: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int,
+    num_segments: Int,
     name: str | None = None,
     *,
     mode: Mode = "device",
@@ -215,7 +215,7 @@ def unsorted_segment_prod(
 def unsorted_segment_min(
     data: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int,
+    num_segments: Int,
     name: str | None = None,
     *,
     mode: Mode = "device",
@@ -258,7 +258,7 @@ def unsorted_segment_min(
 def unsorted_segment_max(
     data: ArrayLike,
     segment_ids: ArrayLike,
-    num_segments: int,
+    num_segments: Int,
     name: str | None = None,
     *,
     mode: Mode = "device",

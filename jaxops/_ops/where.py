@@ -16,8 +16,9 @@ from jaxops._indexing.dimension_numbers import index_vectors
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, true_positions
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, brief, check_bool
+from jaxops._run.arguments import ArrayLike, Int, brief, check_bool
 from jaxops._run.dispatch import run
+from jaxops._run.known import known
 
 _NOUN = "true values of condition"
 
@@ -29,7 +30,7 @@ def where(
     y: ArrayLike | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[False] = False,
     mode: Mode = "device",
@@ -43,7 +44,7 @@ def where(
     y: ArrayLike | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: Literal[True],
     mode: Mode = "device",
@@ -56,7 +57,7 @@ def where(
     y: ArrayLike | None = None,
     name: str | None = None,
     *,
-    size: int | None = None,
+    size: Int | None = None,
     fill_value: ArrayLike | None = None,
     return_size: bool = False,
     mode: Mode = "device",
@@ -237,26 +238,28 @@ def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarra
 def _exact(op, condition, dtype, return_size) -> Any:
     if isinstance(condition, Tracer):  # known, if it is differentiated only
         condition = lax.stop_gradient(condition)
-    known = on_host.concrete(condition, op, "condition")
-    if known is None:
+    values = on_host.concrete(condition, op, "condition")
+    if values is None:
         on_host.refuse_traced(op, "condition", condition)
-    if known.dtype.kind in "USTO":
+    if values.dtype.kind in "USTO":
         raise TypeError(
-            f"{op}: condition must be an array of bools or numbers; received dtype {known.dtype}"
+            f"{op}: condition must be an array of bools or numbers; received dtype {values.dtype}"
         )
-    _check_rank(op, known)
-    if max(known.shape) > np.iinfo(dtype).max:
+    _check_rank(op, values)
+    if max(values.shape) > np.iinfo(dtype).max:
         raise ValueError(
             f"{op}: condition must have dimensions that {dtype} counts; "
-            f"received shape {known.shape}; {arguments.X64_HINT}"
+            f"received shape {values.shape}; {arguments.X64_HINT}"
         )
-    found = [_positions_of_true(known, dtype)]
+    found = [_positions_of_true(values, dtype)]
     if return_size:
         found.append(np.array(len(found[0]), np.int32))
     if isinstance(condition, jax.Array):
         found = on_host.from_host(found, condition)
     elif _jax_internals.is_eager():
         found = [_jax_internals.put_on_default_device(array) for array in found]
+    else:
+        found = [*map(known, found)]
     return tuple(found) if return_size else found[0]
 
 

@@ -31,6 +31,8 @@ ArrayLike: TypeAlias = (
     jax.Array | np.ndarray | np.generic | int | float | complex | Sequence[Any] | _SupportsArray
 )
 
+# Arguments of `static_int`: an axis, a size, such as `x.ndim` and a number of `unstack(shape(x))`.
+Int: TypeAlias = SupportsIndex
 # Arguments of `static_ints`: shapes, axes, sizes, such as `x.shape` and `jaxops.shape(x)`.
 Ints: TypeAlias = Sequence[SupportsIndex] | np.ndarray | jax.Array
 

@@ -16,6 +16,7 @@ from jaxops import _call_sites, _jax_internals, _symbolic
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents, sharding, strings
+from jaxops._run.known import known
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
 NO_FILL: Any = object()
@@ -152,9 +153,10 @@ def _run(
         return on_arrays(call, *_to_operands(op, data, fill_value, like, of_own_dtype))
 
     if not _jax_internals.is_eager():
-        known = _shape_arithmetic(call, on_numbers, [*data.values(), *indices.values(), fill_value])
-        if known is not None:
-            return known
+        args = [*data.values(), *indices.values(), fill_value]
+        result = _shape_arithmetic(call, on_numbers, args)
+        if result is not None:
+            return result
     return on_numbers(call)
 
 
@@ -183,8 +185,7 @@ def _are_eager_arrays(
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:
     """Inside a trace, the result of known integers, where the result too may be a shape; or None.
 
-    So `jnp.ones(stack([3, shape(x)[0]]))` compiles. Like `shape`, the result of host integers is
-    of NumPy, as whatever JAX computes from an array of its own inside a trace is traced.
+    So `jnp.ones(stack([3, shape(x)[0]]))` compiles: see `_run/known.py`.
     """
     arg = " and ".join([*call.data, *call.indices])
     leaves = arguments.leaves(args, call.op, arg)
@@ -202,7 +203,7 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
         return None  # the program raises it, should it come here, and run on a CPU
     if any(isinstance(leaf, jax.Array) for leaf in leaves):
         return result
-    return jax.tree.map(lambda x: np.asarray(x)[()], result)
+    return jax.tree.map(known, result)
 
 
 def _may_be_shapes(f: Callable) -> bool:

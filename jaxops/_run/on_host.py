@@ -21,6 +21,7 @@ from jaxops import _call_sites, _jax_internals
 from jaxops._indexing import check
 from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
+from jaxops._run.known import known
 
 # The longest vector whose positions compiled code can number in int32. Less than 2**31, as
 # `_counting_sort` rounds the length up to whole lanes.
@@ -105,10 +106,10 @@ def _is_in_host_memory(sharding: jax.sharding.Sharding) -> bool:
 def from_host(result: Any, like: jax.Array | np.ndarray) -> Any:
     """`result`, a NumPy array or a list of them, moved to the device of `like`.
 
-    It stays a NumPy array if `like` is one.
+    It stays with NumPy if `like` is of strings, or known at trace time.
     """
     if not isinstance(like, jax.Array):
-        return result
+        return result if like.dtype.kind in "USTO" else jax.tree.map(known, result)
     is_on_one_device = not isinstance(like, Tracer) and len(like.devices()) == 1
     if is_on_one_device and _jax_internals.is_eager():
         if isinstance(result, list):

@@ -22,7 +22,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import read_rows
 from jaxops._indexing.specs import IndexSpec
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._sparse import duplicates, row_numbers
 
 _UNKNOWN = object()
@@ -262,7 +262,7 @@ class IndexedSlices:
         spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
         return canonical.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
-    def sum_duplicates(self, size: int | None = None, *, mode: Mode = "device") -> IndexedSlices:
+    def sum_duplicates(self, size: Int | None = None, *, mode: Mode = "device") -> IndexedSlices:
         """The same gradient with every row once, in the order of first occurrence.
 
         `size`, a static int, is the number of rows in the result; it must be given if the indices

@@ -15,7 +15,7 @@ from jaxops._indexing.exchange import RowSharding
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments
-from jaxops._run.arguments import ArrayLike
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import run
 from jaxops._sparse.duplicates import position_dtype
 
@@ -28,7 +28,7 @@ def sharded_gather(
     axis_name: str | Sequence[str] | None = None,
     *,
     mesh: jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
-    capacity: int | None = None,
+    capacity: Int | None = None,
     mode: Mode = "device",
     name: str | None = None,
 ) -> jax.Array:

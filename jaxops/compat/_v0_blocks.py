@@ -9,7 +9,7 @@ import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import ArrayLike, Ints, static_int
+from jaxops._run.arguments import ArrayLike, Int, Ints, static_int
 from jaxops.compat._spelling import spelled, under_names
 
 
@@ -50,7 +50,7 @@ def extract_image_patches(
 
 
 def space_to_batch(
-    input: ArrayLike, paddings: ArrayLike, block_size: int, name: str | None = None
+    input: ArrayLike, paddings: ArrayLike, block_size: Int, name: str | None = None
 ) -> jax.Array:
     """`jaxops.space_to_batch` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
     _check_block(input, block_size, "space_to_batch")
@@ -59,7 +59,7 @@ def space_to_batch(
 
 
 def batch_to_space(
-    input: ArrayLike, crops: ArrayLike, block_size: int, name: str | None = None
+    input: ArrayLike, crops: ArrayLike, block_size: Int, name: str | None = None
 ) -> jax.Array:
     """`jaxops.batch_to_space` of a 4-D `input`, with blocks of `block_size` by `block_size`."""
     _check_block(input, block_size, "batch_to_space")
@@ -67,7 +67,7 @@ def batch_to_space(
         return jaxops.batch_to_space(input, [block_size] * 2, crops, name)
 
 
-def _check_block(input: ArrayLike, block_size: int, op: str) -> None:
+def _check_block(input: ArrayLike, block_size: Int, op: str) -> None:
     shape = shape_of(input, op, "input")
     if len(shape) != 4:
         raise ValueError(f"{op}: input must have rank 4; received shape {shape}")
@@ -99,13 +99,13 @@ def required_space_to_batch_paddings(
     return jaxops.required_space_to_batch_paddings(input_shape, block_shape, base_paddings, name)
 
 
-def space_to_depth(input: ArrayLike, block_size: int, name: str | None = None) -> jax.Array:
+def space_to_depth(input: ArrayLike, block_size: Int, name: str | None = None) -> jax.Array:
     """`jaxops.space_to_depth(input, block_size)`."""
     with under_names(data_format="format"):
         return jaxops.space_to_depth(input, block_size, name=name)
 
 
-def depth_to_space(input: ArrayLike, block_size: int, name: str | None = None) -> jax.Array:
+def depth_to_space(input: ArrayLike, block_size: Int, name: str | None = None) -> jax.Array:
     """`jaxops.depth_to_space(input, block_size)`."""
     with under_names(data_format="format"):
         return jaxops.depth_to_space(input, block_size, name=name)

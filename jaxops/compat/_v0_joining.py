@@ -12,6 +12,7 @@ import jaxops
 from jaxops._ops.shaping import shape_of
 from jaxops._run.arguments import (
     ArrayLike,
+    Int,
     Ints,
     as_numpy_or_none,
     brief,
@@ -40,11 +41,11 @@ def strided_slice(
     begin: ArrayLike,
     end: ArrayLike,
     strides: Ints | None = None,
-    begin_mask: int = 0,
-    end_mask: int = 0,
-    ellipsis_mask: int = 0,
-    new_axis_mask: int = 0,
-    shrink_axis_mask: int = 0,
+    begin_mask: Int = 0,
+    end_mask: Int = 0,
+    ellipsis_mask: Int = 0,
+    new_axis_mask: Int = 0,
+    shrink_axis_mask: Int = 0,
     var: None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -67,8 +68,8 @@ def strided_slice(
 def split_v(
     value: ArrayLike,
     size_splits: Any,
-    split_dim: int = 0,
-    num: int | None = None,
+    split_dim: Int = 0,
+    num: Int | None = None,
     name: str | None = "split_v",
 ) -> list[jax.Array]:
     """`jaxops.split(value, size_splits, split_dim, num)`; of 0.12.
@@ -94,7 +95,7 @@ def _split_by_sizes(
 
 @spelled("0.5 to 0.12", (_split_by_sizes, "1.0"))
 def split(
-    split_dim: int, num_split: int, value: Dimensioned, name: str | None = "split"
+    split_dim: Int, num_split: Int, value: Dimensioned, name: str | None = "split"
 ) -> list[jax.Array]:
     """`jaxops.split(value, num_split, axis=split_dim)`; parts of one size only.
 
@@ -172,7 +173,7 @@ def concat(
 
 
 def stack(
-    values: Sequence[ArrayLike] | ArrayLike, axis: int = 0, name: str | None = "stack"
+    values: Sequence[ArrayLike] | ArrayLike, axis: Int = 0, name: str | None = "stack"
 ) -> jax.Array:
     """`jaxops.stack(values, axis)`; of 0.12."""
     return jaxops.stack(values, axis, name)
@@ -186,7 +187,7 @@ def parallel_stack(
 
 
 def unstack(
-    value: ArrayLike, num: int | None = None, axis: int = 0, name: str | None = "unstack"
+    value: ArrayLike, num: Int | None = None, axis: Int = 0, name: str | None = "unstack"
 ) -> list[jax.Array]:
     """`jaxops.unstack(value, num, axis)`; of 0.12."""
     return jaxops.unstack(value, num, axis, name)
@@ -194,7 +195,7 @@ def unstack(
 
 @once_without("axis", "0.5 to 0.9", "0.10 to 0.12")
 def pack(
-    values: Sequence[ArrayLike] | ArrayLike, axis: int = 0, name: str | None = "pack"
+    values: Sequence[ArrayLike] | ArrayLike, axis: Int = 0, name: str | None = "pack"
 ) -> jax.Array:
     """`jaxops.stack(values, axis)`."""
     with under_names(stack="pack"):
@@ -203,7 +204,7 @@ def pack(
 
 @once_without("axis", "0.5 to 0.9", "0.10 to 0.12")
 def unpack(
-    value: ArrayLike, num: int | None = None, axis: int = 0, name: str | None = "unpack"
+    value: ArrayLike, num: Int | None = None, axis: Int = 0, name: str | None = "unpack"
 ) -> list[jax.Array]:
     """`jaxops.unstack(value, num, axis)`."""
     with under_names(unstack="unpack"):
@@ -214,11 +215,11 @@ def unpack(
 def reverse_sequence(
     input: ArrayLike,
     seq_lengths: ArrayLike,
-    seq_axis: int | None = None,
-    batch_axis: int | None = None,
+    seq_axis: Int | None = None,
+    batch_axis: Int | None = None,
     name: str | None = None,
-    seq_dim: int | None = None,
-    batch_dim: int | None = None,
+    seq_dim: Int | None = None,
+    batch_dim: Int | None = None,
 ) -> jax.Array:
     """`jaxops.reverse_sequence` with the same arguments.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 
 import jaxops
-from jaxops._run.arguments import ArrayLike
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops.compat._spelling import beyond
 
 
@@ -47,7 +47,7 @@ def segment_max(data: ArrayLike, segment_ids: ArrayLike, name: str | None = None
 
 
 def unsorted_segment_sum(
-    data: ArrayLike, segment_ids: ArrayLike, num_segments: int, name: str | None = None
+    data: ArrayLike, segment_ids: ArrayLike, num_segments: Int, name: str | None = None
 ) -> jax.Array:
     """`jaxops.unsorted_segment_sum(data, segment_ids, num_segments)`."""
     return jaxops.unsorted_segment_sum(data, segment_ids, num_segments, name)

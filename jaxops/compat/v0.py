@@ -22,7 +22,7 @@ from jaxops._frames import without_frames as _without_frames
 from jaxops._ops.setdiff1d import ListDiff
 from jaxops._ops.unique import Unique, UniqueWithCounts
 from jaxops._ops.where import select as _select
-from jaxops._run.arguments import ArrayLike, Ints, brief
+from jaxops._run.arguments import ArrayLike, Int, Ints, brief
 from jaxops.compat._spelling import beyond as _beyond
 from jaxops.compat._spelling import once_without as _once_without
 from jaxops.compat._spelling import one_of as _one_of
@@ -254,9 +254,9 @@ def reshape(tensor: ArrayLike, shape: Ints, name: str | None = None) -> jax.Arra
 
 def squeeze(
     input: ArrayLike,
-    axis: int | Ints | None = None,
+    axis: Int | Ints | None = None,
     name: str | None = None,
-    squeeze_dims: int | Ints | None = None,
+    squeeze_dims: Int | Ints | None = None,
 ) -> jax.Array:
     """`jaxops.squeeze(input, axis)`; `axis` is `squeeze_dims` before 0.12.
 
@@ -269,9 +269,9 @@ def squeeze(
 
 def expand_dims(
     input: ArrayLike,
-    axis: int | Ints | None = None,
+    axis: Int | Ints | None = None,
     name: str | None = None,
-    dim: int | Ints | None = None,
+    dim: Int | Ints | None = None,
 ) -> jax.Array:
     """`jaxops.expand_dims(input, axis)`; `axis` is `dim` before 0.12."""
     arg, place = _one_of("expand_dims", axis=axis, dim=dim)
@@ -304,7 +304,7 @@ def gather_nd(params: ArrayLike, indices: ArrayLike, name: str | None = None) ->
 
 
 def dynamic_partition(
-    data: ArrayLike, partitions: ArrayLike, num_partitions: int, name: str | None = None
+    data: ArrayLike, partitions: ArrayLike, num_partitions: Int, name: str | None = None
 ) -> list[jax.Array]:
     """`jaxops.dynamic_partition(data, partitions, num_partitions)`."""
     with _beyond("dynamic_partition", "size"):
@@ -327,7 +327,7 @@ def boolean_mask(tensor: ArrayLike, mask: ArrayLike, name: str = "boolean_mask")
 
 def sequence_mask(
     lengths: ArrayLike,
-    maxlen: int | None = None,
+    maxlen: Int | None = None,
     dtype: DTypeLike | None = bool,
     name: str | None = None,
 ) -> jax.Array:
@@ -375,10 +375,10 @@ def invert_permutation(x: ArrayLike, name: str | None = None) -> jax.Array:
 @_once_without("dtype", "0.7", "0.8 to 0.12")
 def one_hot(
     indices: ArrayLike,
-    depth: int,
+    depth: Int,
     on_value: ArrayLike | None = None,
     off_value: ArrayLike | None = None,
-    axis: int | None = None,
+    axis: Int | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> jax.Array:

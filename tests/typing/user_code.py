@@ -16,7 +16,7 @@ import numpy as np
 import jaxops
 from jaxops import testing
 from jaxops.compat import v0
-from jaxops.typing import ArrayLike, Ints, ListDiff, Mode, Unique, UniqueWithCounts
+from jaxops.typing import ArrayLike, Int, Ints, ListDiff, Mode, Unique, UniqueWithCounts
 
 table = jnp.ones((4, 2))
 flag: bool = bool(table.size)
@@ -38,6 +38,15 @@ assert_type(jaxops.scatter_nd([[0]], [1.0], table.shape[:1]), jax.Array)
 assert_type(jaxops.split(table, 2), list[jax.Array])
 assert_type(jaxops.shape(table), np.ndarray)
 jaxops.range(jaxops.size(table))
+rows, columns = jaxops.unstack(jaxops.shape(table))
+jaxops.repeat(table, [1, 0, 2, 1], size=rows * columns, axis=jaxops.rank(table) - 2)
+jaxops.unsorted_segment_sum(table, [0, 0, 1, 1], num_segments=rows // 2)
+jaxops.RaggedTensor.from_value_rowids(table, [0, 0, 1, 1], nrows=rows)
+
+
+def taken(x: ArrayLike, size: Int) -> jax.Array:
+    return jaxops.boolean_mask(x, [True] * 4, size=size)
+
 
 jaxops.gather(None, [0])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 jaxops.gather(table, {0})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
