@@ -73,7 +73,7 @@ def test_row_says_what_the_code_says(name):
     parameters = inspect.signature(OPERATIONS[name]).parameters
     if tensorflow != "-":
         assert f"Follows `{tensorflow}`" in doc
-    has_bounds = "mode" in parameters and parameters["mode"].default == "device"
+    has_bounds = "mode" in parameters and parameters["mode"].default in ("device", "fill")
     assert (bounds != "-") == has_bounds
     has_size = "size" in parameters and parameters["size"].kind is inspect.Parameter.KEYWORD_ONLY
     assert ("size=" in jit) == has_size
