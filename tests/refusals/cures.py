@@ -38,6 +38,12 @@ CALLS |= {
         lambda: jaxops.tensor_scatter_nd_add(X, [[0, 1]], U[None]), ValueError, "for numbers of rows write indices[:, :, None]"),
 }  # fmt: skip
 
+
+def on(make, call, *arrays):
+    """Makes the arrays when it is called, as no table may start JAX by being imported."""
+    return call(*map(make, arrays))
+
+
 # A mask where indices belong.
 MASKS = {
     "gather-indices": lambda mask: jaxops.gather(X, mask),
@@ -79,15 +85,13 @@ MASKS = {
 }  # fmt: skip
 CALLS |= {
     f"{place}-{kind}": (
-        functools.partial(call, make(MASK)), TypeError, f"must have an integer dtype; received bool; {words}")
+        functools.partial(on, make, call, MASK), TypeError, f"must have an integer dtype; received bool; {words}")
     for place, call in MASKS.items()
     for kind, make in {"mask": jnp.asarray, "mask-of-numpy": np.asarray, "mask-as-list": list}.items()
     for words in ["boolean_mask takes a mask, and where(mask) has the places of its true elements; jaxops.cast("]
 }  # fmt: skip
 
 # Arrays of two dtypes: the words after that of the argument.
-F = jnp.asarray(X)
-N = jnp.asarray(INTS)
 DTYPES = {
     "concat-values": (lambda x, y: jaxops.concat([x, y], 0), "values[1]"),
     "stack-values": (lambda x, y: jaxops.stack([x, y]), "values[1]"),
@@ -104,12 +108,12 @@ DTYPES = {
 }  # fmt: skip
 CALLS |= {
     f"{place}-{case}": (
-        functools.partial(call, *arrays), TypeError, f"{arg} must fit dtype {wanted}; received an array of dtype {given}; jaxops.cast({arg}, '{wanted}') converts it{more}")
+        functools.partial(on, jnp.asarray, call, *arrays), TypeError, f"{arg} must fit dtype {wanted}; received an array of dtype {given}; jaxops.cast({arg}, '{wanted}') converts it{more}")
     for place, (call, arg) in DTYPES.items()
     for case, arrays, wanted, given, more in [
-        ("ints-for-floats", (F, N), "float32", "int32", ""),
-        ("floats-for-ints", (N, F), "int32", "float32", ", with a loss; or cast the other array to 'float32'"),
-        ("bfloat16s-for-floats", (F, F.astype(jnp.bfloat16)), "float32", "bfloat16", ""),
+        ("ints-for-floats", (X, INTS), "float32", "int32", ""),
+        ("floats-for-ints", (INTS, X), "int32", "float32", ", with a loss; or cast the other array to 'float32'"),
+        ("bfloat16s-for-floats", (X, X.astype(jnp.bfloat16)), "float32", "bfloat16", ""),
     ]
 }  # fmt: skip
 
@@ -117,25 +121,25 @@ CALLS |= {
 FIRST = "the arrays come first, as in TensorFlow 2"
 CALLS |= {
     "stack-axis-arrays": (
-        lambda: jaxops.stack(0, [F, F]), TypeError, f"stack: axis must be a static int; received a list of 2, the first an array of shape (4, 3) and dtype float32; {FIRST}"),
+        lambda: jaxops.stack(0, [X, X]), TypeError, f"stack: axis must be a static int; received a list of 2, the first an array of shape (4, 3) and dtype float32; {FIRST}"),
     "split-axis-array": (
-        lambda: jaxops.split(0, 2, F), TypeError, f"split: axis must be a static int; received an array of shape (4, 3) and dtype float32; {FIRST} (in jaxops.compat.v0.split as in TensorFlow 0.x)"),
+        lambda: jaxops.split(0, 2, X), TypeError, f"split: axis must be a static int; received an array of shape (4, 3) and dtype float32; {FIRST} (in jaxops.compat.v0.split as in TensorFlow 0.x)"),
     "reverse-axis-bools-of-0.x": (
-        lambda: jaxops.reverse(F, [True, False]), TypeError, "reverse: axis must be a one-dimensional sequence of ints; received [True, False]; jaxops.compat.v0.reverse takes a bool for each dimension, as TensorFlow 0.x"),
+        lambda: jaxops.reverse(X, [True, False]), TypeError, "reverse: axis must be a one-dimensional sequence of ints; received [True, False]; jaxops.compat.v0.reverse takes a bool for each dimension, as TensorFlow 0.x"),
     "expand_dims-axis-array": (
-        lambda: jaxops.expand_dims(0, F), TypeError, FIRST),
+        lambda: jaxops.expand_dims(0, X), TypeError, FIRST),
     "transpose-perm-array": (
-        lambda: jaxops.transpose([1, 0], F), TypeError, FIRST),
+        lambda: jaxops.transpose([1, 0], X), TypeError, FIRST),
     "reshape-shape-array": (
-        lambda: jaxops.reshape([3, 4], F), TypeError, FIRST),
+        lambda: jaxops.reshape([3, 4], X), TypeError, FIRST),
     "tile-multiples-array": (
-        lambda: jaxops.tile([1, 2], F), TypeError, FIRST),
+        lambda: jaxops.tile([1, 2], X), TypeError, FIRST),
     "broadcast_to-shape-array": (
-        lambda: jaxops.broadcast_to([4, 3], F), TypeError, FIRST),
+        lambda: jaxops.broadcast_to([4, 3], X), TypeError, FIRST),
     "unstack-num-array": (
-        lambda: jaxops.unstack(0, F), TypeError, FIRST),
+        lambda: jaxops.unstack(0, X), TypeError, FIRST),
     "squeeze-axis-array": (
-        lambda: jaxops.squeeze(0, F), TypeError, FIRST),
+        lambda: jaxops.squeeze(0, X), TypeError, FIRST),
     "one_hot-depth-array": (
         lambda: jaxops.one_hot(3, np.arange(2)), TypeError, FIRST),
     "sequence_mask-maxlen-array": (
