@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import eval_context
 
 _BINARY = "add and divmod floordiv lshift matmul mod mul or pow rshift sub truediv xor"
 _OTHERS = "abs eq ge getitem gt invert le lt ne neg pos round setitem"
@@ -24,13 +25,13 @@ class KnownArray(np.ndarray):
     """An array of NumPy with the attributes of `jax.Array`. `known` makes one."""
 
     def __getattr__(self, name: str) -> Any:  # of what NumPy's arrays lack, such as `at`
-        with jax.ensure_compile_time_eval():
+        with eval_context():
             return getattr(jnp.asarray(np.asarray(self)), name)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Also called by operators, where a number of NumPy stands on the left."""
         by_jax = None if method != "__call__" or kwargs else getattr(jnp, ufunc.__name__, None)
-        with jax.ensure_compile_time_eval():
+        with eval_context():
             result = (by_jax or getattr(ufunc, method))(*map(np.asarray, inputs), **kwargs)
         return jax.tree.map(known, result)
 
@@ -55,7 +56,7 @@ def known(x: Any) -> Any:
 def _by_jax(name: str) -> Callable:
     def method(self, *args, **kwargs):
         is_traced = any(isinstance(x, jax.Array) for x in jax.tree.leaves((args, kwargs)))
-        with contextlib.nullcontext() if is_traced else jax.ensure_compile_time_eval():
+        with contextlib.nullcontext() if is_traced else eval_context():
             result = getattr(jnp.asarray(np.asarray(self)), name)(*args, **kwargs)
         return result if is_traced else jax.tree.map(known, result)
 
