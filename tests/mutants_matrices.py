@@ -3,6 +3,7 @@
 MUTANTS = {
     "_ops/band_part": [
         ("if number > dim:", "if number > dim + 1:", "test_refusals.py -k band_part"),
+        ("if number > dim:", "if number >= dim:", "test_band_part.py -k as_large_as"),
         ("return distance <= number", "return distance < number",
          "test_ops.py -k 'values_eager and band_part'"),
         ("_within(-below, num_upper", "_within(below, num_upper",

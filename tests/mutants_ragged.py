@@ -15,6 +15,11 @@ MUTANTS = {
     ],
     "_ops/ragged_partitions": [
         (
+            "return max(int(ids[-1]) + 1, 0) if",
+            "return int(ids[-1]) + 1 if",
+            "test_ragged_partitions.py -k negative_numbers",
+        ),
+        (
             "if result not in (np.int32, np.int64):",
             "if result == np.int32:",
             "test_refusals.py -k 'RaggedTensor and from_tensor'",
@@ -56,6 +61,26 @@ MUTANTS = {
         ),
     ],
     "_ops/ragged_rows": [
+        (
+            "tensor.shape[1]).all()",
+            "tensor.shape[1]).any()",
+            "test_ragged_rows.py -k some_rows_are_whole",
+        ),
+        (
+            "row_splits[:-1].clip(0, capacity)",
+            "row_splits[:-1].clip(0)",
+            "test_ragged_partitions.py -k without_validation",
+        ),
+        (
+            "row_splits[1:].clip(starts, capacity)",
+            "row_splits[1:].clip(0, capacity)",
+            "test_ragged_partitions.py -k without_validation",
+        ),
+        (
+            "if most <= largest:",
+            "if True:",
+            "test_ragged_rows.py -k int32_counts",
+        ),
         (
             "initial = info.max if kind",
             "initial = info.min if kind",

@@ -3,6 +3,11 @@
 MUTANTS = {
     "_ops/where": [
         (
+            "max(known.size, *known.shape) <=",
+            "known.size <=",
+            "test_where.py -k long_dimensions",
+        ),
+        (
             "numbers - left * dim",
             "numbers",
             "test_where.py -k test_positions",

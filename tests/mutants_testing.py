@@ -1,5 +1,6 @@
 """Mutants of jaxops.testing: see mutants.py."""
 
+KINKED = "test_grads.py -k 'among_kinks or are_named'"
 RIGHT, WRONG = "test_grads.py -k right_gradients_pass", "test_grads.py -k wrong_gradients"
 
 MUTANTS = {
@@ -28,6 +29,13 @@ MUTANTS = {
     "testing/_grads": [
         ("KNOWN, KNOWN_WELL = 1 / 3, 1 / 4", "KNOWN, KNOWN_WELL = 1 / 3, 0", WRONG),
         ("SEEN = 10.0", "SEEN = 0.0", WRONG),
+        ("MOST_PARTS, MOST_NAMES = 100, 5", "MOST_PARTS, MOST_NAMES = 0, 5", KINKED),
+        (
+            "parts = self._parts(c, smooth)",
+            "parts = []",
+            KINKED,
+        ),
+        ("noise=c.numeric.noise, may_be_still=is_resolved", "noise=c.numeric.noise", KINKED),
         (
             "return known_well and found.jump > self.function.rtol * scale",
             "return False",

@@ -62,6 +62,9 @@ def check_grads(
     a typical element. Elements weigh in proportion to their size, as their steps do. An argument
     or a result that counts for little among the others is looked at alone as well.
 
+    A kink that some elements reach does not hide the others: these are checked by steps that reach
+    none, in at most 1,400 more evaluations. A warning names the elements that could not be checked.
+
     Args:
         f: function of `args` that returns arrays, or a pytree of them.
         *args: the point. Arrays, numbers or pytrees of them; each leaf of dtype `bfloat16`,

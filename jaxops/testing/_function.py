@@ -109,13 +109,13 @@ class Differentiated:
         return self.compiled[mode](origin, self.problem.constants, vectors)
 
     def estimate(
-        self, direction: Direction, cotangents: Arrays, steps=None, noise=None, may_be_still=False
+        self, direction: Direction, cotangents: Arrays, noise=None, may_be_still=False
     ) -> Estimate:
-        """The slope by differences, of all steps by default; `noise` is found if not given."""
+        """The slope by differences; `noise` is found if not given."""
         at = (self.evaluate_moved, direction, cotangents, self.center, self.dtypes)
         if noise is None:
             noise = numeric.noise_of(*at, self.steps[-1])
-        return numeric.estimate(*at, steps or self.steps, noise, may_be_still)
+        return numeric.estimate(*at, self.steps, noise, may_be_still)
 
     def differentiate(self, mode: str, direction: Direction, cotangents: Arrays) -> Arrays:
         """The derivative at the origin. Raises if it or the values that come with it are wrong."""

@@ -52,7 +52,8 @@ where g(t) is `received` at x + t u (`_bend`).
 
 Decision on one comparison (`_is_sure`), the first that holds:
 
-1. jump > rtol * scale, and bound <= max(jump, scale) / 4: fails, "does not exist".
+1. jump > rtol * scale, and bound <= max(jump, scale) / 4: fails, "does not exist", unless all parts
+   are known.
 2. No slope could be had: says nothing, neither right nor wrong.
 3. |received - value| <= tolerance: right. (Where all that was received is 0: <= bound / 2.)
 4. bound <= scale / 4 (|value| / 4 where values jitter by more than rtol of themselves) and
@@ -61,7 +62,8 @@ Decision on one comparison (`_is_sure`), the first that holds:
 5. Otherwise unsure.
 
 Decision on all (`_judge`). If one comparison is unsure, or if none has bound <= scale / 3, the
-check fails with "could not be checked": differences too noisy to tell prove nothing right.
+check fails with "could not be checked", unless the parts are known: differences too noisy to tell
+prove nothing right.
 
 In float32, with modes="rev", directions=1, where rtol is 3.5e-4:
 
@@ -74,6 +76,20 @@ In float32, with modes="rev", directions=1, where rtol is 3.5e-4:
 Parts (`_check_arrays`). An array of the arguments, or of the results, whose share in `received` is
 less than ten tolerances would hide in the sum. So it is compared once more alone, with 0 for the
 others in `u` or in `w`. It fails only by 1 or 4: its share may be so small that rounding hides it.
+
+Kinks beside the point (`_check_parts`). A kink that one element reaches spoils the slopes of a sum,
+but not those of other elements. So where some bound > smooth, the elements are compared in parts:
+
+    smooth  = max(rtol * scale, 16 noise / h[1])       the bound that a smooth `f` would have
+    bends_i = |u_i (g_i(t) + g_i(-t) - 2 g_i(0))|      of each product that <w, J u> adds up
+
+The sum of the bends falls with the square of the step where `f` is smooth: then nothing is done.
+Else the elements that may move equally far, until bends_i > |u_i g_i| / 8 + smooth, are a part
+(forward mode knows no g_i: there all are one part). A part whose bound > smooth is halved, down to
+single elements. A part is known if it is right by 3, shows no kink, and bound <= max(smooth, a
+third of a typical product, a third of its own scale). If at most a third of the elements is in
+parts that are not known, a warning names these, and the check passes, also where sums said nothing.
+A part may change nothing along narrow steps, as an element that is no maximum does: a slope of 0.
 
 Orders. The derivative by either mode is a function too, of `x` and of `u` or `w`; order 2 checks it
 in the same way, and so on.
@@ -242,13 +258,10 @@ class _Order:
             if min(c.scale for c in found) < hidden:
                 numbers = self.function.estimate(along, weights)
                 # The share may be so small that rounding hides it: none needs to be known.
-                self._judge([c._replace(numeric=numbers) for c in found])
+                self._refuse_kinks(self._judge([c._replace(numeric=numbers) for c in found]))
 
     def _check_parts(self, random: list[Comparison], unsure: list[Comparison]) -> list[str]:
-        """Checks the elements in parts where `f` has kinks. Raises if `unsure` stay so.
-
-        A kink that one element reaches spoils the slopes of a sum, not those of other elements.
-        """
+        """Checks the elements in parts where `f` has kinks. Raises if `unsure` stay so."""
         firsts = random[: len(self.settings.modes)]  # along one direction
         c = max(firsts, key=lambda c: c.mode)
         scale = max(c.scale for c in random)  # 0 where a gradient of 0 is received
@@ -260,8 +273,8 @@ class _Order:
         parts: list[np.ndarray] = []
         if smooth < KNOWN * typical and not all(c.numeric.bound <= smooth for c in random):
             parts = self._parts(c, smooth)
-        if unsure and not parts:
-            self._fail_unknown(unsure[0])
+        if not parts:
+            self._refuse(unsure)
         is_resolved = bool(np.isfinite([slope for _, slope in c.numeric.by_step]).all())
         unclear: list[int] = []
         looks = MOST_PARTS
@@ -274,7 +287,8 @@ class _Order:
             looks -= 1
             tried = [self._along(first, along, found) for first in firsts]
             allowed = max(smooth, KNOWN * typical, *(KNOWN * t.whole_scale for t in tried))
-            is_known = found.bound <= allowed and not self._has_kink(found, scale)
+            at_kink = self._has_kink(found, scale)
+            is_known = found.bound <= allowed and not at_kink
             is_known = is_known and all([self._is_sure(t, scale) for t in tried])
             if is_known and found.bound <= smooth:
                 continue
@@ -282,9 +296,11 @@ class _Order:
                 parts += np.array_split(part, 2)
             elif not is_known:
                 unclear += part.tolist()
+                if at_kink and any(self._at_kink(u, scale) for u in unsure):
+                    self._fail_kink(tried[0], self.function.rtol * scale)
         names = f"{len(unclear)} of {count} elements: {self._names(unclear)}"
-        if unsure and len(unclear) > KNOWN * count:
-            self._fail_unknown(unsure[0], f". This is so of {names}")
+        if len(unclear) > KNOWN * count:
+            self._refuse(unsure, f". This is so of {names}")
         text = f"could not be checked, as f has kinks near them, at {names}"
         return [self.function.describe(text)] if unclear else []
 
@@ -314,7 +330,7 @@ class _Order:
         return c.numeric.bound + self.function.rtol * max(scale, c.whole_scale)
 
     def _judge(self, *groups: list[Comparison]) -> list[Comparison]:
-        """Raises if one is wrong for certain, or if there is a kink at the point.
+        """Raises if one is wrong for certain.
 
         Returns those that are neither right nor wrong; one if none is known well enough to say so.
         Each group is compared with one scale.
@@ -323,11 +339,7 @@ class _Order:
         for group in filter(None, groups):
             # One scale for all directions: along one of them terms may cancel by chance.
             scale = max(c.scale for c in group)
-            for c in group:
-                of_this = max(scale, c.whole_scale)
-                if self._has_kink(c.numeric, of_this):
-                    self._fail_kink(c, self.function.rtol * of_this)
-            unsure += [c for c in group if not self._is_sure(c, scale)]
+            unsure += [c for c in group if self._at_kink(c, scale) or not self._is_sure(c, scale)]
             known = known or any(self._is_known(c, scale) for c in group)
         return unsure if known else unsure or groups[0][:1]
 
@@ -382,6 +394,22 @@ class _Order:
         """The size of the terms of `<w, f>`."""
         return terms(c.cotangents, self.function.center)
 
+    def _at_kink(self, c: Comparison, scale: float) -> bool:
+        return self._has_kink(c.numeric, max(scale, c.whole_scale))
+
+    def _refuse(self, unsure: list[Comparison], where: str = "") -> None:
+        """Raises if there are comparisons that say nothing."""
+        self._refuse_kinks(unsure)
+        if unsure:
+            self._fail_unknown(unsure[0], where)
+
+    def _refuse_kinks(self, unsure: list[Comparison]) -> None:
+        """Raises if one of the comparisons shows a kink at the point."""
+        scale = max([c.whole_scale for c in unsure], default=0.0)
+        for c in unsure:
+            if self._at_kink(c, scale):
+                self._fail_kink(c, self.function.rtol * scale)
+
     def _has_kink(self, found: Estimate, scale: float) -> bool:
         """Whether the slopes of the two sides differ by more than `rtol`, and it is well known."""
         known_well = found.bound <= KNOWN_WELL * max(found.jump, scale)
@@ -420,11 +448,10 @@ class _Order:
 
     def _fail_at(self, c: Comparison, tolerance: float) -> bool:
         """Raises that `c` is wrong, and where. False if a second look does not find it wrong."""
-        steps = self.function.steps[max(c.numeric.best - 1, 0) : c.numeric.best + 2]
 
         def probe(leaf: int, start: int, stop: int) -> Probe:
             direction = _part(c.direction, leaf, start, stop)
-            return self._probe(self._along(c, direction, steps=steps, noise=c.numeric.noise))
+            return self._probe(self._along(c, direction, noise=c.numeric.noise))
 
         place = find_worst(probe, [to_coordinates(u).size for u in c.direction.tangents])
         if place is None:

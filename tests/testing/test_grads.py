@@ -1,5 +1,6 @@
 """`jaxops.testing`: what is right passes, what is wrong is found, where it is wrong."""
 
+import functools
 import re
 
 import jax
@@ -263,6 +264,86 @@ def test_a_wrong_gradient_beside_a_kink_is_found(distance):
     wrong = jax.jit(with_vjp(f, lambda x, c: 1.02 * jax.vjp(f, x)[1](c)[0]))
     with pytest.raises(AssertionError, match="is wrong at"):
         testing.check_grads(wrong, np.float32(1), modes="rev", jit=None)
+
+
+def splatted(points, target):
+    """Points in 3D, each shared by linear weights among eight cells of a grid."""
+    corner = jnp.floor(points)
+    share, cell = points - corner, corner.astype(jnp.int32)
+    grid = jnp.zeros(target.shape, points.dtype)
+    for offset in np.ndindex(2, 2, 2):
+        weights = jnp.where(np.array([offset]) == 1, share, 1 - share).prod(1)
+        grid += jaxops.scatter_nd(cell + np.array([offset], np.int32), weights, target.shape)
+    return jnp.mean((grid - target) ** 2)
+
+
+def sampled(points, volume):
+    """The inverse: the volume at the points, from eight cells each."""
+    corner = jnp.floor(points)
+    share, cell = points - corner, corner.astype(jnp.int32)
+    values = jnp.zeros(len(points), points.dtype)
+    for offset in np.ndindex(2, 2, 2):
+        weights = jnp.where(np.array([offset]) == 1, share, 1 - share).prod(1)
+        values += weights * jaxops.gather_nd(volume, cell + np.array([offset], np.int32))
+    return jnp.mean(values**2)
+
+
+KINKED = {
+    "splatted": splatted,
+    "sampled": sampled,
+    "segment-max": lambda x, y: jnp.mean(jaxops.unsorted_segment_max(x, np.arange(40) % 7, 7) ** 2),
+    "relu": lambda x, y: jnp.mean((jax.nn.relu(x - 2) @ normal(3, 4).astype(x.dtype)) ** 2),
+    "abs": lambda x, y: jnp.mean(jnp.abs(normal(30, 40).astype(x.dtype) @ x)),
+    "sort": lambda x, y: jnp.sum(jnp.sort(x, 0) * normal(40, 3).astype(x.dtype)) ** 2,
+    "clip": lambda x, y: jnp.mean(jnp.clip(x, 1, 3) ** 3),
+    "piecewise-linear": lambda x, y: jnp.mean(
+        jnp.interp(x, np.arange(5).astype(x.dtype), normal(5).astype(x.dtype)) ** 2
+    ),
+}
+
+
+def kinked(name, seed, dtype=np.float32):
+    """The function, a point, and an element of it whose share in the slope is a common one."""
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=(5, 5, 5)).astype(dtype)
+    x = rng.uniform(0.5, 3.5, (40, 3)).astype(dtype)
+    f = jax.jit(lambda x: KINKED[name](x, y))
+    shares = np.abs(jax.grad(f)(x) * x).reshape(-1)
+    element = np.argsort(np.where(shares, shares, np.inf))[np.count_nonzero(shares) // 2]
+    return f, x, np.unravel_index(element, x.shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", KINKED)
+@pytest.mark.filterwarnings("ignore:check_grads:UserWarning")
+def test_one_wrong_element_is_found_among_kinks(name, dtype):
+    with jax.enable_x64(True):
+        for seed in (1, 2):
+            f, x, element = kinked(name, seed, dtype)
+            testing.check_grads(f, x, modes="rev", seed=seed, jit=None)
+
+            def scaled(x, c, factor, f=f, element=element):
+                return jax.grad(f)(x).at[element].multiply(factor) * c
+
+            for factor in (0, -1):
+                wrong = jax.jit(with_vjp(f, functools.partial(scaled, factor=factor)))
+                with pytest.raises(AssertionError, match=r"is wrong at args\[0\]"):
+                    testing.check_grads(wrong, x, modes="rev", seed=seed, jit=None)
+
+
+def test_elements_beside_a_kink_are_named():
+    """Each has a kink, the first the nearest; beside 30 the slopes of narrow steps are lost."""
+    x = np.linspace(1, 2, 40, dtype=np.float32)
+    at = (x * (1 + np.geomspace(2e-4, 0.1, 40))).astype(np.float32)
+    f = jax.jit(lambda x: 30 + jnp.mean(x**2 + 3 * jax.nn.relu(x - at)))
+    for seed in range(3):
+        with pytest.warns(UserWarning, match="could not be checked, as f has kinks") as warned:
+            testing.check_grads(f, x, seed=seed, jit=None)
+        text = str(warned[0].message)
+        count, first = re.search(r"at (\d+) of 40 elements: args\[0\]\[(\d+)\]", text).groups()
+        assert int(count) < 20, text
+        assert int(first) < 5, text
+        assert warned[0].filename == __file__
 
 
 def test_cost_does_not_grow_with_the_size():
