@@ -64,6 +64,7 @@ def misses(platform: str) -> str:
     for row in rows_of(platform):
         if worse := is_worse(row):
             fields = ["kernels", "temporaries"] if platform == "cuda" else ["accessed"]
+            fields += ["temporaries"] * (platform == "tpu" and "temporaries" in worse)
             values = "; ".join(f"{field} {pair(row, field)}" for field in fields)
             found.setdefault(name_of(row), []).append(f"{row['kind']}: {worse} ({values})")
     return "\n".join(f"- {name}: {'; '.join(kinds)}" for name, kinds in found.items()) or "- none"

@@ -139,7 +139,7 @@ def test_the_page_has_a_place_for_the_results():
     assert {line.split(" | ")[0].removeprefix("| ") for line in lines} == names
     assert "gather: rows of 128: " not in report.misses("cuda")
     assert "- embedding_lookup_sparse: mean: f32: kernels" in report.misses("cuda")
-    assert [line in lines for line in report.table("gather").splitlines()[2:]] == [True] * 5
+    assert [line in lines for line in report.table("gather").splitlines()[2:]] == [True] * 7
 
 
 def test_the_table_has_the_numbers_of_a_row():
