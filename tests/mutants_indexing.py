@@ -314,6 +314,10 @@ MUTANTS = {
             "test_ops.py -k 'deterministic_values and scatter_nd-elements'",
         ),
     ],
+    "_run/keys": [
+        ("2**32 - 1, parts", "0, parts", "test_keys.py -k out_of_bounds"),
+        ("if len(dtypes) > 1 or", "if", "test_keys.py -k beside_others"),
+    ],
     "_run/known": [
         (
             "nullcontext() if is_traced else",

@@ -163,8 +163,8 @@ def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
     platform = on_host.platform_of(*(x for x in (input, repeats) if isinstance(x, jax.Array)))
     spec = RepeatCount(op, limits=(_MOST,))
     if policy.is_known_in_bounds(spec, known[..., None], mode, platform):
-        return known
-    return np.where(spec.inside(known, _MOST), known, 0)
+        return known.astype(np.int64)  # NumPy repeats by no uint64
+    return np.where(spec.inside(known, _MOST), known, 0).astype(np.int64)
 
 
 def _exact(op, input, counts, axis, size, fill_value, return_size, mode) -> Any:

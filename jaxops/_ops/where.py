@@ -152,6 +152,7 @@ def select(
         name=name,
         like="y" if _settled(y) > _settled(x) else "x",
         of_own_dtype=("condition",),
+        moves_elements=True,
         by_rows=by_rows,
     )
 

@@ -15,7 +15,7 @@ from jax.core import Tracer, eval_context
 from jaxops import _call_sites, _jax_internals, _symbolic
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, policy
-from jaxops._run import arguments, extents, sharding, strings
+from jaxops._run import arguments, extents, keys, sharding, strings
 from jaxops._run.known import known
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
@@ -95,7 +95,7 @@ def run(
         pads: whether the op fills places that no index fills, so that `fill_value` counts under
             every `mode`, and without one.
         moves_elements: whether every element of the result is an element of `data` or the fill
-            value; only such an op takes host strings.
+            value; only such an op takes host strings, and keys of `jax.random`.
         like: the data argument whose dtype all data must have.
         of_own_dtype: the data arguments that need not.
         indexed: sizes that `indices` count along, beside those of the data.
@@ -141,9 +141,12 @@ def _run(
 ) -> Any:
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
     op = call.op
+    if moves_elements and any(map(keys.are_keys, data.values())):
+        function = functools.partial(on_arrays, call)
+        return keys.by_position(op, function, data, fill_value, of_own_dtype)
     for arg, x in data.items():
         if arguments.is_host_string(x):
-            if not moves_elements:
+            if not moves_elements or arg in of_own_dtype:
                 raise TypeError(
                     f"{op}: {arg} must be an array of numbers or bools; received strings"
                 )

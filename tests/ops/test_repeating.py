@@ -56,6 +56,23 @@ def test_the_end_is_filled_as_by_jnp(repeats):
     np.testing.assert_array_equal(text, np.array(expected).astype(str))
 
 
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+)
+def test_counts_of_every_dtype(dtype):
+    """NumPy casts no uint64 to the numbers by which it repeats."""
+    counts = np.array([1, 0, 2], dtype)
+    for options in ({}, {"size": 3}, {"mode": "fill", "size": 3}):
+        np.testing.assert_array_equal(jaxops.repeat([5, 6, 7], counts, **options), [5, 7, 7])
+    np.testing.assert_array_equal(jaxops.repeat(["a", "b", "c"], counts), ["a", "c", "c"])
+    np.testing.assert_array_equal(jaxops.repeat([5, 6], counts[2]), [5, 5, 6, 6])
+    if dtype == "uint64":
+        with pytest.raises(
+            jaxops.OutOfBoundsError, match=r"repeats\[1\] = 18446744073709551615 is"
+        ):
+            jaxops.repeat([5, 6], np.array([1, 2**64 - 1], dtype))
+
+
 def test_of_no_slices():
     for x, expected in ((np.zeros(0, np.int32), [0, 0]), (np.zeros(0, str), ["", ""])):
         np.testing.assert_array_equal(jaxops.repeat(x, [], size=2), expected)

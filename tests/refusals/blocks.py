@@ -14,8 +14,6 @@ CALLS = {
         lambda: jaxops.extract_image_patches(None, *WINDOW, "VALID"), TypeError, "extract_image_patches: images must be an array of numbers or bools; received None"),
     "extract_image_patches-images-rank": (
         lambda: jaxops.extract_image_patches(X, *WINDOW, "VALID"), ValueError, "extract_image_patches: images must have shape [batch, rows, cols, depth]; received shape (4, 3)"),
-    "extract_image_patches-images-key": (
-        lambda: jaxops.extract_image_patches(key(), *WINDOW, "VALID"), TypeError, "extract_image_patches: images must have a numeric or bool dtype; received key<fry>"),
     "extract_image_patches-images-rank-5": (
         lambda: jaxops.extract_image_patches(IMAGES[None], *WINDOW, "VALID"), ValueError, "extract_image_patches: images must have shape [batch, rows, cols, depth]; received shape (1, 4, 2, 2, 4)"),
     "extract_image_patches-sizes-length": (

@@ -23,8 +23,6 @@ CALLS = {
         lambda: jaxops.gather({"a": X}, 0), TypeError, "gather: params must be an array of numbers or bools; received {'a':"),
     "gather-params-ragged": (
         lambda: jaxops.gather([[1, 2], [3]], 0), ValueError, "gather: params must be an array or nested lists of equal lengths; received [[1, 2], [3]]"),
-    "gather-params-key": (
-        lambda: jaxops.gather(key(), 0), TypeError, "gather: params must have a numeric or bool dtype; received key<fry>"),
     "gather-params-list-of-keys": (
         lambda: jaxops.gather([key(), key()], 0), ValueError, "gather: params must be an array or nested lists of equal lengths; received ["),
     "gather-params-objects": (

@@ -113,7 +113,7 @@ CALLS = {
     "stack-values-dtypes": (
         lambda: jaxops.stack([jnp.ones(2), jnp.ones(2, bool)]), TypeError, "stack: values[1] must fit dtype float32; received an array of dtype bool"),
     "stack-values-key": (
-        lambda: jaxops.stack([key(), key()]), TypeError, "stack: values[0] must have a numeric or bool dtype; received key<fry>"),
+        lambda: jaxops.stack([key(), jnp.ones(2)]), TypeError, "stack: values[0] and values[1] must all be keys of one kind; received an array of dtype key<fry>, "),
     "stack-values-host-float": (
         lambda: jaxops.stack([1.5, jnp.array(2)]), TypeError, "stack: values[0] must fit dtype int32; received 1.5"),
     "stack-axis-high": (

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 import jaxops
-from refusals.values import IN_JIT, X, in_jit, key
+from refusals.values import IN_JIT, X, in_jit
 
 NO_BOOLS = "where: condition must be an array of bools if x and y are given; received dtype int32"
 CALLS = {
@@ -34,8 +34,6 @@ CALLS = {
         lambda: jax.jit(lambda c: jaxops.where(c, "a", "b"))([True]), TypeError, "where: condition must be concrete where the data are strings, which exist on the host only; received a traced array; call it outside jit, vmap and grad"),
     "where-x-alone": (
         lambda: jaxops.where([True], 1), ValueError, "where: x and y must both be given, or neither; received no y"),
-    "where-x-key": (
-        lambda: jaxops.where(True, key(), key()), TypeError, "where: x must have a numeric or bool dtype; received key<fry>"),
     "where-x-dtype": (
         lambda: jaxops.where(True, 2.5, X.astype(np.int32)), TypeError, "where: x must fit dtype int32; received 2.5"),
     "where-x-dtypes": (
