@@ -290,7 +290,7 @@ def _norm(max_norm: Any, op: str) -> float | None:
     number = to_numpy(max_norm, op, "max_norm")
     if number.shape != () or number.dtype.kind not in "iuf":
         raise TypeError(f"{op}: max_norm must be a static number; received {brief(max_norm)}")
-    return float(number)
+    return max(float(number), 0.0)  # as in TensorFlow; NaN stays
 
 
 def _table(tables: list[jax.Array], op: str, arg: str) -> jax.Array:
@@ -341,7 +341,8 @@ def _clipped(rows, ids_ndim, max_norm):
     # The root of 0 has no derivative.
     norms = jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, squares, 1)), squares)
     largest = jnp.asarray(max_norm, rows.dtype)
-    return (rows * largest / jnp.maximum(norms, largest)).astype(dtype)
+    # A row of this norm has the gradient of a scaled one, as in TensorFlow.
+    return (rows * largest / jnp.where(norms < largest, largest, norms)).astype(dtype)
 
 
 def _lookup_sparse(

@@ -149,3 +149,18 @@ def test_the_gradient_of_a_lookup_is_sparse(lookup):
     assert isinstance(slices["t"], jaxops.IndexedSlices)
     dense = jax.grad(loss)(params)["t"]
     np.testing.assert_allclose(slices["t"].to_dense(), dense, rtol=1e-6)
+
+
+def test_a_negative_norm_is_0():
+    table = np.array([[3.0, 4.0], [1.0, 0.0]], np.float32)
+    np.testing.assert_array_equal(jaxops.embedding_lookup(table, [0, 1], max_norm=-1), table * 0)
+
+
+def test_gradient_of_a_row_whose_norm_is_the_largest():
+    """That of a scaled row, as TensorFlow has it: such rows are in a projected table."""
+    table = jnp.array([[3.0, 4.0], [1.0, 0.0]])
+    cotangent = jnp.array([[1.0, 0.0], [1.0, 2.0]])
+    gradient = jax.grad(
+        lambda t: (jaxops.embedding_lookup(t, [0, 1], max_norm=5.0) * cotangent).sum()
+    )(table)
+    np.testing.assert_allclose(gradient, [[0.64, -0.48], [1, 2]], rtol=1e-6)
