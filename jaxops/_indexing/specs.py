@@ -84,6 +84,14 @@ class ScalarIndex(IndexSpec):
         return message, position, index[0], self.limits[0]
 
 
+class DefaultId(ScalarIndex):
+    """`safe_embedding_lookup_sparse`: one number, which the caller gives as `default_id`."""
+
+    def describe(self, position, index):
+        message = f"default_id = {index[0]} is not in [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]
+
+
 class RowIndex(ScalarIndex):
     """`sparse_segment_*`: looked at also where rows have no elements."""
 

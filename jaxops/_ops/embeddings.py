@@ -12,7 +12,7 @@ from jax import lax
 from jaxops._indexing import canonical, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import ScalarIndex, VectorIndex
+from jaxops._indexing.specs import DefaultId, ScalarIndex, VectorIndex
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
 from jaxops._ops.sums import wide
 from jaxops._run.arguments import (
@@ -118,7 +118,7 @@ def embedding_lookup_sparse(
         combiner: static. "sum": of the rows times the weights. "mean" (the default): that divided
             by the sum of the weights. "sqrtn": divided by the root of the sum of their squares.
         max_norm: static number or None; a row of the table whose l2-norm is larger is scaled to
-            that norm.
+            that norm, of which a negative one counts as 0.
         name: static; name of the `jax.named_scope` of the operation.
         allow_fast_lookup: static bool; of no effect: TensorFlow computes with or without `unique`.
         mode: static; what an id out of bounds does, as in `embedding_lookup`, and a place out of
@@ -187,7 +187,8 @@ def safe_embedding_lookup_sparse(
         sparse_weights: SparseTensor of real numbers, one for each id, or None. Ids whose weight is
             not positive are left out, unless the combiner is "sum".
         combiner: static; as in `embedding_lookup_sparse`.
-        default_id: static int or None: the row of the table for places without ids; None: 0s.
+        default_id: static int or None: the row of the table for places without ids; None: 0s. One
+            out of bounds is an error, as `mode` says, if there is such a place.
         max_norm: static number or None, as in `embedding_lookup_sparse`.
         name: static; name of the `jax.named_scope` of the operation.
         allow_fast_lookup: static bool, as in `embedding_lookup_sparse`.
@@ -325,8 +326,8 @@ def _lookup(params, ids, *, op, arg, max_norm, **options):
     return _rows(table, ids, op, max_norm, **options)
 
 
-def _rows(table, ids, op, max_norm, **options):
-    spec = ScalarIndex(op, limits=(table.shape[0],))
+def _rows(table, ids, op, max_norm, of=ScalarIndex, **options):
+    spec = of(op, limits=(table.shape[0],))
     windows = Windows(axes=(0,), batch_dims=0)
     rows = canonical.gather(table, ids[..., None], windows, spec, **options)
     return rows if max_norm is None else _clipped(rows, ids.ndim, max_norm)
@@ -396,7 +397,9 @@ def _lookup_sparse(
         total = masks.where(is_nothing, jnp.zeros((), dtype), total)
     if is_safe and default_id is not None:
         is_empty = summed(counts.astype(jnp.int32), unchecked)[over_total] == 0
-        row = _rows(table, jnp.asarray(default_id), op, max_norm, **options)
+        # As in TensorFlow, a number that no place needs may be out of bounds.
+        number = jnp.where(is_empty.any(), default_id, 0)
+        row = _rows(table, number, op, max_norm, DefaultId, **options)
         total = masks.where(is_empty, row.astype(dtype), total)
     return total.astype(table.dtype)
 

@@ -17,6 +17,9 @@ FIRST = {
         "indices[0,1] = -1 is not in [0, 5)", (0, 1), -1, 5),
     "scalar-alone": (
         specs.ScalarIndex("gather", (5,)), [5], "indices = 5 is not in [0, 5)", (), 5, 5),
+    "default-id": (
+        specs.DefaultId("safe_embedding_lookup_sparse", (5,)), [-1],
+        "default_id = -1 is not in [0, 5)", (), -1, 5),
     "vector": (
         specs.VectorIndex("gather_nd", (2, 3), "param shape", (2, 3), 2), [[1, 2], [1, 3]],
         "indices[1] = [1, 3] does not index into param shape [2,3]", (1,), (1, 3), (2, 3)),
