@@ -196,7 +196,7 @@ MUTANTS = {
         (
             "places, rows = places[inside], rows[inside]",
             "places, rows = places[inside], rows[inside][::-1]",
-            "test_stitch.py -k stitch_exactly",
+            "test_stitch.py -k exact_rows",
         ),
         (
             "at = places[start : start + len(rows)]",
