@@ -124,8 +124,8 @@ MUTANTS = {
             "test_casting.py -k what_names",
         ),
         (
-            "with jax.ensure_compile_time_eval(), jax.enable_x64(True):",
-            "with jax.ensure_compile_time_eval():",
+            "with eval_context(), jax.enable_x64(True):",
+            "with eval_context():",
             "test_casting.py -k host_values_count",
         ),
     ],

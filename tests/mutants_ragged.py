@@ -55,7 +55,7 @@ MUTANTS = {
             "test_ragged_partitions.py -k without_validation",
         ),
         (
-            "with jax.ensure_compile_time_eval():\n        return jnp.asarray(splits)",
+            "with eval_context():\n        return jnp.asarray(splits)",
             "with contextlib.nullcontext():\n        return jnp.asarray(splits)",
             "test_ragged_partitions.py -k known_and_traced",
         ),

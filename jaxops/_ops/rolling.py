@@ -116,11 +116,12 @@ def _roll(input, shift, *, op, axes, is_one, known):
         return input
     # In a program that is traced, which is for this shift alone. Where each operation runs by
     # itself, as under an eager `jax.grad`, slices at other places would compile anew.
-    is_known = known is not None and isinstance(shift, Tracer) and _symbolic.are_known(input.shape)
+    if not (isinstance(shift, Tracer) and _symbolic.are_known(input.shape)):
+        known = None
     # One roll for all the shifts of a dimension, and none of a dimension of 1.
     for dim in dict.fromkeys(dim for dim in dims if input.shape[dim] != 1):
         places = [n for n, other in enumerate(dims) if other == dim]
-        if is_known:
+        if known is not None:
             input = _roll_by_known(input, sum(known[n] for n in places), dim)
         else:
             input = _roll_by_traced(input, shift.reshape(-1)[np.array(places)], dim, op)

@@ -42,6 +42,12 @@ def of_integers(kind, value):
     return np.asarray(value, np.int32) if kind in ("data", "scalar") else value
 
 
+def integer_arguments(name):
+    """Those of its record, with integers as data."""
+    call = {arg: value for arg, value in CALLS[name].items() if arg != "accumulate_dtype"}
+    return {arg: of_integers(*value) for arg, value in call.items()}
+
+
 # Whose results are other dtypes, or integers of other dtypes than x64 allows; and gradients.
 OF_INTEGERS = [
     name
@@ -57,7 +63,7 @@ OF_INTEGERS = [
 @pytest.mark.parametrize("name", OF_INTEGERS)
 def test_shapes_are_computed_while_tracing(name):
     """What is computed of integers that the host knows is of NumPy, so it serves as a shape."""
-    arguments = {arg: of_integers(*value) for arg, value in CALLS[name].items()}
+    arguments = integer_arguments(name)
     eager = FUNCTIONS[name](**arguments)
     found = []
     jax.jit(lambda: found.extend(jax.tree.leaves(FUNCTIONS[name](**arguments))))()

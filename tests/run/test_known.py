@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jax.core import Tracer
 from records import CALLS, FUNCTIONS
-from test_dispatch import OF_INTEGERS, of_integers
+from test_dispatch import OF_INTEGERS, integer_arguments
 
 import jaxops
 from jaxops._run.known import KnownArray
@@ -258,7 +258,7 @@ def is_of_numpy(name):
 @pytest.mark.parametrize("name", [name for name in OF_INTEGERS if not is_of_numpy(name)])
 def test_of_every_function(name):
     """What each makes of host integers is read and written at a traced index, as eagerly."""
-    arguments = {arg: of_integers(*value) for arg, value in CALLS[name].items()}
+    arguments = integer_arguments(name)
 
     def call(i):
         leaves = jax.tree.leaves(FUNCTIONS[name](**arguments))
