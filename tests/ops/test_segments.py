@@ -159,3 +159,15 @@ def test_rows_of_tables_have_sparse_gradients():
     dense = jax.value_and_grad(loss)({"t": table})
     np.testing.assert_array_equal(value, dense[0])
     np.testing.assert_array_equal(grads["t"].to_dense(), dense[1]["t"])
+
+
+@pytest.mark.parametrize("name", ["segment_mean", "segment_sum", "sparse_segment_mean"])
+def test_one_id_too_large_for_memory_is_named(name):
+    """XLA never finishes the flag of a program whose result cannot be allocated."""
+    data, ids = jnp.ones((2, 100)), [0, 2_000_000_000]
+    args = (data, [0, 1], ids) if name.startswith("sparse") else (data, ids)
+    words = f"{name}: segment_ids must name segments that memory holds; received 2000000000; pass"
+    with pytest.raises(MemoryError, match=words):
+        getattr(jaxops, name)(*args)
+    with pytest.raises(MemoryError, match=f"{name}: RESOURCE_EXHAUSTED.* num_segments 2000000001"):
+        getattr(jaxops, name)(*args, num_segments=2_000_000_001)
