@@ -257,7 +257,7 @@ def clip_by_global_norm(grads: _Tree, clip_norm: ArrayLike) -> tuple[_Tree, jax.
     op = "clip_by_global_norm"
     norm = _norm(grads, op)
     limit = _limit(clip_norm, op).astype(norm.dtype)
-    return _clipped(grads, norm, limit), norm
+    return _clipped(_as_arrays(grads), norm, limit), norm
 
 
 @jax.jit
@@ -287,6 +287,11 @@ def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
         return dense(jnp.asarray(gradient))
 
     return jax.tree.map(apply, grads, is_leaf=_is_sparse)
+
+
+def _as_arrays(grads: Any) -> Any:
+    """`grads` with arrays of JAX as leaves, where other libraries' arrays may stand."""
+    return _map(lambda x: x, lambda slices: slices, grads)
 
 
 def _check(grads: Any, op: str, kind: Any) -> None:
@@ -348,7 +353,7 @@ def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
 def _norm(grads: Any, op: str) -> jax.Array:
     """The root of the sum of all squares, with a derivative of 0 at 0."""
     _check(grads, op, jnp.inexact)
-    leaves = jax.tree.leaves(grads, is_leaf=_is_sparse)
+    leaves = jax.tree.leaves(_as_arrays(grads), is_leaf=_is_sparse)
     slices = [g.slices if isinstance(g, TiedGradient) else g for g in leaves]
     arrays = [g.values if isinstance(g, IndexedSlices) else g for g in slices]
     return explicit_axes.shared(_norm_of_checked, explicit_axes.mesh_of(*arrays), P(), leaves)

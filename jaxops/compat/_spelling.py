@@ -185,6 +185,7 @@ def _is_text(x: object) -> bool:
 # By the words of an annotation what fits it. All else fits "Any".
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "int": _is_int,
+    "Int": _is_int,
     "bool": lambda x: isinstance(x, (bool, np.bool_)),
     "str": _is_text,
     "NoMode": lambda x: _is_text(x) and x.upper() not in ("CONSTANT", "REFLECT", "SYMMETRIC"),
