@@ -3,6 +3,8 @@
 A program for a TPU has nothing of its platform in it, so it runs on the CPU of this machine.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,7 +58,8 @@ def test_on_a_tpu(name):
     starts, counts, sizes = PARTS[name]
     args = ROWS, FILL, *(jnp.array(x, jnp.int32) for x in (ORDER, starts, counts))
     parts = on_tpu(lambda *a: take_parts(*a, sizes=sizes), *args).call(*args)
-    gradient = on_tpu(jax.grad(lambda *a: loss(*a, sizes), (0, 1)), *args)
+    of_loss = functools.partial(loss, sizes=sizes)
+    gradient = on_tpu(jax.grad(of_loss, (0, 1)), *args)
     of_rows, of_fill = np.zeros_like(ROWS), 0
     for n, (part, start, count, size) in enumerate(zip(parts, starts, counts, sizes, strict=True)):
         held = ORDER[start : start + min(count, size)]

@@ -130,7 +130,8 @@ STEP = jax.jit(lambda x: x + 1)
 
 def test_who_is_told_of_a_program():
     x = jnp.ones(3)
-    STEP(x), STEP(x)  # the second call is C++'s from now on
+    for _ in range(2):
+        STEP(x)  # the second call is C++'s from now on
     outer, inner, elsewhere = [], [], []
     _jax_internals.watch_programs(outer.append)
     STEP(x)
@@ -165,7 +166,8 @@ def test_tokens_of_programs_that_python_calls():
 def test_the_hook_of_debug_nans_is_called_too():
     divide, zero, one = jax.jit(lambda x: 0 / x), jnp.zeros(1), jnp.ones(1)
     with jax.debug_nans(True):
-        divide(one), divide(one)
+        for _ in range(2):
+            divide(one)
         with pytest.raises(FloatingPointError), jaxops.typed_errors():
             divide(zero)
         with pytest.raises(FloatingPointError):

@@ -120,7 +120,7 @@ def test_checkify_of_shard_map(case):
     assert error.get() is None
     np.testing.assert_array_equal(result, function(good))
     error, _ = checkify.checkify(mapped)(bad)
-    assert error.get().startswith(f"at mapped index 0: {text}")
+    assert str(error.get()).startswith(f"at mapped index 0: {text}")
     with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
         error.throw()
     assert (info.value.position, info.value.index, info.value.bound) == (position, index, bound)

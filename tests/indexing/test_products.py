@@ -38,7 +38,7 @@ def others(x, *left_out):
     """The product of the others, of exact numbers: in float32 it may be inf or 0 where it is."""
     exact = prod((Fraction(float(v)) for n, v in enumerate(x) if n not in left_out), start=1)
     limit = Fraction(float(np.finfo(np.float32).max))
-    return np.inf * float(np.sign(exact)) if abs(exact) > limit else float(exact)
+    return np.inf * (1.0 if exact > 0 else -1.0) if abs(exact) > limit else float(exact)
 
 
 def expected(x):

@@ -35,7 +35,7 @@ def test_numbers_as_large_as_the_matrix(shape):
     traced = jax.jit(jaxops.matrix_band_part)
     for numbers in ((0, 0), shape, (-1, 0), (shape[0], -1)):
         for function in (jaxops.matrix_band_part, traced):
-            result = function(x, *numbers)
+            result = function(x, numbers[0], numbers[1])
             np.testing.assert_array_equal(result, matrix_band_part(x, *numbers), strict=True)
     for numbers in ((shape[0] + 1, 0), (0, shape[1] + 1)):
         with pytest.raises(ValueError, match="must be negative or at most"):

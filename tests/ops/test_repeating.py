@@ -1,5 +1,7 @@
 """repeat beyond the harness: exact sizes, traced repeats, strings, large sums."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -62,7 +64,8 @@ def test_the_end_is_filled_as_by_jnp(repeats):
 def test_counts_of_every_dtype(dtype):
     """NumPy casts no uint64 to the numbers by which it repeats."""
     counts = np.array([1, 0, 2], dtype)
-    for options in ({}, {"size": 3}, {"mode": "fill", "size": 3}):
+    ways: list[dict[str, Any]] = [{}, {"size": 3}, {"mode": "fill", "size": 3}]
+    for options in ways:
         np.testing.assert_array_equal(jaxops.repeat([5, 6, 7], counts, **options), [5, 7, 7])
     np.testing.assert_array_equal(jaxops.repeat(["a", "b", "c"], counts), ["a", "c", "c"])
     np.testing.assert_array_equal(jaxops.repeat([5, 6], counts[2]), [5, 5, 6, 6])

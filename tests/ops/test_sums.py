@@ -145,7 +145,7 @@ def test_means_are_rounded_once(name, dtype):
         result = np.asarray(call(x))[0]
         assert result.dtype == dtype
         # In float32 these are exact enough to be rounded as the quotient is, but for ties.
-        np.testing.assert_array_equal(result, (total / by).astype(np.float32).astype(dtype))
+        np.testing.assert_array_equal(result, np.float32(total / by).astype(dtype))
 
 
 def test_counts_of_integers_have_more_bits_than_the_data():

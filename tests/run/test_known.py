@@ -212,7 +212,7 @@ def test_a_number_is_a_key_of_caches():
     def function(x):
         rows, columns = jaxops.unstack(jaxops.shape(x))
         made = jax.jit(jnp.arange, static_argnums=0)(rows)
-        return made, {2: 5}[rows] + len({rows, columns, 3})
+        return made, {2: 5}[rows] + len({rows, columns, 3})  # type: ignore[index]
 
     np.testing.assert_array_equal(function(jnp.zeros((2, 3)))[1], 7)
 
