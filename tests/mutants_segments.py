@@ -51,8 +51,8 @@ MUTANTS = {
          "sparse_segment_sum(data, indices, segment_ids, name=name)", "test_v0_segments.py"),
     ],
     "_indexing/products": [
-        ("exponent - exponents)", "exponent)", "test_products.py -k magnitudes"),
-        ("_where(zeros == is_zero, quotients,", "_where(zeros >= is_zero, quotients,",
+        ("exponent - own.exponent)", "exponent)", "test_products.py -k magnitudes"),
+        ("_where(zeros == is_zero, quotient,", "_where(zeros >= is_zero, quotient,",
          "test_products.py -k zeros"),
         ("& jnp.isfinite(products).all()", "", "test_products.py -k magnitudes"),
         ("jnp.max(counts) <= _MOST_FACTORS", "jnp.max(counts) >= 0", "test_products.py -k many"),

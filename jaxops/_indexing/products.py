@@ -94,22 +94,33 @@ def _weighted(updates, weights, *rest, windows: Windows, shape: tuple[int, ...])
 
     The weights may have more dimensions before those of the updates: of several cotangents.
     """
+    if updates.size == 0:
+        return weights
     *directions, indices = rest
-    by_scans = functools.partial(_by_scans, windows=windows, shape=shape)
-    if directions:
-        others = by_scans(updates, *directions, indices)
-    else:
-        others, are_right = _by_quotients(updates, indices, windows, shape)
-        others = lax.cond(
-            are_right, lambda others, _: others, lambda _, x: by_scans(x, indices), others, updates
-        )
-    limits = tuple(shape[axis] for axis in windows.axes)
-    is_inside = in_bounds(widen(indices, limits), IndexSpec("", limits))
-    is_inside = windows.over_result(is_inside, updates.ndim)
     more = range(weights.ndim - updates.ndim)
-    others, is_inside = jax.tree.map(lambda x: lax.expand_dims(x, more), (others, is_inside))
-    result = _value(_times(others, _number(weights)))
-    return jnp.where(is_inside, result, jnp.zeros_like(result))
+
+    def weighted(others: _Number) -> jax.Array:
+        limits = tuple(shape[axis] for axis in windows.axes)
+        is_inside = in_bounds(widen(indices, limits), IndexSpec("", limits))
+        is_inside = windows.over_result(is_inside, updates.ndim)
+        x, inside = jax.tree.map(lambda x: lax.expand_dims(x, more), (others, is_inside))
+        weight = _number(weights)
+        result = _scaled(x.mantissa * weight.mantissa, x.exponent + weight.exponent)
+        return jnp.where(inside, result, jnp.zeros_like(result))
+
+    def by_scans():
+        return weighted(_by_scans(updates, *directions, indices, windows=windows, shape=shape))
+
+    if directions:
+        return by_scans()
+    total, zeros, is_right = _products(updates, indices, windows, shape)
+
+    def by_quotients():
+        return weighted(_by_quotients(updates, indices, windows, total, zeros))
+
+    # The weights are within the branches: a result of `cond` is not computed with what follows, so
+    # that mantissas and exponents would be written and read once more.
+    return lax.cond(is_right, by_quotients, by_scans)
 
 
 # --- numbers of any size ---
@@ -123,15 +134,18 @@ class _Number(NamedTuple):
 
 
 def _number(x: jax.Array, exponent: jax.Array | int = 0) -> _Number:
-    """`x * 2**exponent` with a mantissa whose larger part, if it is complex, is in [1/2, 1)."""
+    """`x * 2**exponent`: the mantissa, or its larger part, is between the roots of 1/2 and 2.
+
+    The exponent is read from the bits of `x`: `jnp.frexp` has no mantissas around 1.
+    """
     size = jnp.maximum(abs(x.real), abs(x.imag)) if jnp.iscomplexobj(x) else abs(x)
-    _, own = jnp.frexp(size)
+    info = jnp.finfo(size.dtype)
+    more = jnp.where(size < info.tiny, info.nmant, 0)  # bits of a subnormal number begin with zeros
+    normal = jnp.where(size < info.tiny, size * 2.0**info.nmant, size) * math.sqrt(2)
+    bits = lax.bitcast_convert_type(normal, np.dtype(f"int{info.bits}"))
+    own = (bits >> info.nmant).astype(jnp.int32) - (info.maxexp - 1) - more
     total = jnp.clip(exponent + own, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)
     return _Number(_scaled(x, -own), jnp.where(size == 0, -_LARGEST_EXPONENT, total))
-
-
-def _value(x: _Number) -> jax.Array:
-    return _scaled(x.mantissa, x.exponent)
 
 
 def _scaled(x: jax.Array, exponent: jax.Array) -> jax.Array:
@@ -144,7 +158,7 @@ def _scaled(x: jax.Array, exponent: jax.Array) -> jax.Array:
     info = jnp.finfo(x.dtype)
     largest = -int(info.minexp)  # 2**largest and 2**-largest are normal numbers
     exponent = jnp.clip(exponent, -2 * largest, 2 * largest)
-    half = exponent // 2
+    half = exponent >> 1
     bits = np.dtype(f"int{info.bits}")
 
     def power(k):
@@ -208,31 +222,30 @@ def _are_few(lanes: _Lanes) -> jax.Array:
     return jnp.max(counts) <= _MOST_FACTORS
 
 
-def _by_quotients(updates, indices, windows: Windows, shape) -> tuple[_Number, jax.Array]:
-    """The product of the updates of an element but for zeros, divided by the update.
+def _factors(updates: jax.Array) -> tuple[_Number, jax.Array]:
+    """The updates but for zeros, which are counted as 1 of them."""
+    is_zero = updates == 0
+    return _number(jnp.where(is_zero, jnp.ones_like(updates), updates)), is_zero.astype(jnp.int32)
 
-    That is 0 if there is a zero among the others. Exponents and zeros are counted by one sum. The
-    second result tells whether the first is right.
+
+def _products(updates, indices, windows: Windows, shape):
+    """Of each element the product of the updates but for zeros, and the number of zeros.
+
+    Exponents and zeros are counted by one sum. The third result tells whether all are right.
     """
     lanes = _lanes_of(indices, windows, shape)
-    is_zero = updates == 0
-    mantissas, exponents = _number(jnp.where(is_zero, jnp.ones_like(updates), updates))
-    is_small = jnp.square(mantissas.real) + jnp.square(mantissas.imag) < 0.5
-    centred = jnp.where(is_small, 2 * mantissas, mantissas)
-    # Else XLA computes these again in each loop of a scatter or gather, one element at a time.
-    centred, exponents = lax.optimization_barrier((centred, exponents - is_small.astype(jnp.int32)))
 
     def combined(kind, initial, values):
         result = jnp.full(lanes.shape, initial, values.dtype)
         return lax_scatter(kind, result, lanes.indices, values, lanes.windows, _DROP)
 
-    products = combined("mul", 1, centred)
-    is_zero = is_zero.astype(jnp.int32)
+    (mantissas, exponents), is_zero = _factors(updates)
+    products = combined("mul", 1, mantissas)
     sums = combined("add", 0, exponents + _OF_ZERO * is_zero)
-    zeros = (sums + _OF_ZERO // 2) // _OF_ZERO
+    zeros = (sums + _OF_ZERO // 2) >> _OF_ZERO.bit_length() - 1
     of_lanes = jax.tree.map(
         lambda x: jnp.moveaxis(x, windows.batch_dims, 0),
-        (_Number(products, sums - _OF_ZERO * zeros), zeros),
+        (_number(products, sums - _OF_ZERO * zeros), zeros),
     )
 
     def add_lane(n, total):
@@ -241,12 +254,20 @@ def _by_quotients(updates, indices, windows: Windows, shape) -> tuple[_Number, j
 
     total = jax.tree.map(lambda x: x[0], of_lanes)
     total = lax.fori_loop(1, lanes.shape[windows.batch_dims], add_lane, total)
-    total = lax.optimization_barrier(total)
-    total = jax.tree.map(lambda x: lax_gather(x, indices, windows), total)
-    (product, exponent), zeros = lax.optimization_barrier(total)
-    quotients = _number(product / centred, exponent - exponents)
-    is_right = _are_few(lanes) & jnp.isfinite(products).all()
-    return _where(zeros == is_zero, quotients, jax.tree.map(jnp.zeros_like, quotients)), is_right
+    return *total, _are_few(lanes) & jnp.isfinite(products).all()
+
+
+def _by_quotients(updates, indices, windows: Windows, total: _Number, zeros) -> _Number:
+    """The product of the updates of an element but for zeros, divided by the update.
+
+    That is 0 if there is a zero among the others.
+    """
+    (product, exponent), zeros = jax.tree.map(
+        lambda x: lax_gather(x, indices, windows), (total, zeros)
+    )
+    own, is_zero = _factors(updates)
+    quotient = _Number(product / own.mantissa, exponent - own.exponent)
+    return _where(zeros == is_zero, quotient, jax.tree.map(jnp.zeros_like, quotient))
 
 
 # --- by scans ---

@@ -170,6 +170,24 @@ def test_gradients_of_many_factors():
         np.testing.assert_allclose(np.log2(np.asarray(gradient)), sums, atol=1e-3)
 
 
+def test_gradients_of_many_factors_with_large_mantissas():
+    """The products of the mantissas of two lanes are numbers of the dtype, their product is not."""
+    x = np.repeat([1.41, 0.705], 250).astype(np.float32)
+    ids = np.zeros(500, int)
+    gradient = jax.grad(lambda x: jaxops.unsorted_segment_prod(x, ids, 2).sum())(x)
+    sums = np.log2(x.astype(np.float64))
+    np.testing.assert_allclose(np.log2(np.asarray(gradient)), sums.sum() - sums, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+def test_derivatives_without_factors(shape):
+    def total(x):
+        return jaxops.unsorted_segment_prod(x, np.zeros(shape[0], int), 2).sum()
+
+    assert jax.grad(total)(jnp.ones(shape)).shape == shape
+    assert jax.hessian(total)(jnp.ones(shape)).shape == shape * 2
+
+
 def test_cotangents_are_multiplied_before_they_are_rounded():
     """The product of the others is no number of the dtype, its part of the gradient is one."""
     x = jnp.array([1e30, 1e30, 1e30], jnp.float32)
