@@ -1,4 +1,4 @@
-"""Primitives of our own: linear functions whose derivatives, transpose or batching we know better.
+"""Primitives of our own: functions whose derivatives, transpose or batching we know better.
 
 A primitive computes what a `reference` made of `lax` calls computes, so its rules are those of the
 reference where no better one is given.
@@ -19,10 +19,11 @@ from jaxops import _jax_internals
 from jaxops._jax_internals import Primitive
 
 
-def new_primitive(name: str) -> Primitive:
-    """A primitive that is linear in its operands of floating point, as all of ours are."""
+def new_primitive(name: str, is_linear: bool = True) -> Primitive:
+    """A primitive, which is linear in all of its operands of floating point or has no series."""
     primitive = Primitive(name)
-    _jax_internals.register_jet_rule(primitive, functools.partial(_jet, primitive))
+    rule = _jet if is_linear else _no_jet
+    _jax_internals.register_jet_rule(primitive, functools.partial(rule, primitive))
     return primitive
 
 
@@ -44,6 +45,15 @@ def _jet(primitive: Primitive, primals, series, **params):
 
     terms = [term(*terms) for terms in zip(*series, strict=True)]
     return results, [*zip(*terms, strict=True)] if primitive.multiple_results else terms
+
+
+def _no_jet(primitive: Primitive, primals, series, **params):
+    """For what is not linear: whether the terms are divided by factorials depends on the JAX."""
+    del primals, series, params
+    raise NotImplementedError(
+        f"jax.experimental.jet has no rule for {primitive}, which is not linear; jax.jvp of "
+        "jax.jvp computes such a derivative"
+    )
 
 
 def linear_primitive(

@@ -18,6 +18,7 @@ from records import CASES, first_of_each_op
 
 import jaxops
 from jaxops import _forms, _primitives
+from jaxops._indexing import products
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,8 @@ def is_float(case):
 
 
 JETS = [name for name in FIRST if is_float(CASES[name])]
-OURS = {p for p, rule in jet.jet_rules.items() if getattr(rule, "func", None) is _primitives._jet}
+OUR_RULES = (_primitives._jet, _primitives._no_jet)
+OURS = {p for p, rule in jet.jet_rules.items() if getattr(rule, "func", None) in OUR_RULES}
 
 
 @pytest.mark.parametrize("name", JETS)
@@ -108,3 +110,19 @@ def test_every_primitive_of_ours_has_a_rule_for_jet():
     }
     assert made == {"_primitives.py", "_indexing/raising.py"}
     assert len(OURS) > 20
+
+
+def test_jet_of_a_primitive_that_is_not_linear():
+    ids = jnp.array([0, 0, 1])
+
+    def others(x):
+        """The pullback alone, as `jet` refuses the `custom_jvp` of a product."""
+        primal = jnp.array([2.0, 3.0, 5.0])
+        program = jax.make_jaxpr(jax.grad(lambda x: jaxops.unsorted_segment_prod(x, ids, 2).sum()))
+        (equation,) = [e for e in program(primal).eqns if e.primitive is products.weighted_p]
+        return products.weighted_p.bind(x, jnp.ones_like(x), ids[:, None], **equation.params)
+
+    x, tangent = jnp.array([2.0, 3.0, 5.0]), jnp.array([1.0, 10.0, 100.0])
+    with pytest.raises(NotImplementedError, match="weighted_products_of_others"):
+        jet.jet(others, (x,), ([tangent, tangent],))
+    np.testing.assert_array_equal(jax.jvp(others, [x], [tangent])[1], [10, 1, 0])
