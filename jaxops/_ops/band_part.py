@@ -10,7 +10,7 @@ from jax.core import Tracer
 
 from jaxops._indexing import masks, policy
 from jaxops._indexing.specs import BandWidth
-from jaxops._run.arguments import ArrayLike, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, check_bool, check_scalar, static_int
 from jaxops._run.dispatch import run
 
 
@@ -59,8 +59,16 @@ def matrix_band_part(
             traced[arg] = number
         else:
             static[arg] = static_int(number, op, arg)
-    data = {"input": input}
-    return run(op, _matrix_band_part, data, traced, name=name, mode="device", **static)
+    return run(
+        op,
+        _matrix_band_part,
+        {"input": input},
+        traced,
+        name=name,
+        mode="device",
+        moves_elements="no strings",
+        **static,
+    )
 
 
 def _matrix_band_part(input, *, op, mode, num_lower, num_upper):
@@ -81,8 +89,7 @@ def _within(distance, number, dim, op, arg, mode):
         if number > dim:
             raise ValueError(f"{op}: {arg} must be negative or at most {dim}; received {number}")
         return distance <= number
-    if number.ndim:
-        raise ValueError(f"{op}: {arg} must be a scalar; received shape {number.shape}")
+    check_scalar(number, op, arg)
     spec = BandWidth(op, limits=(dim + 1,), arg=arg)
     least = jnp.where(number < 0, jnp.zeros_like(number), number)
     (width,) = policy.resolve(spec, least[None], mode).indices

@@ -125,6 +125,8 @@ def boolean_mask(
         mode=mode,
         fill_value=fill_value,
         pads=True,
+        moves_elements=True,
+        of_own_dtype=("mask",),
         axis=axis,
         size=size,
         return_size=return_size,

@@ -15,6 +15,7 @@ from jaxops._run.arguments import (
     Int,
     Ints,
     brief,
+    check_scalar,
     is_scalar,
     refuse_traced,
     static_int,
@@ -108,6 +109,7 @@ def matrix_diag(
         _matrix_diag,
         {"diagonal": diagonal, **_padding(padding_value)},
         name=None if name == "diag" else name,
+        moves_elements="no strings",
         like="diagonal",
         k=_diagonals(k, op),
         num_rows=static_int(num_rows, op, "num_rows"),
@@ -191,6 +193,7 @@ def matrix_diag_part(
         _matrix_diag_part,
         {"input": input, **_padding(padding_value)},
         name=None if name == "diag_part" else name,
+        moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
         align=_check_align(align, op),
@@ -260,6 +263,7 @@ def matrix_set_diag(
         _matrix_set_diag,
         {"input": input, "diagonal": diagonal},
         name=None if name == "set_diag" else name,
+        moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
         align=_check_align(align, op),
@@ -366,10 +370,7 @@ def _padding(padding_value) -> dict:
 def _scalar(padding_value, dtype, op):
     if padding_value is None:
         return jnp.zeros((), dtype)
-    if padding_value.shape != ():
-        raise ValueError(
-            f"{op}: padding_value must be a scalar; received shape {padding_value.shape}"
-        )
+    check_scalar(padding_value, op, "padding_value")
     return padding_value
 
 

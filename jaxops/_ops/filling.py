@@ -20,6 +20,7 @@ from jaxops._run.arguments import (
     as_tensorflow_takes,
     brief,
     check_addressable,
+    check_scalar,
     readable,
     refuse_traced,
     static_dims,
@@ -72,8 +73,7 @@ def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = N
 def _fill(value, *, op, shape):
     if any(dim < 0 for dim in shape):
         raise ValueError(f"{op}: dims must have no negative component; received {shape}")
-    if value.shape != ():
-        raise ValueError(f"{op}: value must be a scalar; received shape {value.shape}")
+    check_scalar(value, op, "value")
     return jnp.broadcast_to(value, shape)
 
 

@@ -114,12 +114,13 @@ def one_hot(
         raise ValueError(f"{op}: depth must be at least 0; received {size}")
     values = {"on_value": on_value, "off_value": off_value}
     given = {arg: x for arg, x in values.items() if x is not None}
-    strings = any(arguments.is_host_string(x) for x in given.values())
-    if strings:
-        if len(given) < 2 or not (dtype is None or _is_dtype_of_strings(dtype)):
+    strings = any(map(arguments.is_host_string, given.values()))
+    moves_elements = strings or any(map(arguments.are_keys, given.values()))
+    if moves_elements:
+        if len(given) < 2 or not (dtype is None or (strings and _is_dtype_of_strings(dtype))):
             raise TypeError(
                 f"{op}: on_value and off_value must both be given, and no dtype of numbers, where "
-                f"they are strings; received {given} and dtype={arguments.brief(dtype)}"
+                f"they are strings or keys; received {given} and dtype={arguments.brief(dtype)}"
             )
         dtype = None
     else:
@@ -131,7 +132,7 @@ def one_hot(
         {"indices": indices},
         name=name,
         mode=mode,
-        moves_elements=strings,
+        moves_elements=moves_elements,
         indexed=(size,),
         depth=size,
         axis=-1 if axis is None else static_int(axis, op, "axis"),
@@ -179,8 +180,8 @@ def _is_dtype_of_strings(dtype: Any) -> bool:
 
 def _one_hot(indices, on_value=None, off_value=None, *, op, mode, depth, axis, dtype):
     for arg, value in (("on_value", on_value), ("off_value", off_value)):
-        if value is not None and value.shape != ():
-            raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
+        if value is not None:
+            arguments.check_scalar(value, op, arg)
     if not -1 <= axis <= indices.ndim:
         raise ValueError(
             f"{op}: axis must be in [-1, {indices.ndim}], the rank of indices; received {axis}"

@@ -14,12 +14,12 @@ from jaxops._indexing.pieces import concatenate
 from jaxops._run.arguments import (
     ArrayLike,
     brief,
+    check_scalar,
     empty_string_like,
     is_host_string,
     static_matrix,
 )
 from jaxops._run.dispatch import run
-from jaxops._run.keys import are_keys
 from jaxops._run.sharding import OutSharding
 
 _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
@@ -101,11 +101,6 @@ def pad(
 def _constant(tensor: ArrayLike, constant_values: ArrayLike, op: str) -> dict[str, Any]:
     """The constant, where it is not the 0 of an array of numbers."""
     # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
-    if are_keys(tensor) and not are_keys(constant_values):
-        raise TypeError(
-            f"{op}: constant_values must be a key where tensor holds keys; "
-            f"received {brief(constant_values)}"
-        )
     on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
     if on_host and np.shape(constant_values) == () and constant_values == 0:
         if not is_host_string(tensor):
@@ -131,10 +126,7 @@ def _pad(tensor, constant_values=None, *, op, paddings, filling):
         return _mirror(tensor, op, paddings, filling)
     if constant_values is None:
         constant_values = jnp.zeros((), tensor.dtype)
-    if constant_values.ndim:
-        raise ValueError(
-            f"{op}: constant_values must be a scalar; received shape {constant_values.shape}"
-        )
+    check_scalar(constant_values, op, "constant_values")
     return lax.pad(tensor, constant_values, [(before, after, 0) for before, after in paddings])
 
 

@@ -146,6 +146,7 @@ def dynamic_partition(
         mode=mode,
         fill_value=fill_value,
         pads=True,
+        moves_elements=True,
         size=sizes,
         return_size=return_size,
     )

@@ -180,6 +180,9 @@ class RaggedTensor:
         if lengths is not None and padding is not None:
             raise ValueError(f"{op}: lengths must be None with padding; received both")
         dtype = partitions.dtype_of_splits(op, row_splits_dtype)
+        # Elements that are compared with `padding` are numbers.
+        to_array = arguments.to_elements if padding is None else arguments.to_operand
+        tensor = to_array(tensor, op, "tensor")
         if size is None:
             with on_host.named_scope(op, name):
                 rows = ragged_rows.exactly_from_tensor(op, tensor, lengths, padding, dtype)
@@ -188,6 +191,7 @@ class RaggedTensor:
         data = {"tensor": tensor} if padding is None else {"tensor": tensor, "padding": padding}
         indices = {} if lengths is None else {"lengths": lengths}
         options = {"mode": mode, "size": size, "dtype": dtype, "like": "tensor"}
+        options["moves_elements"] = padding is None
         return cls._of(*run(op, ragged_rows.from_tensor, data, indices, name=name, **options))
 
     @property
@@ -208,7 +212,7 @@ class RaggedTensor:
     def with_values(self, new_values: ArrayLike) -> RaggedTensor:
         """The same rows of other values, as many as there are."""
         op = "RaggedTensor.with_values"
-        values = arguments.to_operand(new_values, op, "new_values")
+        values = arguments.to_elements(new_values, op, "new_values")
         if values.shape[:1] != self.values.shape[:1]:
             raise ValueError(
                 f"{op}: new_values must be {self.values.shape[0]} as the values are; "
@@ -230,11 +234,15 @@ class RaggedTensor:
         indices = {"row_splits": row_splits, **(indices or {})}
         return run(op, impl, data, indices, name=name, **static)
 
+    def _run_on_splits(self, op: str, impl: Any, name: Any, **static):
+        _, row_splits = self._parts(op)
+        return run(op, impl, {}, {"row_splits": row_splits}, name=name, **static)
+
     def row_lengths(self, axis: Int = 1, name: str | None = None) -> jax.Array:
         """The length of each row, in the dtype of `row_splits`. `axis` is 1."""
         op = "RaggedTensor.row_lengths"
         ragged_rows.check_axis(op, axis, self.values.ndim + 1)
-        return self._run(op, ragged_rows.row_lengths, name)
+        return self._run_on_splits(op, ragged_rows.row_lengths, name)
 
     def nrows(
         self, out_type: DTypeLike | None = None, name: str | None = None
@@ -249,11 +257,12 @@ class RaggedTensor:
 
     def value_rowids(self, name: str | None = None) -> jax.Array:
         """The number of each value's row, `nrows()` for one that belongs to none."""
-        return self._run("RaggedTensor.value_rowids", ragged_rows.row_numbers, name)
+        op, capacity = "RaggedTensor.value_rowids", self.values.shape[0]
+        return self._run_on_splits(op, ragged_rows.numbers_of_rows, name, capacity=capacity)
 
     def to_list(self) -> list[Any]:
         """The rows as nested lists. Not for traced values."""
-        values = np.asarray(self.values)
+        values = np.asarray(arguments.to_operand(self.values, "RaggedTensor.to_list", "values"))
         bounds = ragged_rows.row_bounds(np.asarray(self.row_splits), len(values))
         return [values[at : at + n].tolist() for at, n in zip(*bounds, strict=True)]
 
@@ -273,7 +282,7 @@ class RaggedTensor:
         op = "RaggedTensor.to_tensor"
         nrows, ncols = ragged_rows.dense_shape(op, *self._parts(op), shape)
         data = {} if default_value is None else {"default_value": default_value}
-        options = {"like": "values", "nrows": nrows, "ncols": ncols}
+        options = {"like": "values", "moves_elements": True, "nrows": nrows, "ncols": ncols}
         return self._run(op, ragged_rows.to_tensor, name, data, **options)
 
     def gather(
@@ -298,7 +307,7 @@ class RaggedTensor:
                 rows = ragged_rows.exactly_gather(op, *self._parts(op), indices, mode)
             return self._of(*rows)
         size = on_host.check_size(size, op)
-        options = {"mode": mode, "size": size, "indexed": self.shape[:1]}
+        options = {"mode": mode, "size": size, "indexed": self.shape[:1], "moves_elements": True}
         return self._of(
             *self._run(op, ragged_rows.gather, name, indices={"indices": indices}, **options)
         )

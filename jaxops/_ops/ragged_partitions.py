@@ -85,7 +85,7 @@ def _checked_options(op: str, validate: object, padded: object) -> tuple[bool, b
 
 
 def _to_values(op: str, values: Any) -> jax.Array:
-    values = arguments.to_operand(values, op, "values")
+    values = arguments.to_elements(values, op, "values")
     if values.ndim == 0:
         raise ValueError(f"{op}: values must have rank 1 at least; received a scalar")
     return values

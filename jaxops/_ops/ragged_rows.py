@@ -35,16 +35,12 @@ def check_axis(op: str, axis: Any, rank: int) -> None:
         raise ValueError(f"{op}: axis must be 1, the ragged dimension; received {axis}")
 
 
-def row_lengths(values, row_splits: jax.Array, *, op: str) -> jax.Array:
-    del values, op
+def row_lengths(row_splits: jax.Array, *, op: str) -> jax.Array:
+    del op
     return row_splits[1:] - row_splits[:-1]
 
 
-def row_numbers(values, row_splits: jax.Array, *, op: str) -> jax.Array:
-    return numbers_of_rows(op, row_splits, values.shape[0])
-
-
-def numbers_of_rows(op: str, row_splits: jax.Array, capacity: int) -> jax.Array:
+def numbers_of_rows(row_splits: jax.Array, *, op: str, capacity: int) -> jax.Array:
     """The row of each value, the number of rows for one that belongs to none."""
     # The number of rows that end before it, or with it.
     ends, marks = row_splits[1:, None], jnp.ones(row_splits.shape[0] - 1, row_splits.dtype)
@@ -62,7 +58,7 @@ def reduce_rows(values, row_splits, *, op: str, kind: str) -> jax.Array:
         wanted = "an ordered dtype" if is_complex else "a numeric dtype"
         raise TypeError(f"{op}: values must have {wanted}; received {dtype}")
     nrows = row_splits.shape[0] - 1
-    rows = numbers_of_rows(op, row_splits, capacity)
+    rows = numbers_of_rows(row_splits, op=op, capacity=capacity)
     initial = int(kind == "prod")
     if kind in ("min", "max"):
         info = jnp.iinfo(dtype) if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype)
@@ -118,7 +114,7 @@ def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: i
     spec = result_size.num_elements(op, size, "values of the rows", 'mode="fill"')
     total = result_size.hold(spec, splits[-1], most, mode)
     held = jnp.minimum(splits, size) + (total - splits[-1])  # 0, which brings the check along
-    rows = numbers_of_rows(op, held, size)
+    rows = numbers_of_rows(held, op=op, capacity=size)
     places = lax.iota(lengths.dtype, size)
     valid = places < held[-1]
     offsets = jnp.pad(starts - splits[:-1], (0, 1))  # the last one is of no row
@@ -182,7 +178,6 @@ def dense_shape(op: str, values: Any, row_splits: Any, shape: Any) -> tuple[int,
 
 def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype: np.dtype):
     """Values and splits of lengths that the host knows."""
-    tensor = arguments.to_operand(tensor, op, "tensor")
     if lengths is not None:
         lengths = to_partition(op, lengths, "lengths")
     elif padding is not None:

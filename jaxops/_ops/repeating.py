@@ -135,6 +135,7 @@ def repeat(
                 mode=asked,
                 fill_value=fill_value,
                 pads=True,
+                moves_elements=True,
                 axis=axis,
                 size=size,
                 return_size=return_size,

@@ -178,7 +178,7 @@ def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
         return x.shape
     array = to_numpy(x, op, arg)
-    if array.dtype.kind == "O":
+    if array.dtype == object:
         to_host_strings(x, op, arg)  # refuses everything else
     return array.shape
 

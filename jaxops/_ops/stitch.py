@@ -15,7 +15,7 @@ from jaxops._indexing import index_dtypes, policy
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.row_placement import merge, put_rows
 from jaxops._indexing.specs import StitchIndices
-from jaxops._run import arguments, on_host
+from jaxops._run import arguments, keys, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import run
 
@@ -135,6 +135,7 @@ def dynamic_stitch(
         mode=mode,
         fill_value=fill_value,
         pads=True,
+        moves_elements=True,
         like="data[0]",
         size=size,
         return_size=return_size,
@@ -149,6 +150,12 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
 
 def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
     """The result for concrete indices; `size` for strings only."""
+    if any(map(arguments.are_keys, data)):
+
+        def moved(positions, fill):
+            return _stitch_exactly(op, indices, positions, size, fill, return_size, mode)
+
+        return keys.by_position(op, moved, _by_name(op, "data", data), fill_value, ())
     arrays = _to_data(op, data)
     all_known = []
     for m, x in enumerate(indices):

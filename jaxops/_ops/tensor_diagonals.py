@@ -47,7 +47,8 @@ def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag
     """
-    return run("tensor_diag", _tensor_diag, {"diagonal": diagonal}, name=name)
+    data, moves = {"diagonal": diagonal}, "no strings"
+    return run("tensor_diag", _tensor_diag, data, name=name, moves_elements=moves)
 
 
 def _tensor_diag(diagonal, *, op):
@@ -101,7 +102,8 @@ def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag_part
     """
-    return run("tensor_diag_part", _tensor_diag_part, {"input": input}, name=name)
+    data, moves = {"input": input}, "no strings"
+    return run("tensor_diag_part", _tensor_diag_part, data, name=name, moves_elements=moves)
 
 
 def _tensor_diag_part(input, *, op):

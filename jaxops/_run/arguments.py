@@ -114,15 +114,29 @@ def fill_dtype(strings: np.ndarray):
 
 def to_operand(x: object, op: str, arg: str) -> jax.Array:
     """An array of data. 64-bit values that a 32-bit array would distort are refused."""
-    if isinstance(x, jax.Array):
-        if not isinstance(x.dtype, np.dtype):  # an extended dtype, such as that of random keys
-            raise TypeError(f"{op}: {arg} must have a numeric or bool dtype; received {x.dtype}")
-        return x
-    array = to_numpy(x, op, arg)
+    array = x if isinstance(x, jax.Array) else to_numpy(x, op, arg)
     if isinstance(array, jax.Array):
+        if not isinstance(array.dtype, np.dtype):  # an extended dtype, such as that of random keys
+            raise TypeError(
+                f"{op}: {arg} must have a numeric or bool dtype; received {array.dtype}"
+            )
         return array
     check_numeric_or_bool(array.dtype, op, arg, x)
     return _to_device(_canonical(array, op, arg), x)
+
+
+def to_elements(x: object, op: str, arg: str) -> jax.Array:
+    """`to_operand`, or an array of keys of `jax.random`."""
+    return jnp.asarray(to_numpy(x, op, arg)) if are_keys(x) else to_operand(x, op, arg)
+
+
+def are_keys(x: object) -> bool:
+    """Whether `x` is an array of typed keys of `jax.random`, or lists that begin with one."""
+    for _ in range(_DEEPEST):
+        if not isinstance(x, (list, tuple)) or not x:
+            break
+        x = x[0]
+    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
 def is_numeric_or_bool(dtype: np.dtype) -> bool:
@@ -238,12 +252,14 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
 
 
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
-    """`x` as a NumPy array; as a JAX array if it is a list that holds tracers."""
+    """`x` as a NumPy array; as a JAX array if it holds tracers or random keys."""
     try:
         return _true_bools(np.asarray(x))
     except jax.errors.TracerArrayConversionError:
         return _join(x, op, arg)
     except (ValueError, TypeError):  # the error's words are about NumPy, and vary by version
+        if are_keys(x):
+            return _join(x, op, arg)
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
         ) from None
@@ -353,9 +369,13 @@ def as_tensorflow_takes(x: Any) -> Any:
 def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
     """A scalar of `dtype`, from a value that `dtype` can hold."""
     value = to_operand(x, op, arg)
+    check_scalar(value, op, arg)
+    return to_dtype(x, value, dtype, op, arg)
+
+
+def check_scalar(value: jax.Array, op: str, arg: str) -> None:
     if value.shape != ():
         raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
-    return to_dtype(x, value, dtype, op, arg)
 
 
 def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array:

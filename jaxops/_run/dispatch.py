@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,7 +70,7 @@ def run(
     mode: str | None = NO_BOUNDS,
     fill_value: object = NO_FILL,
     pads: bool = False,
-    moves_elements: bool = False,
+    moves_elements: bool | Literal["no strings"] = False,
     like: str | None = None,
     of_own_dtype: Sequence[str] = (),
     indexed: Sequence[int] = (),
@@ -95,7 +95,8 @@ def run(
         pads: whether the op fills places that no index fills, so that `fill_value` counts under
             every `mode`, and without one.
         moves_elements: whether every element of the result is an element of `data` or the fill
-            value; only such an op takes host strings, and keys of `jax.random`.
+            value, or a 0 where no element is. Only such an op takes keys of `jax.random`, and host
+            strings but for "no strings".
         like: the data argument whose dtype all data must have.
         of_own_dtype: the data arguments that need not.
         indexed: sizes that `indices` count along, beside those of the data.
@@ -135,18 +136,18 @@ def _run(
     data: Mapping[str, object],
     indices: Mapping[str, object],
     fill_value: object,
-    moves_elements: bool,
+    moves_elements: bool | Literal["no strings"],
     like: str | None,
     of_own_dtype: Sequence[str],
 ) -> Any:
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
     op = call.op
-    if moves_elements and any(map(keys.are_keys, data.values())):
+    if moves_elements and any(map(arguments.are_keys, data.values())):
         function = functools.partial(on_arrays, call)
         return keys.by_position(op, function, data, fill_value, of_own_dtype)
     for arg, x in data.items():
         if arguments.is_host_string(x):
-            if not moves_elements or arg in of_own_dtype:
+            if moves_elements is not True or arg in of_own_dtype:
                 raise TypeError(
                     f"{op}: {arg} must be an array of numbers or bools; received strings"
                 )

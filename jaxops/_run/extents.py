@@ -46,7 +46,7 @@ def limit(shape: Sequence[Any], dtype: Any) -> str | None:
     if len(shape) > _MOST_DIMS:
         return f"{_MOST_DIMS + 1} dimensions"
     dims = [1 if is_symbolic_dim(dim) else dim for dim in shape]
-    itemsize = np.dtype(dtype).itemsize
+    itemsize = jax.ShapeDtypeStruct((), dtype).dtype.itemsize  # also that of random keys
     if 0 not in dims:
         return "2**56 bytes" if math.prod(dims) * itemsize >= _LARGEST else None
     before = dims[: dims.index(0)]

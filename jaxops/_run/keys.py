@@ -7,13 +7,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxops._run import arguments
-
-
-def are_keys(x: object) -> bool:
-    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
 def by_position(
@@ -21,38 +16,42 @@ def by_position(
 ) -> Any:
     """Moves the positions of the keys in place of the keys, then reads the keys there.
 
-    `others` are data of another dtype. A place that holds no key, and has no fill value, gets one
-    of which all bits are set, as an index out of bounds in `jnp.take`.
+    `others` are data of another dtype. The positions begin with 1. An op puts 0 where no element
+    is: there the result has the fill value, or else a key of which all bits are set, as where
+    `jnp.take` reads out of bounds. If the result is a tuple, only its first item has elements.
     """
-    keys = {arg: x for arg, x in data.items() if arg not in others}
-    if fill_value is not None:
-        keys["fill_value"] = fill_value
-    dtypes = {getattr(x, "dtype", None) for x in keys.values()}
-    if len(dtypes) > 1 or not all(map(are_keys, keys.values())):
-        received = ", ".join(arguments.brief(x) for x in keys.values())
+    operands = [
+        (arguments.to_operand if arg in others else arguments.to_elements)(x, op, arg)
+        for arg, x in data.items()
+    ]
+    keys = [x for arg, x in zip(data, operands, strict=True) if arg not in others]
+    given = keys if fill_value is None else [*keys, fill_value]
+    if len({getattr(x, "dtype", None) for x in given}) > 1 or not arguments.are_keys(keys):
+        names = [arg for arg in data if arg not in others]
+        names += [] if fill_value is None else ["fill_value"]
+        received = ", ".join(arguments.brief(x) for x in given)
         raise TypeError(
-            f"{op}: {' and '.join(keys)} must all be keys of one kind; received {received}"
+            f"{op}: {' and '.join(names)} must all be keys of one kind; received {received}"
         )
-    parts = [jax.random.key_data(x).reshape(-1, *_shape_of_data(x)) for x in keys.values()]
+    if fill_value is not None:
+        arguments.check_scalar(fill_value, op, "fill_value")
+    parts = [jax.random.key_data(x) for x in given]
+    bits_shape = parts[0].shape[keys[0].ndim :]
     if fill_value is None:
-        first = next(iter(keys.values()))
-        parts.append(jnp.full((1, *_shape_of_data(first)), 2**32 - 1, parts[0].dtype))
-    pool = jnp.concatenate(parts)
-    starts = np.cumsum([0, *(len(part) for part in parts)])
-    operands = []
-    for arg, x in data.items():
-        if arg in others:
-            operands.append(arguments.to_operand(x, op, arg))
-        else:
-            start = starts[[*keys].index(arg)]
-            operands.append(jnp.arange(start, start + x.size, dtype=jnp.int32).reshape(x.shape))
-    impl = jax.random.key_impl(next(iter(keys.values())))
+        parts.append(jnp.full(bits_shape, 2**32 - 1, parts[0].dtype))
+    bits = jnp.concatenate([x.reshape(-1, *bits_shape) for x in (parts[-1], *parts[:-1])])
+    impl = jax.random.key_impl(keys[0])
+    start = 1
+    for n, (arg, x) in enumerate(zip(data, operands, strict=True)):
+        if arg not in others:
+            positions = jnp.arange(start, start + x.size, dtype=jnp.int32)
+            operands[n] = positions.reshape(x.shape)
+            start += x.size
 
-    def read(positions):  # -1, the fill value, is the last one
-        return jax.random.wrap_key_data(pool[positions], impl=impl)
+    def read(positions):
+        return jax.random.wrap_key_data(bits[positions], impl=impl)
 
-    return jax.tree.map(read, call(operands, jnp.int32(-1)))
-
-
-def _shape_of_data(keys: Any) -> tuple[int, ...]:
-    return jax.eval_shape(jax.random.key_data, keys).shape[keys.ndim :]
+    moved = call(operands, None if fill_value is None else jnp.int32(0))
+    if isinstance(moved, tuple):
+        return (jax.tree.map(read, moved[0]), *moved[1:])
+    return jax.tree.map(read, moved)

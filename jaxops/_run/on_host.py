@@ -49,7 +49,10 @@ def check_fill_needs_size(op: str, size: object, fill_value: object) -> None:
 def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
     """The values of `x`, or None if only compiled code will know them."""
     array = arguments.to_numpy(x, op, arg)
-    return array if isinstance(array, np.ndarray) else None
+    if isinstance(array, np.ndarray):
+        return array
+    arguments.to_operand(array, op, arg)  # refuses random keys
+    return None
 
 
 def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
@@ -78,6 +81,8 @@ def named_scope(op: str, name: str | None) -> Iterator[None]:
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
     """`x` for `take`; as a NumPy array if it holds strings, or a shape known at trace time."""
+    if arguments.are_keys(x):
+        return arguments.to_elements(x, op, arg)
     if arguments.is_host_string(x):
         return arguments.to_host_strings(x, op, arg)
     if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
@@ -153,6 +158,10 @@ def take(operand: jax.Array | np.ndarray, positions: np.ndarray, axis: int, coun
 
 def take_each(operand, positions: Sequence[np.ndarray], axis: int, count: int) -> list[Any]:
     """`take` for each of `positions`."""
+    if arguments.are_keys(operand):
+        bits, impl = jax.random.key_data(operand), jax.random.key_impl(operand)
+        taken = take_each(bits, positions, axis, count)
+        return [jax.random.wrap_key_data(x, impl=impl) for x in taken]
     if is_on_host(operand):
         rows = np.asarray(operand).reshape(merge_axes(operand.shape, axis, count))
         return from_host([_take_on_host(rows, at, axis) for at in positions], operand)

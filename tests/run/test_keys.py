@@ -1,5 +1,7 @@
 """Typed keys: every function that only moves elements takes them, all others refuse in words."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,24 +18,21 @@ KEYS = KEYS.at[0].set(jnp.take(KEYS, 48))
 OF_DATA = {
     name: call
     for name, call in CALLS.items()
-    if any(kind in ("data", "arrays") for kind, _ in call.values())
-    and name.split(".")[0] not in ("IndexedSlices", "RaggedTensor")
+    if (
+        any(kind in ("data", "arrays") for kind, _ in call.values())
+        or name.endswith(("fill", "one_hot"))
+    )
+    and not name.startswith("IndexedSlices")
     and not {"grads", "text"} & {kind for kind, _ in call.values()}
 }
-# Of their arguments the elements are added, compared or converted, or zeros are put beside them.
-COMPUTE_WORDS = ("segment_", "embedding_", "diag", "band_part", "cast", "to_", "searchsorted")
-COMPUTE_WORDS += ("scatter_nd_add", "scatter_nd_sub", "scatter_nd_m", "scatter_nd-", "v0.pad-")
-# These have no form that moves positions.
-COMPUTE_WORDS += ("boolean_mask", "dynamic_", "repeat")
-COMPUTE = {
+# These add, compare or convert elements.
+COMPUTES = "segment_|embedding_|cast$|to_(bf|do|f|i)|searchsorted|reduce_|scatter_nd(?!_update)"
+COMPUTE = {name for name in OF_DATA if re.search(COMPUTES, name)}
+OF_SHAPES = {
     name
     for name in OF_DATA
-    if any(word in f"{name}-" for word in COMPUTE_WORDS)
-    and not name.endswith(("to_space", "to_depth", "to_batch", "to_batch_nd", "to_space_nd"))
-    and not name.endswith("broadcast_to")
-}
-OF_SHAPES = {
-    name for name in OF_DATA if name.split(".")[-1] in ("shape", "shape_n", "size", "rank")
+    if name.split(".")[-1]
+    in ("shape", "shape_n", "size", "rank", "nrows", "row_lengths", "value_rowids")
 }
 
 
@@ -54,7 +53,8 @@ def with_positions(name):
             value = [positions(np.shape(x)) for x in value]
         elif kind == "scalar":
             value = np.int32(47)
-        arguments[arg] = value
+        if kind != "dtype" or name in COMPUTE:
+            arguments[arg] = value
     return arguments
 
 
@@ -72,21 +72,94 @@ def bits(keys):
     return np.asarray(jax.random.key_data(keys))
 
 
+def are_keys(x):
+    return jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def check_are(moved, positions):
+    """Whether `moved` are the keys at `positions`; or those, where they are numbers of elements."""
+    moved, positions = jax.tree.leaves(moved), jax.tree.leaves(positions)
+    assert are_keys(moved[0])
+    for ours, theirs in zip(moved, positions, strict=True):
+        if are_keys(ours):
+            ours, theirs = bits(ours), bits(KEYS[theirs])
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
 @pytest.mark.parametrize("name", sorted(OF_DATA.keys() - COMPUTE - OF_SHAPES))
 def test_moved(name):
     arguments = with_positions(name)
-    expected = [bits(KEYS[x]) for x in jax.tree.leaves(FUNCTIONS[name](**arguments))]
+    positions = FUNCTIONS[name](**arguments)
 
     def function(keys):
-        return jax.tree.leaves(FUNCTIONS[name](**of_keys(name, arguments, keys)))
+        return FUNCTIONS[name](**of_keys(name, arguments, keys))
 
+    check_are(function(KEYS), positions)
+    check_are(jax.jit(function)(KEYS), positions)
     batched = jax.vmap(function)(jnp.stack([KEYS, KEYS[::-1]]))
-    for eager, compiled, mapped, theirs in zip(
-        function(KEYS), jax.jit(function)(KEYS), batched, expected, strict=True
-    ):
-        assert eager.dtype == compiled.dtype == mapped.dtype == KEYS.dtype
-        for keys in (eager, compiled, mapped[0]):
-            np.testing.assert_array_equal(bits(keys), theirs, strict=True)
+    check_are(jax.tree.map(lambda x: x[0], batched), positions)
+
+
+@pytest.mark.parametrize("name", sorted(OF_DATA.keys() - COMPUTE - OF_SHAPES))
+def test_lists_of_keys(name):
+    arguments = with_positions(name)
+    positions = FUNCTIONS[name](**arguments)
+    lists = jax.tree.map(listed, of_keys(name, arguments, KEYS))
+    check_are(FUNCTIONS[name](**lists), positions)
+
+
+def listed(x):
+    """Arrays of keys as nested lists of single keys."""
+    is_array = isinstance(x, jax.Array) and are_keys(x) and x.ndim
+    return [listed(row) for row in x] if is_array else x
+
+
+# Results that are as long as values say that the host knows; and what other records leave out.
+EXACT = {
+    "boolean_mask": lambda x: jaxops.boolean_mask(x[:4], [True, False, True, True]),
+    "boolean_mask-axis": lambda x: jaxops.boolean_mask(x.reshape(2, 24), np.arange(24) > 20, 1),
+    "boolean_mask-return_size": lambda x: jaxops.boolean_mask(
+        x, np.arange(48) > 44, return_size=True
+    ),
+    "repeat": lambda x: jaxops.repeat(x[:3], [2, 0, 1]),
+    "repeat-return_size": lambda x: jaxops.repeat(x[:6].reshape(2, 3), [2, 1], 0, return_size=True),
+    "repeat-size": lambda x: jaxops.repeat(x[:3], [2, 0, 1], size=5),
+    "dynamic_partition": lambda x: jaxops.dynamic_partition(x[:3], [1, 0, 1], 2),
+    "dynamic_partition-return_size": lambda x: jaxops.dynamic_partition(
+        x[:3], [1, 0, 1], 2, return_size=True
+    ),
+    "dynamic_stitch": lambda x: jaxops.dynamic_stitch([[3, 1], 0], [x[4:6], x[9]]),
+    "dynamic_stitch-return_size": lambda x: jaxops.dynamic_stitch(
+        [[3, 1], [0]], [x[4:6], x[9:10]], return_size=True
+    ),
+    "RaggedTensor.gather": lambda x: jaxops.RaggedTensor.from_row_lengths(x, [5, 43]).gather([0]),
+    "RaggedTensor.from_tensor": lambda x: jaxops.RaggedTensor.from_tensor(
+        x.reshape(4, 12), lengths=[3, 0, 12, 1]
+    ),
+    "embedding_lookup": lambda x: jaxops.embedding_lookup(x, [3, 0]),
+    "matrix_band_part": lambda x: jaxops.matrix_band_part(x[1:10].reshape(3, 3), 1, 0),
+    "matrix_diag": lambda x: jaxops.matrix_diag(x[1:3]),
+    "pad": lambda x: jaxops.pad(x[1:3], [[1, 2]]),
+    "concat": lambda x: jaxops.concat([[x[1], x[2]], [x[3]]], 0),
+    "stack": lambda x: jaxops.stack([x[1], x[2]]),
+}
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_exact(case):
+    function = EXACT[case]
+    positions = function(jnp.arange(48))
+    check_are(function(KEYS), positions)
+    check_are(jax.jit(function)(KEYS), positions)
+    batched = jax.vmap(function)(jnp.stack([KEYS, KEYS[::-1]]))
+    check_are(jax.tree.map(lambda x: x[0], batched), positions)
+
+
+@pytest.mark.parametrize("name", sorted(OF_SHAPES))
+def test_of_shapes(name):
+    arguments = with_positions(name)
+    ours = FUNCTIONS[name](**of_keys(name, arguments, KEYS))
+    jax.tree.map(np.testing.assert_array_equal, ours, FUNCTIONS[name](**arguments))
 
 
 @pytest.mark.parametrize("name", sorted(COMPUTE))
@@ -113,8 +186,19 @@ def test_keys_beside_others_are_refused():
             jaxops.concat([KEYS, x], 0)
     with pytest.raises(TypeError, match=r"fill_value must all be keys of one kind; received .*, 3"):
         jaxops.gather(KEYS, [1], mode="fill", fill_value=3)
-    with pytest.raises(TypeError, match="constant_values must be a key where tensor holds keys"):
-        jaxops.pad(KEYS, [[0, 1]])
+    with pytest.raises(TypeError, match="constant_values must all be keys of one kind; received"):
+        jaxops.pad(KEYS, [[0, 1]], constant_values=3)
+    with pytest.raises(TypeError, match="condition must have a numeric or bool dtype"):
+        jaxops.where(KEYS, KEYS, KEYS)
+    for mask in (KEYS[:2], [KEYS[0], KEYS[1]]):
+        with pytest.raises(TypeError, match="mask must have a numeric or bool dtype"):
+            jaxops.boolean_mask([1, 2], mask)
+    with pytest.raises(ValueError, match="fill_value must be a scalar; received shape"):
+        jaxops.gather(KEYS, [1], mode="fill", fill_value=KEYS[:2])
+    with pytest.raises(TypeError, match="on_value and off_value must both be given"):
+        jaxops.one_hot([1], 2, KEYS[1])
+    with pytest.raises(ValueError, match="params must be an array or nested lists of equal"):
+        jaxops.gather([KEYS[1], 3], [1])
 
 
 def test_of_a_choice():
