@@ -316,7 +316,13 @@ MUTANTS = {
     ],
     "_run/keys": [
         ("2**32 - 1, parts", "0, parts", "test_keys.py -k out_of_bounds"),
-        ("if len(dtypes) > 1 or", "if", "test_keys.py -k beside_others"),
+        (
+            'if len({getattr(x, "dtype", None) for x in given}) > 1 or',
+            "if",
+            "test_keys.py -k beside",
+        ),
+        ("if isinstance(moved, tuple):", "if False:", "test_keys.py -k return_size"),
+        ("    start = 1\n", "    start = 0\n", "test_keys.py -k 'moved and gather'"),
     ],
     "_run/known": [
         (
@@ -331,6 +337,7 @@ MUTANTS = {
         ),
     ],
     "_run/dispatch": [
+        ("if moves_elements is not True or", "if not moves_elements or", "test_keys.py -k strings"),
         (
             "return check.raises(mode, check.platform_of(bad)) and",
             'return check.platform_of(bad) == "cpu" and',

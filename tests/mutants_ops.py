@@ -82,7 +82,7 @@ MUTANTS = {
             "test_refusals.py -k fill_value-traced",
         ),
         (
-            "        if not isinstance(x.dtype, np.dtype):  # an extended dtype",
+            "        if not isinstance(array.dtype, np.dtype):  # an extended dtype",
             "        if False:  # an extended dtype",
             "test_refusals.py -k 'key'",
         ),

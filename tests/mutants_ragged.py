@@ -3,6 +3,11 @@
 MUTANTS = {
     "_ops/ragged": [
         (
+            "arguments.to_elements if padding is None else arguments.to_operand",
+            "arguments.to_elements",
+            "test_keys.py -k beside",
+        ),
+        (
             "!= self.values.shape[:1]:",
             "== ():",
             "test_refusals.py -k 'RaggedTensor and with_values'",

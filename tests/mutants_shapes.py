@@ -208,13 +208,13 @@ MUTANTS = {
     ],
     "_ops/one_hot": [
         (
-            "if len(given) < 2 or not (dtype is None or _is_dtype_of_strings(dtype)):",
-            "if len(given) < 2 or dtype is not None:",
+            "not (dtype is None or (strings and _is_dtype_of_strings(dtype)))",
+            "dtype is not None",
             "test_one_hot.py -k dtypes_of_strings",
         ),
         (
-            "if len(given) < 2 or not (dtype is None or _is_dtype_of_strings(dtype)):",
-            "if len(given) < 2:",
+            "not (dtype is None or (strings and _is_dtype_of_strings(dtype)))",
+            "False",
             "test_refusals.py -k one_hot-dtype",
         ),
         (

@@ -223,11 +223,11 @@ CALLS = {
     "one_hot-on_value-dtype": (
         lambda: jaxops.one_hot([0], 3, on_value=0.5, dtype=np.int32), TypeError, "one_hot: on_value must fit dtype int32; received 0.5"),
     "one_hot-on_value-string-alone": (
-        lambda: jaxops.one_hot([0], 3, on_value="a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'on_value': 'a'} and dtype=None"),
+        lambda: jaxops.one_hot([0], 3, on_value="a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings or keys; received {'on_value': 'a'} and dtype=None"),
     "one_hot-on_value-bool-alone": (
         lambda: jaxops.one_hot([0], 3, on_value=True), TypeError, "one_hot: on_value and off_value must both be given where the dtype is bool; received on_value"),
     "one_hot-on_value-none-with-strings": (
-        lambda: jaxops.one_hot([0], 3, None, "a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'off_value': 'a'} and dtype=None"),
+        lambda: jaxops.one_hot([0], 3, None, "a"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings or keys; received {'off_value': 'a'} and dtype=None"),
     "one_hot-on_value-array-dtype": (
         lambda: jaxops.one_hot([0], 3, jnp.int32(1), dtype=np.float32), TypeError, "one_hot: on_value must fit dtype float32; received"),
     "one_hot-off_value-dtypes": (
@@ -253,7 +253,7 @@ CALLS = {
     "one_hot-dtype-bool-alone": (
         lambda: jaxops.one_hot([0], 3, dtype=bool), TypeError, "one_hot: on_value and off_value must both be given where the dtype is bool; received neither"),
     "one_hot-dtype-number-with-strings": (
-        lambda: jaxops.one_hot([0], 3, "a", "b", dtype="float32"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'on_value': 'a', 'off_value': 'b'} and dtype='float32'"),
+        lambda: jaxops.one_hot([0], 3, "a", "b", dtype="float32"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings or keys; received {'on_value': 'a', 'off_value': 'b'} and dtype='float32'"),
     "one_hot-dtype-unknown-with-strings": (
         lambda: jaxops.one_hot([0], 3, "a", "b", dtype="(,)f4"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings"),
     "one_hot-dtype-value": (

@@ -231,7 +231,7 @@ CALLS = {
     "v0.one_hot-on_value-shape": (
         lambda: v0.one_hot([0], 3, [1.0, 1.0]), ValueError, "one_hot: on_value must be a scalar; received shape (2,)"),
     "v0.one_hot-off_value-string-alone": (
-        lambda: v0.one_hot([0], 3, None, "b"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings; received {'off_value': 'b'} and dtype=None"),
+        lambda: v0.one_hot([0], 3, None, "b"), TypeError, "one_hot: on_value and off_value must both be given, and no dtype of numbers, where they are strings or keys; received {'off_value': 'b'} and dtype=None"),
     "v0.one_hot-axis-high": (
         lambda: v0.one_hot([0], 3, axis=2), ValueError, "one_hot: axis must be in [-1, 1], the rank of indices; received 2"),
     "v0.one_hot-dtype-unknown": (

@@ -193,6 +193,10 @@ def test_keys_beside_others_are_refused():
     for mask in (KEYS[:2], [KEYS[0], KEYS[1]]):
         with pytest.raises(TypeError, match="mask must have a numeric or bool dtype"):
             jaxops.boolean_mask([1, 2], mask)
+    rows = KEYS[:4].reshape(2, 2)
+    for size in (None, 4):
+        with pytest.raises(TypeError, match="tensor must have a numeric or bool dtype"):
+            jaxops.RaggedTensor.from_tensor(rows, padding=KEYS[1], size=size)
     with pytest.raises(ValueError, match="fill_value must be a scalar; received shape"):
         jaxops.gather(KEYS, [1], mode="fill", fill_value=KEYS[:2])
     with pytest.raises(TypeError, match="on_value and off_value must both be given"):
@@ -204,3 +208,9 @@ def test_keys_beside_others_are_refused():
 def test_of_a_choice():
     chosen = jaxops.where(np.arange(4) > 1, KEYS[:4], KEYS[9])
     np.testing.assert_array_equal(bits(chosen), bits(KEYS)[[9, 9, 2, 3]])
+
+
+@pytest.mark.parametrize("name", ["matrix_diag", "tensor_diag", "matrix_diag_part"])
+def test_matrices_take_no_strings(name):
+    with pytest.raises(TypeError, match=f"{name}: .* must be an array of numbers or bools"):
+        getattr(jaxops, name)([["a"]])
