@@ -23,8 +23,8 @@ CALLS = {
         lambda: jaxops.gather({"a": X}, 0), TypeError, "gather: params must be an array of numbers or bools; received {'a':"),
     "gather-params-ragged": (
         lambda: jaxops.gather([[1, 2], [3]], 0), ValueError, "gather: params must be an array or nested lists of equal lengths; received [[1, 2], [3]]"),
-    "gather-params-list-of-keys": (
-        lambda: jaxops.gather([key(), key()], 0), ValueError, "gather: params must be an array or nested lists of equal lengths; received ["),
+    "gather-params-key-and-number": (
+        lambda: jaxops.gather([key(), 3], 0), ValueError, "gather: params must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
     "gather-params-objects": (
         lambda: jaxops.gather(np.array(["a", 1], object), 0), TypeError, "gather: params must hold strings only; received"),
     "gather-params-dates": (

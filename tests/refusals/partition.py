@@ -27,7 +27,7 @@ CALLS = {
     "dynamic_partition-partitions-none": (
         lambda: jaxops.dynamic_partition(X, None, 2), TypeError, "dynamic_partition: partitions must have an integer dtype; received object"),
     "dynamic_partition-partitions-key": (
-        lambda: jaxops.dynamic_partition(X, key(), 2), ValueError, "dynamic_partition: partitions must be an array or nested lists of equal lengths; received an array of dtype key<fry>"),
+        lambda: jaxops.dynamic_partition(X, key(), 2), TypeError, "dynamic_partition: partitions must have a numeric or bool dtype; received key<fry>"),
     "dynamic_partition-partitions-high": (
         lambda: jaxops.dynamic_partition(X, [0, 1, 2, 0], 2), jaxops.OutOfBoundsError, "partitions[2] = 2 is not in [0, 2) [Op:dynamic_partition]"),
     "dynamic_partition-partitions-negative": (
