@@ -321,7 +321,6 @@ MUTANTS = {
             "if",
             "test_keys.py -k beside",
         ),
-        ("if isinstance(moved, tuple):", "if False:", "test_keys.py -k return_size"),
         ("    start = 1\n", "    start = 0\n", "test_keys.py -k 'moved and gather'"),
     ],
     "_run/known": [
@@ -401,9 +400,14 @@ MUTANTS = {
             "test_scatter.py -k joined",
         ),
         (
-            "picked = call(positions, jnp.int32(-1))",
-            "picked = call(positions, jnp.int32(0))",
+            "arrays, start = [], [], 1",
+            "arrays, start = [], [], 0",
             "test_strings.py -k strings_out_of_bounds",
+        ),
+        (
+            "if isinstance(moved, tuple):",
+            "if False:",
+            "test_keys.py -k return_size",
         ),
     ],
     "_indexing/specs": [

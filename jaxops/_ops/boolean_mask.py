@@ -12,7 +12,7 @@ from jax import lax
 from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
-from jaxops._run import arguments, on_host
+from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
 from jaxops._run.dispatch import run
 
@@ -114,9 +114,9 @@ def boolean_mask(
     axis = 0 if axis is None else static_int(axis, op, "axis")
     if size is not None:
         size = on_host.check_size(size, op)
-    if size is None or arguments.is_host_string(tensor):
+    if size is None:
         with on_host.named_scope(op, name):
-            return _exact(op, tensor, mask, axis, size, fill_value, return_size, mode)
+            return _exact(op, tensor, mask, axis, return_size)
     return run(
         op,
         _boolean_mask,
@@ -133,8 +133,8 @@ def boolean_mask(
     )
 
 
-def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode) -> Any:
-    """The result for a concrete mask; `size` for strings only."""
+def _exact(op, tensor, mask, axis, return_size) -> Any:
+    """The result for a concrete mask."""
     known = on_host.concrete(mask, op, "mask")
     if known is None:
         on_host.refuse_traced(op, "mask", tensor)
@@ -146,9 +146,6 @@ def _exact(op, tensor, mask, axis, size, fill_value, return_size, mode) -> Any:
     axis = _check_shapes(op, tensor, known, axis)
     positions = np.flatnonzero(known)
     result = on_host.take(tensor, positions, axis, known.ndim)
-    if size is not None:
-        result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [positions.size], mode)
-        result = on_host.fit_strings(result, axis, size, fill_value, op)
     if not return_size:
         return result
     return result, on_host.from_host(np.array(positions.size, np.int32), tensor)

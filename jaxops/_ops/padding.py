@@ -15,7 +15,6 @@ from jaxops._run.arguments import (
     ArrayLike,
     brief,
     check_scalar,
-    empty_string_like,
     is_host_string,
     static_matrix,
 )
@@ -103,10 +102,8 @@ def _constant(tensor: ArrayLike, constant_values: ArrayLike, op: str) -> dict[st
     # As in TensorFlow, a zero of Python or NumPy, also -0.0, is the zero of any dtype.
     on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
     if on_host and np.shape(constant_values) == () and constant_values == 0:
-        if not is_host_string(tensor):
-            return {}
-        constant_values = empty_string_like(np.asarray(tensor).reshape(-1))
-    elif is_host_string(constant_values) != is_host_string(tensor):
+        return {}
+    if is_host_string(constant_values) != is_host_string(tensor):
         raise TypeError(
             f"{op}: constant_values must be a string where tensor holds strings, and only "
             f"there; received {brief(constant_values)}"

@@ -131,12 +131,10 @@ def dynamic_partition(
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
     sizes = None if size is None else _sizes(op, size, num_partitions)
-    if sizes is None or arguments.is_host_string(data):
+    if sizes is None:
         policy.check_mode(op, mode)
         with on_host.named_scope(op, name):
-            return _partition_exactly(
-                op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
-            )
+            return _partition_exactly(op, data, partitions, num_partitions, return_size, mode)
     return run(
         op,
         _dynamic_partition,
@@ -164,10 +162,8 @@ def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
     return tuple(on_host.check_size(s, op, f"size[{n}]") for n, s in enumerate(sizes))
 
 
-def _partition_exactly(
-    op, data, partitions, num_partitions, sizes, fill_value, return_size, mode
-) -> Any:
-    """The result for concrete partitions; `sizes` for strings only."""
+def _partition_exactly(op, data, partitions, num_partitions, return_size, mode) -> Any:
+    """The result for concrete partitions."""
     known = on_host.concrete(partitions, op, "partitions")
     if known is None:
         on_host.refuse_traced(op, "partitions", data)
@@ -187,13 +183,6 @@ def _partition_exactly(
             f"received {num_partitions}"
         ) from None
     parts = on_host.take_each(data, positions, 0, numbers.ndim)
-    if sizes is not None:
-        spec, counts = result_size.num_elements(op, sizes, _NOUN), [at.size for at in positions]
-        result_size.check_on_host(spec, counts, "fill" if return_size else mode)
-        parts = [
-            on_host.fit_strings(part, 0, size, fill_value, op)
-            for part, size in zip(parts, sizes, strict=True)
-        ]
     if not return_size:
         return parts
     counts = np.array([len(at) for at in positions], np.int32)

@@ -120,32 +120,30 @@ def repeat(
     op = "repeat"
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
-    asked = mode
-    mode = result_size.mode_of_size(op, mode, size, return_size)
+    result_size.mode_of_size(op, mode, size, return_size)  # `mode` is about the repeats too
     axis = None if axis is None else static_int(axis, op, "axis")
     if size is not None:
         size = on_host.check_size(size, op)
-        if not arguments.is_host_string(input):
-            return run(
-                op,
-                _padded,
-                {"input": input},
-                {"repeats": repeats},
-                name=name,
-                mode=asked,
-                fill_value=fill_value,
-                pads=True,
-                moves_elements=True,
-                axis=axis,
-                size=size,
-                return_size=return_size,
-            )
+        return run(
+            op,
+            _padded,
+            {"input": input},
+            {"repeats": repeats},
+            name=name,
+            mode=mode,
+            fill_value=fill_value,
+            pads=True,
+            moves_elements=True,
+            axis=axis,
+            size=size,
+            return_size=return_size,
+        )
     with on_host.named_scope(op, name):
-        counts = _known_counts(op, input, repeats, asked)
-        if counts.size == 1 and size is None and not return_size:
+        counts = _known_counts(op, input, repeats, mode)
+        if counts.size == 1 and not return_size:
             count = int(counts.reshape(()))
         else:
-            return _exact(op, input, counts, axis, size, fill_value, return_size, mode)
+            return _exact(op, input, counts, axis, return_size)
     return run(
         op, _evenly, {"input": input}, name=name, moves_elements=True, axis=axis, count=count
     )
@@ -168,23 +166,17 @@ def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
     return np.where(spec.inside(known, _MOST), known, 0).astype(np.int64)
 
 
-def _exact(op, input, counts, axis, size, fill_value, return_size, mode) -> Any:
-    """The result of known counts; `size` for strings only."""
+def _exact(op, input, counts, axis, return_size) -> Any:
+    """The result of known counts."""
     data = on_host.to_data(input, op, "input")
     data, axis = _along_axis(op, data, axis)
     length = data.shape[axis]
     _check_counts(op, counts, length)
     positions = np.repeat(np.arange(length), np.broadcast_to(counts, (length,)))
-    total = positions.size
-    if size is not None and fill_value is None and length:
-        positions = np.append(positions, np.full(max(size - total, 0), length - 1))
     result = on_host.take(data, positions, axis, 1)
-    if size is not None:
-        result_size.check_on_host(result_size.num_elements(op, size, _NOUN), [total], mode)
-        result = on_host.fit_strings(result, axis, size, fill_value, op)
     if not return_size:
         return result
-    return result, on_host.from_host(np.array(total, np.int32), data)
+    return result, on_host.from_host(np.array(positions.size, np.int32), data)
 
 
 def _evenly(input, *, op, axis, count):

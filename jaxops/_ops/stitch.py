@@ -123,9 +123,9 @@ def dynamic_stitch(
     return_size = check_bool(return_size, op, "return_size")
     if size is not None:
         size = on_host.check_size(size, op)
-    if size is None or any(arguments.is_host_string(x) for x in data):
+    if size is None:
         with on_host.named_scope(op, name):
-            return _stitch_exactly(op, indices, data, size, fill_value, return_size, mode)
+            return _stitch_exactly(op, indices, data, fill_value, return_size, mode)
     return run(
         op,
         _dynamic_stitch,
@@ -148,12 +148,12 @@ def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
     return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
 
 
-def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
-    """The result for concrete indices; `size` for strings only."""
+def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
+    """The result for concrete indices."""
     if any(map(arguments.are_keys, data)):
 
         def moved(positions, fill):
-            return _stitch_exactly(op, indices, positions, size, fill, return_size, mode)
+            return _stitch_exactly(op, indices, positions, fill, return_size, mode)
 
         return keys.by_position(op, moved, _by_name(op, "data", data), fill_value, ())
     arrays = _to_data(op, data)
@@ -167,16 +167,12 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
         all_known.append(known)
     shapes = tuple(x.shape for x in all_known)
     flat = _join_on_host(all_known)
-    true_size = max(0, int(flat.max()) + 1) if flat.size else 0
-    limit = true_size if size is None else size
+    limit = max(0, int(flat.max()) + 1) if flat.size else 0
     platform = on_host.platform_of(*arrays)
-    within = limit if size is None else _limit(size, mode, return_size)
-    spec = StitchIndices(op, limits=(within,), first=0, shapes=shapes)
+    spec = StitchIndices(op, limits=(limit,), first=0, shapes=shapes)
     places = policy.resolve_on_host(spec, flat, mode, platform)
-    if within > limit:
-        places = np.where(places < limit, places, -1)
     tail = _tail(op, shapes, [x.shape for x in arrays])
-    arguments.check_addressable((limit, *tail), np.int64, true_size - 1, op, "indices")
+    arguments.check_addressable((limit, *tail), np.int64, limit - 1, op, "indices")
     if not isinstance(arrays[0], jax.Array) and arguments.is_host_string(arrays[0]):
         fill = on_host.fill_for_strings(arrays[0], fill_value, op)
     elif fill_value is None:
@@ -193,12 +189,12 @@ def _stitch_exactly(op, indices, data, size, fill_value, return_size, mode):
             result = _merge_on_device(arrays, places, limit, fill, tail)
     except MemoryError as error:
         raise MemoryError(
-            f"{op}: indices must name places that memory holds; received {true_size - 1}, for a "
+            f"{op}: indices must name places that memory holds; received {limit - 1}, for a "
             f"result of shape {(limit, *tail)} and dtype {arrays[0].dtype}: {error}"
         ) from error
     if not return_size:
         return result
-    return result, on_host.from_host(np.array(true_size, np.int32), arrays[0])
+    return result, on_host.from_host(np.array(limit, np.int32), arrays[0])
 
 
 def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:

@@ -151,7 +151,8 @@ def _run(
                 raise TypeError(
                     f"{op}: {arg} must be an array of numbers or bools; received strings"
                 )
-            return strings.by_position(op, functools.partial(on_arrays, call), data, fill_value)
+            function = functools.partial(on_arrays, call)
+            return strings.by_position(op, function, data, fill_value, of_own_dtype)
 
     def on_numbers(call):
         return on_arrays(call, *_to_operands(op, data, fill_value, like, of_own_dtype))

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxops._run import arguments
+from jaxops._run import arguments, strings
 
 
 def by_position(
@@ -18,7 +18,7 @@ def by_position(
 
     `others` are data of another dtype. The positions begin with 1. An op puts 0 where no element
     is: there the result has the fill value, or else a key of which all bits are set, as where
-    `jnp.take` reads out of bounds. If the result is a tuple, only its first item has elements.
+    `jnp.take` reads out of bounds.
     """
     operands = [
         (arguments.to_operand if arg in others else arguments.to_elements)(x, op, arg)
@@ -52,6 +52,4 @@ def by_position(
         return jax.random.wrap_key_data(bits[positions], impl=impl)
 
     moved = call(operands, None if fill_value is None else jnp.int32(0))
-    if isinstance(moved, tuple):
-        return (jax.tree.map(read, moved[0]), *moved[1:])
-    return jax.tree.map(read, moved)
+    return strings.read_elements(read, moved)

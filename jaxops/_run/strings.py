@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -14,26 +14,50 @@ from jaxops import _jax_internals
 from jaxops._run import arguments
 
 
-def by_position(op: str, call: Callable, data: Mapping[str, object], fill_value: object) -> Any:
-    """Moves the positions of the strings instead of the strings, then picks by position."""
-    _check_on_host(op, " and ".join(data))
-    arrays = [arguments.to_host_strings(x, op, arg) for arg, x in data.items()]
-    pool = np.concatenate([array.reshape(-1) for array in arrays])
-    starts = np.cumsum([0, *(array.size for array in arrays)])
-    positions = [
-        jnp.arange(start, start + array.size, dtype=jnp.int32).reshape(array.shape)
-        for start, array in zip(starts[:-1], arrays, strict=True)
-    ]
-    picked = call(positions, jnp.int32(-1))
+def by_position(
+    op: str,
+    call: Callable,
+    data: Mapping[str, object],
+    fill_value: object,
+    others: Sequence[str] = (),
+) -> Any:
+    """Moves the positions of the strings instead of the strings, then picks by position.
+
+    `others` are data of another dtype. The positions begin with 1. An op puts 0 where no element
+    is: there the result has the fill value, or else the empty string.
+    """
+    _check_on_host(op, " and ".join(arg for arg in data if arg not in others))
+    operands, arrays, start = [], [], 1
+    for arg, x in data.items():
+        if arg in others:
+            operands.append(arguments.to_operand(x, op, arg))
+        else:
+            array = arguments.to_host_strings(x, op, arg)
+            positions = jnp.arange(start, start + array.size, dtype=jnp.int32)
+            operands.append(positions.reshape(array.shape))
+            arrays.append(array.reshape(-1))
+            start += array.size
+    pool = np.concatenate(arrays)
+    moved = call(operands, None if fill_value is None else jnp.int32(0))
     if fill_value is None:
         fill_value = arguments.empty_string_like(pool)
     elif not arguments.is_host_string(fill_value):
         raise TypeError(
             f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
         )
-    pool = np.append(pool, np.asarray(fill_value, arguments.fill_dtype(pool)))
-    # Position -1, the fill value, is the last one.
-    return jax.tree.map(lambda positions: pool[np.asarray(positions)], picked)
+    pool = np.append(np.asarray(fill_value, arguments.fill_dtype(pool)), pool)
+
+    def read(positions):
+        return pool[np.asarray(positions)]
+
+    return read_elements(read, moved)
+
+
+def read_elements(read: Callable, moved: Any) -> Any:
+    """What an op made of positions, read there; of a tuple only the first item has elements."""
+    if isinstance(moved, tuple):
+        return (jax.tree.map(read, moved[0]), *moved[1:])
+    return jax.tree.map(read, moved)
 
 
 def on_host(op: str, x: object, arg: str) -> np.ndarray:

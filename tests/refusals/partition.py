@@ -37,7 +37,7 @@ CALLS = {
     "dynamic_partition-partitions-traced": (
         lambda: jax.jit(lambda p: jaxops.dynamic_partition(X, p, 2))([0] * 4), TypeError, "dynamic_partition: size must be given where partitions is traced, as the shape of the result depends on the values; received a traced partitions"),
     "dynamic_partition-partitions-traced-for-strings": (
-        lambda: jax.jit(lambda p: jaxops.dynamic_partition(["a"], p, 2, size=1))([0]), TypeError, "dynamic_partition: partitions must be concrete where the data are strings, which exist on the host only; received a traced array; call it outside jit, vmap and grad"),
+        lambda: jax.jit(lambda p: jaxops.dynamic_partition(["a"], p, 2, size=1))([0]), TypeError, "dynamic_partition: data hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "dynamic_partition-partitions-ragged": (
         lambda: jaxops.dynamic_partition([1, 2], [[0], [1, 0]], 2), ValueError, "dynamic_partition: partitions must be an array or nested lists of equal lengths; received [[0], [1, 0]]"),
     "dynamic_partition-num_partitions-0": (
