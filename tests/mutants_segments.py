@@ -61,7 +61,7 @@ MUTANTS = {
          "test_products.py -k zeros"),
         ("products = _where(place > 0, moved(numbers, 1), one)", "products = moved(numbers, 1)",
          "test_products.py -k magnitudes"),
-        ("jnp.where(is_inside, result, jnp.zeros_like(result))", "result",
+        ("jnp.where(inside, result, jnp.zeros_like(result))", "result",
          "test_segments.py -k dropped_products"),
     ],
     "_indexing/specs": [
