@@ -82,9 +82,9 @@ def test_ids_are_not_looked_at_where_data_have_no_elements():
 
 
 def test_dropped_products_have_no_gradient():
-    """Not even NaN, where the quotient of a dropped slice and a product is infinite."""
-    x = jnp.array([1e30, 1e30, 1e-30, 0.0], jnp.float32)
-    for ids in ([0, -1, -1, -1], [0, 1, -1, -1]):
+    """Not even NaN, where a dropped slice is NaN or its quotient and a product is infinite."""
+    for last, ids in itertools.product((0, jnp.nan), ([0, -1, -1, -1], [0, 1, -1, -1])):
+        x = jnp.array([1e30, 1e30, 1e-30, last], jnp.float32)
         gradient = jax.grad(lambda x, ids=ids: jaxops.unsorted_segment_prod(x, ids, 2).sum())(x)
         np.testing.assert_array_equal(gradient, np.array(ids) >= 0)
 
