@@ -19,12 +19,12 @@ from typing import Any
 
 from jaxops import _errors, _jax_internals
 
-_MOST_TOKENS = 256
 _MOST_WORDS = 256
 _LONGEST_WAIT = 10.0  # seconds, at the end of the process
 
-# How often JAX has raised an exception with these words, the latest words last.
-_times_raised: dict[str, int] = {}
+# How often the caller has got an exception of JAX with these words, the latest words last.
+_times_read: dict[str, int] = {}
+_here = threading.local()  # `looks`: whether this thread looks at a result for `Programs`
 
 
 def _words_of(error: BaseException) -> str:
@@ -32,17 +32,20 @@ def _words_of(error: BaseException) -> str:
     return str(_errors.find_in(error) or error)
 
 
-def _count(error: BaseException) -> None:
+def count(error: BaseException) -> None:
+    """Notes that the caller gets `error`."""
+    if getattr(_here, "looks", False):
+        return
     words = _words_of(error)
-    _times_raised[words] = _times_raised.pop(words, 0) + 1
-    if len(_times_raised) > _MOST_WORDS:
-        del _times_raised[next(iter(_times_raised))]
+    _times_read[words] = _times_read.pop(words, 0) + 1
+    if len(_times_read) > _MOST_WORDS:
+        del _times_read[next(iter(_times_read))]
 
 
 @functools.cache
 def count_errors() -> None:
     """From now on the exceptions are counted that JAX raises for programs that failed."""
-    _jax_internals.watch_runtime_errors(_count)
+    _jax_internals.watch_runtime_errors(count)
 
 
 class Programs:
@@ -55,24 +58,23 @@ class Programs:
     def __init__(self, choose: Callable) -> None:
         count_errors()
         self._choose = choose
-        self._running: collections.deque[Any] = collections.deque()  # arrays, and tokens of JAX
-        # By words: an error, and how often it was raised here.
-        self._failed: dict[str, tuple[Exception, int]] = {}
-        self._raised_before = {**_times_raised}
+        self._running: collections.deque[Any] = collections.deque()  # a result of each
+        self._failed: dict[str, Exception] = {}  # by words
+        self._read_before = {**_times_read}
         self._lock = threading.RLock()
 
     def note(self, results: Sequence[Any]) -> None:
         """Adds a program by its results, and lets go of programs that have ended."""
-        results = [x for x in results if hasattr(x, "block_until_ready")]
+        results = [x for x in results if hasattr(x, "is_ready")]
         if not results:
             return
         with self._lock:
-            self._running.append(self._choose(results, key=lambda x: getattr(x, "nbytes", 0)))
-            while self._running and self._has_ended(self._running[0]):
+            self._running.append(self._choose(results, key=lambda x: x.nbytes))
+            while self._running and _is_ready(self._running[0]):
                 self._look_at_first()
 
     def wait(self, longest: float | None = None) -> None:
-        """Waits until each program has ended, or one has failed; of arrays `longest` seconds."""
+        """Waits until each program has ended, or one has failed; `longest` seconds if given."""
         deadline = None if longest is None else time.monotonic() + longest
         with self._lock:
             while self._running and not self.unread():
@@ -83,36 +85,29 @@ class Programs:
                 self._look_at_first()
 
     def unread(self) -> list[Exception]:
-        """The errors that JAX raised here only, and not in the caller's code."""
+        """The errors that the caller has not got."""
         return [
             error
-            for words, (error, times) in self._failed.items()
-            if _times_raised.get(words, 0) - self._raised_before.get(words, 0) <= times
+            for words, error in self._failed.items()
+            if _times_read.get(words, 0) == self._read_before.get(words, 0)
         ]
-
-    def _has_ended(self, result: Any) -> bool:
-        if hasattr(result, "is_ready"):
-            return _is_ready(result)
-        return len(self._running) > _MOST_TOKENS  # a token does not tell
 
     def _look_at_first(self) -> None:
         result = self._running.popleft()
+        _here.looks = True
         try:
             result.block_until_ready()
         except Exception as error:
-            # A program to which an array was donated fails with the one that computed the array.
-            if not _is_donated(result):
-                words = _words_of(error)
-                _, times = self._failed.get(words, (error, 0))
-                self._failed[words] = error.with_traceback(None), times + 1
+            # An array that was donated is deleted. The program that got it fails with the one that
+            # computed it.
+            if not result.is_deleted():
+                self._failed.setdefault(_words_of(error), error.with_traceback(None))
+        finally:
+            _here.looks = False
 
 
 def _is_ready(result: Any) -> bool:
-    return _is_donated(result) or not hasattr(result, "is_ready") or result.is_ready()
-
-
-def _is_donated(result: Any) -> bool:
-    return hasattr(result, "is_deleted") and result.is_deleted()
+    return result.is_deleted() or result.is_ready()
 
 
 @functools.cache

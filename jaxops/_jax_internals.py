@@ -396,7 +396,6 @@ def let_tokens_fail(is_expected: Callable[[Exception], bool]) -> None:
         return
 
     def set_output_runtime_token(self, device, token):
-        _tell([token])
         set_token(self, device, _Token(token, is_expected))
 
     tokens.set_output_runtime_token = set_output_runtime_token
@@ -446,9 +445,28 @@ class _Hook:
             self.before(fun, args, kwargs, results)
 
 
+_execute = _find("jax._src.interpreters.pxla.ExecuteReplicated")
+
+
+@functools.cache
+def _tell_of_calls_from_python() -> None:
+    """From now on tells of a program that JAX calls from Python, as in a function's first call."""
+    if _execute is None:
+        return
+    call = _execute.__call__
+
+    def __call__(self, *args):
+        results = call(self, *args)
+        _tell(results)
+        return results
+
+    _execute.__call__ = __call__
+
+
 def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
     """Calls `note` for each program that is dispatched, as `watch_programs` does."""
     _of_process.append(note)
+    _tell_of_calls_from_python()
     get_global, set_global = _read(_post_hook, "get_global"), _read(_post_hook, "set_global")
     if get_global is not None and set_global is not None:
         hook = _Hook()
@@ -459,13 +477,13 @@ def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
 def watch_programs(note: Callable[[Sequence], None]) -> None:
     """Calls `note` for each program that this thread dispatches, until `unwatch_programs`.
 
-    `note` gets the results of a program that JAX calls from C++, by the hook that
-    `jax.debug_nans` uses. A program that JAX calls from Python, as in the first call of a function,
-    has tokens (`let_tokens_fail`), which `note` gets one by one. JAX has no public way to wait for
-    the programs that were dispatched. Of several watchers the last is called. Without the names
-    `note` is not called, and an error comes up only where a result is read.
+    `note` gets the results of the program: by the hook that `jax.debug_nans` uses if JAX calls the
+    program from C++, and by a method of JAX if it calls the program from Python. JAX has no public
+    way to wait for the programs that were dispatched. Of several watchers the last is called.
+    Without the names `note` is not called, and an error comes up only where a result is read.
     """
     _watchers.notes.append(note)
+    _tell_of_calls_from_python()
     swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
     if len(_watchers.notes) == 1 and swap_local is not None and get_global is not None:
         hook = _Hook()

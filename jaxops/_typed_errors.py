@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 
 import jax
 
-from jaxops import _call_sites, _frames, _jax_internals
+from jaxops import _call_sites, _dispatched, _frames, _jax_internals
 from jaxops._dispatched import Programs
 from jaxops._errors import OutOfBoundsError, brief, find_in
 
@@ -86,8 +86,10 @@ class typed_errors:
         if error is None:
             programs.wait()
             error = next(iter(programs.unread()), None)
-            if error is not None and find_in(error) is None:
-                raise error
+            if error is not None:
+                _dispatched.count(error)
+                if find_in(error) is None:
+                    raise error
         typed = find_in(error)
         if typed is not None and typed is not error:
             try:

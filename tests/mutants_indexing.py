@@ -480,13 +480,13 @@ MUTANTS = {
     ],
     "_dispatched": [
         (
-            "if not _is_donated(result):",
+            "if not result.is_deleted():",
             "if True:",
             "test_dispatched.py -k donated",
         ),
         (
-            "- self._raised_before.get(words, 0) <= times",
-            "<= times",
+            "== self._read_before.get(words, 0)",
+            "== 0",
             "test_dispatched.py -k caller_has_got",
         ),
         (

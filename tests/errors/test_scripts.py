@@ -213,7 +213,7 @@ from jaxops._indexing import check
 error_at = check._error_at
 def slow(*args):
     time.sleep(0.2)
-    os.write(1, b"raises\n")  # at once, as threads write between one another
+    os.write(1, b"raises\\n")  # at once, as threads write between one another
     return error_at(*args)
 check._error_at = slow
 """

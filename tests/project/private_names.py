@@ -317,8 +317,15 @@ CASES = {
     "set_output_runtime_token": (["set_output_runtime_token"], checks),
     **{
         name: ([name], blocks)
-        for name in ("_post_hook_state", "swap_local", "get_global", "set_global")
+        for name in (
+            "_post_hook_state",
+            "swap_local",
+            "get_global",
+            "set_global",
+            "ExecuteReplicated",
+        )
     },
+    "ExecuteReplicated": (["ExecuteReplicated"], blocks),
     "varying": (["manual_axis_type.varying"], types_are_told),
     "vma": (["vma"], types_are_told),
     "varying and vma": (["manual_axis_type.varying", "vma"], types_are_refused),
