@@ -321,12 +321,6 @@ def masked(x, m, size):
     return x.at[places].get(mode="fill", fill_value=0)
 
 
-def repeated(x, repeats, size=8192):
-    """`jnp.repeat` goes on with the last row, where ours are 0."""
-    rows = jnp.repeat(x, repeats, axis=0, total_repeat_length=size)
-    return jnp.where((jnp.arange(size) < repeats.sum())[:, None], rows, 0)
-
-
 def partitioned(x, numbers, parts, size):
     """By a stable sort; a number out of bounds is no part's."""
     keys = jnp.where((numbers >= 0) & (numbers < parts), numbers, parts)
@@ -347,7 +341,7 @@ def stitched(i, d, size):
 
 def others(x, y, size):
     (places,) = jnp.nonzero(~jnp.isin(x, y), size=size, fill_value=x.size)
-    return x.at[places].get(mode="fill", fill_value=0), jnp.where(places < x.size, places, 0)
+    return x.at[places].get(mode="fill", fill_value=0), places
 
 
 def distinct(x, size, counts=False):
@@ -388,7 +382,7 @@ DATA_DEPENDENT = [
         "repeat",
         "with size=",
         lambda x, n: jaxops.repeat(x, n, 0, size=8192),
-        repeated,
+        lambda x, n: jnp.repeat(x, n, 0, total_repeat_length=8192),
         (data(8192, 128), ids(8192)),
     ),
     Work(
