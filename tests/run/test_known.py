@@ -243,7 +243,7 @@ def test_it_passes_through_the_transformations_of_jax():
         mapped = jax.vmap(lambda a, b: a * b)(k, x)
         return jax.jit(lambda k: k + x)(k), carry, looped, chosen, mapped, k, k @ x
 
-    x = jnp.array([1, 5, 2, 2])
+    x = jnp.array([1, 5, 2, 2], jnp.int32)
     for ours, theirs in zip(jax.jit(function)(x), function(x), strict=True):
         np.testing.assert_array_equal(ours, theirs, strict=True)
     gradient = jax.grad(lambda w: (w * jaxops.range(4).astype(float)).sum())
