@@ -69,7 +69,7 @@ def test_shapes_are_computed_while_tracing(name):
     jax.jit(lambda: found.extend(jax.tree.leaves(FUNCTIONS[name](**arguments))))()
     assert all(isinstance(x, (np.ndarray, np.generic)) for x in found), found
     for ours, expected in zip(found, jax.tree.leaves(eager), strict=True):
-        np.testing.assert_array_equal(ours, expected, strict=True)
+        np.testing.assert_array_equal(np.asarray(ours), expected, strict=True)
 
 
 def test_shapes_that_functions_of_jax_take():
