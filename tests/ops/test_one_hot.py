@@ -96,7 +96,7 @@ def test_errors(mode):
     testing.assert_out_of_bounds(one_hot, bad, match=text)
     gradient = jax.jit(jax.grad(lambda on: one_hot(bad, on).sum()))
     with pytest.raises(jaxops.OutOfBoundsError, match=text), jaxops.typed_errors():
-        jax.block_until_ready(gradient(1.0))
+        jax.block_until_ready(gradient(jnp.float32(1)))
     error, _ = checkify.checkify(one_hot)(bad)
     assert re.match(text, error.get() or "")
     with pytest.raises(jaxops.OutOfBoundsError, match=text):

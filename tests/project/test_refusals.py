@@ -52,7 +52,7 @@ ONE_EACH = {
 def test_refused_in_a_trace(transform):
     """Without frames of jaxops too."""
     for case in ONE_EACH:
-        with pytest.raises(Exception) as info:
+        with jax.enable_x64(False), pytest.raises(Exception) as info:
             transform(lambda x, f=CALLS[case][0]: x + f())(jnp.ones(2))
         assert shown(info.value) == [], case
 
@@ -60,7 +60,7 @@ def test_refused_in_a_trace(transform):
 def test_frames_are_shown_on_demand(traceback_filtering):
     traceback_filtering("off")
     for case in ONE_EACH:
-        with pytest.raises(Exception) as info:
+        with jax.enable_x64(False), pytest.raises(Exception) as info:
             CALLS[case][0]()
         assert shown(info.value), case
 
