@@ -74,7 +74,7 @@ _IN_JAX = {
     """,
 }
 
-# What is written in place of other functions.
+# Code to write in place of other functions of TensorFlow.
 _WRITTEN = {
     "accumulate_n": "Python's `sum` of a list",
     "add_n": "Python's `sum` of a list",

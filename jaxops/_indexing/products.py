@@ -228,7 +228,7 @@ def _factors(updates: jax.Array) -> tuple[_Number, jax.Array]:
 
 
 def _products(updates, indices, windows: Windows, shape):
-    """Of each element the product of the updates but for zeros, and the number of zeros.
+    """The product of the updates of each element without zeros, and the number of zeros.
 
     Exponents and zeros are counted by one sum. The third result tells whether all are right.
     """

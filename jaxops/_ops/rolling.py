@@ -138,7 +138,7 @@ def _roll_by_known(x: jax.Array, shift: int, axis: int) -> jax.Array:
 
 
 def _roll_by_traced(x: jax.Array, shifts: jax.Array, axis: int, op: str) -> jax.Array:
-    """Of `x` twice a part that begins by the sum of the shifts before the second one."""
+    """A slice of two copies of `x`: it starts the sum of the shifts before the second copy."""
     size = x.shape[axis]
     shifts = policy.resolve(ScalarIndex(op, (size,)), shifts[:, None], "wrap").indices[:, 0]
     (n,) = _symbolic.as_vector([size], shifts.dtype)

@@ -72,5 +72,5 @@ for _name in _OTHERS.split():
 for _name in _BINARY.split():
     setattr(KnownArray, f"__{_name}__", _by_jax(f"__{_name}__"))
     setattr(KnownArray, f"__r{_name}__", _by_jax(f"__r{_name}__"))
-    # `x += 1` makes a new array, as of an array of JAX.
+    # `x += 1` makes a new array, as `jax.Array` does.
     setattr(KnownArray, f"__i{_name}__", _by_jax(f"__{_name}__"))

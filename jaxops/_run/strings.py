@@ -54,7 +54,7 @@ def by_position(
 
 
 def read_elements(read: Callable, moved: Any) -> Any:
-    """What an op made of positions, read there; of a tuple only the first item has elements."""
+    """The elements at the positions `moved`; only the first item of a tuple has positions."""
     if isinstance(moved, tuple):
         return (jax.tree.map(read, moved[0]), *moved[1:])
     return jax.tree.map(read, moved)

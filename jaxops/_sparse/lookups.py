@@ -285,7 +285,7 @@ def _gather_starts(eqn: JaxprEqn, indices):
 
 
 def _moved_access(eqn: JaxprEqn) -> Access:
-    """Of a window that may lie outside of the table: single elements, each inside or not."""
+    """The access of a window that may lie partly outside of the table, element by element."""
     shape = type_of(eqn.invars[0]).shape
     return Access(
         shape=shape,
