@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ from jax.core import Tracer
 from jaxops._indexing import masks, policy
 from jaxops._indexing.specs import BandWidth
 from jaxops._run.arguments import ArrayLike, check_bool, check_scalar, static_int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def matrix_band_part(
@@ -53,31 +55,31 @@ def matrix_band_part(
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part
     """
     op = "matrix_band_part"
-    static, traced = {}, {}
-    for arg, number in (("num_lower", num_lower), ("num_upper", num_upper)):
-        if isinstance(number, Tracer):
-            traced[arg] = number
-        else:
-            static[arg] = static_int(number, op, arg)
-    return run(
+    numbers = {"num_lower": num_lower, "num_upper": num_upper}
+    traced: dict[str, Any] = {arg: x for arg, x in numbers.items() if isinstance(x, Tracer)}
+    known = {arg: static_int(x, op, arg) for arg, x in numbers.items() if arg not in traced}
+    return _matrix_band_part.run(
         op,
-        _matrix_band_part,
-        {"input": input},
-        traced,
+        input=input,
+        **traced,
         name=name,
         mode="device",
         moves_elements="no strings",
-        **static,
+        known=(*known.items(),),
     )
 
 
-def _matrix_band_part(input, *, op, mode, num_lower, num_upper):
+@operation(data=("input",), indices=("num_lower", "num_upper"))
+def _matrix_band_part(
+    input: jax.Array, *, op: str, mode: str, known: tuple[tuple[str, int], ...], **numbers: Any
+):
+    numbers |= known
     _check_matrix(input, op, "input")
     *_, rows, columns = input.shape
     below = lax.broadcasted_iota(np.int32, (rows, columns), 0)
     below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
-    in_band = _within(below, num_lower, rows, op, "num_lower", mode)
-    in_band &= _within(-below, num_upper, columns, op, "num_upper", mode)
+    in_band = _within(below, numbers["num_lower"], rows, op, "num_lower", mode)
+    in_band &= _within(-below, numbers["num_upper"], columns, op, "num_upper", mode)
     return masks.where(in_band, input, jnp.zeros((), input.dtype))
 
 
@@ -129,10 +131,11 @@ def matrix_transpose(
     op = "matrix_transpose"
     conjugate = check_bool(conjugate, op, "conjugate")
     name = None if name == op else name
-    return run(op, _matrix_transpose, {"a": a}, name=name, moves_elements=True, conjugate=conjugate)
+    return _matrix_transpose.run(op, a=a, name=name, moves_elements=True, conjugate=conjugate)
 
 
-def _matrix_transpose(a, *, op, conjugate):
+@operation(data=("a",))
+def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
     _check_matrix(a, op, "a")
     if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):
         a = lax.conj(a)

@@ -11,7 +11,7 @@ from jax.typing import DTypeLike
 from jaxops import _symbolic
 from jaxops._ops.casting import check_numeric, is_complex, run_from_true_values, static_dtype
 from jaxops._run.arguments import ArrayLike
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.Array:
@@ -53,10 +53,11 @@ def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.A
     if isinstance(input, (np.ndarray, np.generic)):
         return run_from_true_values(op, _bitcast, input, "input", name, dtype=type)
     # Python numbers have no bits of their own; they get JAX's default dtypes first.
-    return run(op, _bitcast, {"input": input}, name=name, dtype=type)
+    return _bitcast.run(op, input=input, name=name, dtype=type)
 
 
-def _bitcast(input, *, op, dtype):
+@operation(data=("input",))
+def _bitcast(input: jax.Array, *, op: str, dtype: np.dtype):
     """Groups all parts of the larger element in a last dimension, and converts part by part.
 
     A part is a real number: a complex element has two.

@@ -14,7 +14,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _NOUN = "true values of mask"
 
@@ -117,16 +117,14 @@ def boolean_mask(
     if size is None:
         with on_host.named_scope(op, name):
             return _exact(op, tensor, mask, axis, return_size)
-    return run(
+    return _boolean_mask.run(
         op,
-        _boolean_mask,
-        {"tensor": tensor, "mask": mask},
+        tensor=tensor,
+        mask=mask,
         name=name,
         mode=mode,
         fill_value=fill_value,
-        pads=True,
         moves_elements=True,
-        of_own_dtype=("mask",),
         axis=axis,
         size=size,
         return_size=return_size,
@@ -151,7 +149,18 @@ def _exact(op, tensor, mask, axis, return_size) -> Any:
     return result, on_host.from_host(np.array(positions.size, np.int32), tensor)
 
 
-def _boolean_mask(tensor, mask, fill_value, *, op, mode, axis, size, return_size):
+@operation(data=("tensor", "mask"), pads=True, of_own_dtype=("mask",))
+def _boolean_mask(
+    tensor: jax.Array,
+    mask: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    axis: int,
+    size: int,
+    return_size: bool,
+):
     axis = _check_shapes(op, tensor, mask, axis)
     on_host.check_countable(mask.size, op, "mask")
     rows = tensor.reshape(on_host.merge_axes(tensor.shape, axis, mask.ndim))

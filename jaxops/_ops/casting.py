@@ -15,7 +15,7 @@ from jax.typing import DTypeLike
 from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.known import known
 
 
@@ -299,7 +299,7 @@ def check_numeric(dtype, op: str, arg: str) -> None:
         raise TypeError(f"{op}: {arg} must have a numeric dtype; received {dtype}")
 
 
-def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
+def run_from_true_values(op, implementation, x, arg, name, dtype: np.dtype) -> Any:
     """`run` on 64-bit host values as they are; JAX would round them to 32 bits first."""
     given = x
     if not isinstance(x, jax.Array):
@@ -310,16 +310,17 @@ def run_from_true_values(op, impl, x, arg, name, dtype: np.dtype) -> Any:
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
             # Host values depend on nothing that is traced, so the cast can run at once.
             with eval_context(), jax.enable_x64(True):
-                result = run(op, impl, {arg: x}, name=name, dtype=dtype)
+                result = implementation.run(op, **{arg: x}, name=name, dtype=dtype)
             # At trace time integers may be shapes, as in every op, and floats made of them a part
             # of a shape's computation.
             kinds = {x.dtype.kind, dtype.kind}
             holds_shapes = not is_eager and kinds <= set("iuf") and kinds != {"f"}
             return known(result) if holds_shapes else result
-    return run(op, impl, {arg: x}, name=name, dtype=dtype)
+    return implementation.run(op, **{arg: x}, name=name, dtype=dtype)
 
 
-def _cast(x, *, op, dtype):
+@operation(data=("x",))
+def _cast(x: jax.Array, *, op: str, dtype: np.dtype):
     del op  # nothing to refuse
     return _convert(x, dtype)
 
@@ -354,7 +355,8 @@ def _float_to_integer(x: jax.Array, dtype: np.dtype) -> jax.Array:
     return jnp.where(x < np.array(limit, x.dtype), result, indefinite)  # NaN is not less
 
 
-def _saturate_cast(value, *, op, dtype):
+@operation(data=("value",))
+def _saturate_cast(value: jax.Array, *, op: str, dtype: np.dtype):
     check_numeric(value.dtype, op, "value")
     if not is_complex(value.dtype):
         return _convert(_clamp(value, dtype), dtype)

@@ -21,7 +21,7 @@ from jaxops._run.arguments import (
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _ALIGNS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -104,10 +104,10 @@ def matrix_diag(
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/diag
     """
     op = "matrix_diag"
-    return run(
+    return _matrix_diag.run(
         op,
-        _matrix_diag,
-        {"diagonal": diagonal, **_padding(padding_value)},
+        diagonal=diagonal,
+        **_padding(padding_value),
         name=None if name == "diag" else name,
         moves_elements="no strings",
         like="diagonal",
@@ -118,7 +118,17 @@ def matrix_diag(
     )
 
 
-def _matrix_diag(diagonal, *, op, k, num_rows, num_cols, align, padding_value=None):
+@operation(data=("diagonal", "padding_value"))
+def _matrix_diag(
+    diagonal: jax.Array,
+    *,
+    op: str,
+    k: tuple[int, int],
+    num_rows: int,
+    num_cols: int,
+    align: str,
+    padding_value: jax.Array | None = None,
+):
     padding = _scalar(padding_value, diagonal.dtype, op)
     low, high = k
     dims = 1 if low == high else 2
@@ -188,10 +198,10 @@ def matrix_diag_part(
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/diag_part
     """
     op = "matrix_diag_part"
-    return run(
+    return _matrix_diag_part.run(
         op,
-        _matrix_diag_part,
-        {"input": input, **_padding(padding_value)},
+        input=input,
+        **_padding(padding_value),
         name=None if name == "diag_part" else name,
         moves_elements="no strings",
         like="input",
@@ -200,7 +210,15 @@ def matrix_diag_part(
     )
 
 
-def _matrix_diag_part(input, *, op, k, align, padding_value=None):
+@operation(data=("input", "padding_value"))
+def _matrix_diag_part(
+    input: jax.Array,
+    *,
+    op: str,
+    k: tuple[int, int],
+    align: str,
+    padding_value: jax.Array | None = None,
+):
     padding = _scalar(padding_value, input.dtype, op)
     band = _band_of(input, k, align, op)
     if 0 in band.shape:
@@ -258,10 +276,10 @@ def matrix_set_diag(
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/set_diag
     """
     op = "matrix_set_diag"
-    return run(
+    return _matrix_set_diag.run(
         op,
-        _matrix_set_diag,
-        {"input": input, "diagonal": diagonal},
+        input=input,
+        diagonal=diagonal,
         name=None if name == "set_diag" else name,
         moves_elements="no strings",
         like="input",
@@ -270,7 +288,10 @@ def matrix_set_diag(
     )
 
 
-def _matrix_set_diag(input, diagonal, *, op, k, align):
+@operation(data=("input", "diagonal"))
+def _matrix_set_diag(
+    input: jax.Array, diagonal: jax.Array, *, op: str, k: tuple[int, int], align: str
+):
     band = _band_of(input, k, align, op)
     shape = (*input.shape[:-2], *band.shape)
     if diagonal.shape != shape:
@@ -362,7 +383,7 @@ def _diagonals(k, op) -> tuple[int, int]:
 
 
 def _padding(padding_value) -> dict:
-    """As data of `run`; nothing for 0, which every dtype has."""
+    """The argument of `run`; none for 0, which every dtype has."""
     is_zero = type(padding_value) is int and padding_value == 0
     return {} if is_zero else {"padding_value": padding_value}
 

@@ -24,7 +24,7 @@ from jaxops._run.arguments import (
     static_int,
     to_numpy,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -77,11 +77,10 @@ def embedding_lookup(
     Source: https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup
     """
     op = "embedding_lookup"
-    return run(
+    return _lookup.run(
         op,
-        _lookup,
-        _tables(params, op, "params"),
-        {"ids": ids},
+        params=_tables(params, op, "params"),
+        ids=ids,
         name=name,
         mode=mode,
         moves_elements=max_norm is None,
@@ -249,7 +248,11 @@ def _run_sparse(
             f"{op}: combiner must be one of {', '.join(_COMBINERS)}; received {brief(combiner)}"
         )
     check_bool(allow_fast_lookup, op, "allow_fast_lookup")
-    data = _tables(tables, op, table_arg)
+    arrays = {
+        table_arg: _tables(tables, op, table_arg),
+        f"{ids_arg}.values": ids.values,
+        f"{ids_arg}.indices": ids.indices,
+    }
     if weights is not None:
         parts = parts_of(weights, op, weights_arg)
         if parts[2:] != ids[2:]:
@@ -258,12 +261,10 @@ def _run_sparse(
                 f"{parts.count} values of shape {parts.dense_shape} for {ids.count} "
                 f"ids of shape {ids.dense_shape}"
             )
-        data[f"{weights_arg}.values"] = parts.values
-    return run(
+        arrays[f"{weights_arg}.values"] = parts.values
+    return _lookup_sparse.run(
         op,
-        _lookup_sparse,
-        data,
-        {f"{ids_arg}.values": ids.values, f"{ids_arg}.indices": ids.indices},
+        **arrays,
         name=name,
         mode=mode,
         indexed=ids.dense_shape,
@@ -276,12 +277,11 @@ def _run_sparse(
     )
 
 
-def _tables(params: Any, op: str, arg: str) -> dict[str, Any]:
-    """One table or several as data of `run`, by names that it puts into one list."""
+def _tables(params: Any, op: str, arg: str) -> list[Any]:
     tables = params if isinstance(params, list) else [params]
     if not tables:
         raise ValueError(f"{op}: {arg} must hold one table at least; received []")
-    return {f"{arg}[{n}]": table for n, table in enumerate(tables)}
+    return tables
 
 
 def _norm(max_norm: Any, op: str) -> float | None:
@@ -316,7 +316,16 @@ def _table(tables: list[jax.Array], op: str, arg: str) -> jax.Array:
     return lax.concatenate(tables, 0)
 
 
-def _lookup(params, ids, *, op, arg, max_norm, **options):
+@operation(data=("params[]",), indices=("ids",))
+def _lookup(
+    params: list[jax.Array],
+    ids: jax.Array,
+    *,
+    op: str,
+    arg: str,
+    max_norm: float | None,
+    **options: Any,
+):
     table = _table(params, op, arg)
     if max_norm is not None and not jnp.issubdtype(table.dtype, jnp.floating):
         raise TypeError(
@@ -346,8 +355,20 @@ def _clipped(rows, ids_ndim, max_norm):
     return (rows * largest / jnp.where(norms < largest, largest, norms)).astype(dtype)
 
 
+@operation(
+    data=("params[]", "embedding_weights[]", "sp_weights.values", "sparse_weights.values"),
+    indices=("sp_ids.values", "sp_ids.indices", "sparse_ids.values", "sparse_ids.indices"),
+)
 def _lookup_sparse(
-    *, op, args, dense_shape, combiner, max_norm, is_safe=False, default_id=None, **options
+    *,
+    op: str,
+    args: tuple[str, str, str],
+    dense_shape: tuple[int, ...],
+    combiner: str,
+    max_norm: float | None,
+    is_safe: bool = False,
+    default_id: int | None = None,
+    **options: Any,
 ):
     table_arg, ids_arg, weights_arg = args
     table = _table(options.pop(table_arg), op, table_arg)

@@ -26,7 +26,7 @@ from jaxops._run.arguments import (
     static_dims,
     to_numpy,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = None) -> jax.Array:
@@ -67,10 +67,11 @@ def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = N
         )
     shape = static_dims(dims, op, "dims")
     value = as_tensorflow_takes(value)
-    return run(op, _fill, {"value": value}, name=name, moves_elements=True, shape=shape)
+    return _fill.run(op, value=value, name=name, moves_elements=True, shape=shape)
 
 
-def _fill(value, *, op, shape):
+@operation(data=("value",))
+def _fill(value: jax.Array, *, op: str, shape: tuple[int, ...]):
     if any(dim < 0 for dim in shape):
         raise ValueError(f"{op}: dims must have no negative component; received {shape}")
     check_scalar(value, op, "value")
@@ -107,10 +108,11 @@ def broadcast_to(input: ArrayLike, shape: Ints, name: str | None = None) -> jax.
     """
     op = "broadcast_to"
     dims = static_dims(shape, op, "shape")
-    return run(op, _broadcast_to, {"input": input}, name=name, moves_elements=True, shape=dims)
+    return _broadcast_to.run(op, input=input, name=name, moves_elements=True, shape=dims)
 
 
-def _broadcast_to(input, *, op, shape):
+@operation(data=("input",))
+def _broadcast_to(input: jax.Array, *, op: str, shape: tuple[int, ...]):
     new = len(shape) - input.ndim
     fits = new >= 0 and all(
         d in (1, s) and (d == s or s >= 0) for d, s in zip(input.shape, shape[new:], strict=True)
@@ -182,7 +184,7 @@ def range(
     first, end = (0, values["start"]) if limit is None else (values["start"], values["limit"])
     size = _size(first, end, values["delta"], of, op)
     check_addressable((size,), of, [first, end], op, "limit")
-    return run(op, _range, {}, name=name, first=first, step=values["delta"], size=size, dtype=of)
+    return _range.run(op, name=name, first=first, step=values["delta"], size=size, dtype=of)
 
 
 def _number(x: Any, op: str, arg: str) -> Any:
@@ -245,7 +247,8 @@ def _size(first: Any, end: Any, step: Any, dtype: np.dtype, op: str) -> Any:
     return int(size)
 
 
-def _range(*, op, first, step, size, dtype):
+@operation()
+def _range(*, op: str, first: Any, step: Any, size: int, dtype: np.dtype):
     del op  # nothing to refuse
     if jnp.issubdtype(dtype, jnp.integer):
         return lax.iota(dtype, size) * np.asarray(step, dtype) + jnp.asarray(first, dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import numpy as np
 
@@ -18,7 +20,7 @@ from jaxops._run.arguments import (
     row_numbers_hint,
     static_int,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 
@@ -97,11 +99,10 @@ def gather(
             "gather: validate_indices must be a bool or None; "
             f"received {brief(validate_indices)}{hint}"
         )
-    return run(
+    return _gather.run(
         "gather",
-        _gather,
-        {"params": params},
-        {"indices": indices},
+        params=params,
+        indices=indices,
         name=name,
         out_sharding=out_sharding,
         mode=mode,
@@ -158,11 +159,10 @@ def batch_gather(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/batch_gather
     """
-    return run(
+    return _batch_gather.run(
         "batch_gather",
-        _batch_gather,
-        {"params": params},
-        {"indices": indices},
+        params=params,
+        indices=indices,
         name=name,
         out_sharding=out_sharding,
         mode=mode,
@@ -231,11 +231,10 @@ def gather_nd(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/gather_nd
     """
-    return run(
+    return _gather_nd.run(
         "gather_nd",
-        _gather_nd,
-        {"params": params},
-        {"indices": indices},
+        params=params,
+        indices=indices,
         name=name,
         out_sharding=out_sharding,
         mode=policy.mode_of_policy("gather_nd", bad_indices_policy, mode),
@@ -246,7 +245,17 @@ def gather_nd(
     )
 
 
-def _gather(params, indices, fill_value, *, op, axis, batch_dims, **options):
+@operation(data=("params",), indices=("indices",))
+def _gather(
+    params: jax.Array,
+    indices: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    axis: int | None,
+    batch_dims: int,
+    **options: Any,
+):
     if not -indices.ndim <= batch_dims <= indices.ndim:
         raise ValueError(
             f"{op}: batch_dims must be in [{-indices.ndim}, {indices.ndim}], the rank of indices; "
@@ -275,14 +284,26 @@ def _gather(params, indices, fill_value, *, op, axis, batch_dims, **options):
     )
 
 
-def _batch_gather(params, indices, fill_value, *, op, **options):
+@operation(data=("params",), indices=("indices",))
+def _batch_gather(
+    params: jax.Array, indices: jax.Array, fill_value: jax.Array | None, *, op: str, **options: Any
+):
     if indices.ndim == 0:
         raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
     batch_dims = indices.ndim - 1
     return _gather(params, indices, fill_value, op=op, axis=None, batch_dims=batch_dims, **options)
 
 
-def _gather_nd(params, indices, fill_value, *, op, batch_dims, **options):
+@operation(data=("params",), indices=("indices",))
+def _gather_nd(
+    params: jax.Array,
+    indices: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    batch_dims: int,
+    **options: Any,
+):
     if indices.ndim == 0:
         raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
     if not 0 <= batch_dims < indices.ndim:

@@ -6,7 +6,7 @@ import jax
 from jax import lax
 
 from jaxops._run.arguments import ArrayLike
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
@@ -34,10 +34,11 @@ def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/stop_gradient
     """
-    return run("stop_gradient", _stop_gradient, {"input": input}, name=name, moves_elements=True)
+    return _stop_gradient.run("stop_gradient", input=input, name=name, moves_elements=True)
 
 
-def _stop_gradient(input, *, op):
+@operation(data=("input",))
+def _stop_gradient(input: jax.Array, *, op: str):
     del op  # nothing to refuse
     return lax.stop_gradient(input)
 
@@ -67,9 +68,10 @@ def guarantee_const(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/guarantee_const
     """
-    return run("guarantee_const", _same, {"input": input}, name=name, moves_elements=True)
+    return _same.run("guarantee_const", input=input, name=name, moves_elements=True)
 
 
-def _same(input, *, op):
+@operation(data=("input",))
+def _same(input: jax.Array, *, op: str):
     del op  # nothing to refuse
     return input

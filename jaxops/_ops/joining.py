@@ -27,7 +27,7 @@ from jaxops._run.arguments import (
     static_int_of_one,
     to_numpy,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 _SPLIT_HINT = f"jaxops.dynamic_partition(size=) takes traced numbers of pieces; {STATIC_HINT}"
@@ -89,10 +89,9 @@ def split(
         raise ValueError(f"{op}: {arg} must make less than 2**31 pieces; received {count}")
     if num is not None and static_int(num, op, "num") != count:
         raise ValueError(f"{op}: num must be the number of pieces, {count}; received {num}")
-    return run(
+    return _split.run(
         op,
-        _split,
-        {"value": value},
+        value=value,
         name=name,
         moves_elements=True,
         one_by_one=are_too_many(count),
@@ -102,7 +101,8 @@ def split(
     )
 
 
-def _split(value, *, op, count, sizes, axis):
+@operation(data=("value",))
+def _split(value: jax.Array, *, op: str, count: int, sizes: tuple[int, ...] | None, axis: int):
     axis = canonical_axis(axis, value.ndim, op)
     dim = value.shape[axis]
     if sizes is None:
@@ -169,9 +169,8 @@ def concat(
     op = "concat"
     axis = static_int_of_one(axis, op, "axis")
     items = list(values) if isinstance(values, (list, tuple)) else [values]
-    return run(
+    return _concat.run(
         op,
-        _concat,
         **_several(op, items),
         name=name,
         out_sharding=out_sharding,
@@ -184,15 +183,15 @@ def _several(op: str, values: list[Any]) -> dict[str, Any]:
     """The arguments of `run` for data that must agree in dtype."""
     if not values:
         raise ValueError(f"{op}: values must hold at least one array; received an empty list")
-    data = {f"values[{n}]": value for n, value in enumerate(values)}
     one_by_one = are_too_many(len(values))
-    return {"data": data, "like": _decides_dtype(op, data), "one_by_one": one_by_one}
+    return {"values": values, "like": _decides_dtype(op, values), "one_by_one": one_by_one}
 
 
-def _decides_dtype(op: str, data: dict[str, Any]) -> str:
+def _decides_dtype(op: str, values: list[Any]) -> str:
     """The name of the argument whose dtype the others take."""
     best, best_rank = "", (-1, -1)
-    for arg, value in data.items():
+    for n, value in enumerate(values):
+        arg = f"values[{n}]"
         if isinstance(value, jax.Array):
             return arg
         array = to_numpy(value, op, arg)
@@ -207,7 +206,8 @@ def _decides_dtype(op: str, data: dict[str, Any]) -> str:
     return best
 
 
-def _concat(values, *, op, axis):
+@operation(data=("values[]",))
+def _concat(values: list[jax.Array], *, op: str, axis: int):
     first = values[0]
     if len(values) == 1:
         return first
@@ -311,11 +311,12 @@ def parallel_stack(
 def _run_stack(op, values, axis, name, out_sharding=None):
     options = {"name": name, "out_sharding": out_sharding, "moves_elements": True, "axis": axis}
     if isinstance(values, (list, tuple)):
-        return run(op, _stack, **_several(op, list(values)), **options)
-    return run(op, _stack_rows, {"values": values}, **options)
+        return _stack.run(op, **_several(op, list(values)), **options)
+    return _stack_rows.run(op, values=values, **options)
 
 
-def _stack(values, *, op, axis):
+@operation(data=("values[]",))
+def _stack(values: list[jax.Array], *, op: str, axis: int):
     first = values[0]
     axis = canonical_axis(axis, first.ndim + 1, op)
     for n, value in enumerate(values):
@@ -327,7 +328,8 @@ def _stack(values, *, op, axis):
     return concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
 
 
-def _stack_rows(values, *, op, axis):
+@operation(data=("values",))
+def _stack_rows(values: jax.Array, *, op: str, axis: int):
     if values.ndim == 0:
         raise ValueError(f"{op}: values must be a list or an array with rows; received a scalar")
     axis = canonical_axis(axis, values.ndim, op)
@@ -370,10 +372,9 @@ def unstack(
     axis = static_int(axis, op, "axis")
     shape = value.shape if isinstance(value, (jax.Array, np.ndarray)) else ()
     dim = shape[axis] if -len(shape) <= axis < len(shape) else 0
-    return run(
+    return _unstack.run(
         op,
-        _unstack,
-        {"value": value},
+        value=value,
         name=name,
         moves_elements=True,
         one_by_one=are_too_many(dim),
@@ -382,7 +383,8 @@ def unstack(
     )
 
 
-def _unstack(value, *, op, num, axis):
+@operation(data=("value",))
+def _unstack(value: jax.Array, *, op: str, num: int | None, axis: int):
     if value.ndim == 0:
         raise ValueError(f"{op}: value must have rank 1 at least; received a scalar")
     axis = canonical_axis(axis, value.ndim, op)
@@ -432,10 +434,9 @@ def tile(
     """
     op = "tile"
     multiples = static_dims(multiples, op, "multiples")
-    return run(
+    return _tile.run(
         op,
-        _tile,
-        {"input": input},
+        input=input,
         name=name,
         out_sharding=out_sharding,
         moves_elements=True,
@@ -443,7 +444,8 @@ def tile(
     )
 
 
-def _tile(input, *, op, multiples):
+@operation(data=("input",))
+def _tile(input: jax.Array, *, op: str, multiples: tuple[int, ...]):
     if len(multiples) != input.ndim or any(multiple < 0 for multiple in multiples):
         raise ValueError(
             f"{op}: multiples must have one component of at least 0 per dimension of input, "

@@ -17,7 +17,7 @@ from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, static_dim, static_int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 @overload
@@ -113,7 +113,7 @@ def one_hot(
     if size < 0:
         raise ValueError(f"{op}: depth must be at least 0; received {size}")
     values = {"on_value": on_value, "off_value": off_value}
-    given = {arg: x for arg, x in values.items() if x is not None}
+    given: dict[str, Any] = {arg: x for arg, x in values.items() if x is not None}
     strings = any(map(arguments.is_host_string, given.values()))
     moves_elements = strings or any(map(arguments.are_keys, given.values()))
     if moves_elements:
@@ -125,11 +125,10 @@ def one_hot(
         dtype = None
     else:
         given, dtype = _to_one_dtype(op, given, dtype)
-    return run(
+    return _one_hot.run(
         op,
-        _one_hot,
-        given,
-        {"indices": indices},
+        **given,
+        indices=indices,
         name=name,
         mode=mode,
         moves_elements=moves_elements,
@@ -178,7 +177,18 @@ def _is_dtype_of_strings(dtype: Any) -> bool:
         return False
 
 
-def _one_hot(indices, on_value=None, off_value=None, *, op, mode, depth, axis, dtype):
+@operation(data=("on_value", "off_value"), indices=("indices",))
+def _one_hot(
+    indices: jax.Array,
+    on_value: jax.Array | None = None,
+    off_value: jax.Array | None = None,
+    *,
+    op: str,
+    mode: str,
+    depth: int,
+    axis: int,
+    dtype: np.dtype,
+):
     for arg, value in (("on_value", on_value), ("off_value", off_value)):
         if value is not None:
             arguments.check_scalar(value, op, arg)

@@ -18,7 +18,7 @@ from jaxops._run.arguments import (
     is_host_string,
     static_matrix,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
@@ -81,13 +81,10 @@ def pad(
     if mode.upper() not in _MODES:
         raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
     mode = mode.upper()
-    data: dict[str, Any] = {"tensor": tensor}
-    if mode == "CONSTANT":
-        data |= _constant(tensor, constant_values, op)
-    return run(
+    return _pad.run(
         op,
-        _pad,
-        data,
+        tensor=tensor,
+        **(_constant(tensor, constant_values, op) if mode == "CONSTANT" else {}),
         name=name,
         out_sharding=out_sharding,
         moves_elements=True,
@@ -111,7 +108,15 @@ def _constant(tensor: ArrayLike, constant_values: ArrayLike, op: str) -> dict[st
     return {"constant_values": constant_values}
 
 
-def _pad(tensor, constant_values=None, *, op, paddings, filling):
+@operation(data=("tensor", "constant_values"))
+def _pad(
+    tensor: jax.Array,
+    constant_values: jax.Array | None = None,
+    *,
+    op: str,
+    paddings: tuple[tuple[int, ...], ...],
+    filling: str,
+):
     if len(paddings) != tensor.ndim or any(len(pair) != 2 for pair in paddings):
         raise ValueError(
             f"{op}: paddings must have shape [{tensor.ndim}, 2] for tensor of shape "

@@ -25,7 +25,7 @@ from jaxops._run.arguments import (
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _NOUN = "slices of partition"
 _FEW = 4  # partitions: for up to so many a search for each is no slower than to sort
@@ -135,15 +135,13 @@ def dynamic_partition(
         policy.check_mode(op, mode)
         with on_host.named_scope(op, name):
             return _partition_exactly(op, data, partitions, num_partitions, return_size, mode)
-    return run(
+    return _dynamic_partition.run(
         op,
-        _dynamic_partition,
-        {"data": data},
-        {"partitions": partitions},
+        data=data,
+        partitions=partitions,
         name=name,
         mode=mode,
         fill_value=fill_value,
-        pads=True,
         moves_elements=True,
         size=sizes,
         return_size=return_size,
@@ -200,7 +198,17 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
     return [order[start:end] for start, end in itertools.pairwise(ends.tolist())]
 
 
-def _dynamic_partition(data, partitions, fill_value, *, op, mode, size, return_size):
+@operation(data=("data",), indices=("partitions",), pads=True)
+def _dynamic_partition(
+    data: jax.Array,
+    partitions: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    size: tuple[int, ...],
+    return_size: bool,
+):
     """Sorts positions by partition, stably; each part is a run of the sorted positions."""
     _check_partitions_shape(op, data, partitions.shape)
     on_host.check_countable(partitions.size, op, "partitions")

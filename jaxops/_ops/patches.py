@@ -13,7 +13,7 @@ from jax.export import is_symbolic_dim
 
 from jaxops._indexing.positions import take_rows
 from jaxops._run.arguments import ArrayLike, Ints, brief, check_addressable, static_ints
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def extract_image_patches(
@@ -107,10 +107,9 @@ def extract_patches(
 def _run(op, images, sizes, strides, rates, padding, name):
     if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
         raise ValueError(f"{op}: padding must be VALID or SAME; received {brief(padding)}")
-    return run(
+    return _extract_patches.run(
         op,
-        _extract_patches,
-        {"images": images},
+        images=images,
         name=name,
         moves_elements=True,
         sizes=_over_space(sizes, op, "sizes"),
@@ -118,7 +117,6 @@ def _run(op, images, sizes, strides, rates, padding, name):
         rates=_over_space(rates, op, "rates"),
         padding=padding,
         fill_value=None,
-        pads=True,
     )
 
 
@@ -159,7 +157,17 @@ class _Windows(NamedTuple):
         return (self.count - 1) * self.stride + (self.size - 1) * self.rate + 1
 
 
-def _extract_patches(images, fill_value, *, op, sizes, strides, rates, padding):
+@operation(data=("images",), pads=True)
+def _extract_patches(
+    images: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    rates: tuple[int, ...],
+    padding: str,
+):
     if images.ndim != 4:
         raise ValueError(
             f"{op}: images must have shape [batch, rows, cols, depth]; "

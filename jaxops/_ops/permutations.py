@@ -15,7 +15,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import PermutationEntry, ScalarIndex
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Ints, brief, static_ints
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 # Dimensions: divisions by numbers that the compiler knows are 2 to 50 times as fast, as it makes
 # products of them, and each takes 40 ms to compile.
@@ -75,12 +75,11 @@ def unravel_index(
     if size >= 2**63:
         raise ValueError(f"{op}: dims must have a product below 2**63; received {brief(dims)}")
     indexed = (size,)
-    return run(
-        op, _unravel, {}, {"indices": indices}, name=name, mode=mode, indexed=indexed, dims=dims
-    )
+    return _unravel.run(op, indices=indices, name=name, mode=mode, indexed=indexed, dims=dims)
 
 
-def _unravel(indices, *, op, mode, dims):
+@operation(indices=("indices",))
+def _unravel(indices: jax.Array, *, op: str, mode: str, dims: tuple[int, ...]):
     if indices.ndim > 1:
         raise ValueError(
             f"{op}: indices must be a scalar or a vector; received shape {indices.shape}"
@@ -159,10 +158,11 @@ def invert_permutation(
     op = "invert_permutation"
     if not isinstance(mode, str) or mode not in _MODES:
         raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
-    return run(op, _invert, {}, {"x": x}, name=name, mode=mode)
+    return _invert.run(op, x=x, name=name, mode=mode)
 
 
-def _invert(x, *, op, mode):
+@operation(indices=("x",))
+def _invert(x: jax.Array, *, op: str, mode: str):
     if x.ndim != 1:
         raise ValueError(f"{op}: x must be a vector; received shape {x.shape}")
     if x.dtype.itemsize < 8:

@@ -16,7 +16,7 @@ from jaxops._ops import ragged_partitions as partitions
 from jaxops._ops import ragged_rows
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int
-from jaxops._run.dispatch import run, scope_name
+from jaxops._run.dispatch import Operation, scope_name
 
 
 @without_frames
@@ -188,11 +188,19 @@ class RaggedTensor:
                 rows = ragged_rows.exactly_from_tensor(op, tensor, lengths, padding, dtype)
             return cls._of(*rows)
         size = on_host.check_size(size, op)
-        data = {"tensor": tensor} if padding is None else {"tensor": tensor, "padding": padding}
-        indices = {} if lengths is None else {"lengths": lengths}
-        options = {"mode": mode, "size": size, "dtype": dtype, "like": "tensor"}
-        options["moves_elements"] = padding is None
-        return cls._of(*run(op, ragged_rows.from_tensor, data, indices, name=name, **options))
+        given: dict[str, Any] = {"padding": padding, "lengths": lengths}
+        rows = ragged_rows.from_tensor.run(
+            op,
+            tensor=tensor,
+            **{arg: x for arg, x in given.items() if x is not None},
+            name=name,
+            mode=mode,
+            like="tensor",
+            moves_elements=padding is None,
+            size=size,
+            dtype=dtype,
+        )
+        return cls._of(*rows)
 
     @property
     def flat_values(self) -> jax.Array:
@@ -228,21 +236,18 @@ class RaggedTensor:
             )
         return self.values, self.row_splits
 
-    def _run(self, op: str, impl: Any, name: Any, data: Any = None, indices: Any = None, **static):
+    def _run(self, op: str, operation: Operation, name: Any, **given):
+        """Of its parts `operation` gets those that it takes."""
         values, row_splits = self._parts(op)
-        data = {"values": values, **(data or {})}
-        indices = {"row_splits": row_splits, **(indices or {})}
-        return run(op, impl, data, indices, name=name, **static)
-
-    def _run_on_splits(self, op: str, impl: Any, name: Any, **static):
-        _, row_splits = self._parts(op)
-        return run(op, impl, {}, {"row_splits": row_splits}, name=name, **static)
+        if operation.data:
+            given["values"] = values
+        return operation.run(op, row_splits=row_splits, name=name, **given)
 
     def row_lengths(self, axis: Int = 1, name: str | None = None) -> jax.Array:
         """The length of each row, in the dtype of `row_splits`. `axis` is 1."""
         op = "RaggedTensor.row_lengths"
         ragged_rows.check_axis(op, axis, self.values.ndim + 1)
-        return self._run_on_splits(op, ragged_rows.row_lengths, name)
+        return self._run(op, ragged_rows.row_lengths, name)
 
     def nrows(
         self, out_type: DTypeLike | None = None, name: str | None = None
@@ -258,7 +263,7 @@ class RaggedTensor:
     def value_rowids(self, name: str | None = None) -> jax.Array:
         """The number of each value's row, `nrows()` for one that belongs to none."""
         op, capacity = "RaggedTensor.value_rowids", self.values.shape[0]
-        return self._run_on_splits(op, ragged_rows.numbers_of_rows, name, capacity=capacity)
+        return self._run(op, ragged_rows.numbers_of_rows, name, capacity=capacity)
 
     def to_list(self) -> list[Any]:
         """The rows as nested lists. Not for traced values."""
@@ -281,9 +286,10 @@ class RaggedTensor:
         """
         op = "RaggedTensor.to_tensor"
         nrows, ncols = ragged_rows.dense_shape(op, *self._parts(op), shape)
-        data = {} if default_value is None else {"default_value": default_value}
         options = {"like": "values", "moves_elements": True, "nrows": nrows, "ncols": ncols}
-        return self._run(op, ragged_rows.to_tensor, name, data, **options)
+        if default_value is not None:
+            options["default_value"] = default_value
+        return self._run(op, ragged_rows.to_tensor, name, **options)
 
     def gather(
         self,
@@ -308,9 +314,7 @@ class RaggedTensor:
             return self._of(*rows)
         size = on_host.check_size(size, op)
         options = {"mode": mode, "size": size, "indexed": self.shape[:1], "moves_elements": True}
-        return self._of(
-            *self._run(op, ragged_rows.gather, name, indices={"indices": indices}, **options)
-        )
+        return self._of(*self._run(op, ragged_rows.gather, name, indices=indices, **options))
 
     def reduce_sum(
         self, axis: Int | None = None, keepdims: bool = False, name: str | None = None

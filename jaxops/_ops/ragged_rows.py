@@ -21,6 +21,7 @@ from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.ragged_partitions import FIRST_AXIS, join, splits_of, to_device, to_partition
 from jaxops._ops.sums import wide
 from jaxops._run import arguments, on_host
+from jaxops._run.dispatch import operation
 
 
 def row_bounds(row_splits: Any, capacity: int) -> tuple[Any, Any]:
@@ -35,11 +36,13 @@ def check_axis(op: str, axis: Any, rank: int) -> None:
         raise ValueError(f"{op}: axis must be 1, the ragged dimension; received {axis}")
 
 
+@operation(indices=("row_splits",))
 def row_lengths(row_splits: jax.Array, *, op: str) -> jax.Array:
     del op
     return row_splits[1:] - row_splits[:-1]
 
 
+@operation(indices=("row_splits",))
 def numbers_of_rows(row_splits: jax.Array, *, op: str, capacity: int) -> jax.Array:
     """The row of each value, the number of rows for one that belongs to none."""
     # The number of rows that end before it, or with it.
@@ -50,7 +53,8 @@ def numbers_of_rows(row_splits: jax.Array, *, op: str, capacity: int) -> jax.Arr
     return jnp.cumsum(counts, dtype=counts.dtype)
 
 
-def reduce_rows(values, row_splits, *, op: str, kind: str) -> jax.Array:
+@operation(data=("values",), indices=("row_splits",))
+def reduce_rows(values: jax.Array, row_splits: jax.Array, *, op: str, kind: str) -> jax.Array:
     """The "sum", "mean", "min", "max" or "prod" of the values of each row."""
     dtype, capacity = values.dtype, values.shape[0]
     is_complex = jnp.issubdtype(dtype, jnp.complexfloating)
@@ -83,7 +87,16 @@ def _divided(totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
     return (totals.astype(wide(dtype)) / counts).astype(dtype)
 
 
-def to_tensor(values, row_splits, default_value=None, *, op: str, nrows: int, ncols: int):
+@operation(data=("values", "default_value"), indices=("row_splits",))
+def to_tensor(
+    values: jax.Array,
+    row_splits: jax.Array,
+    default_value: jax.Array | None = None,
+    *,
+    op: str,
+    nrows: int,
+    ncols: int,
+):
     row_shape = values.shape[1:]
     default = jnp.zeros((), values.dtype) if default_value is None else default_value
     fits = default.ndim <= len(row_shape) and all(
@@ -197,7 +210,17 @@ def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype:
     return _joined_on_host(op, values, starts, np.asarray(lengths))
 
 
-def from_tensor(tensor, lengths=None, padding=None, *, op, mode, size, dtype):
+@operation(data=("tensor", "padding"), indices=("lengths",))
+def from_tensor(
+    tensor: jax.Array,
+    lengths: jax.Array | None = None,
+    padding: jax.Array | None = None,
+    *,
+    op: str,
+    mode: str,
+    size: int,
+    dtype: np.dtype,
+):
     lengths = None if lengths is None else index_dtypes.to_signed(lengths, op)
     lengths = _lengths_in(op, tensor, lengths, padding, dtype)
     starts, values = _rows_of(tensor, dtype)
@@ -249,7 +272,10 @@ def exactly_gather(op: str, values: Any, row_splits: Any, indices: Any, mode: st
     return _joined_on_host(op, values, starts[at], lengths[at])
 
 
-def gather(values, row_splits, indices, *, op: str, mode: str, size: int):
+@operation(data=("values",), indices=("row_splits", "indices"))
+def gather(
+    values: jax.Array, row_splits: jax.Array, indices: jax.Array, *, op: str, mode: str, size: int
+):
     if indices.ndim != 1:
         raise ValueError(f"{op}: indices must be a vector; received shape {indices.shape}")
     row_splits = index_dtypes.to_signed(row_splits, op)

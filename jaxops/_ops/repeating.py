@@ -16,7 +16,7 @@ from jaxops._indexing.specs import RepeatCount
 from jaxops._ops import copies
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, canonical_axis, check_bool, static_int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _NOUN = "repeated slices of input"
 _MOST = np.iinfo(np.int32).max
@@ -124,15 +124,13 @@ def repeat(
     axis = None if axis is None else static_int(axis, op, "axis")
     if size is not None:
         size = on_host.check_size(size, op)
-        return run(
+        return _padded.run(
             op,
-            _padded,
-            {"input": input},
-            {"repeats": repeats},
+            input=input,
+            repeats=repeats,
             name=name,
             mode=mode,
             fill_value=fill_value,
-            pads=True,
             moves_elements=True,
             axis=axis,
             size=size,
@@ -144,9 +142,7 @@ def repeat(
             count = int(counts.reshape(()))
         else:
             return _exact(op, input, counts, axis, return_size)
-    return run(
-        op, _evenly, {"input": input}, name=name, moves_elements=True, axis=axis, count=count
-    )
+    return _evenly.run(op, input=input, name=name, moves_elements=True, axis=axis, count=count)
 
 
 def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
@@ -179,7 +175,8 @@ def _exact(op, input, counts, axis, return_size) -> Any:
     return result, on_host.from_host(np.array(positions.size, np.int32), data)
 
 
-def _evenly(input, *, op, axis, count):
+@operation(data=("input",))
+def _evenly(input: jax.Array, *, op: str, axis: int | None, count: int):
     input, axis = _along_axis(op, input, axis)
     shape = (*input.shape[: axis + 1], count, *input.shape[axis + 1 :])
     dims = [d for d in range(len(shape)) if d != axis + 1]
@@ -187,7 +184,18 @@ def _evenly(input, *, op, axis, count):
     return repeated.reshape(on_host.merge_axes(shape, axis, 2))
 
 
-def _padded(input, repeats, fill_value, *, op, mode, axis, size, return_size):
+@operation(data=("input",), indices=("repeats",), pads=True)
+def _padded(
+    input: jax.Array,
+    repeats: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    axis: int,
+    size: int,
+    return_size: bool,
+):
     input, axis = _along_axis(op, input, axis)
     length = input.shape[axis]
     _check_counts(op, repeats, length)

@@ -18,7 +18,7 @@ from jaxops._run.arguments import (
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array:
@@ -57,10 +57,11 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
             f"jaxops.compat.v0.{op} takes a bool for each dimension, as TensorFlow 0.x"
         )
     axes = static_ints(axis, op, "axis")
-    return run(op, _reverse, {"tensor": tensor}, name=name, moves_elements=True, axes=axes)
+    return _reverse.run(op, tensor=tensor, name=name, moves_elements=True, axes=axes)
 
 
-def _reverse(tensor, *, op, axes):
+@operation(data=("tensor",))
+def _reverse(tensor: jax.Array, *, op: str, axes: tuple[int, ...]):
     if tensor.ndim == 0:
         return tensor
     dims = [canonical_axis(axis, tensor.ndim, op) for axis in axes]
@@ -125,11 +126,10 @@ def reverse_sequence(
     op = "reverse_sequence"
     if not isinstance(mode, str) or mode not in _MODES:
         raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
-    return run(
+    return _reverse_sequence.run(
         op,
-        _reverse_sequence,
-        {"input": input},
-        {"seq_lengths": seq_lengths},
+        input=input,
+        seq_lengths=seq_lengths,
         name=name,
         mode=mode,
         moves_elements=True,
@@ -138,7 +138,10 @@ def reverse_sequence(
     )
 
 
-def _reverse_sequence(input, seq_lengths, *, op, mode, seq_axis, batch_axis):
+@operation(data=("input",), indices=("seq_lengths",))
+def _reverse_sequence(
+    input: jax.Array, seq_lengths: jax.Array, *, op: str, mode: str, seq_axis: int, batch_axis: int
+):
     for arg, axis in (("seq_axis", seq_axis), ("batch_axis", batch_axis)):
         if not 0 <= axis < input.ndim:
             raise ValueError(

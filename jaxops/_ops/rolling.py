@@ -25,7 +25,7 @@ from jaxops._run.arguments import (
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 
 def roll(
@@ -69,11 +69,10 @@ def roll(
     is_one = is_scalar(axis)
     axes = (static_int(axis, op, "axis"),) if is_one else static_ints(axis, op, "axis")
     _refuse_saturated(shift, op)
-    return run(
+    return _roll.run(
         op,
-        _roll,
-        {"input": input},
-        {"shift": shift},
+        input=input,
+        shift=shift,
         name=name,
         moves_elements=True,
         axes=axes,
@@ -103,7 +102,16 @@ def _refuse_saturated(shift: Any, op: str) -> None:
             arguments.to_operand(np.asarray(x), op, "shift")
 
 
-def _roll(input, shift, *, op, axes, is_one, known):
+@operation(data=("input",), indices=("shift",))
+def _roll(
+    input: jax.Array,
+    shift: jax.Array,
+    *,
+    op: str,
+    axes: tuple[int, ...],
+    is_one: bool,
+    known: tuple[int, ...] | None,
+):
     if input.ndim == 0:
         raise ValueError(f"{op}: input must have rank 1 at least; received a scalar")
     dims = [canonical_axis(axis, input.ndim, op) for axis in axes]
@@ -192,13 +200,13 @@ def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) ->
         )
     if not args:
         return []
-    data = {f"args[{n}]": x for n, x in enumerate(args)}
-    return run(
-        op, _meshgrid, data, name=name, moves_elements=True, like="args[0]", indexing=indexing
+    return _meshgrid.run(
+        op, args=args, name=name, moves_elements=True, like="args[0]", indexing=indexing
     )
 
 
-def _meshgrid(args, *, op, indexing):
+@operation(data=("args[]",))
+def _meshgrid(args: list[jax.Array], *, op: str, indexing: str):
     del op
     axes = [*range(len(args))]
     if indexing == "xy":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -25,7 +25,7 @@ from jaxops._run.arguments import (
     row_numbers_hint,
     static_dims,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 
@@ -93,26 +93,24 @@ def scatter_nd(
     """
     op = "scatter_nd"
     shape = static_dims(shape, op, "shape")
-    with_options = functools.partial(
-        run,
-        op,
-        name=name,
-        out_sharding=out_sharding,
-        mode=policy.mode_of_policy(op, bad_indices_policy, mode),
-        indexed=shape,
-        shape=shape,
-        deterministic=check_bool(deterministic, op, "deterministic"),
-        accumulate_dtype=sums.accumulator(op, accumulate_dtype),
-    )
+    options = {
+        "name": name,
+        "out_sharding": out_sharding,
+        "mode": policy.mode_of_policy(op, bad_indices_policy, mode),
+        "indexed": shape,
+        "shape": shape,
+        "deterministic": check_bool(deterministic, op, "deterministic"),
+        "accumulate_dtype": sums.accumulator(op, accumulate_dtype),
+    }
     if not is_host_string(updates):
-        return with_options(_scatter_nd, {"updates": updates}, {"indices": indices})
+        return _scatter_nd.run(op, updates=updates, indices=indices, **options)
     updates = strings.on_host(op, updates, "updates")
     if accumulate_dtype is not None:
         raise TypeError(
             f"{op}: accumulate_dtype must be None where updates are strings; "
             f"received {brief(accumulate_dtype)}"
         )
-    places = with_options(_places, {}, {"indices": indices}, updates_shape=updates.shape)
+    places = _places.run(op, indices=indices, updates_shape=updates.shape, **options)
     return strings.joined(updates, np.asarray(places), shape)
 
 
@@ -362,11 +360,11 @@ def _tensor_scatter(
     accumulate_dtype=None,
 ):
     op = f"tensor_scatter_nd_{kind}"
-    return run(
+    return _tensor_scatter_nd.run(
         op,
-        _tensor_scatter_nd,
-        {"tensor": tensor, "updates": updates},
-        {"indices": indices},
+        tensor=tensor,
+        updates=updates,
+        indices=indices,
         name=name,
         mode=policy.mode_of_policy(op, bad_indices_policy, mode),
         moves_elements=kind == "update",
@@ -377,7 +375,16 @@ def _tensor_scatter(
     )
 
 
-def _scatter_nd(updates, indices, *, op, shape, accumulate_dtype, **options):
+@operation(data=("updates",), indices=("indices",))
+def _scatter_nd(
+    updates: jax.Array,
+    indices: jax.Array,
+    *,
+    op: str,
+    shape: tuple[int, ...],
+    accumulate_dtype: np.dtype | None,
+    **options: Any,
+):
     _check_shape(op, shape)
     dtype = updates.dtype
     in_dtype = sums.dtype_of_sums(op, "updates", dtype, accumulate_dtype)
@@ -391,7 +398,17 @@ def _scatter_nd(updates, indices, *, op, shape, accumulate_dtype, **options):
     return total.astype(dtype)
 
 
-def _places(indices, *, op, shape, updates_shape, mode, deterministic, accumulate_dtype):
+@operation(indices=("indices",))
+def _places(
+    indices: jax.Array,
+    *,
+    op: str,
+    shape: tuple[int, ...],
+    updates_shape: tuple[int, ...],
+    mode: str,
+    deterministic: bool,
+    accumulate_dtype: np.dtype | None,
+):
     """For each component of the updates the place in the result, from 1 on; 0 where it is ignored.
 
     By gathering at the indices what scattering would add to.
@@ -405,7 +422,10 @@ def _places(indices, *, op, shape, updates_shape, mode, deterministic, accumulat
     return canonical.gather(places, indices, windows, spec, mode=mode)
 
 
-def _tensor_scatter_nd(tensor, updates, indices, *, op, kind, **options):
+@operation(data=("tensor", "updates"), indices=("indices",))
+def _tensor_scatter_nd(
+    tensor: jax.Array, updates: jax.Array, indices: jax.Array, *, op: str, kind: str, **options: Any
+):
     if kind != "update" and tensor.dtype == bool:
         raise TypeError(f"{op}: tensor must have a numeric dtype; received {tensor.dtype}")
     if kind in ("min", "max") and jnp.issubdtype(tensor.dtype, jnp.complexfloating):

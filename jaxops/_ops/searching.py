@@ -18,7 +18,7 @@ from jaxops._ops.casting import static_dtype
 from jaxops._primitives import varying_alike
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, brief, static_dim
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _LONGEST = 2**31 - 1  # rows that TensorFlow refuses
 
@@ -66,7 +66,7 @@ def sequence_mask(
     width: Any = _largest(op, lengths) if maxlen is None else static_dim(maxlen, op, "maxlen")
     if width < 0:
         raise ValueError(f"{op}: maxlen must be at least 0; received {width}")
-    return run(op, _sequence_mask, {}, {"lengths": lengths}, name=name, maxlen=width, dtype=dtype)
+    return _sequence_mask.run(op, lengths=lengths, name=name, maxlen=width, dtype=dtype)
 
 
 def _largest(op: str, lengths: Any) -> int:
@@ -82,7 +82,8 @@ def _largest(op: str, lengths: Any) -> int:
     return max(0, int(known.max()))
 
 
-def _sequence_mask(lengths, *, op, maxlen, dtype):
+@operation(indices=("lengths",))
+def _sequence_mask(lengths: jax.Array, *, op: str, maxlen: int, dtype: np.dtype):
     lengths = index_dtypes.widen(lengths)
     largest = jnp.iinfo(lengths.dtype).max
     if _symbolic.longest([maxlen]) > largest:
@@ -141,10 +142,10 @@ def searchsorted(
     dtype = static_dtype(out_type, op, "out_type")
     if dtype not in (np.int32, np.int64):
         raise TypeError(f"{op}: out_type must be int32 or int64; received {dtype}")
-    return run(
+    return _searchsorted.run(
         op,
-        _searchsorted,
-        {"sorted_sequence": sorted_sequence, "values": values},
+        sorted_sequence=sorted_sequence,
+        values=values,
         name=name,
         like="sorted_sequence",
         side=side,
@@ -152,7 +153,10 @@ def searchsorted(
     )
 
 
-def _searchsorted(sorted_sequence, values, *, op, side, out_type):
+@operation(data=("sorted_sequence", "values"))
+def _searchsorted(
+    sorted_sequence: jax.Array, values: jax.Array, *, op: str, side: str, out_type: np.dtype
+):
     """By the bisection of C++, so that rows that are not sorted lead to TensorFlow's places."""
     dtype, length = sorted_sequence.dtype, _check_rows(op, sorted_sequence, values)
     if dtype.kind in "bc":

@@ -18,7 +18,7 @@ from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
@@ -266,11 +266,10 @@ def _run(
     op = f"segment_{kind}"
     asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
     try:
-        return run(
+        return _segments.run(
             op,
-            _segments,
-            {"data": data},
-            {"segment_ids": segment_ids},
+            data=data,
+            segment_ids=segment_ids,
             name=name,
             mode=mode,
             indexed=(num_segments,),
@@ -309,7 +308,18 @@ def number_of(op: str, segment_ids: Any, num_segments: Any) -> Any:
     return max(int(known.max()) + 1, 0) if known.size and known.dtype.kind in "iu" else 0
 
 
-def _segments(data, segment_ids, *, op, mode, kind, num_segments, deterministic, accumulate_dtype):
+@operation(data=("data",), indices=("segment_ids",))
+def _segments(
+    data: jax.Array,
+    segment_ids: jax.Array,
+    *,
+    op: str,
+    mode: str,
+    kind: str,
+    num_segments: int | None,
+    deterministic: bool,
+    accumulate_dtype: np.dtype | None,
+):
     if data.ndim == 0 or segment_ids.shape != data.shape[:1]:
         raise ValueError(
             f"{op}: segment_ids must be a vector with a number for each row of data; "

@@ -19,7 +19,7 @@ from jaxops._indexing.positions import take_or_fill, true_positions
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _NOUN = "values of x that are not in y"
 _SMALL = 1024  # up to so many elements are compared by a loop in Python
@@ -148,14 +148,13 @@ def setdiff1d(
             with on_host.named_scope(op, name):
                 out, idx, total = _exact(op, x, y, dtype)
         else:
-            out, idx, total = run(
+            out, idx, total = _setdiff.run(
                 op,
-                _setdiff,
-                {"x": x, "y": y},
+                x=x,
+                y=y,
                 name=name,
                 mode=mode,
                 fill_value=fill_value,
-                pads=True,
                 like="x",
                 size=size,
                 index_dtype=dtype,
@@ -206,7 +205,17 @@ def _places_of_others(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.array([place for place, value in enumerate(x.tolist()) if value not in known], int)
 
 
-def _setdiff(x, y, fill_value, *, op, mode, size, index_dtype):
+@operation(data=("x", "y"), pads=True)
+def _setdiff(
+    x: jax.Array,
+    y: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    size: int,
+    index_dtype: np.dtype,
+):
     _check_vectors(op, x, y)
     are_in = _are_in(lax.stop_gradient(x), lax.stop_gradient(y))
     places, total = true_positions(~are_in, size)

@@ -31,7 +31,7 @@ from jaxops._run.arguments import (
     to_host_strings,
     to_numpy,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 
@@ -245,10 +245,9 @@ def reshape(
     Source: https://www.tensorflow.org/api_docs/python/tf/reshape
     """
     op = "reshape"
-    return run(
+    return _reshape.run(
         op,
-        _reshape,
-        {"tensor": tensor},
+        tensor=tensor,
         name=name,
         out_sharding=out_sharding,
         moves_elements=True,
@@ -258,7 +257,8 @@ def reshape(
     )
 
 
-def _reshape(tensor, *, op, shape):
+@operation(data=("tensor",))
+def _reshape(tensor: jax.Array, *, op: str, shape: tuple[int, ...]):
     if any(dim < -1 for dim in shape) or shape.count(-1) > 1:
         raise ValueError(
             f"{op}: shape must have components of at least 0, but for one -1; received {shape}"
@@ -313,10 +313,11 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
         axes = (static_int(axis, op, "axis"),)
     else:
         axes = static_ints(axis, op, "axis")
-    return run(op, _squeeze, {"input": input}, name=name, moves_elements=True, axes=axes)
+    return _squeeze.run(op, input=input, name=name, moves_elements=True, axes=axes)
 
 
-def _squeeze(input, *, op, axes):
+@operation(data=("input",))
+def _squeeze(input: jax.Array, *, op: str, axes: Sequence[int]):
     if not axes:
         axes = [d for d, dim in enumerate(input.shape) if dim == 1]
     axes = sorted({canonical_axis(axis, input.ndim, op) for axis in axes})
@@ -361,10 +362,11 @@ def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> 
     """
     op = "expand_dims"
     axis = static_int_of_one(axis, op, "axis")
-    return run(op, _expand_dims, {"input": input}, name=name, moves_elements=True, axis=axis)
+    return _expand_dims.run(op, input=input, name=name, moves_elements=True, axis=axis)
 
 
-def _expand_dims(input, *, op, axis):
+@operation(data=("input",))
+def _expand_dims(input: jax.Array, *, op: str, axis: int):
     return lax.expand_dims(input, (canonical_axis(axis, input.ndim + 1, op),))
 
 
@@ -407,10 +409,9 @@ def transpose(
     Source: https://www.tensorflow.org/api_docs/python/tf/transpose
     """
     op = "transpose"
-    return run(
+    return _transpose.run(
         op,
-        _transpose,
-        {"a": a},
+        a=a,
         name=name,
         moves_elements=True,
         perm=None if perm is None else static_ints(perm, op, "perm"),
@@ -418,9 +419,9 @@ def transpose(
     )
 
 
-def _transpose(a, *, op, perm, conjugate):
-    if perm is None:
-        perm = range(a.ndim)[::-1]
+@operation(data=("a",))
+def _transpose(a: jax.Array, *, op: str, perm: Sequence[int] | None, conjugate: bool):
+    perm = range(a.ndim)[::-1] if perm is None else perm
     axes = [canonical_axis(p, a.ndim, op, "perm") for p in perm]
     if sorted(axes) != list(range(a.ndim)):
         raise ValueError(

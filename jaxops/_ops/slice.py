@@ -22,7 +22,7 @@ from jaxops._run.arguments import (
     static_dims,
     static_ints_or_none,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 
@@ -86,11 +86,10 @@ def slice(
     """
     op = "slice"
     static_begin = static_ints_or_none(begin, op, "begin")
-    return run(
+    return _slice.run(
         op,
-        _slice,
-        {"input_": input_},
-        {"begin": begin},
+        input_=input_,
+        begin=begin,
         name=name,
         out_sharding=out_sharding,
         mode=mode,
@@ -120,7 +119,17 @@ def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, .
     return tuple(r if s == -1 else s for r, s in zip(remaining, size, strict=True))
 
 
-def _slice(input_, begin, fill_value, *, op, mode, size, static_begin):
+@operation(data=("input_",), indices=("begin",))
+def _slice(
+    input_: jax.Array,
+    begin: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    size: tuple[int, ...],
+    static_begin: tuple[int, ...] | None,
+):
     """By `lax.slice` for a static `begin` in bounds, else `lax.dynamic_slice` after a check.
 
     Modes in which the window may leave `input_` gather single positions.

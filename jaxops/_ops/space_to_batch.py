@@ -22,7 +22,7 @@ from jaxops._run.arguments import (
     static_ints,
     static_matrix,
 )
-from jaxops._run.dispatch import run, scope_name
+from jaxops._run.dispatch import operation, scope_name
 
 
 def space_to_batch(
@@ -179,26 +179,23 @@ def batch_to_space_nd(
 
 
 def _run_space_to_batch(op, input, block_shape, paddings, name):
-    return run(
+    return _space_to_batch.run(
         op,
-        _space_to_batch,
-        {"input": input},
+        input=input,
         name=name,
         moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
         paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
         fill_value=None,
-        pads=True,
     )
 
 
 def _run_batch_to_space(op, input, block_shape, crops, name):
     if is_scalar(block_shape):
         block_shape = [static_int(block_shape, op, "block_shape")] * 2
-    return run(
+    return _batch_to_space.run(
         op,
-        _batch_to_space,
-        {"input": input},
+        input=input,
         name=name,
         moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
@@ -206,7 +203,15 @@ def _run_batch_to_space(op, input, block_shape, crops, name):
     )
 
 
-def _space_to_batch(input, fill_value, *, op, block_shape, paddings):
+@operation(data=("input",), pads=True)
+def _space_to_batch(
+    input: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    block_shape: tuple[int, ...],
+    paddings: tuple[tuple[int, ...], ...],
+):
     _check_blocks(op, input, block_shape, "paddings", paddings)
     if any(map(any, paddings)):
         edges = [(0, 0), *paddings, *[(0, 0)] * (input.ndim - 1 - len(block_shape))]
@@ -216,7 +221,10 @@ def _space_to_batch(input, fill_value, *, op, block_shape, paddings):
     return space_to_axis(input, 1, block_shape, axis=0)
 
 
-def _batch_to_space(input, *, op, block_shape, crops):
+@operation(data=("input",))
+def _batch_to_space(
+    input: jax.Array, *, op: str, block_shape: tuple[int, ...], crops: tuple[tuple[int, ...], ...]
+):
     _check_blocks(op, input, block_shape, "crops", crops)
     if input.shape[0] % math.prod(block_shape):
         raise ValueError(

@@ -6,7 +6,7 @@ import jax
 
 from jaxops._ops.space_to_batch import axis_to_space, check_divisible, space_to_axis
 from jaxops._run.arguments import ArrayLike, Int, brief, static_int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 # Per data format: the rank, the first of the two dimensions of space, the dimension of depth.
 _LAYOUTS = {"NHWC": (4, 1, 3), "NCHW": (4, 2, 1), "NCHW_VECT_C": (5, 2, 1)}
@@ -49,10 +49,9 @@ def space_to_depth(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/nn/space_to_depth
     """
-    return run(
+    return _space_to_depth.run(
         "space_to_depth",
-        _space_to_depth,
-        {"input": input},
+        input=input,
         name=name,
         moves_elements=True,
         block_size=static_int(block_size, "space_to_depth", "block_size"),
@@ -98,10 +97,9 @@ def depth_to_space(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/nn/depth_to_space
     """
-    return run(
+    return _depth_to_space.run(
         "depth_to_space",
-        _depth_to_space,
-        {"input": input},
+        input=input,
         name=name,
         moves_elements=True,
         block_size=static_int(block_size, "depth_to_space", "block_size"),
@@ -117,13 +115,15 @@ def _check_format(op: str, data_format: object) -> str:
     return data_format
 
 
-def _space_to_depth(input, *, op, block_size, data_format):
+@operation(data=("input",))
+def _space_to_depth(input: jax.Array, *, op: str, block_size: int, data_format: str):
     first, depth = _check_image(op, input, block_size, data_format)
     check_divisible(op, "input", input, first, (block_size, block_size))
     return space_to_axis(input, first, (block_size, block_size), depth)
 
 
-def _depth_to_space(input, *, op, block_size, data_format):
+@operation(data=("input",))
+def _depth_to_space(input: jax.Array, *, op: str, block_size: int, data_format: str):
     first, depth = _check_image(op, input, block_size, data_format)
     if input.shape[depth] % block_size**2:
         raise ValueError(

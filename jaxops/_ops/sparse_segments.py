@@ -14,7 +14,7 @@ from jaxops._ops.segments import combined, number_of, out_of_memory
 from jaxops._ops.sums import wide
 from jaxops._ops.unsorted_segments import check_dtype
 from jaxops._run.arguments import ArrayLike, Int, check_bool
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
@@ -217,11 +217,11 @@ def _run(
         )
     asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
     try:
-        return run(
+        return _sparse_segments.run(
             op,
-            _sparse_segments,
-            {"data": data},
-            {"indices": indices, "segment_ids": segment_ids},
+            data=data,
+            indices=indices,
+            segment_ids=segment_ids,
             name=name,
             mode=mode,
             indexed=(num_segments,),
@@ -235,7 +235,18 @@ def _run(
         raise out_of_memory(op, num_segments, error) from error
 
 
-def _sparse_segments(data, indices, segment_ids, *, op, mode, kind, num_segments, deterministic):
+@operation(data=("data",), indices=("indices", "segment_ids"))
+def _sparse_segments(
+    data: jax.Array,
+    indices: jax.Array,
+    segment_ids: jax.Array,
+    *,
+    op: str,
+    mode: str,
+    kind: str,
+    num_segments: int | None,
+    deterministic: bool,
+):
     if data.ndim == 0:
         raise ValueError(f"{op}: data must have at least 1 dimension; received shape ()")
     if indices.ndim != 1 or segment_ids.shape != indices.shape:

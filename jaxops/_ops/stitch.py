@@ -17,7 +17,7 @@ from jaxops._indexing.row_placement import merge, put_rows
 from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, keys, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _FEW = 8  # lists: if there are more, all are checked together
 _INT32_MAX = 2**31 - 1
@@ -110,8 +110,11 @@ def dynamic_stitch(
     Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch
     """
     op = "dynamic_stitch"
-    indices_by_name = _by_name(op, "indices", indices)
-    data_by_name = _by_name(op, "data", data)
+    for arg, arrays in (("indices", indices), ("data", data)):
+        if not isinstance(arrays, (list, tuple)):
+            raise TypeError(
+                f"{op}: {arg} must be a list of arrays; received {arguments.brief(arrays)}"
+            )
     if len(indices) != len(data) or not data:
         raise ValueError(
             f"{op}: indices and data must be lists of the same length, 1 at least; "
@@ -126,26 +129,18 @@ def dynamic_stitch(
     if size is None:
         with on_host.named_scope(op, name):
             return _stitch_exactly(op, indices, data, fill_value, return_size, mode)
-    return run(
+    return _dynamic_stitch.run(
         op,
-        _dynamic_stitch,
-        data_by_name,
-        indices_by_name,
+        data=data,
+        indices=indices,
         name=name,
         mode=mode,
         fill_value=fill_value,
-        pads=True,
         moves_elements=True,
         like="data[0]",
         size=size,
         return_size=return_size,
     )
-
-
-def _by_name(op: str, arg: str, arrays: object) -> dict[str, Any]:
-    if not isinstance(arrays, (list, tuple)):
-        raise TypeError(f"{op}: {arg} must be a list of arrays; received {arguments.brief(arrays)}")
-    return {f"{arg}[{m}]": array for m, array in enumerate(arrays)}
 
 
 def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
@@ -155,7 +150,8 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
         def moved(positions, fill):
             return _stitch_exactly(op, indices, positions, fill, return_size, mode)
 
-        return keys.by_position(op, moved, _by_name(op, "data", data), fill_value, ())
+        by_name = {f"data[{m}]": x for m, x in enumerate(data)}
+        return keys.by_position(op, moved, by_name, fill_value, ())
     arrays = _to_data(op, data)
     all_known = []
     for m, x in enumerate(indices):
@@ -275,7 +271,17 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
     return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
 
 
-def _dynamic_stitch(data, indices, fill_value, *, op, mode, size, return_size):
+@operation(data=("data[]",), indices=("indices[]",), pads=True)
+def _dynamic_stitch(
+    data: list[jax.Array],
+    indices: list[jax.Array],
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    size: int,
+    return_size: bool,
+):
     """The result for traced indices, with a static `size`."""
     tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
     on_host.check_countable(sum(x.size for x in indices), op, "indices")

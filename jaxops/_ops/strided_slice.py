@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -33,7 +33,7 @@ from jaxops._run.arguments import (
     static_int,
     to_indices,
 )
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 
@@ -254,11 +254,10 @@ def strided_slice(
     static_singles = None
     if not _jax_internals.is_eager() and not any(isinstance(s, jax.Array) for s in singles):
         static_singles = tuple(singles)
-    return run(
+    return _strided_slice.run(
         op,
-        _strided_slice,
-        {"input_": input_},
-        {"begin": _stack(op, singles, mode, input_)} if singles else {},
+        input_=input_,
+        **({"begin": _stack(op, singles, mode, input_)} if singles else {}),
         name=name,
         out_sharding=out_sharding,
         mode=mode,
@@ -375,7 +374,17 @@ def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     return jnp.stack([array.astype(widest) for array in arrays])
 
 
-def _strided_slice(input_, fill_value, *, op, mode, entries, static_singles, begin=None):
+@operation(data=("input_",), indices=("begin",))
+def _strided_slice(
+    input_: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    entries: Sequence[_Entry],
+    static_singles: tuple[int, ...] | None,
+    begin: jax.Array | None = None,
+):
     axes, entries = _one_per_dimension(op, entries, input_.shape)
     singles = [e for e in entries if e.kind == "single"]
     spec = ShrunkAxes(
@@ -450,7 +459,9 @@ def _symbolic_range(dim: Any, entry: _Entry) -> tuple[Any, Any, Any]:
     return first, last, (last - first + stride - 1) // stride
 
 
-def _static_slice(input_: jax.Array, entries: list[_Entry], singles: Iterator[int]) -> jax.Array:
+def _static_slice(
+    input_: jax.Array, entries: Sequence[_Entry], singles: Iterator[int]
+) -> jax.Array:
     """Ranges, new axes and in-bounds single indices: `lax.slice`, `lax.rev`, reshape."""
     starts, stops, strides, reversed_axes, shape = [], [], [], [], []
     dims = iter(input_.shape)

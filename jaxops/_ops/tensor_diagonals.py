@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxops._indexing import explicit_axes
 from jaxops._run.arguments import ArrayLike
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 # What XLA need not find out of the places on a diagonal.
 _PLACES_ARE: Any = {
@@ -47,11 +47,12 @@ def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag
     """
-    data, moves = {"diagonal": diagonal}, "no strings"
-    return run("tensor_diag", _tensor_diag, data, name=name, moves_elements=moves)
+    moves = "no strings"
+    return _tensor_diag.run("tensor_diag", diagonal=diagonal, name=name, moves_elements=moves)
 
 
-def _tensor_diag(diagonal, *, op):
+@operation(data=("diagonal",))
+def _tensor_diag(diagonal: jax.Array, *, op: str):
     if diagonal.ndim == 0:
         raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
     size = math.prod(diagonal.shape)
@@ -102,11 +103,12 @@ def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag_part
     """
-    data, moves = {"input": input}, "no strings"
-    return run("tensor_diag_part", _tensor_diag_part, data, name=name, moves_elements=moves)
+    moves = "no strings"
+    return _tensor_diag_part.run("tensor_diag_part", input=input, name=name, moves_elements=moves)
 
 
-def _tensor_diag_part(input, *, op):
+@operation(data=("input",))
+def _tensor_diag_part(input: jax.Array, *, op: str):
     half = input.ndim // 2
     shape = input.shape[:half]
     if input.shape != shape * 2:

@@ -21,7 +21,7 @@ from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _NOUN = "distinct values of x"
 _SMALL = 1024  # up to so many elements are numbered by a loop in Python
@@ -254,14 +254,12 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
         with on_host.named_scope(op, name):
             result, total = _exact(op, x, axis, dtype, with_counts, return_size)
     else:
-        result, total = run(
+        result, total = _unique.run(
             op,
-            _unique,
-            {"x": x},
+            x=x,
             name=name,
             mode=mode,
             fill_value=fill_value,
-            pads=True,
             size=size,
             out_idx=dtype,
             axis=axis,
@@ -333,7 +331,17 @@ def _number_few(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(firsts, np.int32), np.array(idx, np.int32)
 
 
-def _unique(x, fill_value, *, op, mode, size, out_idx, axis):
+@operation(data=("x",), pads=True)
+def _unique(
+    x: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    mode: str,
+    size: int,
+    out_idx: np.dtype,
+    axis: int,
+):
     axis = _check_axis(op, x, axis)
     # Compiled, as an eager `vmap` would compile the operations one by one.
     numbered = _number_compiled(lax.stop_gradient(x), axis, size=size, with_counts=True)

@@ -17,7 +17,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._ops import sums
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
@@ -303,11 +303,10 @@ def _run(
 ):
     op = f"unsorted_segment_{kind}"
     num_segments = static_dim(num_segments, op, "num_segments")
-    return run(
+    return _unsorted_segments.run(
         op,
-        _unsorted_segments,
-        {"data": data},
-        {"segment_ids": segment_ids},
+        data=data,
+        segment_ids=segment_ids,
         name=name,
         mode=mode,
         indexed=(num_segments,),
@@ -318,8 +317,17 @@ def _run(
     )
 
 
+@operation(data=("data",), indices=("segment_ids",))
 def _unsorted_segments(
-    data, segment_ids, *, op, mode, kind, num_segments, deterministic, accumulate_dtype
+    data: jax.Array,
+    segment_ids: jax.Array,
+    *,
+    op: str,
+    mode: str,
+    kind: str,
+    num_segments: int,
+    deterministic: bool,
+    accumulate_dtype: np.dtype | None,
 ):
     if num_segments < 0:
         raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")

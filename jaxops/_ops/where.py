@@ -17,7 +17,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, true_positions
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, brief, check_bool
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.known import known
 
 _NOUN = "true values of condition"
@@ -145,13 +145,13 @@ def select(
     if arguments.is_host_string(x) or arguments.is_host_string(y):
         with on_host.named_scope(op, name):
             return _select_strings(op, condition, x, y, by_rows)
-    return run(
+    return _select.run(
         op,
-        _select,
-        {"condition": condition, "x": x, "y": y},
+        condition=condition,
+        x=x,
+        y=y,
         name=name,
         like="y" if _settled(y) > _settled(x) else "x",
-        of_own_dtype=("condition",),
         moves_elements=True,
         by_rows=by_rows,
     )
@@ -172,7 +172,8 @@ def _select_strings(op, condition, x, y, by_rows):
     return np.where(_fit(op, known, x, y, by_rows), x, y)
 
 
-def _select(condition, x, y, *, op, by_rows):
+@operation(data=("condition", "x", "y"), of_own_dtype=("condition",))
+def _select(condition: jax.Array, x: jax.Array, y: jax.Array, *, op: str, by_rows: bool):
     condition = is_true(_fit(op, condition, x, y, by_rows))
     operands = (condition, x, y)
     shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
@@ -213,13 +214,13 @@ def _positions(op, condition, name, size, fill_value, return_size, mode) -> Any:
     if size is None:
         with on_host.named_scope(op, name):
             return _exact(op, condition, dtype, return_size)
-    data = {"condition": condition}
-    if fill_value is not None:
-        data["fill_value"] = _to_fill(op, fill_value, dtype)
-    return run(
+    filling: dict[str, Any] = (
+        {} if fill_value is None else {"filling": _to_fill(op, fill_value, dtype)}
+    )
+    return _padded.run(
         op,
-        _padded,
-        data,
+        condition=condition,
+        **filling,
         name=name,
         mode=mode,
         size=on_host.check_size(size, op),
@@ -279,13 +280,23 @@ def _positions_of_true(known: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return positions
 
 
-def _padded(condition, fill_value=None, *, op, mode, size, return_size, dtype):
+@operation(data=("condition", "filling"))
+def _padded(
+    condition: jax.Array,
+    filling: jax.Array | None = None,
+    *,
+    op: str,
+    mode: str,
+    size: int,
+    return_size: bool,
+    dtype: np.dtype,
+):
     _check_rank(op, condition)
     on_host.check_countable(condition.size, op, "condition")
     numbers, total = true_positions(is_true(condition).reshape(-1), size)
     total = result_size.hold(result_size.num_elements(op, size, _NOUN), total, condition.size, mode)
     positions = index_vectors(numbers, condition.shape).astype(dtype)
-    fill = jnp.zeros((), dtype) if fill_value is None else fill_value
+    fill = jnp.zeros((), dtype) if filling is None else filling
     # No `jnp.where`, which makes nothing of empty arrays and so loses the check.
     positions = masks.read(positions, fill, (lax.iota(jnp.int32, size) < total)[:, None])
     return (positions, total) if return_size else positions

@@ -42,7 +42,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
         try:
             return function(*arrays)
         except Exception as error:
-            if _explicit_mesh(arrays) is None or not _is_of_sharding(error):
+            if explicit_mesh(arrays) is None or not _is_of_sharding(error):
                 raise
             found = _shared_as_arguments(function, arrays)
             if found is None:
@@ -51,7 +51,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
                     "arguments, or be said: by out_sharding=, where the function has it, or by "
                     f"jax.sharding.auto_axes({op}, out_sharding=...); received {_types(arrays)}"
                 ) from error
-    elif (mesh := _explicit_mesh(arrays)) is None:
+    elif (mesh := explicit_mesh(arrays)) is None:
         raise ValueError(
             f"{op}: out_sharding must come with an array on a mesh of explicit axes; "
             f"received {out_sharding} with {_types(arrays)}"
@@ -72,7 +72,7 @@ def _types(arrays: Sequence[Any]) -> str:
     return ", ".join(str(jax.typeof(x)) for x in arrays if x is not None)
 
 
-def _explicit_mesh(arrays: Sequence[Any]) -> Any:
+def explicit_mesh(arrays: Sequence[Any]) -> Any:
     meshes = (jax.typeof(x).sharding.mesh for x in arrays if x is not None)
     return next((mesh for mesh in meshes if mesh.explicit_axes), None)
 
@@ -106,6 +106,6 @@ def _shared_as_arguments(function: Callable, arrays: Sequence[Any]) -> Any:
     specs = [[axes.get(str(size)) for size in x.shape] for x in jax.tree.leaves(results)]
     if any(spec.count(axis) != 1 for spec in specs for axis in axes.values()):
         return None
-    mesh = _explicit_mesh(arrays)
+    mesh = explicit_mesh(arrays)
     shardings = [NamedSharding(mesh, PartitionSpec(*spec)) for spec in specs]
     return jax.tree.structure(results).unflatten(shardings)

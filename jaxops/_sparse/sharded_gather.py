@@ -16,7 +16,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._sparse.duplicates import position_dtype
 
 _OP = "sharded_gather"
@@ -86,11 +86,10 @@ def sharded_gather(
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.lax.all_to_all.html, by which TorchRec
     and HugeCTR look up tables that are shared by rows.
     """
-    return run(
+    return _sharded_gather.run(
         _OP,
-        _sharded_gather,
-        {"params": params},
-        {"indices": indices},
+        params=params,
+        indices=indices,
         name=name,
         mode=mode,
         sharding=_row_sharding(params, axis_name, mesh, capacity),
@@ -156,7 +155,10 @@ def _sharding_of(params: Any) -> tuple[tuple[str, ...], Any]:
     return names, sharding.mesh if names else None
 
 
-def _sharded_gather(params, indices, *, op, mode, sharding: RowSharding):
+@operation(data=("params",), indices=("indices",))
+def _sharded_gather(
+    params: jax.Array, indices: jax.Array, *, op: str, mode: str, sharding: RowSharding
+):
     if params.ndim == 0:
         raise ValueError(f"{op}: params must have rank 1 at least; received a scalar")
     num_shards = sharding.num_shards
