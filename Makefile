@@ -99,10 +99,11 @@ fuzz: $(PARITY_STAMP)
 	$(PARITY_PYTHON) tests/parity/fuzz.py --seconds $(SECONDS) \
 		$(if $(FUNCTIONS),--functions $(FUNCTIONS)) $(if $(SEED),--seed $(SEED))
 
-# Small changes of jaxops, each of which its tests must notice; ONLY=_indexing/bounds narrows them down. About
-# half an hour on two cores.
+# Small changes of jaxops, each of which its tests must notice: those of tests/mutants_by_hand.py, and COUNT that
+# SEED draws of those made by rule. ONLY=_indexing/bounds narrows them down. About half an hour on two cores.
 mutants: $(STAMP)
-	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
+	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(SEED),--seed $(SEED)) \
+		$(if $(COUNT),--count $(COUNT)) $(if $(JOBS),--jobs $(JOBS))
 
 # The documentation, built into build/site. What is made by running the functions and the examples is
 # made once, and anew after a change of jaxops: a few minutes.

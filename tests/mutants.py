@@ -1,5 +1,7 @@
 """Small changes of jaxops, one at a time, each of which its tests must notice: `make mutants`.
 
+Those of `mutants_by_hand.py`, and a sample of those that `mutants_by_rule.py` makes.
+
 One process imports what all tests import, but for jaxops, and forks a child for each mutant. There
 an import hook compiles the changed text in place of the module's, and pytest runs the tests that
 are to fail. No file is touched. A test that starts a process of its own sees no change. At the end
@@ -23,15 +25,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-TESTS = Path(__file__).resolve().parent
-ROOT = TESTS.parent
-PACKAGE = ROOT / "jaxops"
+import fast
+import mutants_by_hand
+import mutants_by_rule
+from mutants_by_rule import Change
+from mutants_tests import PACKAGE, ROOT, TESTS, Tests
+
+ENOUGH = 150  # seconds, after which a run of tests begins no other test
 HANGS_AFTER = 900  # seconds; by then the loop that was changed has no end
-LIVES, KILLED = 0, 1  # exit statuses of pytest
-CRASHED = 70  # of a child that fails outside of pytest, as where a mutant cannot be imported
+LIVES, INTERRUPTED, NO_TESTS = 0, 2, 5  # exit statuses of pytest
+CRASHED, NOT_IMPORTED = 70, 71  # of a child that fails outside of pytest
+LIVING, STOPPED = "LIVES", "enough tests ran"
+# Programs are compiled without optimizations, as for `make test`.
+MARKED = "not optimized and not large and not stress and not site"
 
 
-class Mutant(NamedTuple):
+class ByHand(NamedTuple):
     """`original`, which stands in `module` once, replaced by `mutated`; `tests` are to notice."""
 
     module: str  # within jaxops, without ".py"
@@ -48,14 +57,16 @@ class Mutant(NamedTuple):
         return f"{self.module}: {self.original!r} -> {self.mutated!r}"
 
     @property
-    def arguments(self) -> list[str]:
-        return [
+    def runs(self) -> tuple[Tests, ...]:
+        arguments = [
             str(next(TESTS.rglob(argument)).relative_to(ROOT))
             if argument.startswith("test_") and argument.endswith(".py")
             else argument
             for argument in shlex.split(self.tests)
         ]
+        return (Tests(arguments),)
 
+    @property
     def text(self) -> str:
         source = self.path.read_text()
         count = source.count(self.original)
@@ -64,13 +75,14 @@ class Mutant(NamedTuple):
         return source.replace(self.original, self.mutated)
 
 
-TABLES = [importlib.import_module(path.stem) for path in sorted(TESTS.glob("mutants_*.py"))]
-MUTANTS = [
-    Mutant(module, *mutant)
-    for table in TABLES
-    for module, mutants in table.MUTANTS.items()
+BY_HAND = [
+    ByHand(module, *mutant)
+    for module, mutants in mutants_by_hand.MUTANTS.items()
     for mutant in mutants
 ]
+
+
+Mutant = ByHand | Change
 
 
 class Loader(importlib.machinery.SourceFileLoader):
@@ -89,7 +101,7 @@ class Finder:
 
     def __init__(self, mutant: Mutant):
         self.name = f"jaxops.{mutant.module.replace('/', '.')}".removesuffix(".__init__")
-        self.path, self.text = str(mutant.path), mutant.text()
+        self.path, self.text = str(mutant.path), mutant.text
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname != self.name:
@@ -101,9 +113,10 @@ class Finder:
 class Plugin:
     """Lets all runs share what they compiled, and keeps the names of the tests that failed."""
 
-    def __init__(self, cache: str):
-        self.cache = cache
+    def __init__(self, tests: Tests, cache: str):
+        self.tests, self.cache = tests, cache
         self.failed: list[str] = []
+        self.stops_at = time.monotonic() + ENOUGH
 
     def pytest_configure(self, config):
         # A plugin's comes after that of conftest.py, which makes a folder for each run.
@@ -114,32 +127,55 @@ class Plugin:
 
     pytest_configure.trylast = True  # type: ignore[attr-defined]
 
+    def pytest_collection_modifyitems(self, items):
+        if self.tests.filtered:
+            items[:] = [item for item in items if self.tests.has(*file_and_brackets(item.nodeid))]
+        items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+    def pytest_runtest_protocol(self, item):
+        if time.monotonic() > self.stops_at:
+            item.session.shouldstop = STOPPED
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.failed.append(report.nodeid)
+
     def pytest_runtest_logreport(self, report):
         if report.failed:
             self.failed.append(report.nodeid)
 
 
-def run_tests(tests: list[str], mutant: Mutant | None, cache: str, note: Path) -> int:
+def file_and_brackets(nodeid: str) -> tuple[str, str]:
+    file, _, rest = nodeid.partition("::")
+    return file, rest.partition("[")[2]
+
+
+def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> int:
     """In the child: the exit status of pytest; `note` gets the tests that failed."""
     import pytest
 
     if mutant is not None:
         sys.meta_path.insert(0, Finder(mutant))  # type: ignore[arg-type]
-    import jaxops
-
+    try:
+        import jaxops
+        import jaxops.compat.v0
+        import jaxops.testing
+    except Exception:
+        traceback.print_exc()
+        return NOT_IMPORTED
     assert Path(jaxops.__file__).parent == PACKAGE, f"jaxops is that of {jaxops.__file__}"
-    import jaxops.compat.v0
-    import jaxops.testing
 
-    plugin = Plugin(cache)
+    plugin = Plugin(tests, cache)
     options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
     options += [] if mutant is None else ["-x"]
-    status = pytest.main([*options, *tests], plugins=[plugin])
+    if isinstance(mutant, Change):
+        options += ["-m", MARKED]
+    status = pytest.main([*options, *tests.arguments], plugins=[plugin])
     note.write_text("\n".join(plugin.failed))
     return int(status)
 
 
-def start(tests: list[str], mutant: Mutant | None, cache: str, stem: Path) -> int:
+def start(tests: Tests, mutant: Mutant | None, cache: str, stem: Path) -> int:
     """A child that runs `tests`; its output goes to files at `stem`."""
     sys.stdout.flush()
     child = os.fork()
@@ -189,30 +225,39 @@ def run_all(runs, jobs: int, folder: Path) -> Iterator[Run]:
             path.unlink(missing_ok=True)
 
 
-def describe(run: Run) -> str:
-    if run.status == KILLED:
+def describe(run: Run, mutant: Mutant) -> str:
+    """Of a mutant by rule also an end without a failing test is noticed."""
+    if run.failed:
         return f"killed by {run.failed[0]}"
-    if run.status < 0:
-        return f"ERROR: ended by {signal.Signals(-run.status).name}"
-    if run.status == LIVES:
-        return "LIVES"
+    if run.status == LIVES or (run.status == INTERRUPTED and STOPPED in run.output):
+        return LIVING
+    if isinstance(mutant, Change):
+        if run.status == NO_TESTS:
+            return LIVING
+        if run.status == NOT_IMPORTED:
+            return "killed, as it cannot be imported"
+        if run.status < 0:
+            return f"killed by {signal.Signals(-run.status).name}"
     return f"ERROR: exit status {run.status}, not that of a failing test\n{run.output[-800:]}"
 
 
-def try_mutants(mutants: list[Mutant], jobs: int, folder: Path) -> tuple[int, int, dict]:
-    """How many live, how many cannot be judged, and by the tests that killed some, these."""
-    lives = errors = 0
+def try_mutants(mutants: list[Mutant], jobs: int, folder: Path) -> tuple[list, int, dict]:
+    """Those that live, how many cannot be judged, and by the tests that killed some, these."""
+    errors = 0
     killers: dict[str, list[Mutant]] = {}
-    for run in run_all([(m.arguments, m) for m in mutants], jobs, folder):
-        mutant = mutants[run.number]
-        print(f"{run.seconds:5.1f} s  {describe(run)}\n         {mutant.name}", flush=True)
-        if run.status == KILLED:
-            killers.setdefault(run.failed[0], []).append(mutant)
-        else:
-            print(f"         tests: {mutant.tests}", flush=True)
-            lives += run.status == LIVES
-            errors += run.status != LIVES
-    return lives, errors, killers
+    for turn in range(2):  # the tests of the second take long
+        tried = [mutant for mutant in mutants if len(mutant.runs) > turn]
+        lives = [mutant for mutant in mutants if len(mutant.runs) <= turn]
+        for run in run_all([(m.runs[turn], m) for m in tried], jobs, folder):
+            mutant = tried[run.number]
+            end = describe(run, mutant)
+            print(f"{run.seconds:5.1f} s  {end}\n         {mutant.name}", flush=True)
+            if run.failed:
+                killers.setdefault(run.failed[0], []).append(mutant)
+            lives += [mutant] if end == LIVING else []
+            errors += end.startswith("ERROR")
+        mutants = lives
+    return mutants, errors, killers
 
 
 def fails_without(killers: dict[str, list[Mutant]], jobs: int, folder: Path) -> int:
@@ -221,19 +266,22 @@ def fails_without(killers: dict[str, list[Mutant]], jobs: int, folder: Path) -> 
     for test in sorted(killers):
         files.setdefault(test.partition("::")[0], []).append(test)
     errors = 0
-    for run in run_all([(tests, None) for tests in files.values()], jobs, folder):
+    for run in run_all([(Tests(tests), None) for tests in files.values()], jobs, folder):
         if run.status != LIVES:
             print(f"ERROR: without a mutant {run.failed} fail\n{run.output[-800:]}", flush=True)
-            errors += sum(len(killers[test]) for test in run.failed) or 1
+            errors += sum(len(killers.get(test, [])) for test in run.failed) or 1
     return errors
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", metavar="PATTERN", help="mutants whose name has it")
+    parser.add_argument("--seed", default="0", help="another one draws other mutants by rule")
+    parser.add_argument("--count", type=int, default=300, help="mutants by rule, at least")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     args = parser.parse_args()
-    mutants = [m for m in MUTANTS if args.only in m.name]
+    mutants: list[Mutant] = [m for m in BY_HAND if args.only in m.name]
+    mutants += mutants_by_rule.sample(args.count, args.seed, args.only)
     if not mutants:
         parser.error(f"no mutant has {args.only!r} in its name")
     os.chdir(ROOT)
@@ -245,11 +293,16 @@ def main() -> int:
 
     del chex, optax, pytest
     assert "jaxops" not in sys.modules
+    fast.set_flags()
     with tempfile.TemporaryDirectory(prefix="jaxops-mutants-") as name:
         lives, errors, killers = try_mutants(mutants, args.jobs, Path(name))
         errors += fails_without(killers, args.jobs, Path(name))
-    print(f"{lives} of {len(mutants)} mutants live; {errors} errors")
-    return lives + errors > 0
+    print(f"{len(lives)} of {len(mutants)} mutants live; {errors} errors")
+    for mutant in lives:
+        print(f"  jaxops/{mutant.name}")
+        if isinstance(mutant, Change):
+            print(f"    in mutants_equal.py, if it changes no meaning: {mutant.shape!r}")
+    return len(lives) + errors > 0
 
 
 if __name__ == "__main__":

@@ -1,36 +1,47 @@
-"""The list of mutants, which `make mutants` runs, is one of this source."""
+"""The mutants, which `make mutants` runs, are changes of this source."""
 
+import warnings
+
+import mutants_equal
 import pytest
-from mutants import MUTANTS, PACKAGE, ROOT
-
-# What makes no decision that a test could see.
-WITHOUT = {
-    "compat/__init__",
-    *("dtypes", "image", "linalg", "math", "nn", "sparse", "strings", "typing"),  # names only
-    *(f"_{room}/__init__" for room in ("ops", "run", "indexing", "cpu", "cuda", "sparse")),
-}
+from mutants import BY_HAND
+from mutants_by_rule import fits, modules, sample
+from mutants_tests import MODULES, ROOT, runs_of
 
 
-@pytest.mark.parametrize("module", sorted({mutant.module for mutant in MUTANTS}))
-def test_mutants_apply(module):
-    for mutant in MUTANTS:
-        if mutant.module == module:
-            text = mutant.text()  # the original stands there once
-            assert text != mutant.path.read_text(), mutant.name
-            compile(text, str(mutant.path), "exec")
+def compiles(mutant):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of a number that is called, as 2(x)
+        compile(mutant.text, str(mutant.path), "exec")
 
 
-def test_every_module_has_mutants():
-    modules = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py")}
-    assert {mutant.module for mutant in MUTANTS} == modules - WITHOUT
-    assert len(set(MUTANTS)) == len(MUTANTS) >= 100
+def test_mutants_by_hand_apply():
+    assert len(set(BY_HAND)) == len(BY_HAND) > 100
+    for mutant in BY_HAND:
+        assert mutant.text != mutant.path.read_text(), mutant.name  # the original stands there once
+        compiles(mutant)
+        (tests,) = mutant.runs
+        files, *options = " ".join(tests.arguments).split(" -k ")
+        assert all((ROOT / file).is_file() for file in files.split()), mutant.name
+        assert len(options) < 2, mutant.name
 
 
-def test_their_tests_are_there():
-    for mutant in MUTANTS:
-        files, options = [], mutant.arguments
-        while options and options[0] != "-k":
-            files.append(options.pop(0))
-        assert files, mutant.name
-        assert all((ROOT / file).is_file() for file in files), mutant.name
-        assert not options or len(options) == 2, mutant.name
+def test_every_module_has_mutants_by_rule_and_tests():
+    mutants = sample(300, seed=0)
+    assert 300 <= len(mutants) < 300 + len(MODULES)
+    for mutant in {mutant.module: mutant for mutant in mutants}.values():
+        assert mutant.text != mutant.path.read_text(), mutant.name
+        compiles(mutant)
+    with_branches = {module.name for module in modules() if module.branches}
+    assert {mutant.module for mutant in mutants} == with_branches
+    for module in with_branches:
+        assert any(tests.arguments for tests in runs_of(module)), module
+
+
+@pytest.mark.parametrize("name", [name for name in mutants_equal.EQUAL if name])
+def test_equal_mutants_are_made(name):
+    """Each line of the list is about a change that a rule makes of this source."""
+    (module,) = (module for module in modules() if module.name == name)
+    shapes = [change.shape for change in module.changes()]
+    for pattern in mutants_equal.EQUAL[name]:
+        assert any(fits(pattern, shape) for shape in shapes), pattern

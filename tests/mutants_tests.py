@@ -1,0 +1,106 @@
+"""Which tests are to notice a change of a module: found by names and imports, in no table."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+PACKAGE = ROOT / "jaxops"
+MODULES = {str(p.relative_to(PACKAGE).with_suffix("")): p for p in sorted(PACKAGE.rglob("*.py"))}
+OF_OTHER_ENVIRONMENTS = {"parity", "site"}
+FILES = [
+    path
+    for path in sorted(TESTS.rglob("test_*.py"))
+    if path.parent.name not in OF_OTHER_ENVIRONMENTS
+]
+OF_THE_ROOT = ["errors", "project"]  # folders of tests of the modules that are in no room
+# Tests of every function, most of which name it in brackets; first those that most often notice.
+OF_FUNCTIONS = ["project/test_refusals.py", "ops/test_ops.py"]
+OF_FUNCTIONS += ["ops", "indexing", "run", "devices", "errors"]
+
+
+class Tests(NamedTuple):
+    """Arguments of pytest, and of which files a test must fit a pattern to run."""
+
+    arguments: list[str]
+    filtered: frozenset[str] = frozenset()  # or folders
+    pattern: str = ""  # of what stands in a test's brackets
+
+    def has(self, file: str, brackets: str) -> bool:
+        is_filtered = file not in self.arguments or file in self.filtered
+        return not is_filtered or re.search(self.pattern, brackets) is not None
+
+
+IMPORT = re.compile(r"^ *from jaxops\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+@functools.cache
+def imports_of(path: Path) -> set[str]:
+    """Modules of jaxops that another one or a test imports, relative to the package."""
+    found = set()
+    for of, names in IMPORT.findall(path.read_text()):
+        of = of.replace(".", "/")
+        found |= {of, *(f"{of}/{name}".lstrip("/") for name in re.findall(r"\w+", names))}
+    return found & {*MODULES}
+
+
+def importers_of(modules: set[str]) -> set[str]:
+    return {name for name, path in MODULES.items() if imports_of(path) & modules}
+
+
+def stem_of(module: str) -> str:
+    *rooms, stem = module.split("/")
+    if stem == "__init__":
+        stem = rooms[-1] if rooms else PACKAGE.name
+    return stem.lstrip("_")
+
+
+def own_tests(module: str) -> list[Path]:
+    """That have its name, its examples, and those that import it."""
+    of_its_name = [path for path in FILES if path.name == f"test_{stem_of(module)}.py"]
+    examples = [path for path in [MODULES[module]] if ">>>" in path.read_text()]
+    importing = [path for path in FILES if module in imports_of(path)]
+    return [*dict.fromkeys([*of_its_name, *examples, *importing])]
+
+
+@functools.cache
+def body_of(path: Path) -> list[ast.stmt]:
+    return ast.parse(path.read_bytes()).body
+
+
+def functions_of(module: str) -> list[str]:
+    """Public functions and classes of the module or, if it has no op, of the ops that import it."""
+    reached = {module}
+    while not any(name.startswith("_ops/") for name in reached):
+        more = importers_of(reached) - reached
+        if not more:
+            break
+        reached |= more
+    nodes = [n for name in reached if "_ops/" in name for n in body_of(MODULES[name])]
+    names = [n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+@functools.cache
+def runs_of(module: str) -> tuple[Tests, Tests]:
+    """Those that are to notice first, and those besides that may."""
+    own = own_tests(module)
+    near = [path for name in sorted(importers_of({module})) for path in own_tests(name)]
+    if not own:
+        own, near = [*dict.fromkeys(near)], []
+    folders = [module.split("/")[0].lstrip("_")] if "/" in module else OF_THE_ROOT
+    room = [path for folder in folders for path in FILES if path.parent.name == folder != "ops"]
+    functions = functions_of(module)
+    shared = [TESTS / name for name in OF_FUNCTIONS] if functions else []
+    if module.startswith("compat/"):
+        functions, shared = ["v0"], [TESTS / OF_FUNCTIONS[0]]
+    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in functions)
+    first, *rest = [[str(p.relative_to(ROOT)) for p in some] for some in (own, shared, near, room)]
+    shared, near, room = rest
+    others = dict.fromkeys([*shared[:2], *near, *room, *first, *shared[2:]])
+    return Tests(first), Tests([*others], frozenset(shared), pattern)
