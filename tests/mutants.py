@@ -57,14 +57,14 @@ class ByHand(NamedTuple):
         return f"{self.module}: {self.original!r} -> {self.mutated!r}"
 
     @property
-    def runs(self) -> tuple[Tests, ...]:
+    def runs(self) -> list[Tests]:
         arguments = [
             str(next(TESTS.rglob(argument)).relative_to(ROOT))
             if argument.startswith("test_") and argument.endswith(".py")
             else argument
             for argument in shlex.split(self.tests)
         ]
-        return (Tests(arguments),)
+        return [Tests(arguments, slow=None)]
 
     @property
     def text(self) -> str:
@@ -128,9 +128,10 @@ class Plugin:
     pytest_configure.trylast = True  # type: ignore[attr-defined]
 
     def pytest_collection_modifyitems(self, items):
-        if self.tests.filtered:
-            items[:] = [item for item in items if self.tests.has(*file_and_brackets(item.nodeid))]
-        items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+        def is_slow(item):
+            return item.get_closest_marker("slow") is not None
+
+        items[:] = [item for item in items if self.tests.has(item.nodeid, is_slow(item))]
 
     def pytest_runtest_protocol(self, item):
         if time.monotonic() > self.stops_at:
@@ -143,11 +144,6 @@ class Plugin:
     def pytest_runtest_logreport(self, report):
         if report.failed:
             self.failed.append(report.nodeid)
-
-
-def file_and_brackets(nodeid: str) -> tuple[str, str]:
-    file, _, rest = nodeid.partition("::")
-    return file, rest.partition("[")[2]
 
 
 def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> int:
@@ -266,7 +262,7 @@ def fails_without(killers: dict[str, list[Mutant]], jobs: int, folder: Path) -> 
     for test in sorted(killers):
         files.setdefault(test.partition("::")[0], []).append(test)
     errors = 0
-    for run in run_all([(Tests(tests), None) for tests in files.values()], jobs, folder):
+    for run in run_all([(Tests(tests, slow=None), None) for tests in files.values()], jobs, folder):
         if run.status != LIVES:
             print(f"ERROR: without a mutant {run.failed} fail\n{run.output[-800:]}", flush=True)
             errors += sum(len(killers.get(test, [])) for test in run.failed) or 1

@@ -210,7 +210,7 @@ class Change:
         self.module, self.path, self.line = module.name, module.path, node.lineno
 
     @property
-    def runs(self) -> tuple[Tests, ...]:
+    def runs(self) -> list[Tests]:
         return runs_of(self.module)
 
     @functools.cached_property

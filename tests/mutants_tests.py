@@ -25,15 +25,19 @@ OF_FUNCTIONS += ["ops", "indexing", "run", "devices", "errors"]
 
 
 class Tests(NamedTuple):
-    """Arguments of pytest, and of which files a test must fit a pattern to run."""
+    """Arguments of pytest, and which of these tests run."""
 
     arguments: list[str]
-    filtered: frozenset[str] = frozenset()  # or folders
-    pattern: str = ""  # of what stands in a test's brackets
+    filtered: frozenset[str] = frozenset()  # files and folders; of them tests that fit:
+    pattern: str = ""  # what stands in their brackets
+    slow: frozenset[str] | None = frozenset()  # files of which slow tests run only; None: all run
 
-    def has(self, file: str, brackets: str) -> bool:
-        is_filtered = file not in self.arguments or file in self.filtered
-        return not is_filtered or re.search(self.pattern, brackets) is not None
+    def has(self, nodeid: str, is_slow: bool) -> bool:
+        file, _, test = nodeid.partition("::")
+        is_filtered = bool(self.filtered) and (file in self.filtered or file not in self.arguments)
+        if is_filtered and not re.search(self.pattern, test.partition("[")[2]):
+            return False
+        return self.slow is None or is_slow == (file in self.slow)
 
 
 IMPORT = re.compile(r"^ *from jaxops\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
@@ -83,11 +87,11 @@ def functions_of(module: str) -> list[str]:
         reached |= more
     nodes = [n for name in reached if "_ops/" in name for n in body_of(MODULES[name])]
     names = [n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
-    return sorted(name for name in names if not name.startswith("_"))
+    return sorted({name for name in names if not name.startswith("_")})
 
 
 @functools.cache
-def runs_of(module: str) -> tuple[Tests, Tests]:
+def runs_of(module: str) -> list[Tests]:
     """Those that are to notice first, and those besides that may."""
     own = own_tests(module)
     near = [path for name in sorted(importers_of({module})) for path in own_tests(name)]
@@ -102,5 +106,6 @@ def runs_of(module: str) -> tuple[Tests, Tests]:
     pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in functions)
     first, *rest = [[str(p.relative_to(ROOT)) for p in some] for some in (own, shared, near, room)]
     shared, near, room = rest
-    others = dict.fromkeys([*shared[:2], *near, *room, *first, *shared[2:]])
-    return Tests(first), Tests([*others], frozenset(shared), pattern)
+    others = dict.fromkeys([*shared[:2], *near, *room, *shared[2:], *first])
+    runs = [Tests(first), Tests([*others], frozenset(shared), pattern, slow=frozenset(first))]
+    return [tests for tests in runs if tests.arguments]  # without arguments pytest runs all tests

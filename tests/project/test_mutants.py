@@ -35,7 +35,9 @@ def test_every_module_has_mutants_by_rule_and_tests():
     with_branches = {module.name for module in modules() if module.branches}
     assert {mutant.module for mutant in mutants} == with_branches
     for module in with_branches:
-        assert any(tests.arguments for tests in runs_of(module)), module
+        runs = runs_of(module)
+        assert runs, module
+        assert all(tests.arguments for tests in runs), module
 
 
 @pytest.mark.parametrize("name", [name for name in mutants_equal.EQUAL if name])
