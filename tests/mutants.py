@@ -27,9 +27,8 @@ from typing import NamedTuple
 
 import fast
 import mutants_by_hand
-import mutants_by_rule
-from mutants_by_rule import Change
-from mutants_tests import PACKAGE, ROOT, TESTS, Tests
+from mutants_by_rule import Change, Module, sample
+from mutants_tests import MODULES, PACKAGE, ROOT, TESTS, Tests
 
 ENOUGH = 150  # seconds, after which a run of tests begins no other test
 HANGS_AFTER = 900  # seconds; by then the loop that was changed has no end
@@ -277,7 +276,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     args = parser.parse_args()
     mutants: list[Mutant] = [m for m in BY_HAND if args.only in m.name]
-    mutants += mutants_by_rule.sample(args.count, args.seed, args.only)
+    modules = map(Module, MODULES.values())
+    mutants += sample(modules, args.count, args.seed, args.only)
     if not mutants:
         parser.error(f"no mutant has {args.only!r} in its name")
     os.chdir(ROOT)

@@ -13,12 +13,12 @@ import itertools
 import math
 import random
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import mutants_equal
-from mutants_tests import MODULES, PACKAGE, Tests, runs_of
+from mutants_tests import PACKAGE, Tests, runs_of
 
 LIBRARIES = {"jax", "jnp", "np", "lax"}
 # Builtins that give back much of what they are given: the others fail without the call.
@@ -288,10 +288,6 @@ class Module:
                     yield from self._visit(child, function, statement)
 
 
-def modules() -> list[Module]:
-    return [Module(path) for path in MODULES.values()]
-
-
 def changes_no_meaning(change: Change) -> bool:
     """Whether `mutants_equal.py` lists its shape, where "..." stands for anything."""
     patterns = mutants_equal.EQUAL.get("", []) + mutants_equal.EQUAL.get(change.module, [])
@@ -302,12 +298,9 @@ def fits(pattern: str, shape: str) -> bool:
     return re.fullmatch(re.escape(pattern).replace(r"\.\.\.", ".*"), shape, re.DOTALL) is not None
 
 
-def sample(count: int, seed: object, only: str = "") -> list[Change]:
+def sample(of: Iterable[Module], count: int, seed: str, only: str = "") -> list[Change]:
     """At least so many, of each module in proportion to its branches, from lines that differ."""
-    changes = {
-        module: [c for c in module.changes() if only in (c.name if only else "")]
-        for module in modules()
-    }
+    changes = {module: [c for c in module.changes() if not only or only in c.name] for module in of}
     branches = sum(module.branches for module, some in changes.items() if some)
     chosen = []
     for module, some in changes.items():
