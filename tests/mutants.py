@@ -30,7 +30,7 @@ import mutants_by_hand
 from mutants_by_rule import Change, Module, sample
 from mutants_tests import MODULES, PACKAGE, ROOT, TESTS, Tests
 
-ENOUGH = 150  # seconds, after which a run of tests begins no other test
+ENOUGH = 60  # seconds of a processor, after which a run begins no other test
 HANGS_AFTER = 900  # seconds; by then the loop that was changed has no end
 LIVES, INTERRUPTED, NO_TESTS = 0, 2, 5  # exit statuses of pytest
 CRASHED, NOT_IMPORTED = 70, 71  # of a child that fails outside of pytest
@@ -115,7 +115,7 @@ class Plugin:
     def __init__(self, tests: Tests, cache: str):
         self.tests, self.cache = tests, cache
         self.failed: list[str] = []
-        self.stops_at = time.monotonic() + ENOUGH
+        self.stops_at = time.process_time() + ENOUGH
 
     def pytest_configure(self, config):
         # A plugin's comes after that of conftest.py, which makes a folder for each run.
@@ -133,7 +133,7 @@ class Plugin:
         items[:] = [item for item in items if self.tests.has(item.nodeid, is_slow(item))]
 
     def pytest_runtest_protocol(self, item):
-        if time.monotonic() > self.stops_at:
+        if time.process_time() > self.stops_at:
             item.session.shouldstop = STOPPED
 
     def pytest_collectreport(self, report):

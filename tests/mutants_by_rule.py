@@ -86,12 +86,14 @@ def of_call(node: ast.Call, known: set[str]) -> Iterator[ast.AST]:
     for n, keyword in enumerate(node.keywords):
         if keyword.arg is not None:
             yield with_fields(node, keywords=without(node.keywords, n))
-    if len(node.args) > 1 and is_of(node.func, {"np", "jnp", "range"}):
+    called: Any = node.func
+    is_method = isinstance(called, ast.Attribute) and not is_of(called.value, known)
+    if len(node.args) > 1 and (is_method or is_of(node.func, {"np", "jnp", "range"})):
         yield with_fields(node, args=node.args[:-1])
     if getattr(node.func, "attr", "") in ("where", "select") and len(node.args) == 3:
         yield from node.args[1:]
-    elif isinstance(node.func, ast.Attribute) and not is_of(node.func.value, known):
-        yield node.func.value  # of a method the object, else the first argument that is data
+    elif is_method:
+        yield called.value  # the object, else the first argument that is data
     elif not is_of(node.func, vars(builtins).keys() - KEEP_THEIR_ARGUMENT):
         data = [arg for arg in node.args if not is_text(arg) and not is_of(arg, {"op"})]
         yield from [arg for arg in data[:1] if not isinstance(arg, ast.Starred)]
