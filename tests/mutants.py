@@ -35,7 +35,8 @@ HANGS_AFTER = 900  # seconds; by then the loop that was changed has no end
 LIVES, INTERRUPTED, NO_TESTS = 0, 2, 5  # exit statuses of pytest
 CRASHED, NOT_IMPORTED = 70, 71  # of a child that fails outside of pytest
 LIVING, STOPPED = "LIVES", "enough tests ran"
-# Programs are compiled without optimizations, as for `make test`.
+GIVEN_FLAGS = os.environ.get("XLA_FLAGS", "")
+# The programs of mutants by rule are compiled without optimizations, as for `make test`.
 MARKED = "not optimized and not large and not stress and not site"
 
 
@@ -165,6 +166,8 @@ def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> in
     options += [] if mutant is None else ["-x"]
     if isinstance(mutant, Change):
         options += ["-m", MARKED]
+    else:
+        os.environ["XLA_FLAGS"] = GIVEN_FLAGS
     status = pytest.main([*options, *tests.arguments], plugins=[plugin])
     note.write_text("\n".join(plugin.failed))
     return int(status)

@@ -59,6 +59,13 @@ def without(items: Sequence, n: int) -> list:
     return [*items[:n], *items[n + 1 :]]
 
 
+def fewer(node: ast.AST) -> Iterator[ast.AST]:
+    """A tuple without each of its elements in turn."""
+    elements = node.elts if isinstance(node, ast.Tuple) and len(node.elts) > 1 else []
+    for n in range(len(elements)):
+        yield with_fields(node, elts=without(elements, n))
+
+
 def of_constant(value: Any) -> Iterator[Any]:
     if isinstance(value, bool):
         yield not value
@@ -104,10 +111,8 @@ def of_expression(node: ast.AST, known: set[str]) -> Iterator[ast.AST]:
         case ast.Compare(ops=ops, comparators=others):
             for n, op in enumerate(ops):
                 yield with_fields(node, ops=[*ops[:n], TURNED[type(op)](), *ops[n + 1 :]])
-            if isinstance(ops[0], (ast.In, ast.NotIn)) and isinstance(others[0], ast.Tuple):
-                for n in range(len(others[0].elts)):
-                    some = with_fields(others[0], elts=without(others[0].elts, n))
-                    yield with_fields(node, comparators=[some])
+            if isinstance(ops[0], (ast.In, ast.NotIn)):
+                yield from (with_fields(node, comparators=[some]) for some in fewer(others[0]))
         case ast.BoolOp(op=op, values=values):
             yield with_fields(node, op=TURNED[type(op)]())
             for n in range(len(values)):
@@ -133,8 +138,12 @@ def of_expression(node: ast.AST, known: set[str]) -> Iterator[ast.AST]:
             for field in ("lower", "upper", "step"):
                 if getattr(part, field) is not None:
                     yield with_fields(node, slice=with_fields(part, **{field: None}))
+        case ast.Call(func=ast.Name(id="isinstance"), args=[value, kinds]):
+            yield from (with_fields(node, args=[value, some]) for some in fewer(kinds))
         case ast.Call():
             yield from of_call(node, known)
+        case ast.Tuple(elts=elements, ctx=ast.Load()) if all(map(is_text, elements)):
+            yield from fewer(node)
 
 
 def of_statement(node: ast.AST) -> Iterator[ast.AST]:
