@@ -4,6 +4,18 @@ import pytest
 from own_gradients import counted, normal, square, with_vjp
 
 from jaxops import testing
+from jaxops.testing._search import Probe
+
+
+@pytest.mark.parametrize(
+    ("received", "tolerance", "is_wrong"),
+    [
+        *[(2.0, 1.0, False), (2.25, 1.0, True), (-0.25, 1.0, True), (float("nan"), 1.0, True)],
+        *[(1.0, 0.0, False), (1.25, 0.0, True)],
+    ],
+)
+def test_more_than_the_tolerance_is_wrong(received, tolerance, is_wrong):
+    assert Probe(1.0, received, tolerance).is_wrong == is_wrong
 
 
 @pytest.mark.optimized
