@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import importlib.machinery
 import importlib.util
+import math
 import os
 import shlex
 import signal
@@ -30,7 +31,7 @@ import mutants_by_hand
 from mutants_by_rule import Change, Module, sample
 from mutants_tests import MODULES, PACKAGE, ROOT, TESTS, Tests
 
-ENOUGH = 60  # seconds of a processor, after which a run begins no other test
+ENOUGH = 60  # seconds of a processor, after which no other test begins, of mutants by rule
 HANGS_AFTER = 900  # seconds; by then the loop that was changed has no end
 LIVES, INTERRUPTED, NO_TESTS = 0, 2, 5  # exit statuses of pytest
 CRASHED, NOT_IMPORTED = 70, 71  # of a child that fails outside of pytest
@@ -113,10 +114,10 @@ class Finder:
 class Plugin:
     """Lets all runs share what they compiled, and keeps the names of the tests that failed."""
 
-    def __init__(self, tests: Tests, cache: str):
+    def __init__(self, tests: Tests, cache: str, seconds: float):
         self.tests, self.cache = tests, cache
         self.failed: list[str] = []
-        self.stops_at = time.process_time() + ENOUGH
+        self.stops_at = time.process_time() + seconds
 
     def pytest_configure(self, config):
         # A plugin's comes after that of conftest.py, which makes a folder for each run.
@@ -161,10 +162,11 @@ def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> in
         return NOT_IMPORTED
     assert Path(jaxops.__file__).parent == PACKAGE, f"jaxops is that of {jaxops.__file__}"
 
-    plugin = Plugin(tests, cache)
+    is_by_rule = isinstance(mutant, Change)
+    plugin = Plugin(tests, cache, ENOUGH if is_by_rule else math.inf)
     options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
     options += [] if mutant is None else ["-x"]
-    if isinstance(mutant, Change):
+    if is_by_rule:
         options += ["-m", MARKED]
     else:
         os.environ["XLA_FLAGS"] = GIVEN_FLAGS
