@@ -89,7 +89,11 @@ MUTANTS = {
             "return seen[0] >= ",
             "test_bounds.py -k 'every_index and 5-int32'",
         ),
-        ("left, values = left & ~values, left & ~values", "pass", "test_segments.py -k every_mode"),
+        (
+            "left, values = left & ~values, left & ~values",
+            "pass",
+            "test_bounds.py -k 'every_index and 5-int32'",
+        ),
         (
             "inside if ignored is None else inside | ignored",
             "inside",

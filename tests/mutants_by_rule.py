@@ -322,5 +322,5 @@ def sample(of: Iterable[Module], count: int, seed: str, only: str = "") -> list[
             by_line.setdefault(change.line, []).append(change)
         one_of_each_line_first = itertools.chain(*itertools.zip_longest(*by_line.values()))
         fitting = (c for c in one_of_each_line_first if c and not changes_no_meaning(c))
-        chosen += itertools.islice(fitting, math.ceil(count * module.branches / branches))
+        chosen += itertools.islice(fitting, math.ceil(count * module.branches / max(branches, 1)))
     return chosen
