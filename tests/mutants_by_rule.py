@@ -178,6 +178,8 @@ BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Compare, ast.BoolOp, ast.
 
 
 def makes_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.IfExp):
+        return isinstance(node.body, ast.JoinedStr) or isinstance(node.orelse, ast.JoinedStr)
     called = getattr(node, "func", None)
     return TEXTS.search(getattr(called, "attr", getattr(called, "id", ""))) is not None
 
