@@ -14,10 +14,10 @@ import concurrent.futures
 import json
 import multiprocessing
 import os
-from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).with_name("results")
+from accelerator_results import RESULTS, is_worse, name_of, rows_of
+
 KINDS = (
     "f32",
     "bf16",
@@ -141,8 +141,6 @@ def main() -> None:
             if row is not None:
                 rows.append(row)
                 print(line(row), flush=True)
-    from accelerators_report import rows_of
-
     for text in worse_than(rows_of(options.platform), rows):
         print(f"WORSE THAN RECORDED: {text}")
     failed = [f"{name_of(row)}, {row['kind']}: {fault}" for row in rows for fault in faults(row)]
@@ -165,10 +163,6 @@ def without_nothing(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def name_of(row: dict[str, Any]) -> str:
-    return f"{row['op']}: {row.get('what', '')}".removesuffix(": ")
-
-
 def name_of_work(work: Any) -> str:
     return name_of(work._asdict())
 
@@ -183,22 +177,6 @@ def faults(row: dict[str, Any]) -> list[str]:
     if is_sum and any("cas" in name for name in ours["atomics"]) and row["op"] not in KNOWN_LOOPS:
         found.append("adds by compare-and-swap")
     return found
-
-
-def is_worse(row: dict[str, Any]) -> str:
-    """In what the program of jaxops is worse than its idiom."""
-    ours, theirs = row["jaxops"], row["idiom"]
-    if "error" in ours or "error" in theirs:
-        return ""
-    if ours["accessed"] is not None:
-        accessed = [x["accessed"] - x["prefetched"] for x in (ours, theirs)]
-        worse = ["bytes"] * (accessed[0] > 1.02 * accessed[1])
-        worse += ["temporaries"] * (ours["temporaries"] > 1.1 * theirs["temporaries"] + 1e6)
-        return ", ".join(worse)
-    worse = ["kernels"] * (ours["kernels"] > theirs["kernels"])
-    # XLA adds 16 bytes here and there.
-    worse += ["temporaries"] * (ours["temporaries"] > 1.05 * theirs["temporaries"] + 64)
-    return ", ".join(worse)
 
 
 def worse_than(recorded: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[str]:

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from accelerators import RESULTS, is_worse, name_of
-
-FIELDS = ("kernels", "temporaries", "accessed", "prefetched", "atomics")
-
-
-def rows_of(platform: str) -> list[dict[str, Any]]:
-    rows = json.loads((RESULTS / f"accelerators-{platform}.json").read_text())
-    for row in rows:
-        for contender in ("jaxops", "idiom"):
-            if "error" not in row[contender]:
-                row[contender] = {"kernels": 0, "temporaries": 0, "atomics": []} | row[contender]
-                if platform == "tpu":
-                    row[contender] = {"accessed": 0, "prefetched": 0} | row[contender]
-                else:
-                    row[contender] |= {"accessed": None}
-    return rows
+from accelerator_results import is_worse, name_of, rows_of
 
 
 def pair(row: dict[str, Any] | None, field: str, unit: float = 1) -> str:

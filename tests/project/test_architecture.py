@@ -1,8 +1,11 @@
 """docs/architecture.md tells what each room of jaxops imports, and it does."""
 
 import ast
+import graphlib
 import re
 from pathlib import Path
+
+import pytest
 
 import jaxops
 
@@ -63,6 +66,14 @@ def test_directions():
         assert lowest, f"these import each other: {left}"
         below |= lowest
         left -= lowest
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "docs/make", "examples", "tests"])
+def test_scripts_import_no_circle(folder):
+    paths = {path.stem: path for path in (TESTS.parent / folder).glob("*.py")}
+    imports = {name: {m.split(".")[0] for m in imported(path)} for name, path in paths.items()}
+    assert len(imports) > 9
+    graphlib.TopologicalSorter(imports).prepare()  # raises CycleError
 
 
 def test_interpreters():

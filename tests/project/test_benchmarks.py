@@ -1,117 +1,144 @@
-"""The benchmarks run, made small, and measure nothing that gives wrong answers."""
+"""Every function is in each table of the benchmarks, and each benchmark runs a tiny row.
 
-import importlib
+The figures of a benchmark stand in the documents, so a benchmark refuses to time wrong answers.
+"""
+
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import accelerator_rows
+import accelerators
+import accelerators_report
+import cpu_forms
+import growth
+import growth_programs
+import growth_rows
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+import report
+import suite
+import timing
+import work
+from records import CALLS, CLASSES, PUBLIC, RECORDS
+from row import small
 
-pytestmark = pytest.mark.slow
+import jaxops
+from jaxops import _forms
+from jaxops.typing import Mode
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+FUNCTIONS = {name for name, record in RECORDS.items() if record.section}
+# They touch no elements.
+OF_SHAPES = {"rank", "shape", "shape_n", "size", "strided_slice_spec"}
+OF_SHAPES |= {"required_space_to_batch_paddings"}
+# Of the host alone; of 64-bit types; of the static arguments of another; of gradients, which
+# `lazy` and `sparse_value_and_grad` stand for.
+NOT_COMPILED = {"string_to_number", "edit_distance", "to_double", "to_int64", "strided_slice_spec"}
+NOT_COMPILED |= {"required_space_to_batch_paddings"}
+NOT_COMPILED |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
+GATHER = next(row for row in suite.ROWS if row.name == "gather: 65,536 rows of 128 f32")
 
 
 @pytest.fixture
-def sparse_gradients(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("sparse_gradients")
+def without_tensorflow(monkeypatch):
+    monkeypatch.setattr(work, "is_installed", lambda name: False)
 
 
-def test_sparse_gradients(tmp_path):
-    figures, picture = tmp_path / "results" / "figures.json", tmp_path / "pictures" / "figures.png"
-    small = ["--rows", "64", "512", "--rounds", "7", "--seconds", "0"]
-    script = BENCHMARKS / "sparse_gradients.py"
-    command = [sys.executable, script, *small, "--json", str(figures), "--plot", str(picture)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "sgd, 512 rows, 7 rounds" in done.stdout
-    written = json.loads(figures.read_text())
-    assert written["machine"]["jax"] == jax.__version__
-    cells = [(step["optimizer"], step["rows"]) for step in written["steps"]]
-    assert cells == [("sgd", 64), ("sgd", 512), ("adam", 64), ("adam", 512)]
-    for step in written["steps"]:
-        assert step["rounds"] == 7
-        assert step["milliseconds"].keys() >= {"dense", "jaxops"}
-        for compared in step["times as long as jaxops"].values():
-            low, high = compared["quartiles"]
-            assert 0 < low <= compared["ratio"] <= high
-    small_ones, large_ones = written["steps"][::2], written["steps"][1::2]
-    for small_one, large_one in zip(small_ones, large_ones, strict=True):
-        grown = {
-            name: large_one["temporary bytes"][name] - small_one["temporary bytes"][name]
-            for name in ("dense", "jaxops")
-        }
-        assert grown["jaxops"] == 0 < grown["dense"]
-    assert [growth["rows"] for growth in written["growth"]] == [[64, 512]] * 2
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size < 60_000
+def test_every_function_has_a_row():
+    tiny, throughput = (
+        {row.op for row in suite.ROWS if suite.in_group(row, group)}
+        for group in ("tiny", "throughput")
+    )
+    assert tiny == FUNCTIONS
+    assert throughput == FUNCTIONS - OF_SHAPES
+    growing = {row.op for row in growth_rows.ROWS}
+    assert growing | set(growth_rows.WITHOUT_ROWS) == {*CALLS, *PUBLIC} - CLASSES
+    functions = {name for name in FUNCTIONS if RECORDS[name].call and "." not in name}
+    assert {row.op for row in accelerator_rows.WORKS} >= functions - NOT_COMPILED
+    _forms.load()
+    forms = {primitive.name for primitive in _forms._references}
+    assert {row.form for row in cpu_forms.ROWS} >= forms - {"atomic_sums", "gather_for_atomic_sums"}
 
 
-def wrong_loss(contender):
-    return contender._replace(step=lambda indices: 1.01 * contender.step(indices))
+def test_recorded_results_are_of_the_rows():
+    names = {accelerators.name_of_work(row) for row in accelerator_rows.WORKS}
+    lines = accelerators_report.table().splitlines()[2:]
+    assert {line.split(" | ")[0].removeprefix("| ") for line in lines} == names
 
 
-def wrong_rows(contender):
-    def rows(indices):
-        right = contender.rows(indices).copy()
-        right[3] += 1e-4
-        return right
+@pytest.mark.slow
+@pytest.mark.parametrize("group", ["throughput", "tiny", "compile", "gradients", "bounds"])
+def test_a_row_of_the_suite(group, without_tensorflow):
+    result = suite.run_row(group, GATHER, rounds=3, size=small)
+    assert min(result["microseconds"].values()) > 0
+    assert result["best_peer"] in result["ratios"]
+    assert "gather" in report.line("[1/1]", result)
 
-    return contender._replace(rows=rows)
+    def off_by_one(params, indices, mode: Mode = "device"):
+        # Wrong with default bounds only, as the group of bounds compares the two.
+        factor = 2 if mode == "device" else 1
+        return factor * jaxops.gather(params, indices, mode=mode)
 
-
-def steps_twice(contender):
-    def step(indices):
-        contender.step(indices)
-        return contender.step(indices)
-
-    return contender._replace(step=step)
-
-
-def does_not_update(contender):
-    before = contender.rows(np.arange(100))
-    return contender._replace(rows=lambda indices: before[indices])
+    with pytest.raises(timing.WrongAnswer):
+        suite.run_row(group, GATHER._replace(jaxops=off_by_one), rounds=3, size=small)
 
 
-@pytest.mark.parametrize("spoil", [wrong_loss, wrong_rows, steps_twice, does_not_update])
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
-def test_wrong_answers_are_refused(sparse_gradients, optimizer, spoil):
-    table = sparse_gradients.initial_table(100)
-    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
-        contender = sparse_gradients.jax_contender("jaxops", optimizer, table)
-        with pytest.raises(ValueError, match=f"spoilt, {optimizer}, 100 rows, step 0"):
-            sparse_gradients.check_answers("spoilt", spoil(contender), optimizer, table)
+@pytest.mark.slow
+def test_a_row_and_a_program_grow(without_tensorflow):
+    assert "gather" in growth.line(growth.run_row(GATHER, largest=1 / 64, rounds=3))
+    concat = next(row for row in growth_programs.PROGRAMS if row.name == "concat: parts")
+    assert growth.run_program(concat, True, rounds=2, counts=(2, 8))["sizes"] == [2, 8]
+    with pytest.raises(timing.WrongAnswer):
+        growth.run_row(GATHER._replace(jaxops=lambda p, i: 2 * p[i]), largest=1 / 64, rounds=3)
 
 
-BAD_OPTIONS = {
-    "rows": (["--rows", "63"], "argument --rows: received '63', expected 64 at least"),
-    "rounds": (["--rounds", "few"], "argument --rounds: received 'few', expected 7 at least"),
-    "seconds": (["--seconds", "-1"], "argument --seconds"),
+MANY_TABLES = "--fields 2 --optimizers adam --rounds 3 --steps 2 --batch 8 --most-rows 64"
+SCRIPTS = {
+    "suite": "--groups bounds --rows ^strided_slice --rounds 3 --allocator both --plot {}.png",
+    "growth": "--kinds time --rows ^sum_stacked --largest 0.25",
+    "sparse_gradients": "--rows 64 512 --rounds 7 --seconds 0 --plot {}.png",
+    "sparse_many_tables": MANY_TABLES,
 }
 
 
-@pytest.mark.parametrize("case", BAD_OPTIONS)
-def test_sparse_gradients_refuses(sparse_gradients, capsys, case):
-    options, words = BAD_OPTIONS[case]
-    with pytest.raises(SystemExit):
-        sparse_gradients.main(options)
-    assert words in capsys.readouterr().err
-
-
-def test_sparse_many_tables(tmp_path):
-    figures = tmp_path / "figures.json"
-    # Of fewer than three rounds quartiles are extrapolated, and may be below 0.
-    small = ["--fields", "2", "--optimizers", "adam", "--rounds", "3", "--steps", "2"]
-    small += ["--batch", "8", "--most-rows", "64"]
-    command = [sys.executable, BENCHMARKS / "sparse_many_tables.py", *small, "--json", str(figures)]
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script(name, tmp_path):
+    figures = tmp_path / "made" / f"{name}.json"
+    options = SCRIPTS[name].format(figures.with_suffix("")).split()
+    command = [sys.executable, BENCHMARKS / f"{name}.py", *options, "--json", str(figures)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    written = json.loads(figures.read_text())
-    (compiling,), (running,) = written["compiling"], written["running"]
-    for found in (running, *(compiling[stage] for stage in ("trace", "lower", "compile", "all"))):
-        assert 0 < found["quartiles"][0] <= found["jaxops / dense"] <= found["quartiles"][1]
-    assert 0 < compiling["instructions"]["dense"] < compiling["instructions"]["jaxops"]
+    assert json.loads(figures.read_text())
+    assert all(path.stat().st_size for path in figures.parent.iterdir())
+
+
+# TensorFlow orders values, and rows of the same place, in ways of its own.
+IN_ANOTHER_ORDER = {"unique", "unique_with_counts", "dynamic_stitch"}
+SAME = [row for row in accelerator_rows.WORKS if row.op not in IN_ANOTHER_ORDER]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", SAME, ids=accelerators.name_of_work)
+def test_the_idiom_has_the_same_values(row):
+    """A program for an accelerator is compared with that of its idiom."""
+    rng = np.random.default_rng(0)
+
+    def values(leaf):
+        if leaf.dtype == jnp.float32:
+            return rng.integers(-9, 9, leaf.shape).astype(np.float32)
+        parts = int(row.what.split()[0]) if row.op == "dynamic_partition" else 0
+        distinct = parts or {"slice": 1, "invert_permutation": leaf.size}.get(row.op, 2)
+        numbers = np.arange(leaf.size) % distinct
+        numbers = np.sort(numbers) if "segment_" in row.op else numbers  # most refuse others
+        return numbers.reshape(leaf.shape).astype(leaf.dtype)
+
+    arguments = jax.tree.map(values, row.arguments)
+    results = (jax.tree.leaves(jax.jit(f)(*arguments)) for f in (row.jaxops, row.idiom))
+    for ours, theirs in zip(*results, strict=True):
+        ours, theirs = (np.asarray(x).astype(np.float64) for x in (ours, theirs))
+        np.testing.assert_allclose(ours, theirs, 1e-4, 1e-4)
