@@ -6,6 +6,7 @@ from pathlib import Path
 
 import distribution
 import pytest
+import versions
 import yaml
 
 import jaxops
@@ -39,22 +40,6 @@ def test_links_work_where_the_repository_is_not_around_them():
         assert re.search(url, text), path
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("![a](p.png)", "![a](https://github.com/jaxops/jaxops/raw/v{}/p.png)"),
-        ("[a](d/b.md#c)", "[a](https://github.com/jaxops/jaxops/blob/v{}/d/b.md#c)"),
-        ('<img width="3" src="p.png">', '<img width="3" src="https://github.com/jaxops/jaxops/raw/v{}/p.png">'),
-        ('<a href="b.md">', '<a href="https://github.com/jaxops/jaxops/blob/v{}/b.md">'),
-        ("[a](#b) [c](https://d.e/f)", "[a](#b) [c](https://d.e/f)"),
-        ("[![a](p.png)](b.md)", "[![a](https://github.com/jaxops/jaxops/raw/v{0}/p.png)](https://github.com/jaxops/jaxops/blob/v{0}/b.md)"),
-    ],
-)  # fmt: skip
-def test_each_kind_of_link(monkeypatch, text, expected):
-    monkeypatch.setattr(Path, "read_text", lambda self: text)
-    assert published() == expected.format(jaxops.__version__)
-
-
 def test_versions_agree():
     version = jaxops.__version__
     first, second = re.findall(r"^## (.*)$", CHANGELOG, re.M)[:2]
@@ -79,12 +64,12 @@ def test_versions_of_python_and_jax_agree():
     assert " ".join(distribution.JAXES["oldest"]) in matrix["jax"]
 
 
+def test_tests_of_numbers_are_there():
+    assert not [name for name in versions.NUMBERS if not (ROOT / name).exists()]
+
+
 def workflow(name: str) -> dict:
     return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
-
-
-def test_needed_files_are_there():
-    assert not [path for path in distribution.NEEDED if not (ROOT / path).exists()]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -108,8 +93,3 @@ def test_what_a_change_must_pass_is_what_workflows_run():
     ours = {*re.findall(r"^ *make ([a-z-]+)", (ROOT / ".ci" / "run").read_text(), re.M)}
     theirs = {*re.findall(r"make ([a-z-]+)", (ROOT / ".github/workflows/tests.yml").read_text())}
     assert ours - {"test-versions"} <= theirs
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda p: p.stem)
-def test_templates_and_workflows_are_yaml(path):
-    assert isinstance(yaml.safe_load(path.read_text()), dict)

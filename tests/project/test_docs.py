@@ -1,13 +1,10 @@
 """The pages in `docs`, and what `docs/make` makes for the site by running the functions."""
 
-import importlib
 import inspect
 import re
 import subprocess
 from types import FunctionType
 
-import jax
-import numpy as np
 import pytest
 from docs_pages import DOCS, ROOT, load
 from records import RECORDS, TRANSFORMATIONS
@@ -26,33 +23,6 @@ def dtype_table():
 def test_table_of_dtypes_holds_every_function(dtype_table):
     functions = {n for n, f in inspect.getmembers(jaxops) if isinstance(f, FunctionType)}
     assert set(dtype_table.FUNCTIONS) == functions - {"strided_slice_spec", *TRANSFORMATIONS}
-
-
-@pytest.mark.parametrize(
-    ("function", "taken", "refused"),
-    [
-        ("bitcast", ["float32", "float64"], ["bool", "strings"]),
-        ("tensor_scatter_nd_max", ["float32", "float16, bfloat16"], ["bool", "complex64, 128"]),
-        ("string_to_number", ["strings"], ["float32", "bool"]),
-    ],
-)
-def test_table_of_dtypes_is_true(dtype_table, function, taken, refused):
-    with jax.enable_x64(True):
-        cells = dtype_table.cells(function)
-    assert list(cells) == list(dtype_table.COLUMNS)
-    assert {cells[column] for column in taken} == {"yes"}
-    assert {cells[column] for column in refused} == {"."}
-    line = dtype_table.table({function: cells}).splitlines()[-1]
-    assert line == f"| [`{function}`](functions/{function}.md) | {' | '.join(cells.values())} |"
-
-
-def test_a_column_of_which_some_dtypes_are_taken_names_them(dtype_table, monkeypatch):
-    taken = {"int4", "int8", "uint8", "float32"}
-    monkeypatch.setattr(dtype_table, "takes", lambda function, dtype: dtype in taken)
-    cells = dtype_table.cells("gather")
-    assert cells["(u)int4"] == "`int4`"
-    assert cells["(u)int8 to 32"] == "`int8`, `uint8`"
-    assert (cells["float32"], cells["float64"]) == ("yes", ".")
 
 
 def test_every_name_of_tensorflow_leads_somewhere():
@@ -118,24 +88,6 @@ def test_every_example_is_run_and_tested_and_has_a_page(example_pages):
     assert len(scripts()) > 9
 
 
-def test_page_of_an_example(example_pages):
-    text = example_pages.page("graph_network")
-    code = (EXAMPLES / "graph_network.py").read_text()
-    for words in (
-        "# Graph network\n\nTrains a graph network",
-        "picture that the script draws](graph_network.png)",
-        "```text\n  graph_network prints\n",
-        f'```python title="examples/graph_network.py"\n{code}```\n',
-    ):
-        assert words in text, words
-    assert (
-        example_pages.pictures()["examples/graph_network.png"] == ROOT / "build/graph_network.png"
-    )
-    assert "[`word_embeddings.py`](word_embeddings.md)" in example_pages.page("beam_search")
-    assert "What it prints" not in example_pages.page("word_map")
-    assert "word_map" not in scripts()
-
-
 # --- pages of functions ---
 
 
@@ -174,34 +126,6 @@ def test_every_public_name_has_a_page(function_pages):
     assert all(f"'{page}'" in in_navigation for page in pages)
 
 
-def test_page_of_a_function(function_pages):
-    text = function_pages.page("gather")
-    suite = importlib.import_module("figures").results("suite")["rows"]
-    (row,) = (
-        row
-        for row in suite
-        if (row["op"], row["allocator"], row["group"]) == ("gather", "kept", "tiny")
-    )
-    ratio = row["ratios"]["tensorflow"]
-    for words in (
-        "::: jaxops.gather\n",
-        "| gradient | scatter-add |",
-        "| bounds | indices |",
-        "[`gather(params, indices, validate_indices=None, name=None)`][jaxops.compat.v0.gather]",
-        "](../pictures/gather-rows.jpg)",
-        "| bool | float8 |\n| --- | --- |\n| yes | no |",
-        "| `(x, i)` | `[n, b]` | `n >= 3` |",
-        f"| {row['microseconds']['jaxops']:.3g}\N{NO-BREAK SPACE}\N{MICRO SIGN}s | ",
-        f"s | {ratio['median']:.2f} [",
-        "| gather: rows of 128 | 1 | 2 |",
-        "nothing was run on either",
-    ):
-        assert words in text, words
-    assert "gather_nd" not in text.partition("## Times")[0]
-    assert "`jaxops.nn.space_to_depth`" in function_pages.page("space_to_depth")
-    assert "##" not in function_pages.page("psum").partition(":::")[2]
-
-
 def test_every_record_is_in_the_table_of_functions(function_pages):
     text = function_pages.index()
     for name, record in RECORDS.items():
@@ -217,61 +141,6 @@ def test_places_are_filled(hooks, example_pages):
     assert not any("<!-- made" in hooks.PLACE.sub("", text) for text in pages.values())
     with pytest.raises(ValueError, match="nothing is made for <!-- made: nonsense -->"):
         hooks.PLACE.sub(hooks.fill, "<!-- made: nonsense -->")
-
-
-def test_tables_of_figures():
-    figures = load("figures")
-    suite = [row for row in figures.results("suite")["rows"] if row["allocator"] == "kept"]
-    throughput = [row for row in suite if row["group"] == "throughput"]
-    table = figures.suite_group("throughput").splitlines()[2:]
-    assert len(table) == len(throughput) == 145
-    ops = [row["op"] for row in throughput]
-    row = next(row for row in throughput if ops.count(row["op"]) == 1 and not row["shown_only"])
-    median = row["ratios"]["tensorflow"]["median"]
-    (line,) = (line for line in table if f"functions/{row['op']}.md" in line)
-    assert f"| {median:.2f} [" in line
-    beside = figures.beside_jnp().splitlines()[2]
-    ratios = [
-        1 if "jnp" in row["same_program"] else row["ratios"]["jnp"]["median"]
-        for row in throughput
-        if "jnp" in row["ratios"]
-    ]
-    assert f"| {len(ratios)} | {np.exp(np.mean(np.log(ratios))):.2f} |" in beside
-    steps = figures.sparse_steps().splitlines()[2:]
-    for line, step in zip(steps, figures.results("sparse_gradients")["steps"], strict=True):
-        assert f"{step['milliseconds']['dense']:.3g}\N{NO-BREAK SPACE}ms" in line
-        assert f"{step['rows']:,}" in line
-
-
-@pytest.mark.parametrize(
-    ("page", "text", "expected"),
-    [
-        ("index.md", "[x](docs/start.md#install)", "[x](start.md#install)"),
-        ("index.md", "![x](docs/pictures/gather_nd.jpg)", "![x](pictures/gather_nd.jpg)"),
-        ("many_devices.md", "[x](../README.md)", "[x](index.md)"),
-        ("faq.md", "[x](../examples/recommender.py)", "[x](examples/recommender.md)"),
-        ("benchmarks.md", "![x](results/suite.png)", "![x](pictures/suite.png)"),
-        ("faq.md", "[x](../README.md#functions)", "[x](functions/index.md)"),
-        ("faq.md", "[x](https://example.org) [y](#y)", "[x](https://example.org) [y](#y)"),
-        ("faq.md", "```\n[x](../README.md)\n```", "```\n[x](../README.md)\n```"),
-    ],
-)
-def test_links_are_led_to_pages(hooks, page, text, expected):
-    assert hooks.with_links(text, page) == expected
-
-
-def test_names_are_linked(hooks):
-    linked = hooks.with_names_linked("`jaxops.gather`, `jaxops.testing.check_grads`, `jaxops.x`")
-    assert linked == (
-        "[`jaxops.gather`][jaxops.gather], "
-        "[`jaxops.testing.check_grads`][jaxops.testing.check_grads], `jaxops.x`"
-    )
-    assert hooks.with_names_linked("[`jaxops.gather`](x.md)") == "[`jaxops.gather`](x.md)"
-
-
-def test_names_of_the_readme_are_linked(hooks):
-    linked = hooks.with_functions_linked("`gather`\n## Functions\n`gather`, `jaxops`")
-    assert linked == "`gather`\n## Functions\n[`gather`](functions/gather.md), `jaxops`"
 
 
 def test_links_in_the_repository_lead_to_files():

@@ -1,6 +1,5 @@
-"""The main job, made small, and its settings."""
+"""Each script of `examples`, made small: it runs, and finds what its page says."""
 
-import importlib
 import os
 import re
 import subprocess
@@ -8,7 +7,6 @@ import sys
 from pathlib import Path
 
 import fast
-import jax
 import numpy as np
 import pytest
 
@@ -42,53 +40,6 @@ def test_word_embeddings(tmp_path):
     assert "words per second" in done.stdout
     assert "ms per step, with sparse gradients" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.fixture
-def example(monkeypatch):
-    monkeypatch.syspath_prepend(SCRIPT.parent)
-    with jax.numpy_dtype_promotion("standard"):  # optax mixes dtypes
-        yield importlib.import_module("word_embeddings")
-
-
-def train_small(example, **options):
-    settings = example.Settings(
-        dimension=8, negatives=3, epochs=3, batch_size=32, learning_rate=0.1, **options
-    )
-    rng = np.random.default_rng(1)
-    pairs = rng.integers(0, 30, (500, 2), np.int32)
-    embeddings, _ = example.train(np.bincount(pairs.reshape(-1)), pairs, settings)
-    return embeddings
-
-
-def test_sparse_and_dense_gradients_train_alike(example):
-    sparse, dense = (train_small(example, gradients=g) for g in ("sparse", "dense"))
-    for ours, expected in zip(sparse, dense, strict=True):
-        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
-        assert np.abs(ours).max() > 0.2  # it has moved, from at most 1/16
-
-
-@pytest.mark.parametrize("gradients", ["sparse", "dense"])
-def test_words_that_never_occur_change_nothing(example, gradients):
-    padded, unpadded = (train_small(example, gradients=gradients, vocab=v) for v in (100, 0))
-    for ours, expected in zip(padded, unpadded, strict=True):
-        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("gradients", ["sparse", "dense"])
-def test_only_dense_steps_make_more_tables(example, gradients):
-    settings = example.Settings(dimension=8, negatives=3, batch_size=32, gradients=gradients)
-    embeddings = example.initialize(100_000, settings)
-    state = example.TrainingState(
-        embeddings, example.make_optimizer(settings, steps=3).init(embeddings)
-    )
-    pairs, noise = np.zeros((96, 2), np.int32), np.full(30, 1 / 30, np.float32)
-    compiled = example.train_epoch.lower(state, pairs, noise, jax.random.key(0), settings)
-    makes_tables = (
-        compiled.compile(fast.known(True)).memory_analysis().temp_size_in_bytes
-        > embeddings.center.nbytes
-    )
-    assert makes_tables == (gradients == "dense")
 
 
 def run_small(name, *options):
@@ -241,68 +192,3 @@ def test_recommender_on_8_devices():
     one, eight = (list(map(float, re.findall(r"\d\.\d{3,}", d.stdout))) for d in done)
     assert one == pytest.approx(eight, abs=2e-3)
     assert len(one) >= 10
-
-
-@pytest.fixture
-def recommender(example):
-    return importlib.import_module("recommender")
-
-
-def test_recommender_takes_dense_steps_alike(recommender):
-    sizes, mesh = (50, 3, 200), recommender.make_mesh(jax.devices()[:1])
-    examples = recommender.make_examples(sizes, 48, seed=1)
-    trained = []
-    for gradients in ("sparse", "dense"):
-        start = recommender.initialize(sizes, dimension=4, devices=1, seed=0)
-        training = recommender.Training(mesh, start, learning_rate=0.1)
-        for n in range(3):
-            batch = training.place(examples, 16 * n, 16 * (n + 1))
-            training.run(gradients, batch)
-        trained.append(training.params)
-    start = recommender.initialize(sizes, dimension=4, devices=1, seed=0)
-    for ours, expected, first in zip(*map(jax.tree.leaves, (*trained, start)), strict=True):
-        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
-        assert np.abs(ours - first).max() > 0.02
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--devices", "7"], "argument --devices: received 7, expected a divisor of --batch-size"),
-        (["--steps", "0"], "argument --steps: received '0', expected a whole number from 1"),
-        (
-            ["--max-rows", "10000000", "--dimension", "64"],
-            "argument --max-rows: received 10000000, expected one that leaves at most 16,777,216",
-        ),
-    ],
-)
-def test_recommender_refuses(options, words):
-    done = run_recommender(*options)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-BAD_OPTIONS = {
-    "text": (["--epochs", "many"], "argument --epochs: received 'many', expected a whole number"),
-    "zero": (["--batch-size", "0"], "argument --batch-size: received '0', expected a whole number"),
-    "nan": (["--learning-rate", "nan"], "argument --learning-rate: received 'nan'"),
-    "path": (["--output", "map.gif"], "argument --output: received 'map.gif'"),
-    "unknown": (["--epoch", "3"], "unrecognized arguments: --epoch 3"),
-    "gradients": (
-        ["--gradients", "both"],
-        "argument --gradients: received 'both', expected sparse",
-    ),
-    "few-rows": (["--vocab", "20"], "argument --vocab: received 20, expected at least"),
-    "many-rows": (["--vocab", "90000000"], "argument --vocab: received 90000000, expected at most"),
-    "no-words": (["--min-count", "100000"], "argument --min-count: received 100000"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_OPTIONS)
-def test_word_embeddings_refuses(case):
-    options, words = BAD_OPTIONS[case]
-    done = run(*options)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
