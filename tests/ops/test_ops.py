@@ -77,7 +77,16 @@ def in_each_way(case, ways, by=0, **more):
 
 
 @select()
-def test_values_eager_and_jit(case, ways):
+def test_values_of_programs(case, ways):
+    check_values(case, ways, jax.jit)
+
+
+@select(others_are_slow=True)
+def test_values_of_eager_calls(case, ways):
+    check_values(case, ways, lambda function: function)
+
+
+def check_values(case, ways, transform):
     lenient = {mode: options for mode, options in ways.items() if mode in MODES_WITHOUT_ERRORS}
     strict = {mode: options for mode, options in ways.items() if mode not in lenient}
     for some, shifts in ((strict, [0]), (lenient, [0, -2, 3])):
@@ -85,11 +94,11 @@ def test_values_eager_and_jit(case, ways):
         def results(*args, some=some):
             return {mode: case.op(*args, **options) for mode, options in some.items()}
 
-        for call in (results, jax.jit(results)):
-            for by in shifts:
-                indices = shifted(case, by)
-                for mode, result in call(*case.data, *indices).items():
-                    assert_same(result, case.oracle(*case.data, *indices, **some[mode]), mode)
+        call = transform(results)
+        for by in shifts:
+            indices = shifted(case, by)
+            for mode, result in call(*case.data, *indices).items():
+                assert_same(result, case.oracle(*case.data, *indices, **some[mode]), mode)
 
 
 @select(lambda case: case.indices, modes=["device"], others_are_slow=True)
@@ -124,30 +133,36 @@ def test_index_dtypes(op, x64):
         assert_same(result, expected, name)
 
 
-@select(has_derivatives, modes=["fill"], others_are_slow=True)
-def test_vmap_over_any_arguments(case, ways):
+def mapped(case, ways):
+    """For each choice of arguments to map over: the function, its arguments and their values."""
     (options,) = ways.values()
     stacked = [np.stack([a, a[::-1] if a.ndim else a]) for a in case.args]
-    op = functools.partial(case.op, **options)
-    subsets = list(itertools.product([0, None], repeat=len(case.args)))[:-1]  # as in_axes
-    mapped = [
-        [s if axis == 0 else a for s, a, axis in zip(stacked, case.args, in_axes, strict=True)]
-        for in_axes in subsets
-    ]
-
-    @fast_jit  # one program for all subsets: one for each takes much longer to compile
-    def compiled(mapped):
-        return [jax.vmap(op, axes)(*args) for axes, args in zip(subsets, mapped, strict=True)]
-
-    for in_axes, args, result in zip(subsets, mapped, compiled(mapped), strict=True):
-        rows = [
-            [a[n] if axis == 0 else a for a, axis in zip(args, in_axes, strict=True)]
-            for n in range(2)
-        ]
+    for in_axes in list(itertools.product([0, None], repeat=len(case.args)))[:-1]:
+        choice = [*zip(stacked, case.args, in_axes, strict=True)]
+        rows = [[s[n] if axis == 0 else a for s, a, axis in choice] for n in range(2)]
         expected = np.stack([case.oracle(*row, **options) for row in rows])
-        assert_same(result, expected)
-        if in_axes == subsets[0] or is_first_of_its_op(case):
-            assert_same(jax.vmap(op, in_axes)(*args), expected)
+        function = jax.vmap(functools.partial(case.op, **options), in_axes)
+        yield function, [s if axis == 0 else a for s, a, axis in choice], expected
+
+
+@select(has_derivatives, modes=["fill"], others_are_slow=True)
+def test_vmap_over_any_arguments(case, ways):
+    functions, args, expected = zip(*mapped(case, ways), strict=True)
+
+    @fast_jit  # one program for all choices: one for each takes much longer to compile
+    def compiled(args):
+        return [function(*own) for function, own in zip(functions, args, strict=True)]
+
+    for result, values in zip(compiled(args), expected, strict=True):
+        assert_same(result, values)
+    assert_same(functions[0](*args[0]), expected[0])
+
+
+@pytest.mark.slow
+@select(lambda case: has_derivatives(case) and is_first_of_its_op(case), modes=["fill"])
+def test_vmap_of_eager_calls(case, ways):
+    for function, args, expected in mapped(case, ways):
+        assert_same(function(*args), expected)
 
 
 def distinct(data):

@@ -86,6 +86,14 @@ def check_are(moved, positions):
         np.testing.assert_array_equal(ours, theirs, strict=True)
 
 
+def check_moved(function, positions):
+    check_are(function(KEYS), positions)
+    both = jax.jit(lambda keys, batch: (function(keys), jax.vmap(function)(batch)))
+    compiled, batched = both(KEYS, jnp.stack([KEYS, KEYS[::-1]]))
+    check_are(compiled, positions)
+    check_are(jax.tree.map(lambda x: x[0], batched), positions)
+
+
 @pytest.mark.parametrize("name", sorted(OF_DATA.keys() - COMPUTE - OF_SHAPES))
 def test_moved(name):
     arguments = with_positions(name)
@@ -94,10 +102,7 @@ def test_moved(name):
     def function(keys):
         return FUNCTIONS[name](**of_keys(name, arguments, keys))
 
-    check_are(function(KEYS), positions)
-    check_are(jax.jit(function)(KEYS), positions)
-    batched = jax.vmap(function)(jnp.stack([KEYS, KEYS[::-1]]))
-    check_are(jax.tree.map(lambda x: x[0], batched), positions)
+    check_moved(function, positions)
 
 
 @pytest.mark.parametrize("name", sorted(OF_DATA.keys() - COMPUTE - OF_SHAPES))
@@ -149,10 +154,7 @@ EXACT = {
 def test_exact(case):
     function = EXACT[case]
     positions = function(jnp.arange(48))
-    check_are(function(KEYS), positions)
-    check_are(jax.jit(function)(KEYS), positions)
-    batched = jax.vmap(function)(jnp.stack([KEYS, KEYS[::-1]]))
-    check_are(jax.tree.map(lambda x: x[0], batched), positions)
+    check_moved(function, positions)
 
 
 @pytest.mark.parametrize("name", sorted(OF_SHAPES))
