@@ -53,17 +53,17 @@ test-all: $(STAMP)
 # All tests with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
 # types off and on; and the tests of numbers with each instruction set and with one thread. What this
 # machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less; with SOON=1 a version
-# runs the tests of `make test` only, and as there.
+# runs the tests of `make test` only, and as there; of TESTS=tests/errors only.
 test-versions: $(STAMP)
 	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python $(if $(SOON),--soon) \
-		$(if $(RUNS),--runs $(RUNS))
+		$(if $(RUNS),--runs $(RUNS)) $(if $(TESTS),-- $(TESTS))
 
 # Arrays of more than 2^31 elements, one test after the other. The arrays take 2.1 GB each.
 test-large: $(STAMP)
 	$(BIN)/python -m pytest -m large tests
 
-# Tens of thousands of failing calls, from many threads, in long scans; and sparse gradients of all
-# patterns in all kinds of programs: half an hour.
+# Tens of thousands of failing calls, from many threads, in long scans; sparse gradients of all
+# patterns in all kinds of programs; every case as lowered for a TPU: half an hour.
 stress: $(STAMP)
 	$(BIN)/python -m pytest -m stress tests
 

@@ -126,7 +126,7 @@ def with_version(run: str, options: list[str], soon: bool) -> tuple[int, str]:
         return 0, f"no Python {version} on this machine, left out"
     inside, x64 = environment(version, python), bits == "x64"
     # The examples in the documents show what is printed without 64-bit types.
-    options = [*options, "tests"] if x64 else options
+    options = options or (["tests"] if x64 else [])
     title = f"{described(inside)}, x64 {'on' if x64 else 'off'}"
     setting = {"JAX_ENABLE_X64": str(int(x64))}
     if soon:

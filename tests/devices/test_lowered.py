@@ -35,12 +35,14 @@ def gradients(case, **options):
 
 
 def cases(which):
-    """`make test` takes the first case of each op, for one of the platforms."""
+    """Of each op `make test` takes the first case, for a GPU, and `make test-slow` all, for a TPU
+    the first ones. `make stress` takes the others, as both platforms are lowered for alike."""
+    slow, stress = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.stress]
+    marks = {("cuda", True): [], ("cuda", False): slow, ("tpu", True): slow, ("tpu", False): stress}
     return [
-        pytest.param(platform, name, marks=() if is_soon else pytest.mark.slow)
+        pytest.param(platform, name, marks=marks[platform, name in FIRST])
         for platform in PLATFORMS
         for name in which
-        for is_soon in [name in FIRST and platform == PLATFORMS[0]]
     ]
 
 
