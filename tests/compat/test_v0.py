@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from signatures_v0 import RECORDED
 
 import jaxops
 from jaxops._run import arguments
@@ -189,117 +190,28 @@ def test_example_004_reverse_sequence(seq_dim, batch_dim):
         np.testing.assert_array_equal(after[length:], before[length:])
 
 
-STRIDED_SLICE = (
-    "strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, "
-    "new_axis_mask=0, shrink_axis_mask=0, var=None, name=None)"
-)
-REVERSE_SEQUENCE = (
-    "reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, "
-    "seq_dim=None, batch_dim=None)"
-)
-# As the release shows them that has the most arguments; the others: tests/signatures_v0.py.
-SIGNATURES = [
-    "",
-    "string_to_number(string_tensor, out_type=None, name=None)",
-    "to_double(x, name='ToDouble')",
-    "to_float(x, name='ToFloat')",
-    "to_bfloat16(x, name='ToBFloat16')",
-    "to_int32(x, name='ToInt32')",
-    "to_int64(x, name='ToInt64')",
-    "cast(x, dtype, name=None)",
-    "saturate_cast(value, dtype, name=None)",
-    "shape(input, name=None, out_type=<class 'numpy.int32'>)",
-    "size(input, name=None, out_type=<class 'numpy.int32'>)",
-    "rank(input, name=None)",
-    "reshape(tensor, shape, name=None)",
-    "squeeze(input, axis=None, name=None, squeeze_dims=None)",
-    "expand_dims(input, axis=None, name=None, dim=None)",
-    "slice(input_, begin, size, name=None)",
-    STRIDED_SLICE,
-    "split(split_dim, num_split, value, name='split')",
-    "split_v(value, size_splits, split_dim=0, num=None, name='split_v')",
-    "tile(input, multiples, name=None)",
-    "pad(tensor, paddings, mode='CONSTANT', name=None)",
-    "concat(concat_dim, values, name='concat')",
-    "concat_v2(values, axis, name='concat_v2')",
-    "stack(values, axis=0, name='stack')",
-    "parallel_stack(values, name='parallel_stack')",
-    "unstack(value, num=None, axis=0, name='unstack')",
-    "pack(values, axis=0, name='pack')",
-    "unpack(value, num=None, axis=0, name='unpack')",
-    REVERSE_SEQUENCE,
-    "reverse(tensor, dims, name=None)",
-    "reverse_v2(tensor, axis, name=None)",
-    "transpose(a, perm=None, name='transpose')",
-    "extract_image_patches(images, padding, ksizes=None, strides=None, rates=None, name=None)",
-    "space_to_batch(input, paddings, block_size, name=None)",
-    "batch_to_space(input, crops, block_size, name=None)",
-    "space_to_batch_nd(input, block_shape, paddings, name=None)",
-    "batch_to_space_nd(input, block_shape, crops, name=None)",
-    "required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None)",
-    "space_to_depth(input, block_size, name=None)",
-    "depth_to_space(input, block_size, name=None)",
-    "gather(params, indices, validate_indices=None, name=None)",
-    "gather_nd(params, indices, name=None)",
-    "dynamic_partition(data, partitions, num_partitions, name=None)",
-    "dynamic_stitch(indices, data, name=None)",
-    "boolean_mask(tensor, mask, name='boolean_mask')",
-    "sequence_mask(lengths, maxlen=None, dtype=<class 'bool'>, name=None)",
-    "where(input, name=None)",
-    "select(condition, t, e, name=None)",
-    "invert_permutation(x, name=None)",
-    "one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None)",
-    "bitcast(input, type, name=None)",
-    "shape_n(input, out_type=None, name=None)",
-    "unique(x, out_idx=None, name=None)",
-    "unique_with_counts(x, out_idx=None, name=None)",
-    "listdiff(x, y, out_idx=None, name=None)",
-    "setdiff1d(x, y, index_dtype=<class 'numpy.int32'>, name=None)",
-    "scatter_nd(indices, updates, shape, name=None)",
-    "stop_gradient(input, name=None)",
-    "matrix_band_part(input, num_lower, num_upper, name=None)",
-    "diag(diagonal, name=None)",
-    "diag_part(input, name=None)",
-    "matrix_diag(diagonal, name=None)",
-    "matrix_diag_part(input, name=None)",
-    "matrix_set_diag(input, diagonal, name=None)",
-    "matrix_transpose(a, name='matrix_transpose')",
-    "fill(dims, value, name=None)",
-    "range(start, limit=None, delta=1, dtype=None, name='range')",
-    "meshgrid(*args, indexing='xy', name=None)",
-    "segment_sum(data, segment_ids, name=None)",
-    "segment_mean(data, segment_ids, name=None)",
-    "segment_prod(data, segment_ids, name=None)",
-    "segment_min(data, segment_ids, name=None)",
-    "segment_max(data, segment_ids, name=None)",
-    "unsorted_segment_sum(data, segment_ids, num_segments, name=None)",
-    "sparse_segment_sum(data, indices, segment_ids, name=None)",
-    "sparse_segment_mean(data, indices, segment_ids, name=None)",
-    "sparse_segment_sqrt_n(data, indices, segment_ids, name=None)",
-    "",
-][1:-1]
+def parameters(signature):
+    function = eval(f"lambda {signature}: None", {"int32": np.int32, "bool": bool})
+    return [*inspect.signature(function).parameters.values()]
 
 
-@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda s: s.partition("(")[0])
-def test_signature(signature):
-    name = signature.partition("(")[0]
-    actual = inspect.signature(getattr(v0, name))
-    bare = actual.replace(
-        parameters=[
-            p.replace(annotation=inspect.Parameter.empty) for p in actual.parameters.values()
-        ],
-        return_annotation=inspect.Signature.empty,
-    )
-    assert f"{name}{bare}" == signature
+@pytest.mark.parametrize("name", RECORDED)
+def test_signature(name):
+    """As that release shows it which has the most arguments, and names the most defaults."""
+    releases = [parameters(text) for release, text in RECORDED[name].items() if release != "1.0"]
+    empty = inspect.Parameter.empty
+    most = max(releases, key=lambda ps: (len(ps), sum(p.default is not empty for p in ps)))
+    if name == "meshgrid":  # which shows its options as **kwargs
+        most = parameters("*args, indexing='xy', name=None")
+    ours = inspect.signature(getattr(v0, name)).parameters.values()
+    assert [p.replace(annotation=empty) for p in ours] == most
 
 
 def test_nothing_else_is_there():
     functions = {
         n for n, f in inspect.getmembers(v0) if inspect.isfunction(f) and "compat" in f.__module__
     }
-    assert {n for n in functions if not n.startswith("_")} == {
-        s.partition("(")[0] for s in SIGNATURES
-    }
+    assert {n for n in functions if not n.startswith("_")} == {*RECORDED}
 
 
 def test_bounds_are_those_of_the_other_surface():
@@ -327,7 +239,7 @@ def test_messages_name_the_functions_of_another_order():
     assert sorted(moved) == [*arguments.ORDERED_OTHERWISE]
 
 
-FUNCTIONS = {s.partition("(")[0]: getattr(v0, s.partition("(")[0]) for s in SIGNATURES}
+FUNCTIONS = {name: getattr(v0, name) for name in RECORDED}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

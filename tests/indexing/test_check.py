@@ -65,8 +65,8 @@ def test_jit(case, mode):
     np.testing.assert_array_equal(compiled(good), expected)  # and life goes on
 
 
-def test_vmap_leads_the_position(case):
-    function, good, bad, text, position, *_ = case
+def test_vmap_leads_the_position(large_case):
+    function, good, bad, text, position, *_ = large_case
     mapped = jax.vmap(function)
     with pytest.raises(jaxops.OutOfBoundsError) as info:
         mapped(jnp.stack([good, good, bad]))
@@ -116,8 +116,8 @@ def test_control_flow(large_case):
     assert_fails(text, jax.jit(jax.checkpoint(lambda i: function(i) * 2)), bad)
 
 
-def test_checkify(case):
-    function, good, bad, text, *_ = case
+def test_checkify(large_case):
+    function, good, bad, text, *_ = large_case
     checked = jax.jit(checkify.checkify(function))
     error, _ = checked(bad)
     assert error.get().startswith(text)

@@ -10,27 +10,6 @@ import pytest
 import jaxops
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
-T1, T2 = [[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]
-
-DOCUMENT = {
-    "004-split": (lambda: [s.shape for s in jaxops.split(np.ones((5, 30)), 3, 1)], [(5, 10)] * 3),
-    "004-tile": (lambda: jaxops.tile(list("abcd"), [2]), list("abcdabcd")),
-    "004-concat-0": (lambda: jaxops.concat([T1, T2], 0), [*T1, *T2]),
-    "004-concat-1": (
-        lambda: jaxops.concat([T1, T2], 1),
-        [[1, 2, 3, 7, 8, 9], [4, 5, 6, 10, 11, 12]],
-    ),
-    "004-concat-shape-0": (lambda: jaxops.shape(jaxops.concat([X, X], 0)), [4, 3]),
-    "004-concat-shape-1": (lambda: jaxops.shape(jaxops.concat([X, X], 1)), [2, 6]),
-    "004-pack": (lambda: jaxops.stack([[1, 4], [2, 5], [3, 6]]), [[1, 4], [2, 5], [3, 6]]),
-    "004-unpack": (lambda: np.stack(jaxops.unstack(X, 2)), X),
-}
-
-
-@pytest.mark.parametrize("name", DOCUMENT)
-def test_document(name):
-    call, expected = DOCUMENT[name]
-    np.testing.assert_array_equal(call(), expected)
 
 
 # value's shape, num_or_size_splits, axis, num, shapes of the pieces

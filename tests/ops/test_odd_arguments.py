@@ -115,6 +115,7 @@ def differs(actual, expected):
 NOT_FOREIGN = {"IndexedSlices.add_to-dense"}
 
 
+@pytest.mark.slow
 def test_arrays_and_dtypes_of_other_libraries():
     faults = []
     for name, call in CALLS.items():
@@ -192,6 +193,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_errors_of_v0_have_its_names():
     faults, refused = [], set()
     for name in (name for name in CALLS if name.startswith("v0.")):

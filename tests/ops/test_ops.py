@@ -172,7 +172,7 @@ def distinct(data):
     return [np.array([next(values) for _ in d.flat], d.dtype).reshape(d.shape) for d in data]
 
 
-@pytest.mark.slow  # the adjoint and the jacobians are exact, and are found sooner
+@pytest.mark.slow  # the jacobians are exact, and are found sooner
 @select(has_derivatives, modes=["device"])
 def test_gradients(case, ways):
     # Compiling second derivatives takes long; those of a linear op are 0 in every case.
@@ -245,10 +245,9 @@ def test_jacobians_are_the_oracles(case, ways):
             assert_same(reverse[mode][n], expected, mode)
 
 
+@pytest.mark.slow  # the jacobians say so too, of the modes without errors
 @select(
-    lambda case: case.linear and has_derivatives(case),
-    modes=["device", "fill", "clip", "wrap"],
-    others_are_slow=True,
+    lambda case: case.linear and has_derivatives(case), modes=["device", "fill", "clip", "wrap"]
 )
 def test_gradient_is_the_adjoint(case, ways):
     testing.check_adjoint(in_each_way(case, ways, 2), *case.data, by="vjp", jit=fast_jit)

@@ -31,22 +31,6 @@ def test_partition_exactly(case):
     assert_equal(sizes, [len(rows) for rows in expected])
 
 
-DTYPES = [bool, np.int8, np.uint32, np.float16, np.complex64]
-DTYPES += [jnp.bfloat16, jnp.int4, jnp.uint4, jnp.float8_e4m3fn]
-
-
-@pytest.mark.parametrize("size", [None, 3], ids=["exact", "padded"])
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
-def test_dtypes(dtype, size):
-    data = jnp.array([1, 0, 1]).astype(dtype)
-    parts = jaxops.dynamic_partition(data, [0, 1, 1], 2, size=size)
-    merged = jaxops.dynamic_stitch([[2], [0, 1]], [data[:1], data[1:]], size=size)
-    kept = jaxops.boolean_mask(data, [True, False, True], size=size)
-    for result, expected in ((parts[1], [0, 1]), (merged, [0, 1, 1]), (kept, [1, 1])):
-        assert result.dtype == dtype
-        assert_equal(np.asarray(result).astype(complex)[: len(expected)], expected)
-
-
 @pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
 def test_strings_of_static_size(kind):
     text = np.array(["a", "b", "c"]).astype(kind)

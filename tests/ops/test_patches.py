@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from records.patches import extract_patches
-from records.record import MOVED, floats
+from records.record import floats
 
 import jaxops
 
@@ -44,26 +44,6 @@ def test_depth_is_in_row_major_order():
     np.testing.assert_array_equal(result[1, 2, 3], x[1, 2:4, 3:6].ravel())
 
 
-def test_same_puts_the_odd_zeros_last():
-    result = patches(IMAGE, (2, 2), (3, 4))
-    expected = [[[1, 2, 6, 7], [5, 0, 10, 0]], [[16, 17, 0, 0], [20, 0, 0, 0]]]
-    np.testing.assert_array_equal(result, [expected])
-
-
-def test_rates_skip_pixels():
-    result = patches(IMAGE, (2, 2), rates=(2, 3), padding="VALID")
-    np.testing.assert_array_equal(
-        result, [[[[1, 4, 11, 14], [2, 5, 12, 15]], [[6, 9, 16, 19], [7, 10, 17, 20]]]]
-    )
-
-
-def test_window_larger_than_the_image():
-    result = patches(IMAGE[:, :1, :2], (3, 5))
-    zeros = [0] * 5
-    expected = [[[*zeros, 0, 0, 1, 2, 0, *zeros], [*zeros, 0, 1, 2, 0, 0, *zeros]]]
-    np.testing.assert_array_equal(result, [expected])
-
-
 EMPTY = {
     "one-too-large": ((5, 2), (1, 1), (1, 0, 4, 10)),
     "by-less-than-two-strides": ((9, 1), (3, 1), (1, 0, 5, 9)),
@@ -82,24 +62,6 @@ def test_empty_images(shape):
     result = patches(np.zeros(shape, np.int8), (2, 3), (2, 1))
     assert result.shape == (shape[0], -(-shape[1] // 2), shape[2], 6 * shape[3])
     assert result.dtype == jnp.int8
-
-
-@pytest.mark.parametrize("dtype", MOVED, ids=lambda dtype: np.dtype(dtype).name)
-def test_dtypes(dtype):
-    with jax.enable_x64(True):
-        x = np.array([0, 1, 1, 1, 0, 1]).reshape(1, 2, 3, 1).astype(dtype)
-        for strides in ((1, 1), (2, 2)):
-            expected = extract_patches(x, (2, 2), strides, (1, 1), "SAME")
-            np.testing.assert_array_equal(patches(x, (2, 2), strides), expected, strict=True)
-
-
-@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
-def test_strings_are_padded_with_empty_ones(kind):
-    x = np.array(["a", "b", "c"]).astype(kind).reshape(1, 1, 3, 1)
-    result = patches(x, (1, 2))
-    assert result.dtype == x.dtype
-    (a, b, c), empty = x.ravel(), x.ravel()[0][:0]
-    assert result.tolist() == [[[[a, b], [b, c], [c, empty]]]]
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (6, 2)], ids=str)

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from records.record import MOVED, floats
+from records.record import floats
 from records.space_to_batch import batch_to_space, space_to_batch
 
 import jaxops
@@ -36,41 +36,11 @@ def test_against_loops(n):
     )
 
 
-@pytest.mark.parametrize("dtype", MOVED, ids=lambda dtype: np.dtype(dtype).name)
-def test_dtypes(dtype):
-    with jax.enable_x64(True):
-        x = np.array([[0, 1, 1], [1, 0, 1]]).astype(dtype)
-        batches = jaxops.space_to_batch(x, [2], [[0, 1]])
-        expected = np.array([[0, 1], [1, 1], [1, 0], [0, 0]]).astype(dtype)
-        np.testing.assert_array_equal(batches, expected, strict=True)
-        back = jaxops.batch_to_space(batches, [2], [[0, 1]])
-        np.testing.assert_array_equal(back, x, strict=True)
-        image = expected.reshape(1, 2, 2, 2)
-        depth = jaxops.space_to_depth(image, 2)
-        np.testing.assert_array_equal(depth, image.reshape(1, 1, 1, 8), strict=True)
-        np.testing.assert_array_equal(jaxops.depth_to_space(depth, 2), image, strict=True)
-
-
 def test_special_values_are_moved_bit_for_bit():
     bits = np.array([[0x7FC00001, 0x80000000, 0xFFC01234, 0x7F800000, 0x00000001]], np.uint32)
     batches = jaxops.space_to_batch(bits.view(np.float32), [2], [[1, 0]])
     expected = np.array([[0, *bits[0, 1::2]], bits[0, 0::2]])
     np.testing.assert_array_equal(np.asarray(batches).view(np.uint32), expected)
-
-
-@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=str)
-def test_strings(kind):
-    x = np.array([["a", "bc", "d"]]).astype(kind)
-    batches = jaxops.space_to_batch(x, [2], [[1, 0]])
-    assert batches.dtype == x.dtype
-    empty = x[0, 0][:0]
-    assert batches.tolist() == [[empty, x[0, 1]], [x[0, 0], x[0, 2]]]
-    back = jaxops.batch_to_space(batches, [2], [[1, 0]])
-    np.testing.assert_array_equal(back, x)
-    image = np.array(["a", "b", "c", "d"]).astype(kind).reshape(1, 1, 1, 4)
-    space = jaxops.depth_to_space(image, 2)
-    np.testing.assert_array_equal(space, image.reshape(1, 2, 2, 1))
-    np.testing.assert_array_equal(jaxops.space_to_depth(space, 2), image)
 
 
 def test_an_int_is_a_square_block():

@@ -21,7 +21,16 @@ CALLS = {f"{function}{call.how}": call for function, call in table.CALLS}
 TAKEN = {name: call for name, call in CALLS.items() if not call.refused}
 
 
-@pytest.mark.parametrize("name", TAKEN)
+SHARE = 3  # of which `make test` takes one
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if n % SHARE else [])
+        for n, name in enumerate(TAKEN)
+    ],
+)
 def test_loaded_program_gives_what_the_call_gives(name):
     assert table.differences(TAKEN[name]) == []
 

@@ -130,6 +130,7 @@ def test_gradient_and_step_are_the_dense_ones(case):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_donated_step_makes_no_table(case):
     params, loss, path = case
     lazy = jaxops.lazy(optax.adagrad(0.1))
