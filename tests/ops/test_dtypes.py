@@ -38,10 +38,10 @@ def positions(case: Case):
 
 def convert(numbers, dtype):
     """Different elements for different numbers, as far as `dtype` has so many."""
-    if dtype == "bool":
-        return jnp.asarray(numbers % 3 != 0)
-    if dtype.endswith(("int2", "int4")):
-        numbers = numbers % (8 if dtype.endswith("4") else 2)
+    if dtype in ("bool", "int2", "uint2"):
+        numbers = numbers % 3 != 0
+    elif dtype in ("int4", "uint4"):
+        numbers = numbers % 8
     array = jnp.asarray(numbers, jnp.dtype(dtype))
     return array * jnp.asarray(1 - 2j, dtype) if dtype.startswith("complex") else array
 

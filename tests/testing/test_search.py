@@ -24,6 +24,6 @@ def test_one_wrong_element_in_a_million_is_found():
     wrong = with_vjp(f, lambda x, c: (2 * x * c).at[765, 432].multiply(8))
     with pytest.raises(AssertionError, match=r"wrong at args\[0\]\[765,432\]:"):
         testing.check_grads(wrong, normal(1000, 1000), modes="rev", jit=None, directions=1)
-    # 62 parts are looked at, each with all 14 steps: with the steps beside the best one of the whole
+    # 62 parts are looked at, each with all 14 steps: with the steps beside the best one of all
     # (6 evaluations) 5 of 320 faults among kinks were not named to the element, with all steps 1.
     assert f.calls < 1000
