@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jaxops._indexing import masks, policy
 from jaxops._indexing.specs import BandWidth
 from jaxops._run.arguments import ArrayLike, check_bool, check_scalar, static_int
-from jaxops._run.dispatch import operation
+from jaxops._run.dispatch import given_name, operation
 
 
 def matrix_band_part(
@@ -130,7 +130,7 @@ def matrix_transpose(
     """
     op = "matrix_transpose"
     conjugate = check_bool(conjugate, op, "conjugate")
-    name = None if name == op else name
+    name = given_name(name, op)
     return _matrix_transpose.run(op, a=a, name=name, moves_elements=True, conjugate=conjugate)
 
 

@@ -12,7 +12,7 @@ from jax import lax
 from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
-from jaxops._run import on_host
+from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
 from jaxops._run.dispatch import operation
 
@@ -136,10 +136,7 @@ def _exact(op, tensor, mask, axis, return_size) -> Any:
     known = on_host.concrete(mask, op, "mask")
     if known is None:
         on_host.refuse_traced(op, "mask", tensor)
-    if known.dtype.kind in "USTO":
-        raise TypeError(
-            f"{op}: mask must be an array of bools or numbers; received dtype {known.dtype}"
-        )
+    arguments.check_numeric_or_bool(known.dtype, op, "mask", mask)
     tensor = on_host.to_data(tensor, op, "tensor")
     axis = _check_shapes(op, tensor, known, axis)
     positions = np.flatnonzero(known)

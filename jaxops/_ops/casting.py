@@ -257,7 +257,7 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
         result = None
     if result is None:
         raise TypeError(
-            f"{op}: {arg} must be a numeric dtype with a size, or bool (JAX has no dtypes for "
+            f"{op}: {arg} must be a numeric dtype of known width, or bool (JAX has none for "
             f"strings or quantised numbers); received {arguments.brief(dtype)}"
         )
     if jax.dtypes.canonicalize_dtype(result) != result:
@@ -266,6 +266,14 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
             f"{op}: {arg} must have 32 bits at most while x64 is off; received {result}; "
             f"{why if result == np.int64 else ''}{arguments.X64_HINT}"
         )
+    return result
+
+
+def static_index_dtype(dtype: object, op: str, arg: str) -> np.dtype:
+    """The dtype of indices that a function returns."""
+    result = static_dtype(dtype, op, arg)
+    if result not in (np.int32, np.int64):
+        raise TypeError(f"{op}: {arg} must be int32 or int64; received {result}")
     return result
 
 

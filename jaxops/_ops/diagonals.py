@@ -15,13 +15,14 @@ from jaxops._run.arguments import (
     Int,
     Ints,
     brief,
+    check_choice,
     check_scalar,
     is_scalar,
     refuse_traced,
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import operation
+from jaxops._run.dispatch import given_name, operation
 
 _ALIGNS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -108,7 +109,7 @@ def matrix_diag(
         op,
         diagonal=diagonal,
         **_padding(padding_value),
-        name=None if name == "diag" else name,
+        name=given_name(name, "diag"),
         moves_elements="no strings",
         like="diagonal",
         k=_diagonals(k, op),
@@ -202,7 +203,7 @@ def matrix_diag_part(
         op,
         input=input,
         **_padding(padding_value),
-        name=None if name == "diag_part" else name,
+        name=given_name(name, "diag_part"),
         moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
@@ -280,7 +281,7 @@ def matrix_set_diag(
         op,
         input=input,
         diagonal=diagonal,
-        name=None if name == "set_diag" else name,
+        name=given_name(name, "set_diag"),
         moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
@@ -396,8 +397,4 @@ def _scalar(padding_value, dtype, op):
 
 
 def _check_align(align, op) -> str:
-    if not isinstance(align, str) or align not in _ALIGNS:
-        raise ValueError(
-            f"{op}: align must be one of {', '.join(_ALIGNS)}; received {brief(align)}"
-        )
-    return align
+    return check_choice(align, _ALIGNS, op, "align")

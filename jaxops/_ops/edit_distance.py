@@ -13,6 +13,7 @@ import numpy as np
 from jaxops._ops.sparse_tensor import Parts, parts_of
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import check_bool, refuse_traced
+from jaxops._run.dispatch import given_name
 
 _WORDS = 1 << 11  # of the columns that are computed at a time: what they need fits into a cache
 _MANY = 8  # pairs, of columns of one word, which NumPy computes faster together than Python each
@@ -63,7 +64,7 @@ def edit_distance(
     """
     op = "edit_distance"
     normalize = check_bool(normalize, op, "normalize")
-    with on_host.named_scope(op, None if name == op else name):
+    with on_host.named_scope(op, given_name(name, op)):
         one = _known_parts(hypothesis, op, "hypothesis")
         other = _known_parts(truth, op, "truth")
         if len(one.dense_shape) != len(other.dense_shape) or len(one.dense_shape) < 2:

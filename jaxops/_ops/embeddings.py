@@ -18,11 +18,10 @@ from jaxops._ops.sums import wide
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
-    brief,
     check_bool,
-    refuse_traced,
+    check_choice,
     static_int,
-    to_numpy,
+    static_number,
 )
 from jaxops._run.dispatch import operation
 
@@ -243,10 +242,7 @@ def _run_sparse(
 ):
     """`arguments` are the tables, the parts of the ids, and the weights, by TensorFlow's names."""
     (table_arg, tables), (ids_arg, ids), (weights_arg, weights) = arguments.items()
-    if not isinstance(combiner, str) or combiner not in _COMBINERS:
-        raise ValueError(
-            f"{op}: combiner must be one of {', '.join(_COMBINERS)}; received {brief(combiner)}"
-        )
+    check_choice(combiner, _COMBINERS, op, "combiner")
     check_bool(allow_fast_lookup, op, "allow_fast_lookup")
     arrays = {
         table_arg: _tables(tables, op, table_arg),
@@ -287,11 +283,7 @@ def _tables(params: Any, op: str, arg: str) -> list[Any]:
 def _norm(max_norm: Any, op: str) -> float | None:
     if max_norm is None:
         return None
-    refuse_traced(max_norm, op, "max_norm")
-    number = to_numpy(max_norm, op, "max_norm")
-    if number.shape != () or number.dtype.kind not in "iuf":
-        raise TypeError(f"{op}: max_norm must be a static number; received {brief(max_norm)}")
-    return max(float(number), 0.0)  # as in TensorFlow; NaN stays
+    return max(float(static_number(max_norm, op, "max_norm")), 0.0)  # as in TensorFlow; NaN stays
 
 
 def _table(tables: list[jax.Array], op: str, arg: str) -> jax.Array:

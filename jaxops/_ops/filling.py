@@ -22,9 +22,8 @@ from jaxops._run.arguments import (
     check_addressable,
     check_scalar,
     readable,
-    refuse_traced,
     static_dims,
-    to_numpy,
+    static_number,
 )
 from jaxops._run.dispatch import operation
 
@@ -189,13 +188,7 @@ def range(
 
 def _number(x: Any, op: str, arg: str) -> Any:
     """A scalar of NumPy, or a symbolic dimension."""
-    refuse_traced(x, op, arg)
-    if is_symbolic_dim(x):
-        return x
-    number = to_numpy(as_tensorflow_takes(readable(x)), op, arg)
-    if number.shape != () or not (number.dtype.kind in "iuf" or number.dtype in _NUMBERS):
-        raise TypeError(f"{op}: {arg} must be a static number; received {brief(x)}")
-    return number[()]
+    return x if is_symbolic_dim(x) else static_number(as_tensorflow_takes(readable(x)), op, arg)
 
 
 def _common_dtype(numbers: dict[str, Any], op: str) -> np.dtype:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import numpy as np
 
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
@@ -14,7 +13,6 @@ from jaxops._indexing.specs import ScalarIndex, VectorIndex
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
-    brief,
     check_bool,
     is_static_int,
     row_numbers_hint,
@@ -93,12 +91,9 @@ def gather(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/gather
     """
-    if validate_indices is not None and not isinstance(validate_indices, (bool, np.bool_)):
+    if validate_indices is not None:
         hint = "; axis is the argument after it" if is_static_int(validate_indices) else ""
-        raise TypeError(
-            "gather: validate_indices must be a bool or None; "
-            f"received {brief(validate_indices)}{hint}"
-        )
+        check_bool(validate_indices, "gather", "validate_indices", hint)
     return _gather.run(
         "gather",
         params=params,

@@ -14,6 +14,7 @@ from jaxops._indexing.pieces import concatenate
 from jaxops._run.arguments import (
     ArrayLike,
     brief,
+    check_choice,
     check_scalar,
     is_host_string,
     static_matrix,
@@ -76,10 +77,8 @@ def pad(
     Source: https://www.tensorflow.org/api_docs/python/tf/pad
     """
     op = "pad"
-    if not isinstance(mode, str):
-        raise TypeError(f"{op}: mode must be a str; received {brief(mode)}")
-    if mode.upper() not in _MODES:
-        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
+    if not isinstance(mode, str) or mode.upper() not in _MODES:
+        check_choice(mode, _MODES, op, "mode")  # refuses it
     mode = mode.upper()
     return _pad.run(
         op,

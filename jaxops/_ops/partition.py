@@ -15,7 +15,7 @@ from jaxops._indexing.parts import take_parts
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import resize, stable_order
 from jaxops._indexing.specs import PartitionNumber
-from jaxops._run import arguments, on_host
+from jaxops._run import on_host
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
@@ -162,12 +162,9 @@ def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
 
 def _partition_exactly(op, data, partitions, num_partitions, return_size, mode) -> Any:
     """The result for concrete partitions."""
-    known = on_host.concrete(partitions, op, "partitions")
+    known = on_host.concrete_integers(partitions, op, "partitions")
     if known is None:
         on_host.refuse_traced(op, "partitions", data)
-    # NumPy makes `[]` a float array.
-    if known.size > 0 or not isinstance(partitions, (list, tuple)):
-        arguments.check_integer(known.dtype, op, "partitions")
     data = on_host.to_data(data, op, "data")
     spec = PartitionNumber(op, limits=(num_partitions,))
     platform = on_host.platform_of(data)

@@ -12,7 +12,13 @@ from jax import lax
 from jax.export import is_symbolic_dim
 
 from jaxops._indexing.positions import take_rows
-from jaxops._run.arguments import ArrayLike, Ints, brief, check_addressable, static_ints
+from jaxops._run.arguments import (
+    ArrayLike,
+    Ints,
+    check_addressable,
+    check_choice,
+    static_ints,
+)
 from jaxops._run.dispatch import operation
 
 
@@ -105,8 +111,7 @@ def extract_patches(
 
 
 def _run(op, images, sizes, strides, rates, padding, name):
-    if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
-        raise ValueError(f"{op}: padding must be VALID or SAME; received {brief(padding)}")
+    check_choice(padding, ("VALID", "SAME"), op, "padding")
     return _extract_patches.run(
         op,
         images=images,

@@ -14,7 +14,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import PermutationEntry, ScalarIndex
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, Ints, brief, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, brief, check_choice, static_ints
 from jaxops._run.dispatch import operation
 
 # Dimensions: divisions by numbers that the compiler knows are 2 to 50 times as fast, as it makes
@@ -156,8 +156,7 @@ def invert_permutation(
     Source: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation
     """
     op = "invert_permutation"
-    if not isinstance(mode, str) or mode not in _MODES:
-        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
+    check_choice(mode, _MODES, op, "mode")
     return _invert.run(op, x=x, name=name, mode=mode)
 
 

@@ -14,6 +14,7 @@ from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._ops import ragged_partitions as partitions
 from jaxops._ops import ragged_rows
+from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import Operation, scope_name
@@ -256,7 +257,7 @@ class RaggedTensor:
         op = "RaggedTensor.nrows"
         scope_name(op, name)
         out_type = self.row_splits.dtype if out_type is None else out_type
-        dtype = partitions.integer_dtype(op, out_type, "out_type")
+        dtype = static_index_dtype(out_type, op, "out_type")
         number: Any = np.asarray(self.shape[0], dtype)[()]
         return number
 

@@ -17,7 +17,7 @@ from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import RowPartition, ScalarIndex
-from jaxops._ops.casting import static_dtype
+from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 
 FIRST_AXIS = Windows(axes=(0,), batch_dims=0)
@@ -64,18 +64,11 @@ def from_rowids(op: str, values: Any, value_rowids: Any, nrows, name, validate, 
         return values, to_device(splits_of(_count(ids, nrows)))
 
 
-def integer_dtype(op: str, dtype: Any, arg: str) -> np.dtype:
-    result = static_dtype(dtype, op, arg)
-    if result not in (np.int32, np.int64):
-        raise TypeError(f"{op}: {arg} must be int32 or int64; received {result}")
-    return result
-
-
 def dtype_of_splits(op: str, dtype: Any) -> np.dtype:
     """TensorFlow's default, int64, is int32 while JAX has no 64-bit types."""
     if dtype is np.int64 and not jax.config.read("jax_enable_x64"):
         dtype = np.int32
-    return integer_dtype(op, dtype, "row_splits_dtype")
+    return static_index_dtype(dtype, op, "row_splits_dtype")
 
 
 def _checked_options(op: str, validate: object, padded: object) -> tuple[bool, bool]:
@@ -93,7 +86,7 @@ def _to_values(op: str, values: Any) -> jax.Array:
 
 def to_partition(op: str, x: Any, arg: str) -> Any:
     """int32 or int64 numbers."""
-    is_known = on_host.concrete(x, op, arg) is not None
+    is_known = on_host.concrete_integers(x, op, arg) is not None
     with eval_context() if is_known else contextlib.nullcontext():
         numbers = index_dtypes.to_signed(arguments.to_indices(x, op, arg, None), op)
     if numbers.ndim != 1:

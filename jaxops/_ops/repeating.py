@@ -14,7 +14,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import histogram, take_or_fill, take_rows
 from jaxops._indexing.specs import RepeatCount
 from jaxops._ops import copies
-from jaxops._run import arguments, on_host
+from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, canonical_axis, check_bool, static_int
 from jaxops._run.dispatch import operation
 
@@ -147,12 +147,9 @@ def repeat(
 
 def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
     """The repeats, none of them negative."""
-    known = on_host.concrete(repeats, op, "repeats")
+    known = on_host.concrete_integers(repeats, op, "repeats")
     if known is None:
         on_host.refuse_traced(op, "repeats", input)
-    if known.size == 0 and not hasattr(repeats, "dtype"):
-        known = known.astype(np.int32)  # NumPy makes `[]` a float array
-    arguments.check_integer(known.dtype, op, "repeats")
     _check_rank(op, known)
     known = known.astype(np.uint64 if known.dtype == np.uint64 else np.int64)
     platform = on_host.platform_of(*(x for x in (input, repeats) if isinstance(x, jax.Array)))

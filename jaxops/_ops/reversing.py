@@ -13,8 +13,8 @@ from jaxops._run.arguments import (
     ArrayLike,
     Int,
     Ints,
-    brief,
     canonical_axis,
+    check_choice,
     static_int,
     static_ints,
 )
@@ -124,8 +124,7 @@ def reverse_sequence(
     Source: https://www.tensorflow.org/api_docs/python/tf/reverse_sequence
     """
     op = "reverse_sequence"
-    if not isinstance(mode, str) or mode not in _MODES:
-        raise ValueError(f"{op}: mode must be one of {', '.join(_MODES)}; received {brief(mode)}")
+    check_choice(mode, _MODES, op, "mode")
     return _reverse_sequence.run(
         op,
         input=input,

@@ -82,11 +82,9 @@ def roll(
 
 
 def _known(shift: Any, op: str) -> tuple[int, ...] | None:
-    """The shifts, if they are not traced; None also for what `run` refuses."""
-    array = on_host.concrete(shift, op, "shift")
-    if array is None or array.dtype.kind not in "iu":
-        return None
-    return tuple(array.reshape(-1).tolist())
+    """The shifts, if they are not traced."""
+    array = on_host.concrete_integers(shift, op, "shift")
+    return None if array is None else tuple(array.reshape(-1).tolist())
 
 
 def _refuse_saturated(shift: Any, op: str) -> None:
@@ -98,7 +96,9 @@ def _refuse_saturated(shift: Any, op: str) -> None:
                 raise ValueError(
                     f"{op}: shift must fit {limits.dtype}; received {x}; {arguments.X64_HINT}"
                 )
-        elif not isinstance(x, Tracer) and getattr(x, "dtype", np.dtype(bool)).kind in "iu":
+        elif not isinstance(x, (Tracer, type)) and jnp.issubdtype(
+            getattr(x, "dtype", bool), jnp.integer
+        ):
             arguments.to_operand(np.asarray(x), op, "shift")
 
 
@@ -194,10 +194,7 @@ def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) ->
     Source: https://www.tensorflow.org/api_docs/python/tf/meshgrid
     """
     op = "meshgrid"
-    if not isinstance(indexing, str) or indexing not in ("xy", "ij"):
-        raise ValueError(
-            f"{op}: indexing must be 'xy' or 'ij'; received {arguments.brief(indexing)}"
-        )
+    arguments.check_choice(indexing, ("xy", "ij"), op, "indexing")
     if not args:
         return []
     return _meshgrid.run(

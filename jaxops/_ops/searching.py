@@ -14,10 +14,10 @@ from jaxops import _symbolic
 from jaxops._indexing import canonical, index_dtypes
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex
-from jaxops._ops.casting import static_dtype
+from jaxops._ops.casting import static_dtype, static_index_dtype
 from jaxops._primitives import varying_alike
-from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, Int, brief, static_dim
+from jaxops._run import on_host
+from jaxops._run.arguments import ArrayLike, Int, check_choice, static_dim
 from jaxops._run.dispatch import operation
 
 _LONGEST = 2**31 - 1  # rows that TensorFlow refuses
@@ -70,16 +70,13 @@ def sequence_mask(
 
 
 def _largest(op: str, lengths: Any) -> int:
-    known = on_host.concrete(lengths, op, "lengths")
+    known = on_host.concrete_integers(lengths, op, "lengths")
     if known is None:
         raise TypeError(
             f"{op}: maxlen must be given where lengths is traced, as the shape of the result "
             "depends on the values; received a traced lengths"
         )
-    if known.size == 0:
-        return 0
-    arguments.check_integer(known.dtype, op, "lengths")
-    return max(0, int(known.max()))
+    return max(0, int(known.max(initial=0)))
 
 
 @operation(indices=("lengths",))
@@ -137,11 +134,8 @@ def searchsorted(
     Source: https://www.tensorflow.org/api_docs/python/tf/searchsorted
     """
     op = "searchsorted"
-    if not isinstance(side, str) or side not in ("left", "right"):
-        raise ValueError(f"{op}: side must be left or right; received {brief(side)}")
-    dtype = static_dtype(out_type, op, "out_type")
-    if dtype not in (np.int32, np.int64):
-        raise TypeError(f"{op}: out_type must be int32 or int64; received {dtype}")
+    check_choice(side, ("left", "right"), op, "side")
+    dtype = static_index_dtype(out_type, op, "out_type")
     return _searchsorted.run(
         op,
         sorted_sequence=sorted_sequence,

@@ -299,13 +299,13 @@ def number_of(op: str, segment_ids: Any, num_segments: Any) -> Any:
         if num_segments < 0:
             raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")
         return num_segments
-    known = on_host.concrete(segment_ids, op, "segment_ids")
+    known = on_host.concrete_integers(segment_ids, op, "segment_ids")
     if known is None:
         raise TypeError(
             f"{op}: num_segments must be given, as an int, with traced segment_ids; "
             "received num_segments=None"
         )
-    return max(int(known.max()) + 1, 0) if known.size and known.dtype.kind in "iu" else 0
+    return max(int(known.max()) + 1, 0) if known.size else 0
 
 
 @operation(data=("data",), indices=("segment_ids",))

@@ -16,7 +16,7 @@ from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import first_occurrences
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill, true_positions
-from jaxops._ops.casting import static_dtype
+from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
@@ -130,9 +130,7 @@ def setdiff1d(
     total: Any
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
-    dtype = static_dtype(index_dtype, op, "index_dtype")
-    if dtype not in (np.int32, np.int64):
-        raise TypeError(f"{op}: index_dtype must be int32 or int64; received {dtype}")
+    dtype = static_index_dtype(index_dtype, op, "index_dtype")
     if size is not None:
         size = on_host.check_size(size, op)
     if arguments.is_host_string(x):
@@ -141,7 +139,7 @@ def setdiff1d(
             idx = idx.astype(dtype)
     else:
         if arguments.is_host_string(y):
-            raise TypeError(f"{op}: y must be an array of numbers or bools; received strings")
+            arguments.to_operand(y, op, "y")  # refuses strings
         if isinstance(y, (list, tuple)) and not y:  # NumPy makes `[]` a float array
             y = np.zeros(0, arguments.to_operand(x, op, "x").dtype)
         if size is None:

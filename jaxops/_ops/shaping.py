@@ -22,6 +22,8 @@ from jaxops._run.arguments import (
     brief,
     canonical_axis,
     check_bool,
+    check_list,
+    is_host_string,
     is_scalar,
     static_dim,
     static_dims,
@@ -30,8 +32,9 @@ from jaxops._run.arguments import (
     static_ints,
     to_host_strings,
     to_numpy,
+    to_operand,
 )
-from jaxops._run.dispatch import operation
+from jaxops._run.dispatch import operation, scope_name
 from jaxops._run.sharding import OutSharding
 
 
@@ -64,7 +67,7 @@ def shape(input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = 
     Source: https://www.tensorflow.org/api_docs/python/tf/shape
     """
     op = "shape"
-    _check_name(op, name)
+    scope_name(op, name)  # refuses what is no name
     return _as_out_type(shape_of(input, op, "input"), out_type, op)
 
 
@@ -97,9 +100,8 @@ def shape_n(
     Source: https://www.tensorflow.org/api_docs/python/tf/shape_n
     """
     op = "shape_n"
-    _check_name(op, name)
-    if not isinstance(input, (list, tuple)):
-        raise TypeError(f"{op}: input must be a list of arrays; received {type(input).__name__}")
+    scope_name(op, name)  # refuses what is no name
+    check_list(input, op, "input")
     if not input:
         raise ValueError(f"{op}: input must hold at least one array; received an empty list")
     return [_as_out_type(shape_of(x, op, f"input[{n}]"), out_type, op) for n, x in enumerate(input)]
@@ -134,7 +136,7 @@ def size(
     Source: https://www.tensorflow.org/api_docs/python/tf/size
     """
     op = "size"
-    _check_name(op, name)
+    scope_name(op, name)  # refuses what is no name
     elements = math.prod(shape_of(input, op, "input"))
     return _as_out_type(elements, out_type, op)[()]
 
@@ -165,13 +167,8 @@ def rank(input: ArrayLike, name: str | None = None) -> np.int32:
     Source: https://www.tensorflow.org/api_docs/python/tf/rank
     """
     op = "rank"
-    _check_name(op, name)
+    scope_name(op, name)  # refuses what is no name
     return np.int32(len(shape_of(input, op, "input")))
-
-
-def _check_name(op: str, name: str | None) -> None:
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"{op}: name must be a str; received {brief(name)}")
 
 
 def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
@@ -179,7 +176,8 @@ def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
         return x.shape
     array = to_numpy(x, op, arg)
     if array.dtype == object:
-        to_host_strings(x, op, arg)  # refuses everything else
+        check = to_host_strings if is_host_string(x) else to_operand
+        check(x, op, arg)
     return array.shape
 
 

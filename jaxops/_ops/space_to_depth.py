@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 
 from jaxops._ops.space_to_batch import axis_to_space, check_divisible, space_to_axis
-from jaxops._run.arguments import ArrayLike, Int, brief, static_int
+from jaxops._run.arguments import ArrayLike, Int, check_choice, static_int
 from jaxops._run.dispatch import operation
 
 # Per data format: the rank, the first of the two dimensions of space, the dimension of depth.
@@ -108,11 +108,7 @@ def depth_to_space(
 
 
 def _check_format(op: str, data_format: object) -> str:
-    if not isinstance(data_format, str) or data_format not in _LAYOUTS:
-        raise ValueError(
-            f"{op}: data_format must be one of {', '.join(_LAYOUTS)}; received {brief(data_format)}"
-        )
-    return data_format
+    return check_choice(data_format, tuple(_LAYOUTS), op, "data_format")
 
 
 @operation(data=("input",))

@@ -111,10 +111,7 @@ def dynamic_stitch(
     """
     op = "dynamic_stitch"
     for arg, arrays in (("indices", indices), ("data", data)):
-        if not isinstance(arrays, (list, tuple)):
-            raise TypeError(
-                f"{op}: {arg} must be a list of arrays; received {arguments.brief(arrays)}"
-            )
+        arguments.check_list(arrays, op, arg)
     if len(indices) != len(data) or not data:
         raise ValueError(
             f"{op}: indices and data must be lists of the same length, 1 at least; "
@@ -155,11 +152,9 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
     arrays = _to_data(op, data)
     all_known = []
     for m, x in enumerate(indices):
-        known = on_host.concrete(x, op, f"indices[{m}]")
+        known = on_host.concrete_integers(x, op, f"indices[{m}]")
         if known is None:
             on_host.refuse_traced(op, f"indices[{m}]", data[0])
-        if known.size > 0 or not isinstance(x, (list, tuple)):  # NumPy makes `[]` a float array
-            arguments.check_integer(known.dtype, op, f"indices[{m}]")
         all_known.append(known)
     shapes = tuple(x.shape for x in all_known)
     flat = _join_on_host(all_known)

@@ -18,7 +18,7 @@ from jaxops._indexing import result_size
 from jaxops._indexing.first_occurrences import number_distinct
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill
-from jaxops._ops.casting import static_dtype
+from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
@@ -236,9 +236,7 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
-    dtype = static_dtype(out_idx, op, "out_idx")
-    if dtype not in (np.int32, np.int64):
-        raise TypeError(f"{op}: out_idx must be int32 or int64; received {dtype}")
+    dtype = static_index_dtype(out_idx, op, "out_idx")
     if size is not None:
         size = on_host.check_size(size, op)
     if axis is not None:

@@ -243,10 +243,7 @@ def _exact(op, condition, dtype, return_size) -> Any:
     values = on_host.concrete(condition, op, "condition")
     if values is None:
         on_host.refuse_traced(op, "condition", condition)
-    if values.dtype.kind in "USTO":
-        raise TypeError(
-            f"{op}: condition must be an array of bools or numbers; received dtype {values.dtype}"
-        )
+    arguments.check_numeric_or_bool(values.dtype, op, "condition", condition)
     _check_rank(op, values)
     if max(values.shape) > np.iinfo(dtype).max:
         raise ValueError(

@@ -55,7 +55,9 @@ def is_host_string(x: object) -> bool:
     if not isinstance(x, (list, tuple, np.ndarray, np.generic)) and not is_foreign(x):
         return False
     array = x if isinstance(x, np.ndarray) else as_numpy_or_none(x)
-    return array is not None and array.dtype.kind in "USTO"
+    if array is None or array.dtype != object:
+        return array is not None and array.dtype.kind in "UST"
+    return array.size == 0 or any(isinstance(i, (str, bytes)) for i in array.flat)
 
 
 def as_numpy_or_none(x: object) -> np.ndarray | None:
@@ -67,7 +69,9 @@ def as_numpy_or_none(x: object) -> np.ndarray | None:
 
 def is_foreign(x: object) -> bool:
     """Whether `x` is an array of another library, which NumPy can read."""
-    return hasattr(x, "__array__") and not isinstance(x, (jax.Array, np.ndarray, np.generic))
+    # The classes of NumPy's scalars have the attribute too.
+    is_known = isinstance(x, (jax.Array, np.ndarray, np.generic, type))
+    return hasattr(x, "__array__") and not is_known
 
 
 def readable(x: Any) -> Any:
@@ -92,11 +96,7 @@ def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
     if array.dtype.kind not in "USTO" or (
         array.dtype.kind == "O" and not all(isinstance(i, (str, bytes)) for i in array.flat)
     ):
-        is_neither = array.dtype.kind == "O" and not any(
-            isinstance(i, (str, bytes)) for i in array.flat
-        )
-        words = "be an array of numbers, bools or strings" if is_neither else "hold strings only"
-        raise TypeError(f"{op}: {arg} must {words}; received {brief(x)}")
+        raise TypeError(f"{op}: {arg} must hold strings only; received {brief(x)}")
     return array
 
 
@@ -192,7 +192,12 @@ def to_indices(
         dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
         widest = max(dtypes, key=lambda dtype: dtype.itemsize)
         return _join(jax.tree.map(lambda leaf: leaf.astype(widest), x), op, arg)
-    array = np.asarray(to_numpy(x, op, arg))
+    array = as_integers(np.asarray(to_numpy(x, op, arg)), x, op, arg)
+    return _to_device(_saturate(array, op, arg, mode, dims), x)
+
+
+def as_integers(array: np.ndarray, x: object, op: str, arg: str) -> np.ndarray:
+    """`array`, which NumPy made of `x`, with an integer dtype."""
     if array.size == 0 and not hasattr(x, "dtype"):
         array = array.astype(np.int32)  # NumPy makes `[]` a float array
     if array.dtype.kind == "f" and isinstance(x, (list, tuple)):
@@ -205,7 +210,7 @@ def to_indices(
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
     _check_native(array.dtype, op, arg)
-    return _to_device(_saturate(array, op, arg, mode, dims), x)
+    return array
 
 
 def leaves(x: object, op: str, arg: str) -> list[Any]:
@@ -465,9 +470,10 @@ def refuse_traced(x: object, op: str, arg: str, hint: str = STATIC_HINT) -> None
 
 def static_int_of_one(x: object, op: str, arg: str) -> int:
     """`static_int`, also of an array or list of one int, which some TensorFlow functions take."""
-    components = x if is_scalar(x) or isinstance(x, Tracer) else as_numpy_or_none(x)
-    is_one = isinstance(components, np.ndarray) and components.size == 1
-    return static_int(components.reshape(())[()] if is_one else x, op, arg)  # type: ignore[union-attr]
+    array = None if is_scalar(x) or isinstance(x, Tracer) else as_numpy_or_none(x)
+    if array is not None and array.size == 1 and array.dtype.kind in "iu":
+        return int(array.reshape(()))
+    return static_int(x, op, arg)
 
 
 def is_static_int(x: object) -> bool:
@@ -534,8 +540,9 @@ def rank_or_none(x: object) -> int | None:
 
 def _is_list_or_ints(x: object) -> bool:
     """Whether `x`, which is no sequence of ints, has a wrong shape, rather than a wrong type."""
-    is_int = isinstance(x, int) and not isinstance(x, bool)
-    return is_int or isinstance(x, (list, tuple)) or getattr(x, "dtype", np.dtype("O")).kind in "iu"
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.dtype.kind in "iu"
+    return isinstance(x, (int, list, tuple)) and not isinstance(x, bool)
 
 
 def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...], ...]:
@@ -585,8 +592,30 @@ def check_addressable(
         )
 
 
-def check_bool(x: object, op: str, arg: str) -> bool:
+def static_number(x: Any, op: str, arg: str) -> Any:
+    """A real number known at trace time, as a scalar of NumPy."""
+    refuse_traced(x, op, arg)
+    number = to_numpy(readable(x), op, arg)
+    is_scalar = isinstance(number, np.ndarray) and number.shape == ()
+    if not is_scalar or not (number.dtype.kind in "iuf" or number.dtype == jnp.bfloat16):
+        raise TypeError(f"{op}: {arg} must be a static number; received {brief(x)}")
+    return number[()]
+
+
+def check_choice(x: object, choices: Sequence[str], op: str, arg: str) -> str:
+    if not isinstance(x, str) or x not in choices:
+        raise ValueError(f"{op}: {arg} must be one of {', '.join(choices)}; received {brief(x)}")
+    return x
+
+
+def check_list(x: Any, op: str, arg: str) -> Sequence[Any]:
+    if not isinstance(x, (list, tuple)):
+        raise TypeError(f"{op}: {arg} must be a list of arrays; received {brief(x)}")
+    return x
+
+
+def check_bool(x: object, op: str, arg: str, hint: str = "") -> bool:
     if not isinstance(x, (bool, np.bool_)):
-        hint = f"; {STATIC_HINT}" if isinstance(x, Tracer) else ""
+        hint = f"; {STATIC_HINT}" if isinstance(x, Tracer) else hint
         raise TypeError(f"{op}: {arg} must be a static bool; received {brief(x)}{hint}")
     return bool(x)

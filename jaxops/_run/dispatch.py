@@ -228,9 +228,7 @@ def _run(
     for arg, x in data.items():
         if arguments.is_host_string(x):
             if moves_elements is not True or arg in of_own_dtype:
-                raise TypeError(
-                    f"{op}: {arg} must be an array of numbers or bools; received strings"
-                )
+                arguments.to_operand(x, op, arg)  # refuses strings
             function = functools.partial(on_arrays, call)
             return strings.by_position(op, function, data, fill_value, of_own_dtype)
 
@@ -397,6 +395,11 @@ def _compiled(*fields) -> tuple[_Call, Callable]:
         return result, functools.reduce(jnp.logical_or, flags) if flags else None
 
     return call, jax.jit(flagged)
+
+
+def given_name(name: Any, default: str) -> Any:
+    """`name`, or None for the default of TensorFlow, which says nothing."""
+    return None if isinstance(name, str) and name == default else name
 
 
 def scope_name(op: str, name: str | None) -> str:

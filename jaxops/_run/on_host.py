@@ -55,6 +55,15 @@ def concrete(x: object, op: str, arg: str) -> np.ndarray | None:
     return None
 
 
+def concrete_integers(x: object, op: str, arg: str) -> np.ndarray | None:
+    """`concrete` for integers."""
+    array = arguments.to_numpy(x, op, arg)
+    if isinstance(array, np.ndarray):
+        return arguments.as_integers(array, x, op, arg)
+    arguments.check_integer(array.dtype, op, arg)
+    return None
+
+
 def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
     if arguments.is_host_string(data):
         raise TypeError(

@@ -22,7 +22,8 @@ from jaxops._frames import without_frames as _without_frames
 from jaxops._ops.setdiff1d import ListDiff
 from jaxops._ops.unique import Unique, UniqueWithCounts
 from jaxops._ops.where import select as _select
-from jaxops._run.arguments import ArrayLike, Int, Ints, brief
+from jaxops._run.arguments import ArrayLike, Int, Ints
+from jaxops._run.arguments import check_bool as _check_bool
 from jaxops.compat._spelling import beyond as _beyond
 from jaxops.compat._spelling import once_without as _once_without
 from jaxops.compat._spelling import one_of as _one_of
@@ -290,11 +291,10 @@ def gather(
     name: str | None = None,
 ) -> jax.Array:
     """`jaxops.gather(params, indices)`; `validate_indices=False` is `mode="promise_in_bounds"`."""
-    if validate_indices is not None and not isinstance(validate_indices, bool):
-        raise TypeError(
-            f"gather: validate_indices must be a bool or None; received {brief(validate_indices)}"
-        )
-    mode = "promise_in_bounds" if validate_indices is False else "device"
+    is_unchecked = validate_indices is not None and not _check_bool(
+        validate_indices, "gather", "validate_indices"
+    )
+    mode = "promise_in_bounds" if is_unchecked else "device"
     return jaxops.gather(params, indices, name=name, mode=mode)
 
 

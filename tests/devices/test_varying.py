@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
-from records import CASES, FUNCTIONS, RECORDS
+from records import CALLS, CASES, FUNCTIONS, RECORDS
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ OF_ARRAYS = [
 @pytest.mark.parametrize("name", OF_ARRAYS)
 def test_function_of_nothing_but_what_varies(name):
     """The call of its record, with all arrays varying, also those that the harness closes over."""
-    call = RECORDS[name].call
+    call = CALLS[name]
     static = {arg: value for arg, (kind, value) in call.items() if kind not in ARRAYS | LISTS}
     lists = {arg: len(value) for arg, (kind, value) in call.items() if kind in LISTS}
     single = {arg: value for arg, (kind, value) in call.items() if kind in ARRAYS}

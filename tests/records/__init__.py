@@ -33,7 +33,16 @@ def joined(field: str) -> dict:
     }
 
 
-CALLS = {name: record.call for name, record in RECORDS.items() if record.call}
+# Each argument's kind, which may say more than is asked of most tests: "data, numbers" is data.
+KINDS = {
+    name: {arg: kind for arg, (kind, _) in record.call.items()}
+    for name, record in RECORDS.items()
+    if record.call
+}
+CALLS = {
+    name: {arg: (kind.split(",")[0], RECORDS[name].call[arg][1]) for arg, kind in kinds.items()}
+    for name, kinds in KINDS.items()
+}
 CASES: dict[str, Case] = joined("cases")
 
 

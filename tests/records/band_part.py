@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, floats
+from records.record import DATA, NO_STRINGS, Case, Export, Record, floats
 
 
 def matrix_band_part(x, lower, upper):
@@ -32,7 +32,11 @@ def band_case(shape, lower, upper):
 
 RECORDS = {
     "matrix_band_part": Record(
-        call={"input": DATA, "num_lower": ("int", 1), "num_upper": ("int", 0)},
+        call={
+            "input": NO_STRINGS,
+            "num_lower": ("int, or traced", 1),
+            "num_upper": ("int, or traced", 0),
+        },
         cases={
             "": band_case((2, 4, 3), 2, 1),
             "triangle": band_case((3, 4), 0, -1),
@@ -45,7 +49,7 @@ RECORDS = {
         readme="`tf.linalg.band_part` | `matrix_band_part` | - | in the band | -",
     ),
     "matrix_transpose": Record(
-        call={"a": DATA, "conjugate": ("word", True)},
+        call={"a": DATA, "conjugate": ("word, bool", True)},
         cases={
             "": Case(jaxops.matrix_transpose, matrix_transpose, (floats(2, 3, 4),)),
             "empty": Case(jaxops.matrix_transpose, matrix_transpose, (floats(0, 2),)),

@@ -9,7 +9,7 @@ from records.record import Export, Record, X
 
 RECORDS = {
     "bitcast": Record(
-        call={"input": ("data", X[:, :2]), "type": ("dtype", "uint8")},
+        call={"input": ("data, numbers", X[:, :2]), "type": ("dtype", "uint8")},
         cases={
             "same-size": constant_case(
                 lambda: jaxops.bitcast(

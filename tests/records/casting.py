@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, floats
+from records.record import ONLY_NUMBERS, Case, Export, Record, floats
 
 
 def through(x, dtype):
@@ -40,7 +40,7 @@ def constant_case(make, row):
     return Case(op, lambda x: times_row(x, row), (floats(2, 3),))
 
 
-CAST = {"x": DATA}
+CAST = {"x": ONLY_NUMBERS}
 RECORDS = {
     "cast": Record(
         call={**CAST, "dtype": ("dtype", "int32")},
@@ -54,7 +54,7 @@ RECORDS = {
         readme="`tf.cast` | `cast` | - | cast back | -",
     ),
     "saturate_cast": Record(
-        call={"value": DATA, "dtype": ("dtype", "int32")},
+        call={"value": ONLY_NUMBERS, "dtype": ("dtype", "int32")},
         cases={
             "matrix": through_case(lambda x: jaxops.saturate_cast(x, "float32"), 2, 1, 3),
             "empty": through_case(lambda x: jaxops.saturate_cast(x, "float32"), 0),

@@ -5,7 +5,7 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, X, floats
+from records.record import NO_STRINGS, Case, Export, Record, X, floats
 
 
 def places(rows, columns, k, align):
@@ -73,12 +73,12 @@ def diag_case(shape, k, sizes, align="RIGHT_LEFT", **given):
 RECORDS = {
     "matrix_diag": Record(
         call={
-            "diagonal": DATA,
-            "k": ("int", 1),
+            "diagonal": NO_STRINGS,
+            "k": ("int, int or ints", 1),
             "num_rows": ("int", 3),
             "num_cols": ("int", 4),
             "padding_value": ("scalar", 7.0),
-            "align": ("word", "LEFT_LEFT"),
+            "align": ("word, one of LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT, RIGHT_RIGHT", "LEFT_LEFT"),
         },
         cases={
             "": diag_case((2, 3), -1, (2, 4, 4)),
@@ -91,10 +91,10 @@ RECORDS = {
     ),
     "matrix_diag_part": Record(
         call={
-            "input": DATA,
-            "k": ("int", -1),
+            "input": NO_STRINGS,
+            "k": ("int, int or ints", -1),
             "padding_value": ("scalar", 7.0),
-            "align": ("word", "LEFT_LEFT"),
+            "align": ("word, one of LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT, RIGHT_RIGHT", "LEFT_LEFT"),
         },
         cases={
             "": part_case((2, 3, 4), (-1, 2)),
@@ -108,10 +108,10 @@ RECORDS = {
     ),
     "matrix_set_diag": Record(
         call={
-            "input": DATA,
-            "diagonal": ("data", X[:3, 0]),
-            "k": ("int", -1),
-            "align": ("word", "LEFT_LEFT"),
+            "input": NO_STRINGS,
+            "diagonal": ("data, no strings", X[:3, 0]),
+            "k": ("int, int or ints", -1),
+            "align": ("word, one of LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT, RIGHT_RIGHT", "LEFT_LEFT"),
         },
         cases={
             "": set_case((2, 3, 3), 1),

@@ -42,7 +42,7 @@ RECORDS = {
         call={
             "hypothesis": ("text", [["a", "b"], ["c", "d"]]),
             "truth": ("text", [["a", "c"], ["c", "d"]]),
-            "normalize": ("word", False),
+            "normalize": ("word, bool", False),
         },
         cases={
             "": constant_case(

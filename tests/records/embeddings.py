@@ -9,11 +9,11 @@ import jaxops
 from jaxops import SparseTensor
 from jaxops.typing import Mode
 from records.record import (
-    DATA,
     DETERMINISTIC,
     MODE,
     MODES,
     TABLE,
+    TABLES,
     Case,
     Export,
     OutOfBounds,
@@ -135,13 +135,13 @@ def _safe(
 FUNCTIONS = {"embedding_lookup_sparse": _sparse, "safe_embedding_lookup_sparse": _safe}
 
 
-IDS = ("integers", [1, 3, 0])
+IDS = ("integers, own", [1, 3, 0])
 SPARSE_CALL = {
-    "indices": ("integers", PLACES),
-    "dense_shape": ("ints", (3, 4)),
-    "combiner": ("word", "sum"),
-    "max_norm": ("word", 9.0),
-    "allow_fast_lookup": ("word", False),
+    "indices": ("integers, own", PLACES),
+    "dense_shape": ("ints, own", (3, 4)),
+    "combiner": ("word, one of mean, sqrtn, sum", "sum"),
+    "max_norm": ("word, number", 9.0),
+    "allow_fast_lookup": ("word, bool", False),
     "mode": MODE,
     "deterministic": DETERMINISTIC,
 }
@@ -158,9 +158,9 @@ def narrow(function):
 RECORDS = {
     "embedding_lookup": Record(
         call={
-            "params": DATA,
+            "params": TABLES,
             "ids": ("integers", [1, 0]),
-            "max_norm": ("word", 9.0),
+            "max_norm": ("word, number", 9.0),
             "mode": MODE,
             "deterministic": DETERMINISTIC,
         },
@@ -191,7 +191,7 @@ RECORDS = {
         readme="`tf.nn.embedding_lookup` | - | - | scatter-add | ids",
     ),
     "embedding_lookup_sparse": Record(
-        call={"params": DATA, "sp_ids": IDS, **SPARSE_CALL, "sp_weights": ("data", WEIGHTS)},
+        call={"params": TABLES, "sp_ids": IDS, **SPARSE_CALL, "sp_weights": ("data, own", WEIGHTS)},
         cases={
             "sum": sparse_case("embedding_lookup_sparse", "sum"),
             "mean": sparse_case("embedding_lookup_sparse", "mean"),
@@ -226,10 +226,10 @@ RECORDS = {
     ),
     "safe_embedding_lookup_sparse": Record(
         call={
-            "embedding_weights": DATA,
+            "embedding_weights": TABLES,
             "sparse_ids": IDS,
             **SPARSE_CALL,
-            "sparse_weights": ("data", WEIGHTS),
+            "sparse_weights": ("data, own", WEIGHTS),
             "default_id": ("int", 0),
         },
         cases={

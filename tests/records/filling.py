@@ -34,7 +34,11 @@ RECORDS = {
         readme="`tf.broadcast_to` | - | static `shape` | summed over the copies | -",
     ),
     "fill": Record(
-        call={"dims": ("ints", [2, 3]), "value": ("scalar", 7.0), "layout": ("word", None)},
+        call={
+            "dims": ("ints", [2, 3]),
+            "value": ("scalar, or text", 7.0),
+            "layout": ("word", None),
+        },
         cases={
             "": broadcast_case(lambda x, shape: jaxops.fill(shape, x), (), (2, 3)),
             "empty": broadcast_case(lambda x, shape: jaxops.fill(shape, x), (), (2, 0)),
@@ -46,9 +50,9 @@ RECORDS = {
     ),
     "range": Record(
         call={
-            "start": ("int", 2),
-            "limit": ("int", 8),
-            "delta": ("int", 3),
+            "start": ("int, number", 2),
+            "limit": ("int, number", 8),
+            "delta": ("int, number", 3),
             "dtype": ("dtype", "int32"),
         },
         exports=[Export("(x.shape[0])", lambda x: jaxops.range(x.shape[0]), ("a, b",))],

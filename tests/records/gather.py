@@ -118,7 +118,7 @@ RECORDS = {
         call={
             "params": DATA,
             "indices": ("integers", [[0]] * 4),
-            "validate_indices": ("word", True),
+            "validate_indices": ("word, bool", True),
             "axis": ("int", 1),
             "batch_dims": ("int", 1),
             **OPTIONS,

@@ -105,7 +105,7 @@ def tile_case(shape, multiples):
 
 RECORDS = {
     "concat": Record(
-        call={"values": ("arrays", [X, X]), "axis": ("int", 0)},
+        call={"values": ("arrays", [X, X]), "axis": ("int, or a list of one", 0)},
         cases={
             "": concat_case(((2, 3), (1, 3), (0, 3)), 0),
             "last": concat_case(((2, 1), (2, 3)), -1),
@@ -118,8 +118,8 @@ RECORDS = {
     "split": Record(
         call={
             "value": DATA,
-            "num_or_size_splits": ("ints", [1, -1]),
-            "axis": ("int", 0),
+            "num_or_size_splits": ("ints, int or ints", [1, -1]),
+            "axis": ("int, or a list of one", 0),
             "num": ("int", 2),
         },
         cases={

@@ -48,8 +48,8 @@ def one_hot_or_error(i, mode: Mode = "device", **options):
 CALL = {
     "indices": ("integers", NUMBERS),
     "depth": ("int", 3),
-    "on_value": ("scalar", 2.0),
-    "off_value": ("scalar", 1.0),
+    "on_value": ("scalar, or text", 2.0),
+    "off_value": ("scalar, or text", 1.0),
     "axis": ("int", 0),
     "dtype": ("dtype", "float32"),
     "mode": MODE,

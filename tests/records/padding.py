@@ -33,9 +33,9 @@ RECORDS = {
     "pad": Record(
         call={
             "tensor": DATA,
-            "paddings": ("pairs", [[0, 1], [1, 0]]),
-            "mode": ("word", "CONSTANT"),
-            "constant_values": ("scalar", 7.0),
+            "paddings": ("pairs, [rank, 2]", [[0, 1], [1, 0]]),
+            "mode": ("word, one of CONSTANT, REFLECT, SYMMETRIC", "CONSTANT"),
+            "constant_values": ("scalar, or text", 7.0),
         },
         cases={
             "": pad_case((2, 3), ((1, 0), (2, 1))),

@@ -64,7 +64,7 @@ RECORDS = {
             "partitions": ("integers", NUMBERS),
             "num_partitions": ("int", 3),
             **HELD,
-            "size": ("ints", [1, 1, 2]),
+            "size": ("ints, int or ints", [1, 1, 2]),
         },
         cases={
             "matrix": partition_case((2, 3, 2), [[0, 1, 1], [0, 0, 1]], 2, 4),

@@ -46,7 +46,7 @@ CALL = {
     "sizes": ("ints", [1, 2, 2, 1]),
     "strides": ("ints", ONES),
     "rates": ("ints", ONES),
-    "padding": ("word", "SAME"),
+    "padding": ("word, one of VALID, SAME", "SAME"),
 }
 INSIDE = (("n, a, b, c",), ("a >= 3", "b >= 3"))  # where windows of 3 by 3 fit
 RECORDS = {

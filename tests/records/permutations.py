@@ -63,7 +63,7 @@ RECORDS = {
         call={
             "indices": ("integers", NUMBERS),
             "dims": ("ints", [2, 3]),
-            "mode": ("word", "fill"),
+            "mode": ("word, one of device, error, fill, clip, wrap, promise_in_bounds", "fill"),
         },
         cases={
             "": unravel_case([5, 0, 4], [2, 3]),
@@ -97,7 +97,10 @@ RECORDS = {
         readme="`tf.unravel_index` | - | static `dims` | - | `indices`",
     ),
     "invert_permutation": Record(
-        call={"x": ("integers", ORDER), "mode": ("word", "fill")},
+        call={
+            "x": ("integers", ORDER),
+            "mode": ("word, one of device, error, fill, promise_in_bounds", "fill"),
+        },
         cases={"": invert_case([2, 0, 3, 1]), "empty": invert_case([])},
         out_of_bounds={
             "": OutOfBounds(

@@ -7,9 +7,9 @@ import numpy as np
 
 import jaxops
 from records.record import (
-    DATA,
     LENGTH,
     MODE,
+    NO_STRINGS,
     TABLE,
     TALL,
     Case,
@@ -22,8 +22,8 @@ from records.record import (
 )
 
 LENGTHS = [2, 0, 3]
-ROWS = {"values": DATA, "row_splits": ("integers", [0, 1, 1, 4])}
-PARTITION = {"validate": ("word", True), "padded": ("word", True)}
+ROWS = {"values": NO_STRINGS, "row_splits": ("integers", [0, 1, 1, 4])}
+PARTITION = {"validate": ("word, bool", True), "padded": ("word, bool", True)}
 MODES = ("device", "error", "fill", "promise_in_bounds")
 
 
@@ -120,18 +120,18 @@ def reduced_cases(kind):
 RECORDS = {
     **{
         f"RaggedTensor.reduce_{kind}": Record(
-            call={**ROWS, "axis": ("int", 1), "keepdims": ("word", True)},
+            call={**ROWS, "axis": ("int, or a list of one", 1), "keepdims": ("word, bool", True)},
             cases=reduced_cases(kind),
         )
         for kind in OF_ROWS
     },
     "RaggedTensor.from_row_splits": Record(call={**ROWS, **PARTITION}),
     "RaggedTensor.from_row_lengths": Record(
-        call={"values": DATA, "row_lengths": ("integers", [1, 0, 3]), **PARTITION}
+        call={"values": NO_STRINGS, "row_lengths": ("integers", [1, 0, 3]), **PARTITION}
     ),
     "RaggedTensor.from_value_rowids": Record(
         call={
-            "values": DATA,
+            "values": NO_STRINGS,
             "value_rowids": ("integers", [0, 1, 1, 3]),
             "nrows": ("int", 4),
             **PARTITION,
@@ -139,11 +139,11 @@ RECORDS = {
     ),
     "RaggedTensor.from_tensor": Record(
         call={
-            "tensor": DATA,
+            "tensor": NO_STRINGS,
             "lengths": ("integers", [1, 2, 3, 0]),
             "padding": ("word", None),
             "ragged_rank": ("int", 1),
-            "row_splits_dtype": ("dtype", np.int32),
+            "row_splits_dtype": ("dtype, of indices", np.int32),
             "size": ("int", 12),
             "mode": MODE,
         },
@@ -162,7 +162,11 @@ RECORDS = {
         },
     ),
     "RaggedTensor.to_tensor": Record(
-        call={**ROWS, "default_value": ("scalar", 7.0), "shape": ("ints", (3, 2, 3))},
+        call={
+            **ROWS,
+            "default_value": ("scalar, of any shape", 7.0),
+            "shape": ("ints, own", (3, 2, 3)),
+        },
         cases={
             "": to_tensor_case((), 3, ()),
             "of-vectors": to_tensor_case((2,), 2, (2,)),
@@ -194,8 +198,8 @@ RECORDS = {
             )
         },
     ),
-    "RaggedTensor.row_lengths": Record(call={**ROWS, "axis": ("int", 1)}),
-    "RaggedTensor.nrows": Record(call={**ROWS, "out_type": ("dtype", np.int32)}),
+    "RaggedTensor.row_lengths": Record(call={**ROWS, "axis": ("int, or a list of one", 1)}),
+    "RaggedTensor.nrows": Record(call={**ROWS, "out_type": ("dtype, of indices", np.int32)}),
     "RaggedTensor.value_rowids": Record(call=ROWS),
-    "RaggedTensor.with_values": Record(call={**ROWS, "new_values": DATA}),
+    "RaggedTensor.with_values": Record(call={**ROWS, "new_values": NO_STRINGS}),
 }

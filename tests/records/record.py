@@ -91,14 +91,18 @@ IMAGES = np.zeros((4, 2, 2, 4), np.float32)
 NUMBERS = np.array([2, 0, 2, 1], np.int32)
 
 DATA = ("data", X)
+NO_STRINGS = ("data, no strings", X)
+ONLY_NUMBERS = ("data, numbers", X)
+ANYTHING = ("data, anything", X)
+TABLES = ("data, tables", X)
 MASK = ("bools", np.array([True, False, True, True]))
-MODE = ("word", "fill")
-POLICY = ("word", "IGNORE")  # the same in TensorFlow's words
-DETERMINISTIC = ("word", True)
+MODE = (f"word, one of {', '.join(MODES)}", "fill")
+POLICY = ("word, policy", "IGNORE")  # the same in TensorFlow's words
+DETERMINISTIC = ("word, bool", True)
 ACCUMULATE = ("dtype", "float32")
 FILL = {"fill_value": ("scalar", 7.0), "mode": MODE}
-HELD = {**FILL, "size": ("int", 3), "return_size": ("word", True)}
-PADS = ("pairs", [[0, 0], [0, 0]])
+HELD = {**FILL, "size": ("int", 3), "return_size": ("word, bool", True)}
+PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])
 
 # What narrow indices index.
 LENGTH = 300

@@ -64,7 +64,7 @@ RECORDS = {
             "seq_lengths": ("integers", [1, 2, 3, 0]),
             "seq_axis": ("int", 1),
             "batch_axis": ("int", 0),
-            "mode": ("word", "clip"),
+            "mode": ("word, one of device, error, clip, promise_in_bounds", "clip"),
         },
         cases={
             "": reverse_sequence_case((3, 4), (2, 0, 4), 1, 0),

@@ -41,7 +41,7 @@ def meshgrid_case(sizes, which, indexing):
 
 RECORDS = {
     "meshgrid": Record(
-        call={"args": ("arrays", [X[0], X[1, :2]]), "indexing": ("word", "ij")},
+        call={"args": ("arrays", [X[0], X[1, :2]]), "indexing": ("word, one of xy, ij", "ij")},
         cases={
             "xy": meshgrid_case((3, 2, 4), 0, "xy"),
             "ij": meshgrid_case((3, 2, 4), 1, "ij"),
@@ -52,7 +52,7 @@ RECORDS = {
         readme="`tf.meshgrid` | `meshgrid` | - | summed over the copies | -",
     ),
     "roll": Record(
-        call={"input": DATA, "shift": ("integers", [1, -5]), "axis": ("ints", [0, 1])},
+        call={"input": DATA, "shift": ("integers", [1, -5]), "axis": ("ints, int or ints", [0, 1])},
         cases={
             "": roll_case((3, 4), [7, -1, 0], [-1, 0, 0]),
             "empty": roll_case((2, 0), [1], [1]),

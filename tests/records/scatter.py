@@ -5,7 +5,6 @@ import numpy as np
 import jaxops
 from records.record import (
     ACCUMULATE,
-    DATA,
     DETERMINISTIC,
     LENGTH,
     MODE,
@@ -81,10 +80,11 @@ def tensor_scatter_case(kind, shape, indices):
 def tensor_scatter_record(kind):
     name = f"tensor_scatter_nd_{kind}"
     op = getattr(jaxops, name)
+    numbers = "data" if kind == "update" else "data, numbers"
     call = {
-        "tensor": DATA,
+        "tensor": (numbers, X),
         "indices": ("integers", [[1], [2]]),
-        "updates": ("data", X[:2]),
+        "updates": (numbers, X[:2]),
         "mode": MODE,
     }
     if kind != "update":

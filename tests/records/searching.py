@@ -71,10 +71,10 @@ RECORDS = {
     ),
     "searchsorted": Record(
         call={
-            "sorted_sequence": ("data", np.array([1, 3, 5], np.float32)),
-            "values": ("data", np.array([0, 3, 4, 9], np.float32)),
-            "side": ("word", "right"),
-            "out_type": ("dtype", "int32"),
+            "sorted_sequence": ("data, numbers", np.array([1, 3, 5], np.float32)),
+            "values": ("data, numbers", np.array([0, 3, 4, 9], np.float32)),
+            "side": ("word, one of left, right", "right"),
+            "out_type": ("dtype, of indices", "int32"),
         },
         cases={
             "left": search_case(ROWS, VALUES, "left"),

@@ -5,11 +5,11 @@ import numpy as np
 import jaxops
 from records.record import (
     ACCUMULATE,
-    DATA,
     DETERMINISTIC,
     LENGTH,
     MODE,
     MODES,
+    ONLY_NUMBERS,
     TABLE,
     Case,
     Export,
@@ -57,7 +57,7 @@ def case(kind, segment_ids, num_segments, *row):
 def record(kind):
     name = f"segment_{kind}"
     op = getattr(jaxops, name)
-    call = {"data": DATA, "segment_ids": SORTED, "num_segments": ("int", 4), "mode": MODE}
+    call = {"data": ONLY_NUMBERS, "segment_ids": SORTED, "num_segments": ("int", 4), "mode": MODE}
     if kind in SUMS:
         call["deterministic"] = DETERMINISTIC
     if kind == "sum":

@@ -25,9 +25,9 @@ def setdiff_case(x, y, part, size):
 RECORDS = {
     "setdiff1d": Record(
         call={
-            "x": ("integers", NUMBERS),
-            "y": ("integers", NUMBERS[:1]),
-            "index_dtype": ("dtype", "int32"),
+            "x": ("integers, data", NUMBERS),
+            "y": ("integers, data", NUMBERS[:1]),
+            "index_dtype": ("dtype, of indices", "int32"),
             **HELD,
             "fill_value": ("scalar", 7),
         },

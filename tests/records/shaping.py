@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, X, floats
+from records.record import ANYTHING, DATA, Case, Export, Record, X, floats
 
 
 def same_elements(x, shape):
@@ -38,20 +38,20 @@ def transpose_case(shape, perm, same_as=None):
 
 RECORDS = {
     "expand_dims": Record(
-        call={"input": DATA, "axis": ("int", 0)},
+        call={"input": DATA, "axis": ("int, or a list of one", 0)},
         cases={"": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3))},
         exports=[Export("(x, 1)", lambda x: jaxops.expand_dims(x, 1), ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.expand_dims` | `expand_dims` | - | reshaped back | -",
     ),
     "rank": Record(
-        call={"input": DATA},
+        call={"input": ANYTHING},
         exports=[Export("(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.rank` | `rank` | known at trace time | - | -",
     ),
     "reshape": Record(
-        call={"tensor": DATA, "shape": ("ints", [3, 4])},
+        call={"tensor": DATA, "shape": ("ints, int or ints", [3, 4])},
         cases={
             "": same_elements_case(lambda x: jaxops.reshape(x, [3, -1]), (2, 3, 2), (3, 4)),
             "scalar": same_elements_case(lambda x: jaxops.reshape(x, []), (1, 1), ()),
@@ -69,25 +69,25 @@ RECORDS = {
         readme="`tf.reshape` | `reshape` | static `shape` | reshaped back | -",
     ),
     "shape": Record(
-        call={"input": DATA, "out_type": ("dtype", "int32")},
+        call={"input": ANYTHING, "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("(x)", jaxops.shape, ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.shape` | `shape` | known at trace time | - | -",
     ),
     "shape_n": Record(
-        call={"input": ("arrays", [X, X]), "out_type": ("dtype", "int32")},
+        call={"input": ("arrays, anything", [X, X]), "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("([x, y])", lambda x, y: jaxops.shape_n([x, y]), ("a, b", "n"))],
         section="Shapes and shaping",
         readme="`tf.shape_n` | `shape_n` | known at trace time | - | -",
     ),
     "size": Record(
-        call={"input": DATA, "out_type": ("dtype", "int32")},
+        call={"input": ANYTHING, "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("(x)", jaxops.size, ("a, b",))],
         section="Shapes and shaping",
         readme="`tf.size` | `size` | known at trace time | - | -",
     ),
     "squeeze": Record(
-        call={"input": ("data", X[:1]), "axis": ("ints", [0])},
+        call={"input": ("data", X[:1]), "axis": ("ints, int or ints", [0])},
         cases={
             "": same_elements_case(jaxops.squeeze, (1, 2, 1), (2,)),
             "axis": same_elements_case(lambda x: jaxops.squeeze(x, [-1]), (1, 2, 1), (1, 2)),
@@ -97,7 +97,7 @@ RECORDS = {
         readme="`tf.squeeze` | `squeeze` | - | reshaped back | -",
     ),
     "transpose": Record(
-        call={"a": DATA, "perm": ("ints", [1, 0]), "conjugate": ("word", False)},
+        call={"a": DATA, "perm": ("ints", [1, 0]), "conjugate": ("word, bool", False)},
         cases={
             "": transpose_case((2, 3, 4), (2, 0, 1)),
             "default": transpose_case((2, 0, 4), None, (2, 1, 0)),

@@ -42,7 +42,12 @@ def slice_case(shape, begin, size):
 
 RECORDS = {
     "slice": Record(
-        call={"input_": DATA, "begin": ("integers", [1, 0]), "size": ("ints", [2, -1]), **FILL},
+        call={
+            "input_": DATA,
+            "begin": ("integers, or ints", [1, 0]),
+            "size": ("ints", [2, -1]),
+            **FILL,
+        },
         cases={
             "part": slice_case((4, 3), [1, 0], (2, 3)),
             "empty": slice_case((4, 3), [4, 0], (0, 3)),

@@ -60,9 +60,10 @@ def to_space(op, *arguments):
 
 
 CALL = {"input": ("data", IMAGES), "block_shape": ("ints", [2, 2])}
+CROPPED = {"input": ("data", IMAGES), "block_shape": ("ints, int or ints", [2, 2]), "crops": PADS}
 RECORDS = {
     "batch_to_space": Record(
-        call={**CALL, "crops": PADS},
+        call=CROPPED,
         cases={
             "cropped": to_space(jaxops.batch_to_space, (4, 2, 1, 1), [2, 2], [[1, 0], [0, 1]]),
             "all-cropped": to_space(jaxops.batch_to_space, (4, 2, 2, 1), [2, 2], [[3, 1], [0, 0]]),
@@ -79,7 +80,7 @@ RECORDS = {
         readme="`tf.batch_to_space` | `batch_to_space` | static but `input` | `space_to_batch` | -",
     ),
     "batch_to_space_nd": Record(
-        call={**CALL, "crops": PADS},
+        call=CROPPED,
         cases={"image": to_space(jaxops.batch_to_space_nd, (4, 1, 2), [2, 2], [[0, 0], [0, 0]])},
         exports=[
             Export(
@@ -115,7 +116,7 @@ RECORDS = {
         call={
             "input_shape": ("ints", [5, 6]),
             "block_shape": ("ints", [2, 4]),
-            "base_paddings": PADS,
+            "base_paddings": ("pairs, [2, 2]", [[0, 0], [0, 0]]),
         },
         section="Slicing and joining",
         readme=(

@@ -35,7 +35,11 @@ def depth_case(op, oracle, shape, size, to_nhwc=None):
     )
 
 
-CALL = {"input": ("data", IMAGES), "block_size": ("int", 2), "data_format": ("word", "NHWC")}
+CALL = {
+    "input": ("data", IMAGES),
+    "block_size": ("int", 2),
+    "data_format": ("word, one of NHWC, NCHW, NCHW_VECT_C", "NHWC"),
+}
 NCHW = ("NCHW", (0, 2, 3, 1), (0, 3, 1, 2))
 RECORDS = {
     "depth_to_space": Record(

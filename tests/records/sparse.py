@@ -1,20 +1,22 @@
 """What is known of the functions of `_sparse`, and of gradients that hold IndexedSlices."""
 
-from records.record import DATA, MODE, Record, X
+from records.record import MODE, Record, X
 
 GRADS = ("grads", {"w": X})
 SLICES = {
-    "values": ("data", X[:2]),
+    "values": ("data, numbers", X[:2]),
     "indices": ("integers", [0, 1]),
     "dense_shape": ("ints", (4, 3)),
 }
 RECORDS = {
-    "clip_by_global_norm": Record(call={"grads": GRADS, "clip_norm": ("scalar", 1.0)}),
+    "clip_by_global_norm": Record(
+        call={"grads": GRADS, "clip_norm": ("scalar, of any shape", 1.0)}
+    ),
     "global_norm": Record(call={"grads": GRADS}),
     "pmean": Record(call={"grads": GRADS, "axis_name": ("word", "batch")}),
     "psum": Record(call={"grads": GRADS, "axis_name": ("word", "batch")}),
     "sum_stacked": Record(call={"grads": GRADS}),
     "IndexedSlices": Record(call=SLICES),
-    "IndexedSlices.add_to": Record(call={**SLICES, "dense": DATA}),
+    "IndexedSlices.add_to": Record(call={**SLICES, "dense": ("data, own", X)}),
     "IndexedSlices.sum_duplicates": Record(call={**SLICES, "size": ("int", 2), "mode": MODE}),
 }

@@ -4,10 +4,10 @@ import numpy as np
 
 import jaxops
 from records.record import (
-    DATA,
     DETERMINISTIC,
     MODE,
     MODES,
+    ONLY_NUMBERS,
     TALL,
     Case,
     Export,
@@ -39,11 +39,11 @@ def record(kind):
     op = getattr(jaxops, name)
     return Record(
         {
-            "data": DATA,
+            "data": ONLY_NUMBERS,
             "indices": ("integers", np.array([3, 0, 3, 1], np.int32)),
             "segment_ids": SORTED,
             "num_segments": ("int", 4),
-            "sparse_gradient": ("word", False),
+            "sparse_gradient": ("word, bool", False),
             "mode": MODE,
             "deterministic": DETERMINISTIC,
         },

@@ -72,9 +72,9 @@ RECORDS = {
     "strided_slice": Record(
         call={
             "input_": DATA,
-            "begin": ("ints", [0, 0]),
-            "end": ("ints", [2, 1]),
-            "strides": ("ints", [1, 1]),
+            "begin": ("ints, slots", [0, 0]),
+            "end": ("ints, slots", [2, 1]),
+            "strides": ("ints, slots", [1, 1]),
             "begin_mask": ("int", 0),
             "end_mask": ("int", 0),
             "ellipsis_mask": ("int", 0),

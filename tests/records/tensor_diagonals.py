@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, floats
+from records.record import NO_STRINGS, Case, Export, Record, floats
 
 
 def tensor_diag(diagonal):
@@ -22,7 +22,7 @@ def tensor_diag_part(x):
 
 RECORDS = {
     "tensor_diag": Record(
-        call={"diagonal": DATA},
+        call={"diagonal": NO_STRINGS},
         cases={
             "": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 3),)),
             "empty": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 0),)),
@@ -32,7 +32,7 @@ RECORDS = {
         readme="`tf.linalg.tensor_diag` | `diag` | - | the diagonal | -",
     ),
     "tensor_diag_part": Record(
-        call={"input": ("data", np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2))},
+        call={"input": ("data, no strings", np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2))},
         cases={
             "": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(2, 3, 2, 3),)),
             "scalar": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(),)),

@@ -44,9 +44,9 @@ def of_rows(x, size=None):
 
 
 CALL = {
-    "x": ("integers", NUMBERS),
-    "axis": ("int", 0),
-    "out_idx": ("dtype", "int32"),
+    "x": ("integers, data", NUMBERS),
+    "axis": ("int, or a list of one", 0),
+    "out_idx": ("dtype, of indices", "int32"),
     **HELD,
     "fill_value": ("scalar", 7),
 }

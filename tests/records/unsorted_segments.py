@@ -6,12 +6,12 @@ import numpy as np
 import jaxops
 from records.record import (
     ACCUMULATE,
-    DATA,
     DETERMINISTIC,
     LENGTH,
     MODE,
     MODES,
     NUMBERS,
+    ONLY_NUMBERS,
     TABLE,
     Case,
     Export,
@@ -85,7 +85,7 @@ def record(kind):
     op = getattr(jaxops, name)
     v0 = f"`{name}`" if kind == "sum" else "-"
     call = {
-        "data": DATA,
+        "data": ONLY_NUMBERS,
         "segment_ids": ("integers", NUMBERS),
         "num_segments": ("int", 3),
         "mode": MODE,

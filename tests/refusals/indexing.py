@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from refusals.values import IN_JIT, I, U, X, in_jit, in_x64, key, slices
+from refusals.values import IN_JIT, I, U, X, in_jit, in_x64, key
 
 
 def filled_in_jit(x, value):
@@ -15,396 +15,143 @@ def filled_in_jit(x, value):
 
 
 CALLS = {
-    "gather-params-none": (
-        lambda: jaxops.gather(None, 0), TypeError, "gather: params must be an array of numbers or bools; received None"),
-    "gather-params-object": (
-        lambda: jaxops.gather(object(), 0), TypeError, "gather: params must be an array of numbers or bools; received"),
-    "gather-params-dict": (
-        lambda: jaxops.gather({"a": X}, 0), TypeError, "gather: params must be an array of numbers or bools; received {'a':"),
-    "gather-params-ragged": (
-        lambda: jaxops.gather([[1, 2], [3]], 0), ValueError, "gather: params must be an array or nested lists of equal lengths; received [[1, 2], [3]]"),
-    "gather-params-key-and-number": (
-        lambda: jaxops.gather([key(), 3], 0), ValueError, "gather: params must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
-    "gather-params-objects": (
-        lambda: jaxops.gather(np.array(["a", 1], object), 0), TypeError, "gather: params must hold strings only; received"),
-    "gather-params-dates": (
-        lambda: jaxops.gather(np.array(["2020-01-01"], "datetime64[D]"), 0), TypeError, "gather: params must be an array of numbers or bools; received dtype datetime64[D]"),
-    "gather-params-structured": (
-        lambda: jaxops.gather(np.zeros(2, [("a", "f4")]), 0), TypeError, "gather: params must be an array of numbers or bools; received dtype [('a', '<f4')]"),
-    "gather-params-longdouble": (
-        lambda: jaxops.gather(np.zeros(2, np.longdouble), 0), TypeError, "gather: params must be an array of numbers or bools; received dtype"),
-    "gather-params-byte-order": (
-        lambda: jaxops.gather(np.zeros(2, ">f4"), 0), TypeError, "gather: params must have this machine's byte order; received dtype >f4"),
-    "gather-params-scalar": (
-        lambda: jaxops.gather(1.0, 0), ValueError, "gather: params must have rank 1 at least; received a scalar"),
+    "gather-params-objects": (lambda: jaxops.gather(np.array(["a", 1], object), 0), TypeError, "must hold strings only; received"),
+    "gather-params-scalar": (lambda: jaxops.gather(1.0, 0), ValueError, "must have rank 1 at least; received a scalar"),
     "gather-params-int64": (
         lambda: jaxops.gather(np.array([2**40]), 0), ValueError, 'gather: params holds 1099511627776, which does not fit int32 (from int64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "gather-params-float64-overflow": (
         lambda: jaxops.gather(np.array([1e300]), 0), ValueError, 'gather: params holds 1e+300, which does not fit float32 (from float64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "gather-params-strings-in-jit": (
         lambda: jax.jit(lambda i: jaxops.gather(["a", "b"], i))(0), TypeError, "gather: params hold strings, which exist on the host only; call it outside jit, vmap and grad"),
-    "gather-params-empty": (
-        lambda: jaxops.gather([], 0), jaxops.OutOfBoundsError, "indices = 0 is not in [0, 0) [Op:gather]"),
-    "gather-params-indexed-slices": (
-        lambda: jaxops.gather(slices(), 0), TypeError, "gather: params must be an array of numbers or bools; received IndexedSlices(values=float32[2,3], indices=int32[2], dense_shape=(4, 3))"),
-    "gather-indices-none": (
-        lambda: jaxops.gather(X, None), TypeError, "gather: indices must have an integer dtype; received None"),
-    "gather-indices-float": (
-        lambda: jaxops.gather(X, [1.0]), TypeError, "gather: indices must have an integer dtype; received float64"),
-    "gather-indices-nan": (
-        lambda: jaxops.gather(X, [float("nan")]), TypeError, "gather: indices must have an integer dtype; received float64"),
-    "gather-indices-bool": (
-        lambda: jaxops.gather(X, [True]), TypeError, "gather: indices must have an integer dtype; received bool"),
-    "gather-indices-string": (
-        lambda: jaxops.gather(X, ["a"]), TypeError, "gather: indices must have an integer dtype; received <U1"),
-    "gather-indices-complex": (
-        lambda: jaxops.gather(X, 1j), TypeError, "gather: indices must have an integer dtype; received complex128"),
-    "gather-indices-key": (
-        lambda: jaxops.gather(X, key()), TypeError, "gather: indices must have an integer dtype; received key<fry>"),
-    "gather-indices-ragged": (
-        lambda: jaxops.gather(X, [[0], [1, 2]]), ValueError, "gather: indices must be an array or nested lists of equal lengths; received [[0], [1, 2]]"),
-    "gather-indices-generator": (
-        lambda: jaxops.gather(X, (i for i in [0])), TypeError, "gather: indices must have an integer dtype; received"),
-    "gather-indices-byte-order": (
-        lambda: jaxops.gather(X, np.zeros(2, ">i4")), TypeError, "gather: indices must have this machine's byte order; received dtype >i4"),
+    "gather-params-empty": (lambda: jaxops.gather([], 0), jaxops.OutOfBoundsError, "indices = 0 is not in [0, 0) [Op:gather]"),
     "gather-indices-wrap-int64": (
         lambda: jaxops.gather(X, np.array([2**40]), mode="wrap"), ValueError, 'gather: indices holds values that do not fit int32, which mode="wrap" cannot wrap; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
-    "gather-indices-high": (
-        lambda: jaxops.gather(X, [0, 4]), jaxops.OutOfBoundsError, "indices[1] = 4 is not in [0, 4) [Op:gather]"),
-    "gather-indices-negative": (
-        lambda: jaxops.gather(X, [0, -1]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
-    "gather-indices-beyond-int64": (
-        lambda: jaxops.gather(X, 2**70), jaxops.OutOfBoundsError, "indices = 9223372036854775807 is not in [0, 4) [Op:gather]"),
-    "gather-indices-uint64": (
-        lambda: jaxops.gather(X, np.array([2**63], np.uint64)), jaxops.OutOfBoundsError, "indices[0] = 9223372036854775808 is not in [0, 4) [Op:gather]"),
-    "gather-indices-high-in-jit": (
-        lambda: in_jit(lambda i: jaxops.gather(X, i), [0, 7]), IN_JIT, "indices[1] = 7 is not in [0, 4) [Op:gather]"),
-    "gather-indices-negative-in-jit": (
-        lambda: in_jit(lambda i: jaxops.gather(X, i), [-1]), IN_JIT, "indices[0] = -1 is not in [0, 4) [Op:gather]"),
-    "gather-indices-high-in-vmap": (
-        lambda: jax.vmap(lambda i: jaxops.gather(X, i))(np.array([0, 9])), jaxops.OutOfBoundsError, "indices[1] = 9 is not in [0, 4) [Op:gather]"),
-    "gather-axis-high": (
-        lambda: jaxops.gather(X, 0, axis=2), ValueError, "gather: axis must be in [-2, 2) for params of shape (4, 3); received 2"),
-    "gather-axis-low": (
-        lambda: jaxops.gather(X, 0, axis=-3), ValueError, "gather: axis must be in [-2, 2) for params of shape (4, 3); received -3"),
-    "gather-axis-huge": (
-        lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "gather: axis must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
-    "gather-axis-float": (
-        lambda: jaxops.gather(X, 0, axis=1.0), TypeError, "gather: axis must be a static int; received 1.0"),
-    "gather-validate_indices-axis": (
-        lambda: jaxops.gather(X, 0, 1), TypeError, "gather: validate_indices must be a bool or None; received 1; axis is the argument after it"),
-    "gather-validate_indices-string": (
-        lambda: jaxops.gather(X, 0, "name"), TypeError, "gather: validate_indices must be a bool or None; received 'name'"),
-    "gather-validate_indices-array": (
-        lambda: jaxops.gather(X, 0, np.array([True, False])), TypeError, "gather: validate_indices must be a bool or None; received"),
-    "gather-validate_indices-traced": (
-        lambda: jax.jit(lambda v: jaxops.gather(X, 0, v))(True), TypeError, "gather: validate_indices must be a bool or None; received a traced array of shape ()"),
-    "gather-axis-bool": (
-        lambda: jaxops.gather(X, 0, axis=True), TypeError, "gather: axis must be a static int; received True"),
-    "gather-axis-string": (
-        lambda: jaxops.gather(X, 0, axis="0"), TypeError, "gather: axis must be a static int; received '0'"),
-    "gather-axis-list": (
-        lambda: jaxops.gather(X, 0, axis=[0]), TypeError, "gather: axis must be a static int; received [0]"),
-    "gather-axis-vector": (
-        lambda: jaxops.gather(X, 0, axis=np.array([0, 1])), TypeError, "gather: axis must be a static int; received"),
-    "gather-axis-traced": (
-        lambda: jax.jit(lambda a: jaxops.gather(X, 0, axis=a))(1), TypeError, "gather: axis must be a static int; received a traced array of shape ()"),
-    "gather-axis-below-batch_dims": (
-        lambda: jaxops.gather(X, [[0]] * 4, axis=0, batch_dims=1), ValueError, "gather: axis must be at least batch_dims, 1; received axis 0"),
-    "gather-batch_dims-high": (
-        lambda: jaxops.gather(X, [0], batch_dims=2), ValueError, "gather: batch_dims must be in [-1, 1], the rank of indices; received 2"),
-    "gather-batch_dims-low": (
-        lambda: jaxops.gather(X, [0], batch_dims=-2), ValueError, "gather: batch_dims must be in [-1, 1], the rank of indices; received -2"),
-    "gather-batch_dims-float": (
-        lambda: jaxops.gather(X, [0], batch_dims=0.0), TypeError, "gather: batch_dims must be a static int; received 0.0"),
-    "gather-batch_dims-none": (
-        lambda: jaxops.gather(X, [0], batch_dims=None), TypeError, "gather: batch_dims must be a static int; received None"),
-    "gather-batch_dims-traced": (
-        lambda: jax.jit(lambda b: jaxops.gather(X, [0], batch_dims=b))(0), TypeError, "gather: batch_dims must be a static int; received a traced array of shape ()"),
+    "gather-indices-high": (lambda: jaxops.gather(X, [0, 4]), jaxops.OutOfBoundsError, "indices[1] = 4 is not in [0, 4) [Op:gather]"),
+    "gather-indices-negative": (lambda: jaxops.gather(X, [0, -1]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
+    "gather-indices-beyond-int64": (lambda: jaxops.gather(X, 2**70), jaxops.OutOfBoundsError, "indices = 9223372036854775807 is not in [0, 4) [Op:gather]"),
+    "gather-indices-uint64": (lambda: jaxops.gather(X, np.array([2**63], np.uint64)), jaxops.OutOfBoundsError, "indices[0] = 9223372036854775808 is not in [0, 4) [Op:gather]"),
+    "gather-indices-high-in-jit": (lambda: in_jit(lambda i: jaxops.gather(X, i), [0, 7]), IN_JIT, "indices[1] = 7 is not in [0, 4) [Op:gather]"),
+    "gather-indices-negative-in-jit": (lambda: in_jit(lambda i: jaxops.gather(X, i), [-1]), IN_JIT, "indices[0] = -1 is not in [0, 4) [Op:gather]"),
+    "gather-indices-high-in-vmap": (lambda: jax.vmap(lambda i: jaxops.gather(X, i))(np.array([0, 9])), jaxops.OutOfBoundsError, "indices[1] = 9 is not in [0, 4) [Op:gather]"),
+    "gather-axis-high": (lambda: jaxops.gather(X, 0, axis=2), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 2"),
+    "gather-axis-low": (lambda: jaxops.gather(X, 0, axis=-3), ValueError, "must be in [-2, 2) for params of shape (4, 3); received -3"),
+    "gather-axis-huge": (lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
+    "gather-validate_indices-axis": (lambda: jaxops.gather(X, 0, 1), TypeError, "must be a static bool; received 1; axis is the argument after it"),
+    "gather-axis-below-batch_dims": (lambda: jaxops.gather(X, [[0]] * 4, axis=0, batch_dims=1), ValueError, "must be at least batch_dims, 1; received axis 0"),
+    "gather-batch_dims-high": (lambda: jaxops.gather(X, [0], batch_dims=2), ValueError, "must be in [-1, 1], the rank of indices; received 2"),
+    "gather-batch_dims-low": (lambda: jaxops.gather(X, [0], batch_dims=-2), ValueError, "must be in [-1, 1], the rank of indices; received -2"),
     "gather-batch_dims-shapes": (
         lambda: jaxops.gather(X, [[0]] * 3, batch_dims=1), ValueError, "gather: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (3, 1)"),
-    "gather-mode-unknown": (
-        lambda: jaxops.gather(X, 0, mode="drop"), ValueError, "gather: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
-    "gather-mode-none": (
-        lambda: jaxops.gather(X, 0, mode=None), ValueError, "gather: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received None"),
-    "gather-mode-array": (
-        lambda: jaxops.gather(X, 0, mode=np.array(["device", "error"])), ValueError, "gather: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received"),
-    "gather-mode-clip-empty-axis": (
-        lambda: jaxops.gather(X[:0], 0, mode="clip"), ValueError, "gather: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
-    "gather-mode-wrap-empty-axis": (
-        lambda: jaxops.gather(X[:0], 0, mode="wrap"), ValueError, "gather: mode='wrap' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
-    "gather-mode-positional": (
-        lambda: jaxops.gather(X, 0, None, 0, 0, None, "fill"), TypeError, "gather() takes from 2 to 6 positional arguments but 7 were given"),
-    "gather-fill_value-unused": (
-        lambda: jaxops.gather(X, 0, fill_value=1.0), ValueError, "gather: fill_value is used by mode=\"fill\" only; received fill_value=1.0 with mode='device'"),
-    "gather-fill_value-dtype": (
-        lambda: jaxops.gather(X.astype(np.int32), 0, mode="fill", fill_value=0.5), TypeError, "gather: fill_value must fit dtype int32; received 0.5"),
-    "gather-fill_value-overflow": (
-        lambda: jaxops.gather(X.astype(np.int8), 0, mode="fill", fill_value=300), TypeError, "gather: fill_value must fit dtype int8; received 300"),
-    "gather-fill_value-negative-unsigned": (
-        lambda: jaxops.gather(X.astype(np.uint8), 0, mode="fill", fill_value=-1), TypeError, "gather: fill_value must fit dtype uint8; received -1"),
-    "gather-fill_value-infinite": (
-        lambda: jaxops.gather(X.astype(np.float16), 0, mode="fill", fill_value=1e6), TypeError, "gather: fill_value must fit dtype float16; received 1000000.0"),
-    "gather-fill_value-complex": (
-        lambda: jaxops.gather(X, 0, mode="fill", fill_value=1j), TypeError, "gather: fill_value must fit dtype float32; received 1j"),
-    "gather-fill_value-shape": (
-        lambda: jaxops.gather(X, 0, mode="fill", fill_value=[1.0]), ValueError, "gather: fill_value must be a scalar; received shape (1,)"),
-    "gather-fill_value-string": (
-        lambda: jaxops.gather(X, 0, mode="fill", fill_value="a"), TypeError, "gather: fill_value must be an array of numbers or bools; received dtype <U1"),
-    "gather-fill_value-number-for-strings": (
-        lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=0), TypeError, "gather: fill_value must be a string; received 0"),
-    "gather-fill_value-array-dtype": (
-        lambda: jaxops.gather(X, 0, mode="fill", fill_value=jnp.int32(1)), TypeError, "gather: fill_value must fit dtype float32; received"),
-    "gather-fill_value-traced-float-for-int": (
-        lambda: filled_in_jit(np.ones(3, np.int32), 2.5), TypeError, "gather: fill_value must fit dtype int32; received"),
-    "gather-fill_value-traced-overflow": (
-        lambda: filled_in_jit(np.ones(3, np.int8), 300), TypeError, "gather: fill_value must fit dtype int8; received"),
-    "gather-fill_value-traced-64-bit": (
-        lambda: in_x64(filled_in_jit, np.ones(3, np.int32), 2**40), TypeError, "gather: fill_value must fit dtype int32; received"),
-    "gather-fill_value-traced-complex": (
-        lambda: filled_in_jit(np.ones(3, np.float32), 1j), TypeError, "gather: fill_value must fit dtype float32; received"),
-    "gather-fill_value-traced-array-dtype": (
-        lambda: filled_in_jit(np.ones(3, np.float16), jnp.float32(2)), TypeError, "gather: fill_value must fit dtype float16; received"),
-    "gather-deterministic-int": (
-        lambda: jaxops.gather(X, 0, deterministic=1), TypeError, "gather: deterministic must be a static bool; received 1"),
-    "gather-deterministic-none": (
-        lambda: jaxops.gather(X, 0, deterministic=None), TypeError, "gather: deterministic must be a static bool; received None"),
-    "gather-deterministic-traced": (
-        lambda: jax.jit(lambda d: jaxops.gather(X, 0, deterministic=d))(True), TypeError, "gather: deterministic must be a static bool; received a traced array of shape ()"),
-    "gather-misspelt": (
-        lambda: jaxops.gather(X, 0, batchdims=1), TypeError, "gather() got an unexpected keyword argument 'batchdims'"),
-    "gather-missing": (
-        lambda: jaxops.gather(X), TypeError, "gather() missing 1 required positional argument: 'indices'"),
-    "batch_gather-params-none": (
-        lambda: jaxops.batch_gather(None, [0]), TypeError, "batch_gather: params must be an array of numbers or bools; received None"),
+    "gather-mode-clip-empty-axis": (lambda: jaxops.gather(X[:0], 0, mode="clip"), ValueError, "gather: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
+    "gather-mode-wrap-empty-axis": (lambda: jaxops.gather(X[:0], 0, mode="wrap"), ValueError, "gather: mode='wrap' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
+    "gather-mode-positional": (lambda: jaxops.gather(X, 0, None, 0, 0, None, "fill"), TypeError, "gather() takes from 2 to 6 positional arguments but 7 were given"),
+    "gather-fill_value-unused": (lambda: jaxops.gather(X, 0, fill_value=1.0), ValueError, "gather: fill_value is used by mode=\"fill\" only; received fill_value=1.0 with mode='device'"),
+    "gather-fill_value-dtype": (lambda: jaxops.gather(X.astype(np.int32), 0, mode="fill", fill_value=0.5), TypeError, "must fit dtype int32; received 0.5"),
+    "gather-fill_value-overflow": (lambda: jaxops.gather(X.astype(np.int8), 0, mode="fill", fill_value=300), TypeError, "must fit dtype int8; received 300"),
+    "gather-fill_value-negative-unsigned": (lambda: jaxops.gather(X.astype(np.uint8), 0, mode="fill", fill_value=-1), TypeError, "must fit dtype uint8; received -1"),
+    "gather-fill_value-infinite": (lambda: jaxops.gather(X.astype(np.float16), 0, mode="fill", fill_value=1e6), TypeError, "must fit dtype float16; received 1000000.0"),
+    "gather-fill_value-complex": (lambda: jaxops.gather(X, 0, mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
+    "gather-fill_value-number-for-strings": (lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=0), TypeError, "must be a string; received 0"),
+    "gather-fill_value-array-dtype": (lambda: jaxops.gather(X, 0, mode="fill", fill_value=jnp.int32(1)), TypeError, "must fit dtype float32; received"),
+    "gather-fill_value-traced-float-for-int": (lambda: filled_in_jit(np.ones(3, np.int32), 2.5), TypeError, "must fit dtype int32; received"),
+    "gather-fill_value-traced-overflow": (lambda: filled_in_jit(np.ones(3, np.int8), 300), TypeError, "must fit dtype int8; received"),
+    "gather-fill_value-traced-64-bit": (lambda: in_x64(filled_in_jit, np.ones(3, np.int32), 2**40), TypeError, "must fit dtype int32; received"),
+    "gather-fill_value-traced-complex": (lambda: filled_in_jit(np.ones(3, np.float32), 1j), TypeError, "must fit dtype float32; received"),
+    "gather-fill_value-traced-array-dtype": (lambda: filled_in_jit(np.ones(3, np.float16), jnp.float32(2)), TypeError, "must fit dtype float16; received"),
+    "gather-misspelt": (lambda: jaxops.gather(X, 0, batchdims=1), TypeError, "gather() got an unexpected keyword argument 'batchdims'"),
+    "gather-missing": (lambda: jaxops.gather(X), TypeError, "gather() missing 1 required positional argument: 'indices'"),
     "batch_gather-params-shapes": (
         lambda: jaxops.batch_gather(X, [[0], [1]]), ValueError, "batch_gather: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (2, 1)"),
-    "batch_gather-params-rank": (
-        lambda: jaxops.batch_gather(X[:, 0], [[0]] * 4), ValueError, "batch_gather: axis must be in [-1, 1) for params of shape (4,); received 1"),
-    "batch_gather-indices-scalar": (
-        lambda: jaxops.batch_gather(X, 1), ValueError, "batch_gather: indices must have rank 1 at least; received a scalar"),
-    "batch_gather-indices-float": (
-        lambda: jaxops.batch_gather(X, [0.5]), TypeError, "batch_gather: indices must have an integer dtype; received float64"),
-    "batch_gather-indices-high": (
-        lambda: jaxops.batch_gather(X, [[0], [3], [0], [0]]), jaxops.OutOfBoundsError, "indices[1,0] = 3 is not in [0, 3) [Op:batch_gather]"),
-    "batch_gather-mode-unknown": (
-        lambda: jaxops.batch_gather(X, [0], mode="FILL"), ValueError, "batch_gather: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'FILL'"),
+    "batch_gather-params-rank": (lambda: jaxops.batch_gather(X[:, 0], [[0]] * 4), ValueError, "batch_gather: axis must be in [-1, 1) for params of shape (4,); received 1"),
+    "batch_gather-indices-scalar": (lambda: jaxops.batch_gather(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
+    "batch_gather-indices-high": (lambda: jaxops.batch_gather(X, [[0], [3], [0], [0]]), jaxops.OutOfBoundsError, "indices[1,0] = 3 is not in [0, 3) [Op:batch_gather]"),
     "batch_gather-fill_value-unused": (
         lambda: jaxops.batch_gather(X, [0], fill_value=0), ValueError, "batch_gather: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='device'"),
-    "batch_gather-fill_value-dtype": (
-        lambda: jaxops.batch_gather(X, [0], mode="fill", fill_value=1j), TypeError, "batch_gather: fill_value must fit dtype float32; received 1j"),
-    "batch_gather-deterministic-int": (
-        lambda: jaxops.batch_gather(X, [0], deterministic=0), TypeError, "batch_gather: deterministic must be a static bool; received 0"),
-    "gather-indices-ragged-arrays": (
-        lambda: jaxops.gather(X, [[jnp.int32(0)], [1, 2]]), ValueError, "gather: indices must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
-    "gather-indices-none-among-arrays": (
-        lambda: jaxops.gather(X, [jnp.int32(0), None]), ValueError, "gather: indices must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
-    "gather-indices-of-no-integer-dtype": (
-        lambda: jaxops.gather(X, [0, -1, 2**63]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
-    "gather_nd-params-ragged": (
-        lambda: jaxops.gather_nd([[1], [2, 3]], [[0]]), ValueError, "gather_nd: params must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
-    "gather_nd-params-none": (
-        lambda: jaxops.gather_nd(None, [[0]]), TypeError, "gather_nd: params must be an array of numbers or bools; received None"),
-    "gather_nd-indices-depth": (
-        lambda: jaxops.gather_nd(X, [[0, 0, 0]]), ValueError, "gather_nd: indices.shape[-1] must be at most the rank of params, 2; received 3 with params of shape (4, 3)"),
+    "batch_gather-fill_value-dtype": (lambda: jaxops.batch_gather(X, [0], mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
+    "gather-indices-ragged-arrays": (lambda: jaxops.gather(X, [[jnp.int32(0)], [1, 2]]), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
+    "gather-indices-none-among-arrays": (lambda: jaxops.gather(X, [jnp.int32(0), None]), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
+    "gather-indices-of-no-integer-dtype": (lambda: jaxops.gather(X, [0, -1, 2**63]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
+    "gather_nd-indices-depth": (lambda: jaxops.gather_nd(X, [[0, 0, 0]]), ValueError, "gather_nd: indices.shape[-1] must be at most the rank of params, 2; received 3 with params of shape (4, 3)"),
     "gather_nd-indices-depth-with-batch": (
         lambda: jaxops.gather_nd(X, [[0, 0]] * 4, batch_dims=1), ValueError, "gather_nd: indices.shape[-1] must be at most the rank of params less batch_dims, 1; received 2 with params of shape (4, 3)"),
-    "gather_nd-indices-scalar": (
-        lambda: jaxops.gather_nd(X, 1), ValueError, "gather_nd: indices must have rank 1 at least; received a scalar"),
-    "gather_nd-indices-float": (
-        lambda: jaxops.gather_nd(X, [[0.5]]), TypeError, "gather_nd: indices must have an integer dtype; received float64"),
-    "gather_nd-indices-high": (
-        lambda: jaxops.gather_nd(X, [[0, 0], [3, 3]]), jaxops.OutOfBoundsError, "indices[1] = [3, 3] does not index into param shape [4,3] [Op:gather_nd]"),
-    "gather_nd-indices-negative-in-jit": (
-        lambda: in_jit(lambda i: jaxops.gather_nd(X, i), [[0, -1]]), IN_JIT, "indices[0] = [0, -1] does not index into param shape [4,3] [Op:gather_nd]"),
-    "gather_nd-batch_dims-negative": (
-        lambda: jaxops.gather_nd(X, [[0]], batch_dims=-1), ValueError, "gather_nd: batch_dims must be in [0, 2), the rank of indices; received -1"),
-    "gather_nd-batch_dims-high": (
-        lambda: jaxops.gather_nd(X, [[0]], batch_dims=2), ValueError, "gather_nd: batch_dims must be in [0, 2), the rank of indices; received 2"),
-    "gather_nd-batch_dims-string": (
-        lambda: jaxops.gather_nd(X, [[0]], batch_dims="1"), TypeError, "gather_nd: batch_dims must be a static int; received '1'"),
+    "gather_nd-indices-scalar": (lambda: jaxops.gather_nd(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
+    "gather_nd-indices-high": (lambda: jaxops.gather_nd(X, [[0, 0], [3, 3]]), jaxops.OutOfBoundsError, "indices[1] = [3, 3] does not index into param shape [4,3] [Op:gather_nd]"),
+    "gather_nd-indices-negative-in-jit": (lambda: in_jit(lambda i: jaxops.gather_nd(X, i), [[0, -1]]), IN_JIT, "indices[0] = [0, -1] does not index into param shape [4,3] [Op:gather_nd]"),
+    "gather_nd-batch_dims-negative": (lambda: jaxops.gather_nd(X, [[0]], batch_dims=-1), ValueError, "must be in [0, 2), the rank of indices; received -1"),
+    "gather_nd-batch_dims-high": (lambda: jaxops.gather_nd(X, [[0]], batch_dims=2), ValueError, "must be in [0, 2), the rank of indices; received 2"),
     "gather_nd-batch_dims-shapes": (
         lambda: jaxops.gather_nd(X, [[0]] * 3, batch_dims=1), ValueError, "gather_nd: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (3, 1)"),
-    "gather_nd-bad_indices_policy-unknown": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ignore"), ValueError, "gather_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
     "gather_nd-bad_indices_policy-contradicted": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="IGNORE", mode="error"), ValueError, "gather_nd: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
-    "gather_nd-bad_indices_policy-none": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy=None), TypeError, "gather_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received None"),
-    "gather_nd-bad_indices_policy-array": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy=np.array(["", "ERROR"])), TypeError, "gather_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received"),
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "gather_nd-bad_indices_policy-default-contradicted": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="DEFAULT", mode="fill"), ValueError, "gather_nd: bad_indices_policy must agree with mode: \"DEFAULT\" is mode=\"device\"; received mode='fill' too"),
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="DEFAULT", mode="fill"), ValueError, "must agree with mode: \"DEFAULT\" is mode=\"device\"; received mode='fill' too"),
     "gather_nd-bad_indices_policy-fill_value": (
         lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='error'"),
-    "gather_nd-mode-beside-policy": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", mode=np.array(["fill"])), ValueError, "gather_nd: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received"),
-    "gather_nd-mode-list": (
-        lambda: jaxops.gather_nd(X, [[0]], mode=["fill"]), ValueError, "gather_nd: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received ['fill']"),
     "gather_nd-fill_value-unused": (
         lambda: jaxops.gather_nd(X, [[0]], mode="clip", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='clip'"),
-    "gather_nd-fill_value-shape": (
-        lambda: jaxops.gather_nd(X, [[0]], mode="fill", fill_value=[0.0, 1.0]), ValueError, "gather_nd: fill_value must be a scalar; received shape (2,)"),
-    "gather_nd-deterministic-string": (
-        lambda: jaxops.gather_nd(X, [[0]], deterministic="yes"), TypeError, "gather_nd: deterministic must be a static bool; received 'yes'"),
-    "scatter_nd-indices-scalar": (
-        lambda: jaxops.scatter_nd(0, 1.0, [2]), ValueError, "scatter_nd: indices must have rank 1 at least; received a scalar"),
-    "scatter_nd-indices-bool": (
-        lambda: jaxops.scatter_nd([[True]], [1.0], [2]), TypeError, "scatter_nd: indices must have an integer dtype; received bool"),
-    "scatter_nd-indices-depth": (
-        lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
-    "scatter_nd-indices-high": (
-        lambda: jaxops.scatter_nd([[4], [8]], [1, 2], [8]), jaxops.OutOfBoundsError, "indices[1] = [8] does not index into shape [8] [Op:scatter_nd]"),
-    "scatter_nd-indices-high-in-jit": (
-        lambda: in_jit(lambda i: jaxops.scatter_nd(i, U, [4, 3]), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:scatter_nd]"),
-    "scatter_nd-updates-shape": (
-        lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "scatter_nd: updates must have shape indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
-    "scatter_nd-updates-scalar": (
-        lambda: jaxops.scatter_nd(I, 1.0, [4]), ValueError, "scatter_nd: updates must have shape indices.shape[:-1] + shape[1:] = (2,); received () with indices of shape (2, 1)"),
+    "scatter_nd-indices-scalar": (lambda: jaxops.scatter_nd(0, 1.0, [2]), ValueError, "must have rank 1 at least; received a scalar"),
+    "scatter_nd-indices-depth": (lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
+    "scatter_nd-indices-high": (lambda: jaxops.scatter_nd([[4], [8]], [1, 2], [8]), jaxops.OutOfBoundsError, "indices[1] = [8] does not index into shape [8] [Op:scatter_nd]"),
+    "scatter_nd-indices-high-in-jit": (lambda: in_jit(lambda i: jaxops.scatter_nd(i, U, [4, 3]), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:scatter_nd]"),
+    "scatter_nd-updates-shape": (lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
+    "scatter_nd-updates-scalar": (lambda: jaxops.scatter_nd(I, 1.0, [4]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (2,); received () with indices of shape (2, 1)"),
     "scatter_nd-updates-strings-in-jit": (
         lambda: jax.jit(lambda i: jaxops.scatter_nd(i, ["a"], [2]))([[0]]), TypeError, "scatter_nd: updates hold strings, which exist on the host only; call it outside jit, vmap and grad"),
-    "scatter_nd-updates-strings-and-numbers": (
-        lambda: jaxops.scatter_nd([[0], [1]], np.array(["a", 1], object), [2]), TypeError, "scatter_nd: updates must hold strings only; received"),
+    "scatter_nd-updates-strings-and-numbers": (lambda: jaxops.scatter_nd([[0], [1]], np.array(["a", 1], object), [2]), TypeError, "must hold strings only; received"),
     "scatter_nd-updates-strings-shape": (
-        lambda: jaxops.scatter_nd([[0]], ["a", "b"], [2]), ValueError, "scatter_nd: updates must have shape indices.shape[:-1] + shape[1:] = (1,); received (2,) with indices of shape (1, 1)"),
-    "scatter_nd-updates-strings-bounds": (
-        lambda: jaxops.scatter_nd([[1], [5]], ["a", "b"], [2]), jaxops.OutOfBoundsError, "indices[1] = [5] does not index into shape [2] [Op:scatter_nd]"),
-    "scatter_nd-shape-strings-large": (
-        lambda: jaxops.scatter_nd([[0]], ["a"], [2**31 - 1]), ValueError, "scatter_nd: shape must have fewer than 2**31 - 1 strings; received (2147483647,)"),
-    "scatter_nd-shape-strings-negative": (
-        lambda: jaxops.scatter_nd([[0]], ["a"], [-2]), ValueError, "scatter_nd: shape must have no negative dimension; received (-2,)"),
-    "scatter_nd-updates-key": (
-        lambda: jaxops.scatter_nd([[0]], jax.random.split(key(), 1), [2]), TypeError, "scatter_nd: updates must have a numeric or bool dtype; received key<fry>"),
-    "scatter_nd-updates-none": (
-        lambda: jaxops.scatter_nd([[0]], None, [2]), TypeError, "scatter_nd: updates must be an array of numbers or bools; received None"),
-    "scatter_nd-shape-negative": (
-        lambda: jaxops.scatter_nd(I, U, [-1, 3]), ValueError, "scatter_nd: shape must have no negative dimension; received (-1, 3)"),
-    "scatter_nd-shape-traced": (
-        lambda: jax.jit(lambda s: jaxops.scatter_nd(I, U, s))(jnp.array([4, 3])), TypeError, "scatter_nd: shape must be static; received a traced array of shape (2,)"),
-    "scatter_nd-shape-traced-in-list": (
-        lambda: jax.jit(lambda n: jaxops.scatter_nd(I, U, [n, 3]))(4), TypeError, "scatter_nd: shape must be static; received a list with a traced value in it"),
-    "scatter_nd-shape-scalar": (
-        lambda: jaxops.scatter_nd(I, U, 4), ValueError, "scatter_nd: shape must be a one-dimensional sequence of ints; received 4"),
-    "scatter_nd-shape-matrix": (
-        lambda: jaxops.scatter_nd(I, U, np.array([[4, 3]])), ValueError, "scatter_nd: shape must be a one-dimensional sequence of ints; received"),
-    "scatter_nd-shape-float": (
-        lambda: jaxops.scatter_nd(I, U, [4.0, 3]), TypeError, "scatter_nd: shape must be a one-dimensional sequence of ints; received [4.0, 3]"),
-    "scatter_nd-shape-none": (
-        lambda: jaxops.scatter_nd(I, U, None), TypeError, "scatter_nd: shape must be a one-dimensional sequence of ints; received None"),
-    "scatter_nd-shape-string": (
-        lambda: jaxops.scatter_nd(I, U, "43"), TypeError, "scatter_nd: shape must be a one-dimensional sequence of ints; received '43'"),
-    "scatter_nd-shape-dict": (
-        lambda: jaxops.scatter_nd(I, U, {4: 3}), TypeError, "scatter_nd: shape must be a one-dimensional sequence of ints; received {4: 3}"),
-    "scatter_nd-shape-key": (
-        lambda: jaxops.scatter_nd(I, U, key()), TypeError, "scatter_nd: shape must be a one-dimensional sequence of ints; received an array of dtype key<fry>"),
+        lambda: jaxops.scatter_nd([[0]], ["a", "b"], [2]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (1,); received (2,) with indices of shape (1, 1)"),
+    "scatter_nd-updates-strings-bounds": (lambda: jaxops.scatter_nd([[1], [5]], ["a", "b"], [2]), jaxops.OutOfBoundsError, "indices[1] = [5] does not index into shape [2] [Op:scatter_nd]"),
+    "scatter_nd-shape-strings-large": (lambda: jaxops.scatter_nd([[0]], ["a"], [2**31 - 1]), ValueError, "must have fewer than 2**31 - 1 strings; received (2147483647,)"),
+    "scatter_nd-shape-strings-negative": (lambda: jaxops.scatter_nd([[0]], ["a"], [-2]), ValueError, "must have no negative dimension; received (-2,)"),
+    "scatter_nd-updates-key": (lambda: jaxops.scatter_nd([[0]], jax.random.split(key(), 1), [2]), TypeError, "must have a numeric or bool dtype; received key<fry>"),
+    "scatter_nd-shape-negative": (lambda: jaxops.scatter_nd(I, U, [-1, 3]), ValueError, "must have no negative dimension; received (-1, 3)"),
     "scatter_nd-shape-2**80-elements": (
         lambda: jaxops.scatter_nd([[0, 0]], [1.0], [2**40, 2**40]), ValueError, "scatter_nd: updates and indices and shape must make arrays of less than 2**56 bytes; received updates of shape (1,), indices of shape (1, 2), shape (1099511627776, 1099511627776), which make one of shape (1099511627776, 1099511627776)"),
     "scatter_nd-shape-empty-but-huge": (
         lambda: jaxops.scatter_nd(np.zeros((0, 3), int), np.zeros(0), [0, 2**63, 2**40]), ValueError, "scatter_nd: updates and indices and shape must make arrays of less than 2**63 bytes; received updates of shape (0,), indices of shape (0, 3), shape (0, 9223372036854775808, 1099511627776)"),
-    "scatter_nd-bad_indices_policy-unknown": (
-        lambda: jaxops.scatter_nd(I, U, [4, 3], "ignore"), ValueError, "scatter_nd: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
     "scatter_nd-bad_indices_policy-contradicted": (
-        lambda: jaxops.scatter_nd(I, U, [4, 3], "IGNORE", mode="error"), ValueError, "scatter_nd: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
-    "scatter_nd-mode-unknown": (
-        lambda: jaxops.scatter_nd(I, U, [4, 3], mode="drop"), ValueError, "scatter_nd: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'drop'"),
+        lambda: jaxops.scatter_nd(I, U, [4, 3], "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "scatter_nd-mode-clip-empty": (
         lambda: jaxops.scatter_nd(I, U, [0, 3], mode="clip"), ValueError, "scatter_nd: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
-    "scatter_nd-deterministic-int": (
-        lambda: jaxops.scatter_nd(I, U, [4, 3], deterministic=1), TypeError, "scatter_nd: deterministic must be a static bool; received 1"),
-    "scatter_nd-fill_value": (
-        lambda: jaxops.scatter_nd(I, U, [4, 3], mode="fill", fill_value=0.0), TypeError, "scatter_nd() got an unexpected keyword argument 'fill_value'"),
-    "tensor_scatter_nd_add-tensor-bool": (
-        lambda: jaxops.tensor_scatter_nd_add([True], [[0]], [True]), TypeError, "tensor_scatter_nd_add: tensor must have a numeric dtype; received bool"),
-    "tensor_scatter_nd_add-tensor-strings": (
-        lambda: jaxops.tensor_scatter_nd_add(["a"], [[0]], ["b"]), TypeError, "tensor_scatter_nd_add: tensor must be an array of numbers or bools; received strings"),
-    "tensor_scatter_nd_add-tensor-none": (
-        lambda: jaxops.tensor_scatter_nd_add(None, I, U), TypeError, "tensor_scatter_nd_add: tensor must be an array of numbers or bools; received None"),
-    "tensor_scatter_nd_add-indices-float": (
-        lambda: jaxops.tensor_scatter_nd_add(X, [[0.0], [1.0]], U), TypeError, "tensor_scatter_nd_add: indices must have an integer dtype; received float64"),
+    "scatter_nd-fill_value": (lambda: jaxops.scatter_nd(I, U, [4, 3], mode="fill", fill_value=0.0), TypeError, "scatter_nd() got an unexpected keyword argument 'fill_value'"),
+    "tensor_scatter_nd_add-tensor-bool": (lambda: jaxops.tensor_scatter_nd_add([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_add-indices-high": (
         lambda: jaxops.tensor_scatter_nd_add(X, [[0], [4]], U), jaxops.OutOfBoundsError, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_add]"),
     "tensor_scatter_nd_add-updates-shape": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "tensor_scatter_nd_add: updates must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
-    "tensor_scatter_nd_add-updates-dtype": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, jnp.ones((2, 3), jnp.int32)), TypeError, "tensor_scatter_nd_add: updates must fit dtype float32; received an array of dtype int32"),
-    "tensor_scatter_nd_add-updates-overflow": (
-        lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "tensor_scatter_nd_add: updates must fit dtype int8; received an array of dtype int32"),
-    "tensor_scatter_nd_add-bad_indices_policy-unknown": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_add: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+        lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
+    "tensor_scatter_nd_add-updates-dtype": (lambda: jaxops.tensor_scatter_nd_add(X, I, jnp.ones((2, 3), jnp.int32)), TypeError, "must fit dtype float32; received an array of dtype int32"),
+    "tensor_scatter_nd_add-updates-overflow": (lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "must fit dtype int8; received an array of dtype int32"),
     "tensor_scatter_nd_add-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_add: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
-    "tensor_scatter_nd_add-mode-int": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, U, mode=0), ValueError, "tensor_scatter_nd_add: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 0"),
-    "tensor_scatter_nd_add-deterministic-none": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, U, deterministic=None), TypeError, "tensor_scatter_nd_add: deterministic must be a static bool; received None"),
-    "tensor_scatter_nd_sub-tensor-bool": (
-        lambda: jaxops.tensor_scatter_nd_sub([True], [[0]], [True]), TypeError, "tensor_scatter_nd_sub: tensor must have a numeric dtype; received bool"),
-    "tensor_scatter_nd_sub-indices-string": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, [["a"], ["b"]], U), TypeError, "tensor_scatter_nd_sub: indices must have an integer dtype; received <U1"),
+        lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
+    "tensor_scatter_nd_sub-tensor-bool": (lambda: jaxops.tensor_scatter_nd_sub([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_sub-indices-negative": (
         lambda: jaxops.tensor_scatter_nd_sub(X, [[0], [-1]], U), jaxops.OutOfBoundsError, "indices[1] = [-1] does not index into shape [4,3] [Op:tensor_scatter_nd_sub]"),
-    "tensor_scatter_nd_sub-updates-none": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, None), TypeError, "tensor_scatter_nd_sub: updates must be an array of numbers or bools; received None"),
     "tensor_scatter_nd_sub-updates-shape": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U[0]), ValueError, "tensor_scatter_nd_sub: updates must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (3,) with indices of shape (2, 1)"),
-    "tensor_scatter_nd_sub-bad_indices_policy-unknown": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_sub: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+        lambda: jaxops.tensor_scatter_nd_sub(X, I, U[0]), ValueError, "must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (3,) with indices of shape (2, 1)"),
     "tensor_scatter_nd_sub-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_sub: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
-    "tensor_scatter_nd_sub-mode-none": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, mode=None), ValueError, "tensor_scatter_nd_sub: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received None"),
-    "tensor_scatter_nd_sub-deterministic-float": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, deterministic=1.0), TypeError, "tensor_scatter_nd_sub: deterministic must be a static bool; received 1.0"),
+        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_min-tensor-scalar": (
         lambda: jaxops.tensor_scatter_nd_min(1.0, [[0]], [1.0]), ValueError, "tensor_scatter_nd_min: indices.shape[-1] must be at most the rank of tensor, 0; received 1 with tensor ()"),
-    "tensor_scatter_nd_min-tensor-complex": (
-        lambda: jaxops.tensor_scatter_nd_min(X.astype(np.complex64), I, U), TypeError, "tensor_scatter_nd_min: tensor must have an ordered dtype; received complex64"),
-    "tensor_scatter_nd_min-indices-scalar": (
-        lambda: jaxops.tensor_scatter_nd_min(X, 0, U), ValueError, "tensor_scatter_nd_min: indices must have rank 1 at least; received a scalar"),
+    "tensor_scatter_nd_min-tensor-complex": (lambda: jaxops.tensor_scatter_nd_min(X.astype(np.complex64), I, U), TypeError, "must have an ordered dtype; received complex64"),
+    "tensor_scatter_nd_min-indices-scalar": (lambda: jaxops.tensor_scatter_nd_min(X, 0, U), ValueError, "must have rank 1 at least; received a scalar"),
     "tensor_scatter_nd_min-indices-high": (
         lambda: jaxops.tensor_scatter_nd_min(X, [[9], [0]], U), jaxops.OutOfBoundsError, "indices[0] = [9] does not index into shape [4,3] [Op:tensor_scatter_nd_min]"),
-    "tensor_scatter_nd_min-updates-strings": (
-        lambda: jaxops.tensor_scatter_nd_min(X, [[0]], ["a"]), TypeError, "tensor_scatter_nd_min: updates must be an array of numbers or bools; received strings"),
-    "tensor_scatter_nd_min-updates-unsigned": (
-        lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "tensor_scatter_nd_min: updates must fit dtype uint8; received an array of dtype int32"),
-    "tensor_scatter_nd_min-bad_indices_policy-unknown": (
-        lambda: jaxops.tensor_scatter_nd_min(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_min: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "tensor_scatter_nd_min-updates-unsigned": (lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "must fit dtype uint8; received an array of dtype int32"),
     "tensor_scatter_nd_min-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_min(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_min: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
-    "tensor_scatter_nd_min-mode-unknown": (
-        lambda: jaxops.tensor_scatter_nd_min(X, I, U, mode="ignore"), ValueError, "tensor_scatter_nd_min: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'ignore'"),
-    "tensor_scatter_nd_min-fill_value": (
-        lambda: jaxops.tensor_scatter_nd_min(X, I, U, fill_value=0.0), TypeError, "tensor_scatter_nd_min() got an unexpected keyword argument 'fill_value'"),
-    "tensor_scatter_nd_max-tensor-complex": (
-        lambda: jaxops.tensor_scatter_nd_max(X.astype(np.complex64), I, U), TypeError, "tensor_scatter_nd_max: tensor must have an ordered dtype; received complex64"),
-    "tensor_scatter_nd_max-tensor-bool": (
-        lambda: jaxops.tensor_scatter_nd_max([True], [[0]], [True]), TypeError, "tensor_scatter_nd_max: tensor must have a numeric dtype; received bool"),
-    "tensor_scatter_nd_max-indices-none": (
-        lambda: jaxops.tensor_scatter_nd_max(X, None, U), TypeError, "tensor_scatter_nd_max: indices must have an integer dtype; received None"),
+        lambda: jaxops.tensor_scatter_nd_min(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
+    "tensor_scatter_nd_min-fill_value": (lambda: jaxops.tensor_scatter_nd_min(X, I, U, fill_value=0.0), TypeError, "tensor_scatter_nd_min() got an unexpected keyword argument 'fill_value'"),
+    "tensor_scatter_nd_max-tensor-complex": (lambda: jaxops.tensor_scatter_nd_max(X.astype(np.complex64), I, U), TypeError, "must have an ordered dtype; received complex64"),
+    "tensor_scatter_nd_max-tensor-bool": (lambda: jaxops.tensor_scatter_nd_max([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_max-indices-high-in-jit": (
         lambda: in_jit(lambda i: jaxops.tensor_scatter_nd_max(X, i, U), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_max]"),
-    "tensor_scatter_nd_max-updates-float-for-int": (
-        lambda: jaxops.tensor_scatter_nd_max(np.zeros(2, np.int32), [[0]], [0.5]), TypeError, "tensor_scatter_nd_max: updates must fit dtype int32; received an array of dtype float32"),
-    "tensor_scatter_nd_max-bad_indices_policy-unknown": (
-        lambda: jaxops.tensor_scatter_nd_max(X, I, U, "ignore"), ValueError, "tensor_scatter_nd_max: bad_indices_policy must be one of \"\", DEFAULT, ERROR, IGNORE; received 'ignore'"),
+    "tensor_scatter_nd_max-updates-float-for-int": (lambda: jaxops.tensor_scatter_nd_max(np.zeros(2, np.int32), [[0]], [0.5]), TypeError, "must fit dtype int32; received an array of dtype float32"),
     "tensor_scatter_nd_max-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_max(X, I, U, "IGNORE", mode="error"), ValueError, "tensor_scatter_nd_max: bad_indices_policy must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
-    "tensor_scatter_nd_max-mode-bool": (
-        lambda: jaxops.tensor_scatter_nd_max(X, I, U, mode=True), ValueError, "tensor_scatter_nd_max: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received True"),
-    "tensor_scatter_nd_max-deterministic": (
-        lambda: jaxops.tensor_scatter_nd_max(X, I, U, deterministic=True), TypeError, "tensor_scatter_nd_max() got an unexpected keyword argument 'deterministic'"),
-    "tensor_scatter_nd_update-tensor-object": (
-        lambda: jaxops.tensor_scatter_nd_update(object(), I, U), TypeError, "tensor_scatter_nd_update: tensor must be an array of numbers or bools; received"),
-    "tensor_scatter_nd_update-tensor-numbers-for-strings": (
-        lambda: jaxops.tensor_scatter_nd_update([1, 2], [[0]], ["a"]), TypeError, "tensor_scatter_nd_update: tensor must hold strings only; received [1, 2]"),
+        lambda: jaxops.tensor_scatter_nd_max(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
+    "tensor_scatter_nd_max-deterministic": (lambda: jaxops.tensor_scatter_nd_max(X, I, U, deterministic=True), TypeError, "tensor_scatter_nd_max() got an unexpected keyword argument 'deterministic'"),
+    "tensor_scatter_nd_update-tensor-numbers-for-strings": (lambda: jaxops.tensor_scatter_nd_update([1, 2], [[0]], ["a"]), TypeError, "must hold strings only; received [1, 2]"),
     "tensor_scatter_nd_update-indices-depth": (
         lambda: jaxops.tensor_scatter_nd_update(X, [[0, 0, 0]], [1.0]), ValueError, "tensor_scatter_nd_update: indices.shape[-1] must be at most the rank of tensor, 2; received 3 with tensor (4, 3)"),
-    "tensor_scatter_nd_update-indices-key": (
-        lambda: jaxops.tensor_scatter_nd_update(X, jax.random.split(key(), 2), U), TypeError, "tensor_scatter_nd_update: indices must have an integer dtype; received key<fry>"),
-    "tensor_scatter_nd_update-updates-numbers-for-strings": (
-        lambda: jaxops.tensor_scatter_nd_update(["a", "b"], [[0]], [1]), TypeError, "tensor_scatter_nd_update: updates must hold strings only; received [1]"),
+    "tensor_scatter_nd_update-updates-numbers-for-strings": (lambda: jaxops.tensor_scatter_nd_update(["a", "b"], [[0]], [1]), TypeError, "must hold strings only; received [1]"),
     "tensor_scatter_nd_update-updates-rank": (
-        lambda: jaxops.tensor_scatter_nd_update(X, I, U[None]), ValueError, "tensor_scatter_nd_update: updates must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (1, 2, 3) with indices of shape (2, 1)"),
-    "tensor_scatter_nd_update-mode-unknown": (
-        lambda: jaxops.tensor_scatter_nd_update(X, I, U, mode="promise"), ValueError, "tensor_scatter_nd_update: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; received 'promise'"),
+        lambda: jaxops.tensor_scatter_nd_update(X, I, U[None]), ValueError, "must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (1, 2, 3) with indices of shape (2, 1)"),
 }  # fmt: skip

@@ -29,12 +29,10 @@ CALLS = {
         lambda: traced(lambda x: jaxops.strided_slice(x[None], [jnp.int32(0), jnp.uint32(2**31)], [0, 0], shrink_axis_mask=3), LONG), ValueError, 'strided_slice: uint32 indices must come as one array, not in a list, where a dimension is longer than int32 counts, 2147483655; or switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "scatter_nd-deterministic-beyond-32-bits": (
         lambda: traced(lambda x: jaxops.scatter_nd(jnp.array([[0]]), x[:1], [LONG], deterministic=True), LONG), ValueError, 'scatter_nd: deterministic=True: 2147483655 rows take 64-bit row numbers; jax.config.update("jax_enable_x64", True) switches them on'),
-    "boolean_mask-mask-beyond-32-bits": (
-        lambda: traced(lambda x: jaxops.boolean_mask(x, x, size=1), LONG), ValueError, "boolean_mask: mask must have at most 2146435072 elements in compiled code; received 2147483655"),
-    "unique-x-beyond-32-bits": (
-        lambda: traced(lambda x: jaxops.unique(x, size=1), LONG), ValueError, "unique: x must have at most 2146435072 elements in compiled code; received 2147483655"),
+    "boolean_mask-mask-beyond-32-bits": (lambda: traced(lambda x: jaxops.boolean_mask(x, x, size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
+    "unique-x-beyond-32-bits": (lambda: traced(lambda x: jaxops.unique(x, size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
     "dynamic_partition-partitions-beyond-32-bits": (
-        lambda: traced(lambda x: jaxops.dynamic_partition(x, x, 2, size=1), LONG), ValueError, "dynamic_partition: partitions must have at most 2146435072 elements in compiled code; received 2147483655"),
+        lambda: traced(lambda x: jaxops.dynamic_partition(x, x, 2, size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
     "dynamic_stitch-indices-beyond-32-bits": (
-        lambda: traced(lambda x: jaxops.dynamic_stitch([x], [x], size=1), LONG), ValueError, "dynamic_stitch: indices must have at most 2146435072 elements in compiled code; received 2147483655"),
+        lambda: traced(lambda x: jaxops.dynamic_stitch([x], [x], size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
 }  # fmt: skip

@@ -35,174 +35,95 @@ def of_tensor(*args, **kwargs):
 CALLS = {
     "RaggedTensor-called": (
         lambda: RaggedTensor(X, [0, 4]), TypeError, "RaggedTensor: expected one of from_row_splits, from_row_lengths, from_value_rowids and from_tensor to make it; received a call of the class"),
-    "RaggedTensor-set": (
-        lambda: setattr(rows(), "values", X), AttributeError, "RaggedTensor: values cannot be set; make a new object instead"),
+    "RaggedTensor-set": (lambda: setattr(rows(), "values", X), AttributeError, "RaggedTensor: values cannot be set; make a new object instead"),
     "RaggedTensor.from_row_splits-values-2**31": (
         lambda: RaggedTensor.from_row_splits(np.zeros((2**31, 0)), [0, 4]), ValueError, "RaggedTensor.from_row_splits: row_splits must be int64 for 2147483648 values; received dtype int32"),
-    "RaggedTensor.from_row_splits-values-none": (
-        lambda: of_splits(None, [0, 4]), TypeError, "RaggedTensor.from_row_splits: values must be an array of numbers or bools; received None"),
-    "RaggedTensor.from_row_splits-values-text": (
-        lambda: of_splits(["a"], [0, 1]), TypeError, "RaggedTensor.from_row_splits: values must be an array of numbers or bools; received dtype <U1"),
-    "RaggedTensor.from_row_splits-values-scalar": (
-        lambda: of_splits(1.0, [0, 1]), ValueError, "RaggedTensor.from_row_splits: values must have rank 1 at least; received a scalar"),
-    "RaggedTensor.from_row_splits-values-ragged": (
-        lambda: of_splits(rows(), [0, 1]), TypeError, "RaggedTensor.from_row_splits: values must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4])"),
-    "RaggedTensor.from_row_splits-row_splits-float": (
-        lambda: of_splits(X, [0.0, 4.0]), TypeError, "RaggedTensor.from_row_splits: row_splits must have an integer dtype; received float64"),
-    "RaggedTensor.from_row_splits-row_splits-rank": (
-        lambda: of_splits(X, [[0, 4]]), ValueError, "RaggedTensor.from_row_splits: row_splits must be a vector; received shape (1, 2)"),
-    "RaggedTensor.from_row_splits-row_splits-empty": (
-        lambda: of_splits(X, []), ValueError, "RaggedTensor.from_row_splits: row_splits must not be empty; received shape (0,)"),
-    "RaggedTensor.from_row_splits-row_splits-first": (
-        lambda: of_splits(X, [1, 4]), ValueError, "row_splits[0] = 1 is not 0 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-row_splits-last": (
-        lambda: of_splits(X, [0, 3]), ValueError, "row_splits[1] = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
+    "RaggedTensor.from_row_splits-values-scalar": (lambda: of_splits(1.0, [0, 1]), ValueError, "must have rank 1 at least; received a scalar"),
+    "RaggedTensor.from_row_splits-values-tensor": (
+        lambda: of_splits(rows(), [0, 1]), TypeError, "must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4])"),
+    "RaggedTensor.from_row_splits-row_splits-rank": (lambda: of_splits(X, [[0, 4]]), ValueError, "must be a vector; received shape (1, 2)"),
+    "RaggedTensor.from_row_splits-row_splits-empty": (lambda: of_splits(X, []), ValueError, "must not be empty; received shape (0,)"),
+    "RaggedTensor.from_row_splits-row_splits-first": (lambda: of_splits(X, [1, 4]), ValueError, "row_splits[0] = 1 is not 0 [Op:RaggedTensor.from_row_splits] at "),
+    "RaggedTensor.from_row_splits-row_splits-last": (lambda: of_splits(X, [0, 3]), ValueError, "row_splits[1] = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
     "RaggedTensor.from_row_splits-row_splits-last-in-jit": (
         lambda: in_jit(lambda s: of_splits(X, s), [0, 3]), IN_JIT, "row_splits[1] = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-row_splits-less": (
-        lambda: of_splits(X, [0, 3, 2, 4]), ValueError, "row_splits[2] = 2 is less than the one before, 3 [Op:RaggedTensor.from_row_splits] at "),
+    "RaggedTensor.from_row_splits-row_splits-less": (lambda: of_splits(X, [0, 3, 2, 4]), ValueError, "row_splits[2] = 2 is less than the one before, 3 [Op:RaggedTensor.from_row_splits] at "),
     "RaggedTensor.from_row_splits-row_splits-less-in-jit": (
         lambda: in_jit(lambda s: of_splits(X, s), [0, 3, 2, 4]), IN_JIT, "row_splits[2] = 2 is less than the one before, 3 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-validate-int": (
-        lambda: of_splits(X, [0, 4], validate=1), TypeError, "RaggedTensor.from_row_splits: validate must be a static bool; received 1"),
-    "RaggedTensor.from_row_splits-padded-none": (
-        lambda: of_splits(X, [0, 4], padded=None), TypeError, "RaggedTensor.from_row_splits: padded must be a static bool; received None"),
     "RaggedTensor.from_row_splits-padded-too-many": (
         lambda: of_splits(X, [0, 5], padded=True), ValueError, "row_splits[1] = 5 is more than the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_lengths-values-scalar": (
-        lambda: of_lengths(1.0, [1]), ValueError, "RaggedTensor.from_row_lengths: values must have rank 1 at least; received a scalar"),
-    "RaggedTensor.from_row_lengths-row_lengths-rank": (
-        lambda: of_lengths(X, 4), ValueError, "RaggedTensor.from_row_lengths: row_lengths must be a vector; received shape ()"),
-    "RaggedTensor.from_row_lengths-row_lengths-negative": (
-        lambda: of_lengths(X, [3, -1, 2]), ValueError, "row_lengths[1] = -1 is negative [Op:RaggedTensor.from_row_lengths] at "),
+    "RaggedTensor.from_row_lengths-values-scalar": (lambda: of_lengths(1.0, [1]), ValueError, "must have rank 1 at least; received a scalar"),
+    "RaggedTensor.from_row_lengths-row_lengths-rank": (lambda: of_lengths(X, 4), ValueError, "must be a vector; received shape ()"),
+    "RaggedTensor.from_row_lengths-row_lengths-negative": (lambda: of_lengths(X, [3, -1, 2]), ValueError, "row_lengths[1] = -1 is negative [Op:RaggedTensor.from_row_lengths] at "),
     "RaggedTensor.from_row_lengths-row_lengths-negative-in-jit": (
         lambda: in_jit(lambda n: of_lengths(X, n), [3, -1, 2]), IN_JIT, "row_lengths[1] = -1 is negative [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-row_lengths-few": (
-        lambda: of_lengths(X, [3]), ValueError, "the sum of row_lengths = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
+    "RaggedTensor.from_row_lengths-row_lengths-few": (lambda: of_lengths(X, [3]), ValueError, "the sum of row_lengths = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
     "RaggedTensor.from_row_lengths-row_lengths-many-in-jit": (
         lambda: in_jit(lambda n: of_lengths(X, n, padded=True), [3, 2]), IN_JIT, "the sum of row_lengths = 5 is more than the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
     "RaggedTensor.from_row_lengths-row_lengths-beyond-int32": (
         lambda: of_lengths(X, [2**31 - 1, 2**31 - 1, 6]), ValueError, "the sum of row_lengths = 2147483647 is more than the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
     "RaggedTensor.from_row_lengths-row_lengths-beyond-int32-in-jit": (
         lambda: in_jit(lambda n: of_lengths(X, n), np.array([2**31 - 1, 2**31 - 1, 6], np.int32)), IN_JIT, "the sum of row_lengths = 2147483647 is more than the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-validate-none": (
-        lambda: of_lengths(X, [4], validate=None), TypeError, "RaggedTensor.from_row_lengths: validate must be a static bool; received None"),
-    "RaggedTensor.from_row_lengths-padded-int": (
-        lambda: of_lengths(X, [4], padded=0), TypeError, "RaggedTensor.from_row_lengths: padded must be a static bool; received 0"),
-    "RaggedTensor.from_value_rowids-values-none": (
-        lambda: of_ids(None, [0]), TypeError, "RaggedTensor.from_value_rowids: values must be an array of numbers or bools; received None"),
-    "RaggedTensor.from_value_rowids-value_rowids-few": (
-        lambda: of_ids(X, [0, 1]), ValueError, "RaggedTensor.from_value_rowids: value_rowids must have one number for each of 4 values; received shape (2,)"),
-    "RaggedTensor.from_value_rowids-value_rowids-bool": (
-        lambda: of_ids(X, [True] * 4), TypeError, "RaggedTensor.from_value_rowids: value_rowids must have an integer dtype; received bool"),
+    "RaggedTensor.from_value_rowids-value_rowids-few": (lambda: of_ids(X, [0, 1]), ValueError, "must have one number for each of 4 values; received shape (2,)"),
     "RaggedTensor.from_value_rowids-value_rowids-less": (
         lambda: of_ids(X, [0, 2, 1, 3]), ValueError, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them [Op:RaggedTensor.from_value_rowids] at "),
     "RaggedTensor.from_value_rowids-value_rowids-less-in-jit": (
         lambda: in_jit(lambda i: of_ids(X, i, 4).row_splits, [0, 2, 1, 3]), IN_JIT, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-value_rowids-negative": (
-        lambda: of_ids(X, [-1, 2, 3, 3]), ValueError, "value_rowids[0] = -1 is not in [0, 4) [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-nrows-small": (
-        lambda: of_ids(X, [0, 1, 1, 2], 2), ValueError, "value_rowids[3] = 2 is not in [0, 2) [Op:RaggedTensor.from_value_rowids] at "),
+    "RaggedTensor.from_value_rowids-value_rowids-negative": (lambda: of_ids(X, [-1, 2, 3, 3]), ValueError, "value_rowids[0] = -1 is not in [0, 4) [Op:RaggedTensor.from_value_rowids] at "),
+    "RaggedTensor.from_value_rowids-nrows-small": (lambda: of_ids(X, [0, 1, 1, 2], 2), ValueError, "value_rowids[3] = 2 is not in [0, 2) [Op:RaggedTensor.from_value_rowids] at "),
     "RaggedTensor.from_value_rowids-nrows-small-in-jit": (
         lambda: in_jit(lambda i: of_ids(X, i, 2), [0, 1, 1, 2]), IN_JIT, "value_rowids[3] = 2 is not in [0, 2) [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-nrows-negative": (
-        lambda: of_ids(X, [0] * 4, -1), ValueError, "RaggedTensor.from_value_rowids: nrows must be at least 0; received -1"),
-    "RaggedTensor.from_value_rowids-nrows-float": (
-        lambda: of_ids(X, [0] * 4, 2.0), TypeError, "RaggedTensor.from_value_rowids: nrows must be a static int; received 2.0"),
-    "RaggedTensor.from_value_rowids-nrows-traced": (
-        lambda: in_jit(lambda n: of_ids(X, [0] * 4, n), 2), TypeError, "RaggedTensor.from_value_rowids: nrows must be a static int; received a traced array of shape (); inside jit compute it from"),
-    "RaggedTensor.from_value_rowids-nrows-missing-in-jit": (
-        lambda: in_jit(lambda i: of_ids(X, i), [0] * 4), TypeError, "RaggedTensor.from_value_rowids: nrows must be given with traced value_rowids; received nrows=None"),
-    "RaggedTensor.from_value_rowids-nrows-missing-padded": (
-        lambda: of_ids(X, [0] * 4, padded=True), TypeError, "RaggedTensor.from_value_rowids: nrows must be given with padded=True; received nrows=None"),
-    "RaggedTensor.from_value_rowids-validate-int": (
-        lambda: of_ids(X, [0] * 4, validate=0), TypeError, "RaggedTensor.from_value_rowids: validate must be a static bool; received 0"),
-    "RaggedTensor.from_value_rowids-padded-too-large": (
-        lambda: of_ids(X, [0, 1, 2, 3], 2, padded=True), ValueError, "value_rowids[3] = 3 is not in [0, 3) [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_tensor-tensor-rank": (
-        lambda: of_tensor(X[0]), ValueError, "RaggedTensor.from_tensor: tensor must have rank 2 at least; received shape (3,)"),
-    "RaggedTensor.from_tensor-tensor-none": (
-        lambda: of_tensor(None), TypeError, "RaggedTensor.from_tensor: tensor must be an array of numbers or bools; received None"),
+    "RaggedTensor.from_value_rowids-nrows-negative": (lambda: of_ids(X, [0] * 4, -1), ValueError, "must be at least 0; received -1"),
+    "RaggedTensor.from_value_rowids-nrows-missing-in-jit": (lambda: in_jit(lambda i: of_ids(X, i), [0] * 4), TypeError, "must be given with traced value_rowids; received nrows=None"),
+    "RaggedTensor.from_value_rowids-nrows-missing-padded": (lambda: of_ids(X, [0] * 4, padded=True), TypeError, "must be given with padded=True; received nrows=None"),
+    "RaggedTensor.from_value_rowids-padded-too-large": (lambda: of_ids(X, [0, 1, 2, 3], 2, padded=True), ValueError, "value_rowids[3] = 3 is not in [0, 3) [Op:RaggedTensor.from_value_rowids] at "),
+    "RaggedTensor.from_tensor-tensor-rank": (lambda: of_tensor(X[0]), ValueError, "must have rank 2 at least; received shape (3,)"),
     "RaggedTensor.from_tensor-tensor-traced": (
         lambda: in_jit(lambda x: of_tensor(x, padding=0.0), X), TypeError, "RaggedTensor.from_tensor: size must be given where tensor is traced, in which padding is found; received size=None; 12 is always enough"),
-    "RaggedTensor.from_tensor-lengths-few": (
-        lambda: of_tensor(X, [1, 2]), ValueError, "RaggedTensor.from_tensor: lengths must have one number for each of 4 rows; received shape (2,)"),
-    "RaggedTensor.from_tensor-lengths-float": (
-        lambda: of_tensor(X, [1.0] * 4), TypeError, "RaggedTensor.from_tensor: lengths must have an integer dtype; received float64"),
-    "RaggedTensor.from_tensor-lengths-nested": (
-        lambda: of_tensor(X, [[1] * 4]), ValueError, "RaggedTensor.from_tensor: lengths must be a vector; received shape (1, 4)"),
+    "RaggedTensor.from_tensor-lengths-few": (lambda: of_tensor(X, [1, 2]), ValueError, "must have one number for each of 4 rows; received shape (2,)"),
+    "RaggedTensor.from_tensor-lengths-nested": (lambda: of_tensor(X, [[1] * 4]), ValueError, "must be a vector; received shape (1, 4)"),
     "RaggedTensor.from_tensor-lengths-traced": (
         lambda: in_jit(lambda n: of_tensor(X, n), [1] * 4), TypeError, "RaggedTensor.from_tensor: size must be given where lengths are traced; received size=None; 12 is always enough"),
-    "RaggedTensor.from_tensor-padding-shape": (
-        lambda: of_tensor(X, padding=[0.0]), ValueError, "RaggedTensor.from_tensor: padding must have the shape of one value, (); received shape (1,)"),
-    "RaggedTensor.from_tensor-padding-dtype": (
-        lambda: of_tensor(X, padding=1j), TypeError, "RaggedTensor.from_tensor: padding must fit dtype float32; received 1j"),
-    "RaggedTensor.from_tensor-padding-lengths": (
-        lambda: of_tensor(X, [1] * 4, 0.0), ValueError, "RaggedTensor.from_tensor: lengths must be None with padding; received both"),
-    "RaggedTensor.from_tensor-ragged_rank-2": (
-        lambda: of_tensor(X, ragged_rank=2), ValueError, "RaggedTensor.from_tensor: ragged_rank must be 1; received 2"),
-    "RaggedTensor.from_tensor-ragged_rank-float": (
-        lambda: of_tensor(X, ragged_rank=1.0), TypeError, "RaggedTensor.from_tensor: ragged_rank must be a static int; received 1.0"),
-    "RaggedTensor.from_tensor-row_splits_dtype-float": (
-        lambda: of_tensor(X, row_splits_dtype="float32"), TypeError, "RaggedTensor.from_tensor: row_splits_dtype must be int32 or int64; received float32"),
-    "RaggedTensor.from_tensor-size-negative": (
-        lambda: of_tensor(X, size=-1), ValueError, "RaggedTensor.from_tensor: size must be at least 0; received -1"),
+    "RaggedTensor.from_tensor-padding-shape": (lambda: of_tensor(X, padding=[0.0]), ValueError, "must have the shape of one value, (); received shape (1,)"),
+    "RaggedTensor.from_tensor-padding-dtype": (lambda: of_tensor(X, padding=1j), TypeError, "must fit dtype float32; received 1j"),
+    "RaggedTensor.from_tensor-padding-lengths": (lambda: of_tensor(X, [1] * 4, 0.0), ValueError, "RaggedTensor.from_tensor: lengths must be None with padding; received both"),
+    "RaggedTensor.from_tensor-ragged_rank-2": (lambda: of_tensor(X, ragged_rank=2), ValueError, "must be 1; received 2"),
+    "RaggedTensor.from_tensor-size-negative": (lambda: of_tensor(X, size=-1), ValueError, "must be at least 0; received -1"),
     "RaggedTensor.from_tensor-size-small-in-jit": (
         lambda: in_jit(lambda n: of_tensor(X, n, size=3), [1] * 4), IN_JIT, '4 values of the rows do not fit size=3; mode="fill" drops the rest [Op:RaggedTensor.from_tensor] at '),
     "RaggedTensor.from_tensor-mode-clip": (
-        lambda: of_tensor(X, size=3, mode="clip"), ValueError, "RaggedTensor.from_tensor: mode must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
-    "RaggedTensor.from_tensor-mode-no-size": (
-        lambda: of_tensor(X, mode="fill"), ValueError, "RaggedTensor.from_tensor: mode is used with size only; received mode='fill'"),
-    "RaggedTensor.to_tensor-default_value-shape": (
-        lambda: rows().to_tensor([1.0, 2.0]), ValueError, "RaggedTensor.to_tensor: default_value must broadcast to the shape of one value, (3,); received shape (2,)"),
-    "RaggedTensor.to_tensor-default_value-rank": (
-        lambda: rows().to_tensor(np.ones((1, 3))), ValueError, "RaggedTensor.to_tensor: default_value must broadcast to the shape of one value, (3,); received shape (1, 3)"),
-    "RaggedTensor.to_tensor-default_value-dtype": (
-        lambda: rows().to_tensor(1j), TypeError, "RaggedTensor.to_tensor: default_value must fit dtype float32; received 1j"),
-    "RaggedTensor.to_tensor-shape-scalar": (
-        lambda: rows().to_tensor(shape=3), ValueError, "RaggedTensor.to_tensor: shape must be None or have 3 entries; received 3"),
-    "RaggedTensor.to_tensor-shape-length": (
-        lambda: rows().to_tensor(shape=(3, 2)), ValueError, "RaggedTensor.to_tensor: shape must be None or have 3 entries; received (3, 2)"),
+        lambda: of_tensor(X, size=3, mode="clip"), ValueError, "must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
+    "RaggedTensor.from_tensor-mode-no-size": (lambda: of_tensor(X, mode="fill"), ValueError, "RaggedTensor.from_tensor: mode is used with size only; received mode='fill'"),
+    "RaggedTensor.to_tensor-default_value-shape": (lambda: rows().to_tensor([1.0, 2.0]), ValueError, "must broadcast to the shape of one value, (3,); received shape (2,)"),
+    "RaggedTensor.to_tensor-default_value-rank": (lambda: rows().to_tensor(np.ones((1, 3))), ValueError, "must broadcast to the shape of one value, (3,); received shape (1, 3)"),
+    "RaggedTensor.to_tensor-default_value-dtype": (lambda: rows().to_tensor(1j), TypeError, "must fit dtype float32; received 1j"),
+    "RaggedTensor.to_tensor-shape-scalar": (lambda: rows().to_tensor(shape=3), ValueError, "must be None or have 3 entries; received 3"),
+    "RaggedTensor.to_tensor-shape-length": (lambda: rows().to_tensor(shape=(3, 2)), ValueError, "must be None or have 3 entries; received (3, 2)"),
     "RaggedTensor.to_tensor-shape-negative": (
-        lambda: rows().to_tensor(shape=(-1, 2, 3)), ValueError, "RaggedTensor.to_tensor: shape must have None or a size in its first two entries, and then the shape of one value, (3,); received (-1, 2, 3)"),
+        lambda: rows().to_tensor(shape=(-1, 2, 3)), ValueError, "must have None or a size in its first two entries, and then the shape of one value, (3,); received (-1, 2, 3)"),
     "RaggedTensor.to_tensor-shape-of-a-value": (
-        lambda: rows().to_tensor(shape=(None, 2, 4)), ValueError, "RaggedTensor.to_tensor: shape must have None or a size in its first two entries, and then the shape of one value, (3,); received (None, 2, 4)"),
-    "RaggedTensor.to_tensor-shape-float": (
-        lambda: rows().to_tensor(shape=(None, 2.0, None)), TypeError, "RaggedTensor.to_tensor: each entry of shape must be a static int; received 2.0"),
+        lambda: rows().to_tensor(shape=(None, 2, 4)), ValueError, "must have None or a size in its first two entries, and then the shape of one value, (3,); received (None, 2, 4)"),
+    "RaggedTensor.to_tensor-shape-float": (lambda: rows().to_tensor(shape=(None, 2.0, None)), TypeError, "RaggedTensor.to_tensor: each entry of shape must be a static int; received 2.0"),
     "RaggedTensor.to_tensor-shape-traced": (
-        lambda: in_jit(lambda n: rows().to_tensor(shape=(None, n, None)), 2), TypeError, "RaggedTensor.to_tensor: shape must be static; received a list with a traced value in it; inside jit compute it from"),
+        lambda: in_jit(lambda n: rows().to_tensor(shape=(None, n, None)), 2), TypeError, "must be static; received a list with a traced value in it; inside jit compute it from"),
     "RaggedTensor.to_tensor-shape-large": (
-        lambda: rows().to_tensor(shape=(None, 2**80, None)), ValueError, "RaggedTensor.to_tensor: shape must make arrays of less than 2**56 bytes; received (None, 1208925819614629174706176, None)"),
+        lambda: rows().to_tensor(shape=(None, 2**80, None)), ValueError, "must make arrays of less than 2**56 bytes; received (None, 1208925819614629174706176, None)"),
     "RaggedTensor.to_tensor-shape-missing-in-jit": (
-        lambda: jax.jit(lambda x: x.to_tensor())(rows()), TypeError, "RaggedTensor.to_tensor: shape must give the length of rows where row_splits are traced, as it depends on them; received shape=None; (None, 4, None) is always enough"),
+        lambda: jax.jit(lambda x: x.to_tensor())(rows()), TypeError, "must give the length of rows where row_splits are traced, as it depends on them; received shape=None; (None, 4, None) is always enough"),
     "RaggedTensor.to_tensor-shape-batched": (
         lambda: jax.tree.map(lambda x: x[None], rows()).to_tensor(shape=(None, 2, 3, None)), ValueError, "RaggedTensor.to_tensor: expected row_splits of rank 1; received RaggedTensor(values=float32[1,4,3], row_splits=int32[1,4]), which looks batched: call this under jax.vmap"),
-    "RaggedTensor.gather-indices-scalar": (
-        lambda: rows().gather(1), ValueError, "RaggedTensor.gather: indices must be a vector; received shape ()"),
-    "RaggedTensor.gather-indices-rank": (
-        lambda: rows().gather([[1]], size=4), ValueError, "RaggedTensor.gather: indices must be a vector; received shape (1, 1)"),
-    "RaggedTensor.gather-indices-float": (
-        lambda: rows().gather([1.0]), TypeError, "RaggedTensor.gather: indices must have an integer dtype; received float64"),
+    "RaggedTensor.gather-indices-scalar": (lambda: rows().gather(1), ValueError, "must be a vector; received shape ()"),
+    "RaggedTensor.gather-indices-rank": (lambda: rows().gather([[1]], size=4), ValueError, "must be a vector; received shape (1, 1)"),
     "RaggedTensor.gather-indices-traced": (
         lambda: in_jit(lambda i: rows().gather(i), [1]), TypeError, "RaggedTensor.gather: size must be given where indices or row_splits are traced; received size=None"),
-    "RaggedTensor.gather-size-negative": (
-        lambda: rows().gather([1], size=-1), ValueError, "RaggedTensor.gather: size must be at least 0; received -1"),
-    "RaggedTensor.gather-size-missing-in-jit": (
-        lambda: jax.jit(lambda x: x.gather([1]))(rows()), TypeError, "RaggedTensor.gather: size must be given where indices or row_splits are traced; received size=None"),
+    "RaggedTensor.gather-size-negative": (lambda: rows().gather([1], size=-1), ValueError, "must be at least 0; received -1"),
+    "RaggedTensor.gather-size-missing-in-jit": (lambda: jax.jit(lambda x: x.gather([1]))(rows()), TypeError, "must be given where indices or row_splits are traced; received size=None"),
     "RaggedTensor.gather-size-small-in-jit": (
         lambda: in_jit(lambda i: rows().gather(i, size=5), [2, 2]), IN_JIT, '6 values of the rows do not fit size=5; mode="fill" drops the rest [Op:RaggedTensor.gather] at '),
     "RaggedTensor.gather-mode-wrap": (
-        lambda: rows().gather([1], mode="wrap"), ValueError, "RaggedTensor.gather: mode must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'wrap'"),
-    "RaggedTensor.row_lengths-axis-2": (
-        lambda: rows().row_lengths(2), ValueError, "RaggedTensor.row_lengths: axis must be 1, the ragged dimension; received 2"),
-    "RaggedTensor.row_lengths-axis-none": (
-        lambda: rows().row_lengths(None), TypeError, "RaggedTensor.row_lengths: axis must be a static int; received None"),
-    "RaggedTensor.nrows-out_type-float": (
-        lambda: rows().nrows("float32"), TypeError, "RaggedTensor.nrows: out_type must be int32 or int64; received float32"),
-    "RaggedTensor.with_values-new_values-few": (
-        lambda: rows().with_values(X[:3]), ValueError, "RaggedTensor.with_values: new_values must be 4 as the values are; received shape (3, 3)"),
-    "RaggedTensor.with_values-new_values-none": (
-        lambda: rows().with_values(None), TypeError, "RaggedTensor.with_values: new_values must be an array of numbers or bools; received None"),
+        lambda: rows().gather([1], mode="wrap"), ValueError, "must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'wrap'"),
+    "RaggedTensor.row_lengths-axis-2": (lambda: rows().row_lengths(2), ValueError, "must be 1, the ragged dimension; received 2"),
+    "RaggedTensor.with_values-new_values-few": (lambda: rows().with_values(X[:3]), ValueError, "must be 4 as the values are; received shape (3, 3)"),
     **{
         f"RaggedTensor.reduce_{kind}-{case}": (
             lambda kind=kind, options=options: getattr(rows(), f"reduce_{kind}")(**options),
@@ -213,11 +134,8 @@ CALLS = {
         for case, options, exception, words in (
             ("axis-missing", {}, TypeError, "axis must be a static int; received None"),
             ("axis-0", {"axis": 0}, ValueError, "axis must be 1, the ragged dimension; received 0"),
-            ("keepdims-int", {"axis": 1, "keepdims": 1}, TypeError, "keepdims must be a static bool; received 1"),
         )
     },
-    "RaggedTensor.reduce_sum-values-bool": (
-        lambda: rows().with_values(X > 1).reduce_sum(1), TypeError, "RaggedTensor.reduce_sum: values must have a numeric dtype; received bool"),
-    "RaggedTensor.reduce_max-values-complex": (
-        lambda: rows().with_values(X + 1j).reduce_max(1), TypeError, "RaggedTensor.reduce_max: values must have an ordered dtype; received complex64"),
+    "RaggedTensor.reduce_sum-values-bool": (lambda: rows().with_values(X > 1).reduce_sum(1), TypeError, "must have a numeric dtype; received bool"),
+    "RaggedTensor.reduce_max-values-complex": (lambda: rows().with_values(X + 1j).reduce_max(1), TypeError, "must have an ordered dtype; received complex64"),
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """What the calls that are refused are made of: the arguments of valid calls, and how to call."""
 
 import functools
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -40,3 +41,9 @@ def in_jit(f, x):
 def in_x64(f, *args, **kwargs):
     with jax.enable_x64(True):
         return f(*args, **kwargs)
+
+
+class Traced(NamedTuple):
+    """A value for an argument that is traced."""
+
+    value: Any

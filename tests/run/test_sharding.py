@@ -1,6 +1,7 @@
 """`out_sharding=`, and how results are shared on meshes of explicit axes where it is not said."""
 
 import functools
+import inspect
 import re
 
 import jax
@@ -9,8 +10,7 @@ import numpy as np
 import pytest
 from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
-from records import arguments
-from refusals.shardings import TAKERS
+from records import FUNCTIONS, arguments
 
 import jaxops
 from jaxops._run import sharding
@@ -87,6 +87,9 @@ def mesh():
     mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Explicit,))
     with jax.set_mesh(mesh):
         yield mesh
+
+
+TAKERS = [n for n, f in FUNCTIONS.items() if "out_sharding" in inspect.signature(f).parameters]
 
 
 @pytest.mark.parametrize("name", TAKERS)

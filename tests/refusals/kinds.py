@@ -1,0 +1,309 @@
+"""Refused calls of every function: what an argument of a kind must not be, by the records' kinds.
+
+Each row of `REFUSED` has values, by their names in `VALUES`, the exception, and what it says after
+the function and the argument. A function that is new has these calls by its record.
+"""
+
+import functools
+import inspect
+import itertools
+from collections.abc import Iterator
+from types import FunctionType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from records import FUNCTIONS, KINDS, arguments, operation
+
+from refusals.values import Traced, in_x64, key, slices
+
+
+class Thing:
+    """No array, no number, no sequence."""
+
+    def __repr__(self):
+        return "<a thing>"
+
+
+VALUES = {
+    "none": None,
+    "true": True,
+    "five": 5,
+    "float": 2.0,
+    "nan": float("nan"),
+    "complex": 1j,
+    "text": "2",
+    "word": "no",
+    "bytes": b"a",
+    "list": [1],
+    "floats": [1.0, 2.0],
+    "bools": [True, False],
+    "texts": ["a"],
+    "nones": [None],
+    "two": [0, 1],
+    "matrix": [[1]],
+    "ragged": [[1], [2, 3]],
+    "dict": {"a": 1},
+    "set": {1},
+    "thing": Thing(),
+    "generator": (n for n in [0, 1]),
+    "type": type,
+    "class": np.float32,
+    "class-int": int,
+    "class-text": str,
+    "class-longdouble": np.longdouble,
+    "class-int16": np.int16,
+    "class-float64": np.float64,
+    "class-uint64": np.uint64,
+    "class-complex64": np.complex64,
+    "classes": [np.int32],
+    "dtype-of-other-order": ">f4",
+    "dtype-of-dates": "M8[s]",
+    "dtype-quantised": "qint8",
+    "dtype-that-does-not-parse": "(,)f4",
+    "array-of-ints": np.array([0, 1]),
+    "array-of-texts": np.array(["fill", "ERROR"]),
+    "array-of-floats": np.zeros(2, np.float32),
+    "array-of-no-floats": np.zeros(0, np.float32),
+    "array-of-bools": np.array([True, False]),
+    "array-of-objects": np.array([1, None], object),
+    "array-of-dates": np.array(["2020-01-01"], "M8[D]"),
+    "array-of-records": np.zeros(2, [("n", "i4")]),
+    "array-of-longdoubles": np.zeros(2, np.longdouble),
+    "array-of-other-order": np.zeros(2, ">i4"),
+    "array-of-floats-of-other-order": np.zeros(2, ">f4"),
+    "rows": np.zeros((2, 2), np.float32),
+    "list-of-rows": [np.zeros((2, 2), np.float32)] * 2,
+    "rows-of-ints": np.zeros((2, 2), np.int32),
+    "traced": Traced(np.int32(1)),
+    "traced-vector": Traced(np.array([1, 0], np.int32)),
+    "traced-list": Traced([1, 0]),
+    # Functions, as they start JAX.
+    "jax-array-of-bools": lambda: jnp.array([True, False]),
+    "jax-array-of-floats": lambda: jnp.zeros(2),
+    "key": lambda: key(),
+    "keys-and-number": lambda: [key(), 1],
+    "slices": lambda: slices(),
+}
+OBJECTS = "dict set thing generator type class slices"
+ODD = "array-of-dates array-of-records array-of-longdoubles"
+OTHER_ORDER = "array-of-other-order array-of-floats-of-other-order"
+
+STATIC = (
+    "inside jit compute it from Python ints, NumPy arrays, x.shape or jaxops.shape(x) in place of "
+    "arrays of jnp, or name it in static_argnums or static_argnames"
+)
+CAST = "; jaxops.cast({arg}, 'int32') makes integers"
+MASK = "; boolean_mask takes a mask, and where(mask) has the places of its true elements"
+NUMBERS = "must be an array of numbers or bools; received"
+NESTED = "must be an array or nested lists of equal lengths"
+INT = "must be a static int; received {received}"
+SEQUENCE = "must be a one-dimensional sequence of ints; received {received}"
+FIRST = "; the arrays come first, as in TensorFlow 2"
+TRACED = f"must be static; received {{received}}; {STATIC}"
+DTYPE = "must be a numeric dtype of known width, or bool (JAX has none for strings or quantised numbers); received {received}"
+NO_DTYPES = (
+    f"none true float five list text texts bools ragged classes rows key traced {OBJECTS} class-int "
+    "class-text class-longdouble dtype-of-other-order dtype-of-dates dtype-quantised "
+    "dtype-that-does-not-parse"
+).replace(" class ", " ")  # float32 is one
+WIDE = "must have 32 bits at most while x64 is off; received {name}; switch 64-bit types on"
+
+SHAPED = [
+    (f"none nones {OBJECTS}", TypeError, f"{NUMBERS} {{received}}"),
+    ("ragged", ValueError, f"{NESTED}; received {{received}}"),
+    ("keys-and-number", ValueError, f"{NESTED}, of dtypes that JAX promotes; received [Array("),
+]
+DTYPES = [
+    ("array-of-objects", TypeError, f"{NUMBERS} {{received}}"),
+    (ODD, TypeError, f"{NUMBERS} dtype {{dtype}}"),
+    (OTHER_ORDER, TypeError, "must have this machine's byte order; received dtype {dtype}"),
+]
+DATA = [*SHAPED, *DTYPES]
+NO_STRINGS = [("text word bytes texts", TypeError, f"{NUMBERS} dtype {{dtype}}")]
+NO_KEYS = [("key", TypeError, "must have a numeric or bool dtype; received key<fry>")]
+NO_INT = [
+    (f"true float nan complex text bytes ragged key {OBJECTS}", TypeError, INT),
+    ("array-of-ints array-of-floats array-of-dates rows list-of-rows", TypeError, INT + FIRST),
+]
+TRACED_INT = [("traced traced-vector", TypeError, f"{INT}; {STATIC}")]
+NO_INTS = [
+    (f"text bytes {OBJECTS}", TypeError, SEQUENCE),
+    (
+        "floats bools texts nones array-of-bools array-of-objects array-of-dates",
+        TypeError,
+        SEQUENCE,
+    ),
+    ("matrix ragged", ValueError, SEQUENCE),
+    ("rows", TypeError, SEQUENCE + FIRST),
+    ("list-of-rows rows-of-ints", ValueError, SEQUENCE + FIRST),
+]
+NO_SEQUENCE = [
+    ("none true float nan complex key", TypeError, SEQUENCE),
+    ("five", ValueError, SEQUENCE),
+]
+TRACED_INTS = [("traced-vector traced-list", TypeError, "must be static; received {received}; ")]
+
+REFUSED = {
+    "data": DATA,
+    "anything": SHAPED,
+    "no strings": DATA + NO_STRINGS,
+    "numbers": DATA + NO_STRINGS + NO_KEYS,
+    "bools": DATA + NO_STRINGS,
+    "scalar": [*SHAPED[:2], *DTYPES, *NO_STRINGS, ("list", ValueError, "must be a scalar; received shape (1,)")],
+    "or text": [*SHAPED[:2], *DTYPES, ("list", ValueError, "must be a scalar; received shape (1,)")],
+    "of any shape": DATA,
+    "integers": [
+        (f"none nones array-of-objects {OBJECTS}", TypeError, "must have an integer dtype; received {received}"),
+        ("text bytes texts " + ODD, TypeError, "must have an integer dtype; received {dtype}"),
+        ("key", TypeError, "must have an integer dtype; received key<fry>"),
+        ("float nan complex floats array-of-floats array-of-no-floats jax-array-of-floats", TypeError, "must have an integer dtype; received {dtype}" + CAST),
+        ("true bools array-of-bools jax-array-of-bools", TypeError, "must have an integer dtype; received bool" + MASK + CAST),
+        ("array-of-other-order", TypeError, "must have this machine's byte order; received dtype {dtype}"),
+        SHAPED[1],
+    ],
+    "or ints": [*NO_INTS[:3], ("none true float", TypeError, SEQUENCE), ("five", ValueError, SEQUENCE)],
+    "int": [("none list", TypeError, INT), *NO_INT, *TRACED_INT],
+    "or a list of one": [("none two", TypeError, INT), *NO_INT, *TRACED_INT],
+    "or traced": [("none list", TypeError, INT), *NO_INT],
+    "number": [
+        (f"none true complex text bytes key list floats {OBJECTS}", TypeError, "must be a static number; received {received}"),
+        SHAPED[1],
+        ("traced traced-vector", TypeError, TRACED),
+    ],
+    "ints": NO_INTS + NO_SEQUENCE + [*TRACED_INTS, ("traced", TypeError, TRACED)],
+    "int or ints": [("none", TypeError, SEQUENCE), *NO_INTS, *TRACED_INTS],
+    "slots": [("none", TypeError, SEQUENCE), *NO_INTS[:1]],
+    "pairs": [
+        (f"none true float text bytes key array-of-floats {OBJECTS}", TypeError, "must have shape {kind}; received {received}"),
+        ("five list floats bools array-of-ints", ValueError, "must have shape {kind}; received {received}"),
+        ("traced traced-vector", TypeError, TRACED),
+    ],
+    "dtype": [(NO_DTYPES, TypeError, DTYPE), ("class-float64 class-uint64", ValueError, WIDE)],
+    "of indices": [
+        (NO_DTYPES, TypeError, DTYPE),
+        ("class-float64 class-uint64", ValueError, WIDE),
+        ("class class-int16 class-complex64", TypeError, "must be int32 or int64; received {name}"),
+    ],
+    "of shapes": [
+        (f"{NO_DTYPES} class class-int16 class-float64 class-complex64", TypeError, "must be int32 or int64; received {received}"),
+    ],
+    "bool": [
+        (f"none five float text list rows array-of-bools key {OBJECTS}", TypeError, "must be a static bool; received {received}"),
+        ("traced", TypeError, f"must be a static bool; received {{received}}; {STATIC}"),
+    ],
+    "one of": [(f"none true five word bytes texts list array-of-texts rows key traced {OBJECTS}", ValueError, "must be {kind}; received {received}")],
+    "policy": [
+        (f"none true five list array-of-floats array-of-texts {OBJECTS}", TypeError, 'must be one of "", DEFAULT, ERROR, IGNORE; received {received}'),
+        ("word", ValueError, 'must be one of "", DEFAULT, ERROR, IGNORE; received {received}'),
+    ],
+    "name": [(f"true five float bytes texts array-of-floats rows key traced {OBJECTS}", TypeError, "must be a str; received {received}")],
+    "out_sharding": [
+        (f"true five word texts rows traced {OBJECTS}", TypeError, "must be a PartitionSpec or a NamedSharding; received {received}"),
+    ],
+    # Of one of nested arrays.
+    "grads": [("set thing type class", TypeError, f"{NUMBERS} {{received}}"), *DTYPES, *NO_KEYS],
+    # Whatever a function refuses of these kinds is its own.
+    "word": [],
+    "text": [],
+    "own": [],
+}  # fmt: skip
+# Where None is good, though no default.
+GOOD = {
+    f"{function}-{arg}-none"
+    for function, args in {
+        "sequence_mask": ["dtype"],
+        "v0.sequence_mask": ["dtype"],
+        "embedding_lookup_sparse": ["combiner", "max_norm"],
+        "safe_embedding_lookup_sparse": ["default_id", "max_norm"],
+    }.items()
+    for arg in args
+}
+
+
+def _kinds(function):
+    parameters = inspect.signature(FUNCTIONS[function]).parameters
+    return KINDS[function] | {arg: arg for arg in ("name", "out_sharding") if arg in parameters}
+
+
+def _operation(function, arg):
+    """Records have the parts of objects, which other functions make, as arguments."""
+    if function.startswith("RaggedTensor.") and arg in ("values", "row_splits"):
+        return function if ".from_" in function else "RaggedTensor.from_row_splits"
+    if function.startswith("IndexedSlices.") and arg in ("values", "indices", "dense_shape"):
+        return "IndexedSlices"
+    return operation(function)
+
+
+def _placed(function, arg, kind):
+    """Where a value goes: the name of that place, and a function that puts a value there."""
+    if kind == "grads":
+        return "gradient 'w'", lambda x: {"w": x}
+    if kind == "data, tables":
+        return f"{arg}[0]", lambda x: [x]
+    if kind.split(",")[0] in ("arrays", "indices"):
+        *good, _ = arguments(function)[arg]
+        return f"{arg}[{len(good)}]", lambda x: [*good, x]
+    return arg, lambda x: x
+
+
+def _value(what):
+    return VALUES[what]() if isinstance(VALUES[what], FunctionType) else VALUES[what]
+
+
+# The words for those of which the errors show less than `repr`.
+SHOWN = {
+    "rows": "an array of shape (2, 2) and dtype float32",
+    "rows-of-ints": "an array of shape (2, 2) and dtype int32",
+    "list-of-rows": "a list of 2, the first an array of shape (2, 2) and dtype float32",
+    "traced": "a traced array of shape ()",
+    "traced-vector": "a traced array of shape (2,)",
+    "traced-list": "a list with a traced value in it",
+    "key": "an array of dtype key<fry>",
+    "slices": "IndexedSlices(values=float32[2,3], indices=int32[2], dense_shape=(4, 3))",
+}
+
+
+@functools.cache
+def _described(what):
+    """A value in the words of errors. Without JAX, which no table may start by being imported."""
+    x = VALUES[what]
+    is_array = not isinstance(x, FunctionType) and what not in ("ragged", *SHOWN)
+    dtype = np.asarray(x).dtype if is_array else "float32"
+    return {
+        "received": SHOWN.get(what, repr(x)),
+        "dtype": dtype,
+        "name": getattr(x, "__name__", ""),
+    }
+
+
+def _call(function, arg, what, put):
+    x, others, take = _value(what), arguments(function), FUNCTIONS[function]
+    if operation(function) in ("to_double", "to_int64"):
+        take = functools.partial(in_x64, take)
+    if isinstance(x, Traced):
+        return jax.eval_shape(lambda x: take(**{**others, arg: put(x)}), x.value)
+    return take(**{**others, arg: put(x)})
+
+
+def _rows(function: str, arg: str, kind: str) -> Iterator[tuple[str, tuple]]:
+    broad, _, finer = kind.partition(", ")
+    of_element = {"arrays": "data", "indices": "integers"}.get(broad, broad)
+    key = "one of" if finer.startswith("one of ") else finer if finer in REFUSED else of_element
+    place, put = _placed(function, arg, kind)
+    default = inspect.signature(FUNCTIONS[function]).parameters[arg].default
+    for values, exception, template in REFUSED[key]:
+        for what in values.split():
+            case = f"{function}-{arg}-{what}"
+            if what == "none" and place == arg and (default is None or case in GOOD):
+                continue
+            words = template.format(arg=place, kind=finer, **_described(what))
+            call = functools.partial(_call, function, arg, what, put)
+            yield case, (call, exception, f"{_operation(function, arg)}: {place} {words}")
+
+
+CALLS = dict(
+    itertools.chain.from_iterable(
+        _rows(function, arg, kind) for function in KINDS for arg, kind in _kinds(function).items()
+    )
+)
