@@ -257,7 +257,7 @@ def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
         result = None
     if result is None:
         raise TypeError(
-            f"{op}: {arg} must be a numeric dtype of known width, or bool (JAX has none for "
+            f"{op}: {arg} must be a numeric dtype of known width, or bool (JAX has no dtypes for "
             f"strings or quantised numbers); received {arguments.brief(dtype)}"
         )
     if jax.dtypes.canonicalize_dtype(result) != result:

@@ -115,7 +115,7 @@ def matrix_diag(
         k=_diagonals(k, op),
         num_rows=static_int(num_rows, op, "num_rows"),
         num_cols=static_int(num_cols, op, "num_cols"),
-        align=_check_align(align, op),
+        align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
@@ -207,7 +207,7 @@ def matrix_diag_part(
         moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
-        align=_check_align(align, op),
+        align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
@@ -285,7 +285,7 @@ def matrix_set_diag(
         moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
-        align=_check_align(align, op),
+        align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
@@ -394,7 +394,3 @@ def _scalar(padding_value, dtype, op):
         return jnp.zeros((), dtype)
     check_scalar(padding_value, op, "padding_value")
     return padding_value
-
-
-def _check_align(align, op) -> str:
-    return check_choice(align, _ALIGNS, op, "align")

@@ -10,6 +10,7 @@ from jaxops._run.dispatch import operation
 
 # Per data format: the rank, the first of the two dimensions of space, the dimension of depth.
 _LAYOUTS = {"NHWC": (4, 1, 3), "NCHW": (4, 2, 1), "NCHW_VECT_C": (5, 2, 1)}
+_FORMATS = tuple(_LAYOUTS)
 
 
 def space_to_depth(
@@ -55,7 +56,7 @@ def space_to_depth(
         name=name,
         moves_elements=True,
         block_size=static_int(block_size, "space_to_depth", "block_size"),
-        data_format=_check_format("space_to_depth", data_format),
+        data_format=check_choice(data_format, _FORMATS, "space_to_depth", "data_format"),
     )
 
 
@@ -103,12 +104,8 @@ def depth_to_space(
         name=name,
         moves_elements=True,
         block_size=static_int(block_size, "depth_to_space", "block_size"),
-        data_format=_check_format("depth_to_space", data_format),
+        data_format=check_choice(data_format, _FORMATS, "depth_to_space", "data_format"),
     )
-
-
-def _check_format(op: str, data_format: object) -> str:
-    return check_choice(data_format, tuple(_LAYOUTS), op, "data_format")
 
 
 @operation(data=("input",))

@@ -86,7 +86,6 @@ CALLS = {
         lambda: jaxops.batch_to_space(IMAGES[:3], [2, 2], NO_PADS), ValueError, "must have a first dimension divisible by the product of block_shape, 4; received shape (3, 2, 2, 4)"),
     "batch_to_space-input-rank": (lambda: jaxops.batch_to_space(X, [2, 2], NO_PADS), ValueError, "must have rank 3 at least, for the batch and block_shape (2, 2); received shape (4, 3)"),
     "batch_to_space-block_shape-0": (lambda: jaxops.batch_to_space(IMAGES, 0, NO_PADS), ValueError, "must be at least 1; received (0, 0)"),
-    "batch_to_space-block_shape-bool": (lambda: jaxops.batch_to_space(IMAGES, True, NO_PADS), TypeError, "must be a static int; received True"),
     "batch_to_space-crops-high": (lambda: jaxops.batch_to_space(IMAGES, [2, 2], [[3, 2], [0, 0]]), ValueError, "must drop at most the 4 positions of dimension 1; received ((3, 2), (0, 0))"),
     "batch_to_space-crops-negative": (lambda: jaxops.batch_to_space(IMAGES, [2, 2], [[-1, 0], [0, 0]]), ValueError, "must be at least 0; received ((-1, 0), (0, 0))"),
     "batch_to_space-crops-rows": (lambda: jaxops.batch_to_space(IMAGES, [2, 2], [[0, 0]]), ValueError, "must have shape [2, 2]; received ((0, 0),)"),

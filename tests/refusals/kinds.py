@@ -101,7 +101,7 @@ INT = "must be a static int; received {received}"
 SEQUENCE = "must be a one-dimensional sequence of ints; received {received}"
 FIRST = "; the arrays come first, as in TensorFlow 2"
 TRACED = f"must be static; received {{received}}; {STATIC}"
-DTYPE = "must be a numeric dtype of known width, or bool (JAX has none for strings or quantised numbers); received {received}"
+DTYPE = "must be a numeric dtype of known width, or bool (JAX has no dtypes for strings or quantised numbers); received {received}"
 NO_DTYPES = (
     f"none true float five list text texts bools ragged classes rows key traced {OBJECTS} class-int "
     "class-text class-longdouble dtype-of-other-order dtype-of-dates dtype-quantised "
@@ -146,6 +146,7 @@ TRACED_INTS = [("traced-vector traced-list", TypeError, "must be static; receive
 
 REFUSED = {
     "data": DATA,
+    "tables": DATA,
     "anything": SHAPED,
     "no strings": DATA + NO_STRINGS,
     "numbers": DATA + NO_STRINGS + NO_KEYS,
@@ -172,7 +173,7 @@ REFUSED = {
         ("traced traced-vector", TypeError, TRACED),
     ],
     "ints": NO_INTS + NO_SEQUENCE + [*TRACED_INTS, ("traced", TypeError, TRACED)],
-    "int or ints": [("none", TypeError, SEQUENCE), *NO_INTS, *TRACED_INTS],
+    "int or ints": [("none", TypeError, SEQUENCE), ("true float nan complex key", TypeError, INT), *NO_INTS, *TRACED_INTS],
     "slots": [("none", TypeError, SEQUENCE), *NO_INTS[:1]],
     "pairs": [
         (f"none true float text bytes key array-of-floats {OBJECTS}", TypeError, "must have shape {kind}; received {received}"),
@@ -288,8 +289,12 @@ def _call(function, arg, what, put):
 
 def _rows(function: str, arg: str, kind: str) -> Iterator[tuple[str, tuple]]:
     broad, _, finer = kind.partition(", ")
-    of_element = {"arrays": "data", "indices": "integers"}.get(broad, broad)
-    key = "one of" if finer.startswith("one of ") else finer if finer in REFUSED else of_element
+    if finer.startswith("one of "):
+        key = "one of"
+    elif broad == "pairs":
+        key = broad
+    else:
+        key = finer or {"arrays": "data", "indices": "integers"}.get(broad, broad)
     place, put = _placed(function, arg, kind)
     default = inspect.signature(FUNCTIONS[function]).parameters[arg].default
     for values, exception, template in REFUSED[key]:

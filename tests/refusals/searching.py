@@ -67,7 +67,6 @@ CALLS = {
     "repeat-size-negative": (lambda: jaxops.repeat(X, 2, 0, size=-1), ValueError, "must be at least 0; received -1"),
     "repeat-fill_value-without-size": (lambda: jaxops.repeat(X, 2, fill_value=1.0), ValueError, "repeat: fill_value is used with size only; received fill_value=1.0"),
     "repeat-fill_value-dtype": (lambda: jaxops.repeat([1, 2], 2, size=5, fill_value=0.5), TypeError, "must fit dtype int32; received 0.5"),
-    "repeat-return_size-int": (lambda: jaxops.repeat(X, 2, return_size=1), TypeError, "must be a static bool; received 1"),
     "repeat-mode-wrap": (
         lambda: jaxops.repeat(X, 2, size=50, mode="wrap"), ValueError, "must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'wrap'"),
     "repeat-mode-no-size": (lambda: jaxops.repeat(X, 2, mode="fill"), ValueError, "repeat: mode is used with size only; received mode='fill'"),

@@ -16,7 +16,6 @@ CALLS = {
     "reshape-shape-not-divisible": (lambda: jaxops.reshape(X, [5, -1]), ValueError, "must have the 12 elements of tensor, whose shape is (4, 3); received (5, -1)"),
     "reshape-shape-two-unknown": (lambda: jaxops.reshape(X, [-1, -1]), ValueError, "must have components of at least 0, but for one -1; received (-1, -1)"),
     "reshape-shape-negative": (lambda: jaxops.reshape(X, [-2, 6]), ValueError, "must have components of at least 0, but for one -1; received (-2, 6)"),
-    "reshape-shape-nan": (lambda: jaxops.reshape(X, float("nan")), TypeError, "must be a static int; received nan"),
     "reshape-tensor-ragged-in-jit": (lambda: jax.jit(lambda: jaxops.reshape([[1], [2, 3]], [3]))(), ValueError, "must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "reshape-tensor-ragged-traced": (
         lambda: jax.jit(lambda i: jaxops.reshape([[i], [2, 3]], [3]))(1), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
@@ -33,8 +32,6 @@ CALLS = {
     "squeeze-axis-not-1": (lambda: jaxops.squeeze(X, 0), ValueError, "must name dimensions of size 1; received 0 with input of shape (4, 3)"),
     "squeeze-axis-high": (lambda: jaxops.squeeze(X[None], 3), ValueError, "must be in [-3, 3); received 3"),
     "squeeze-axis-low": (lambda: jaxops.squeeze(X[None], [-4]), ValueError, "must be in [-3, 3); received -4"),
-    "squeeze-axis-float": (lambda: jaxops.squeeze(X[None], 0.0), TypeError, "must be a static int; received 0.0"),
-    "squeeze-axis-bool": (lambda: jaxops.squeeze(X[None], False), TypeError, "must be a static int; received False"),
     "squeeze-axis-of-scalar": (lambda: jaxops.squeeze(1.0, 0), ValueError, "must name a dimension; received 0 for a scalar"),
     "expand_dims-axis-high": (lambda: jaxops.expand_dims(X, 3), ValueError, "must be in [-3, 3); received 3"),
     "expand_dims-axis-low": (lambda: jaxops.expand_dims(X, -4), ValueError, "must be in [-3, 3); received -4"),

@@ -69,6 +69,7 @@ CALLS = {
     "v0.gather_nd-indices-high": (lambda: v0.gather_nd(X, [[0, 3]]), jaxops.OutOfBoundsError, "indices[0] = [0, 3] does not index into param shape [4,3] [Op:gather_nd]"),
     "v0.dynamic_partition-data-shape": (lambda: v0.dynamic_partition(X, [0, 1], 2), ValueError, "dynamic_partition: data.shape must start with partitions.shape, (2,); received (4, 3)"),
     "v0.dynamic_partition-partitions-high": (lambda: v0.dynamic_partition(X, [0, 1, 2, 3], 2), jaxops.OutOfBoundsError, "partitions[2] = 2 is not in [0, 2) [Op:dynamic_partition]"),
+    "v0.dynamic_stitch-data-not-given": (lambda: v0.dynamic_stitch([[0]], None), TypeError, "must be a list of arrays; received None"),
     "v0.dynamic_stitch-indices-length": (lambda: v0.dynamic_stitch([[0]], []), ValueError, "dynamic_stitch: indices and data must be lists of the same length, 1 at least; received lengths 1 and 0"),
     "v0.boolean_mask-tensor-scalar": (lambda: v0.boolean_mask(1.0, [True]), ValueError, "must have rank 1 at least; received a scalar"),
     "v0.boolean_mask-mask-shape": (lambda: v0.boolean_mask(X, [True] * 3), ValueError, "must have shape tensor.shape[0:1] = (4,); received (3,)"),
