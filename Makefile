@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed bench bench-core bench-growth bench-sparse dist clean
+.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed names bench bench-core bench-growth bench-sparse dist clean
 
 demo: $(STAMP)
 	@echo "Training word embeddings: about a minute on two cores that are idle"
@@ -120,9 +120,14 @@ docs-serve: $(STAMP)-docs $(FOUND)
 docs-test: docs
 	$(BIN)/python -m pytest -m site tests/site
 
-# What stands in README.md and in docs, and is printed by scripts: names, numbers and outputs.
-docs-printed: $(STAMP)
+# What is made from the table of names (jaxops/_names.py) and the records: the stubs that type checkers read,
+# tests/signatures.txt, and the names in README.md.
+names: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python tests/write_names.py
 	PYTHONPATH=tests $(BIN)/python docs/make/readme_names.py
+
+# What stands in README.md and in docs, and is printed by scripts: names, numbers and outputs.
+docs-printed: names
 	$(BIN)/python docs/make/captured.py
 
 MKDOCS := NO_MKDOCS_2_WARNING=1 PYTHONPATH=tests $(BIN)/mkdocs

@@ -12,6 +12,7 @@ from records import FUNCTIONS, RECORDS, needed
 from row import Row
 
 import jaxops
+from jaxops import _names
 
 ARRAYS = ("data", "integers", "bools", "text", "scalar")
 
@@ -24,7 +25,7 @@ def as_arrays(kind: str, value: Any) -> Any:
 
 def tiny_row(name: str) -> Row:
     call = needed(name)
-    theirs = RECORDS[name].readme.partition(" | ")[0].strip("`").removeprefix("tf.")
+    theirs = _names.TABLE[name].tensorflow
     is_called_as_it_is = FUNCTIONS[name] is getattr(jaxops, name)
     arguments = tuple(as_arrays(kind, value) for kind, value in call.values())
 
@@ -32,14 +33,14 @@ def tiny_row(name: str) -> Row:
         return FUNCTIONS[name](**dict(zip(call, values, strict=True)))
 
     def tensorflow(*values):
-        return operator.attrgetter(theirs)(tf)(**dict(zip(call, values, strict=True)))
+        return operator.attrgetter(theirs[0])(tf)(**dict(zip(call, values, strict=True)))
 
     return Row(
         name,
         "the call of its record",
         lambda n: arguments,
         jaxops=ours,
-        tensorflow=tensorflow if theirs != "-" and is_called_as_it_is else None,
+        tensorflow=tensorflow if theirs and is_called_as_it_is else None,
         groups="tiny",
     )
 

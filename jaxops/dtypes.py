@@ -1,14 +1,5 @@
-"""The functions that TensorFlow has in `tf.dtypes`."""
+"""The functions that TensorFlow has in `tf.dtypes`: see `_names.py`."""
 
-from jaxops import _getter
-from jaxops import cast as cast
-from jaxops import saturate_cast as saturate_cast
+from jaxops import _namespace
 
-__all__ = ["cast", "saturate_cast"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-globals()["__getattr__"] = _getter(__name__)  # type checkers would let any name pass
+globals().update(_namespace(__name__))

@@ -1,13 +1,5 @@
-"""The functions that TensorFlow has in `tf.image`."""
+"""The functions that TensorFlow has in `tf.image`: see `_names.py`."""
 
-from jaxops import _getter
-from jaxops import extract_patches as extract_patches
+from jaxops import _namespace
 
-__all__ = ["extract_patches"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-globals()["__getattr__"] = _getter(__name__)  # type checkers would let any name pass
+globals().update(_namespace(__name__))

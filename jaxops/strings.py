@@ -1,13 +1,5 @@
-"""The functions that TensorFlow has in `tf.strings`."""
+"""The functions that TensorFlow has in `tf.strings`: see `_names.py`."""
 
-from jaxops import _getter
-from jaxops import string_to_number as to_number
+from jaxops import _namespace
 
-__all__ = ["to_number"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-globals()["__getattr__"] = _getter(__name__)  # type checkers would let any name pass
+globals().update(_namespace(__name__))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import json
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from gallery_table import EXAMPLES
 from records import RECORDS, TRANSFORMATIONS
 
 import jaxops
-from jaxops import testing
+from jaxops import _names, testing
 from jaxops.compat import v0
 
 FOUND = Path(__file__).parents[2] / "build" / "docs"  # by `make docs`
@@ -34,7 +33,6 @@ SECTIONS = {
     "Ragged and sparse tensors": {"RaggedTensor", "SparseTensor"},
     "Arguments": set(),  # what is left: classes and types that arguments have
 }
-MODULES = ("dtypes", "image", "linalg", "math", "nn", "sparse", "strings")
 FIELDS = ("TensorFlow 2", "TensorFlow 0.x", "differs under `jit`", "gradient", "bounds")
 
 
@@ -69,8 +67,9 @@ def found(name: str) -> Any:
 
 
 def fields(name: str) -> list[str]:
-    """The cells of the README's former table: see FIELDS."""
-    return RECORDS[name].readme.split(" | ")
+    """The cells of the table of functions: see FIELDS."""
+    paths = [f"`tf.{path}`" for path in _names.TABLE[name].tensorflow] or ["-"]
+    return [paths[0], *RECORDS[name].readme.split(" | ")]
 
 
 def v0_names(name: str) -> list[str]:
@@ -88,15 +87,12 @@ def signature(function: Any) -> str:
 
 def also_as(name: str) -> list[str]:
     """Where else it is public."""
-    places = []
-    for module in MODULES:
-        members = inspect.getmembers(importlib.import_module(f"jaxops.{module}"))
-        places += [
-            f"`jaxops.{module}.{other}`"
-            for other, member in members
-            if member is getattr(jaxops, name)
-        ]
-    return places
+    return [
+        f"`jaxops.{module}.{theirs}`"
+        for module, names in _names.NAMESPACES.items()
+        for theirs, ours in names.items()
+        if ours == name
+    ]
 
 
 def at_a_glance(name: str) -> Iterator[str]:

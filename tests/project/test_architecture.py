@@ -47,7 +47,7 @@ def rooms_imported(path: Path) -> set[str]:
 
 def test_imports():
     found = {room: set() for room in table()}
-    for path in PACKAGE.rglob("*.py"):
+    for path in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]:
         found[room_of(path)] |= rooms_imported(path) - {room_of(path)}
     assert found == table()
 

@@ -10,9 +10,9 @@ from types import FunctionType
 import jax
 import jax.numpy as jnp
 import pytest
-from records import RECORDS
 
 import jaxops
+from jaxops import _names
 
 FUNCTIONS = {
     name: f
@@ -48,11 +48,15 @@ def test_options_that_tensorflow_lacks_are_keywords(name):
 
 def test_names_of_tensorflow_lead_to_the_functions():
     """`tf.nn.depth_to_space` is `jaxops.nn.depth_to_space`, and so for every function."""
-    paths = {record.readme.partition(" | ")[0].strip("`") for record in RECORDS.values()}
-    paths = {path for path in paths if path.startswith("tf.") and ".compat." not in path}
-    assert len(paths) > 40
-    for path in paths:
-        assert operator.attrgetter(path.removeprefix("tf."))(jaxops) in FUNCTIONS.values(), path
+    found = {
+        path: name
+        for name, entry in _names.TABLE.items()
+        for path in entry.tensorflow
+        if not path.startswith("compat.")
+    }
+    assert len(found) > 80
+    for path, name in found.items():
+        assert operator.attrgetter(path)(jaxops) is getattr(jaxops, name), path
 
 
 def test_version():

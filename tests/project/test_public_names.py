@@ -11,11 +11,13 @@ import types
 from pathlib import Path
 
 import pytest
+import write_names
 
 import jaxops
 from jaxops import _tensorflow_names
 
 PACKAGE = Path(jaxops.__file__).parent
+FILES = write_names.files()
 MODULES = sorted(
     ".".join(("jaxops", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
@@ -26,39 +28,67 @@ MODULES = sorted(
 )
 
 
-def path_of(name: str) -> Path:
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_that_are_written(path):
+    text = path.read_text() if path.exists() else ""
+    assert text == FILES[path], f"{path.name} is not made from jaxops/_names.py: run `make names`"
+
+
+def tree_of(name: str) -> ast.Module:
+    """The module, as type checkers read it."""
     path = PACKAGE.parent.joinpath(*name.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    stub = path.with_suffix(".pyi")
+    return ast.parse((stub if stub.exists() else path).read_text())
+
+
+def assigned(tree: ast.Module) -> dict[str, ast.expr | None]:
+    found = {}
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id: node.value for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def in_all(tree: ast.Module) -> list[str]:
+    value = assigned(tree)["__all__"]
+    assert value is not None
+    return ast.literal_eval(value)
+
+
+def passed_on(tree: ast.Module) -> dict[str, tuple[str, str]]:
+    """By public name the module and the name that it is imported from.
+
+    Names in `__all__` are public, and so is what is imported by `from x import y as z`.
+    """
+    return {
+        alias.asname or alias.name: (str(node.module), alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if not (alias.asname or "").startswith("_")
+        if alias.asname or alias.name in in_all(tree)
+    }
 
 
 def defined(name: str) -> set[str]:
-    """The names that the module defines, or imports to pass them on: `from x import y as y`."""
-    tree = ast.parse(path_of(name).read_text())
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            found |= {alias.asname for alias in node.names if alias.asname}
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    """The public names that type checkers see in a module."""
+    tree = tree_of(name)
+    definitions = (ast.FunctionDef, ast.ClassDef)
+    own = {node.name for node in tree.body if isinstance(node, definitions)}
+    found = {*passed_on(tree), *own, *assigned(tree)}
     return {name for name in found if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_names_are_what_type_checkers_see(name):
     """Also those of `jaxops` that are imported at their first use."""
-    module = importlib.import_module(name)
-    for node in ast.walk(ast.parse(path_of(name).read_text())):
-        if isinstance(node, ast.ImportFrom):
-            assert node.module is not None
-            for alias in node.names:
-                if alias.asname and not alias.asname.startswith("_"):
-                    found = importlib.import_module(node.module)
-                    written = inspect.unwrap(getattr(found, alias.name))
-                    assert inspect.unwrap(getattr(module, alias.asname)) is written
+    module, tree = importlib.import_module(name), tree_of(name)
+    for public, (home, there) in passed_on(tree).items():
+        written = inspect.unwrap(getattr(importlib.import_module(home), there))
+        assert inspect.unwrap(getattr(module, public)) is written
+    assert in_all(tree) == [*module.__all__]
 
 
 def test_a_name_that_is_not_there():

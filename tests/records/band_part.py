@@ -46,7 +46,7 @@ RECORDS = {
             Export("(x, -1, 0)", lambda x: jaxops.matrix_band_part(x, -1, 0), ("a, b, c",)),
         ],
         section="Slicing and joining",
-        readme="`tf.linalg.band_part` | `matrix_band_part` | - | in the band | -",
+        readme="`matrix_band_part` | - | in the band | -",
     ),
     "matrix_transpose": Record(
         call={"a": DATA, "conjugate": ("word, bool", True)},
@@ -56,6 +56,6 @@ RECORDS = {
         },
         exports=[Export("(x)", jaxops.matrix_transpose, ("a, b, c",))],
         section="Shapes and shaping",
-        readme="`tf.linalg.matrix_transpose` | `matrix_transpose` | - | transposed | -",
+        readme="`matrix_transpose` | - | transposed | -",
     ),
 }

@@ -34,6 +34,6 @@ RECORDS = {
             ),
         ],
         section="Casting",
-        readme="`tf.bitcast` | `bitcast` | - | 0 | -",
+        readme="`bitcast` | - | 0 | -",
     )
 }

@@ -42,9 +42,6 @@ RECORDS = {
             )
         ],
         section="Indexing",
-        readme=(
-            "`tf.boolean_mask` | `boolean_mask` | static `size=` | placed into zeros | "
-            "what `size=` holds"
-        ),
+        readme="`boolean_mask` | static `size=` | placed into zeros | what `size=` holds",
     )
 }

@@ -87,7 +87,7 @@ RECORDS = {
         },
         exports=[Export("(x)", jaxops.matrix_diag, ("a, 3",))],
         section="Slicing and joining",
-        readme="`tf.linalg.diag` | `matrix_diag` | static `k` and sizes | those diagonals | -",
+        readme="`matrix_diag` | static `k` and sizes | those diagonals | -",
     ),
     "matrix_diag_part": Record(
         call={
@@ -104,7 +104,7 @@ RECORDS = {
         },
         exports=[Export("(x)", jaxops.matrix_diag_part, ("a, 3, 4",))],
         section="Slicing and joining",
-        readme="`tf.linalg.diag_part` | `matrix_diag_part` | static `k` | on those diagonals | -",
+        readme="`matrix_diag_part` | static `k` | on those diagonals | -",
     ),
     "matrix_set_diag": Record(
         call={
@@ -122,6 +122,6 @@ RECORDS = {
             Export("(x, y)", jaxops.matrix_set_diag, ("a, 3, 4", "a, 3")),
         ],
         section="Slicing and joining",
-        readme="`tf.linalg.set_diag` | `matrix_set_diag` | static `k` | split in two | -",
+        readme="`matrix_set_diag` | static `k` | split in two | -",
     ),
 }

@@ -56,6 +56,6 @@ RECORDS = {
             )
         ],
         section="Indexing",
-        readme="`tf.edit_distance` | - | constants only: computed on the host | - | -",
+        readme="- | constants only: computed on the host | - | -",
     )
 }

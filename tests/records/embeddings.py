@@ -188,7 +188,7 @@ RECORDS = {
         narrow={"": (lambda i, **k: jaxops.embedding_lookup(TABLE, i, **k), lambda i: TABLE[i])},
         exports=[Export("(x, i)", filled(jaxops.embedding_lookup), ("a, b", "n int"))],
         section="Embeddings",
-        readme="`tf.nn.embedding_lookup` | - | - | scatter-add | ids",
+        readme="- | - | scatter-add | ids",
     ),
     "embedding_lookup_sparse": Record(
         call={"params": TABLES, "sp_ids": IDS, **SPARSE_CALL, "sp_weights": ("data, own", WEIGHTS)},
@@ -222,7 +222,7 @@ RECORDS = {
         ],
         of_dtype=("params",),
         section="Embeddings",
-        readme="`tf.nn.embedding_lookup_sparse` | - | static `dense_shape` | scatter-add | ids",
+        readme="- | static `dense_shape` | scatter-add | ids",
     ),
     "safe_embedding_lookup_sparse": Record(
         call={
@@ -248,6 +248,6 @@ RECORDS = {
         ],
         of_dtype=("embedding_weights",),
         section="Embeddings",
-        readme="`tf.nn.safe_embedding_lookup_sparse` | - | as above | scatter-add | ids",
+        readme="- | as above | scatter-add | ids",
     ),
 }

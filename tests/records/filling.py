@@ -31,7 +31,7 @@ RECORDS = {
             Export("(x, (2, *x.shape))", lambda x: jaxops.broadcast_to(x, (2, *x.shape)), ("a, b",))
         ],
         section="Shapes and shaping",
-        readme="`tf.broadcast_to` | - | static `shape` | summed over the copies | -",
+        readme="- | static `shape` | summed over the copies | -",
     ),
     "fill": Record(
         call={
@@ -46,7 +46,7 @@ RECORDS = {
         exports=[Export("(x.shape, y)", lambda x, y: jaxops.fill(x.shape, y), ("a, b", ""))],
         of_dtype=("value",),
         section="Shapes and shaping",
-        readme="`tf.fill` | `fill` | static `dims` | summed | -",
+        readme="`fill` | static `dims` | summed | -",
     ),
     "range": Record(
         call={
@@ -57,6 +57,6 @@ RECORDS = {
         },
         exports=[Export("(x.shape[0])", lambda x: jaxops.range(x.shape[0]), ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.range` | `range` | static numbers | - | -",
+        readme="`range` | static numbers | - | -",
     ),
 }

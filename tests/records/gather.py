@@ -112,7 +112,7 @@ RECORDS = {
         },
         exports=[Export("(x, i)", filled(jaxops.batch_gather), ("a, b, c", "a, n int"))],
         section="Indexing",
-        readme="`tf.compat.v1.batch_gather` | - | - | scatter-add | indices",
+        readme="- | - | scatter-add | indices",
     ),
     "gather": Record(
         call={
@@ -207,7 +207,7 @@ RECORDS = {
             ),
         ],
         section="Indexing",
-        readme="`tf.gather` | `gather` | - | scatter-add | indices",
+        readme="`gather` | - | scatter-add | indices",
     ),
     "gather_nd": Record(
         call={
@@ -267,6 +267,6 @@ RECORDS = {
             ),
         ],
         section="Indexing",
-        readme="`tf.gather_nd` | `gather_nd` | - | `scatter_nd` | indices",
+        readme="`gather_nd` | - | `scatter_nd` | indices",
     ),
 }

@@ -9,12 +9,12 @@ RECORDS = {
         cases={"": Case(jaxops.guarantee_const, lambda x: x, (floats(2, 3),))},
         exports=[Export("(x)", jaxops.guarantee_const, ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.guarantee_const` | - | - | the cotangent | -",
+        readme="- | - | the cotangent | -",
     ),
     "stop_gradient": Record(
         call={"input": DATA},
         exports=[Export("(x)", jaxops.stop_gradient, ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.stop_gradient` | `stop_gradient` | - | 0 | -",
+        readme="`stop_gradient` | - | 0 | -",
     ),
 }

@@ -113,7 +113,7 @@ RECORDS = {
         },
         exports=[Export("([x, y], 0)", lambda x, y: jaxops.concat([x, y], 0), ("a, b", "c, b"))],
         section="Slicing and joining",
-        readme="`tf.concat` | `concat`, `concat_v2` | - | split | -",
+        readme="`concat`, `concat_v2` | - | split | -",
     ),
     "split": Record(
         call={
@@ -133,7 +133,7 @@ RECORDS = {
             Export("(x, y.shape)", lambda x, y: jaxops.split(x, y.shape), ("a + b", "a, b")),
         ],
         section="Slicing and joining",
-        readme="`tf.split` | `split`, `split_v` | static sizes | joined | -",
+        readme="`split`, `split_v` | static sizes | joined | -",
     ),
     "parallel_stack": Record(
         call={"values": ("arrays", [X, X])},
@@ -146,7 +146,7 @@ RECORDS = {
         },
         exports=[Export("([x, y])", lambda x, y: jaxops.parallel_stack([x, y]), ("a, b", "a, b"))],
         section="Slicing and joining",
-        readme="`tf.parallel_stack` | `parallel_stack` | - | unstacked | -",
+        readme="`parallel_stack` | - | unstacked | -",
     ),
     "stack": Record(
         call={"values": ("arrays", [X, X]), "axis": ("int", 0)},
@@ -157,7 +157,7 @@ RECORDS = {
         },
         exports=[Export("([x, y], 1)", lambda x, y: jaxops.stack([x, y], 1), ("a, b", "a, b"))],
         section="Slicing and joining",
-        readme="`tf.stack` | `pack`, `stack` | - | unstacked | -",
+        readme="`pack`, `stack` | - | unstacked | -",
     ),
     "tile": Record(
         call={"input": DATA, "multiples": ("ints", [1, 2])},
@@ -172,13 +172,13 @@ RECORDS = {
             Export("(x, (1, *y.shape))", lambda x, y: jaxops.tile(x, (1, *y.shape)), ("a, b", "n")),
         ],
         section="Slicing and joining",
-        readme="`tf.tile` | `tile` | static `multiples` | summed over the copies | -",
+        readme="`tile` | static `multiples` | summed over the copies | -",
     ),
     "unstack": Record(
         call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)},
         cases={"": unstack_case((3, 2), 0), "last": unstack_case((2, 1, 3), -1)},
         exports=[Export("(x, axis=1)", lambda x: jaxops.unstack(x, axis=1), ("a, 3",))],
         section="Slicing and joining",
-        readme="`tf.unstack` | `unpack`, `unstack` | - | stacked | -",
+        readme="`unpack`, `unstack` | - | stacked | -",
     ),
 }

@@ -97,7 +97,7 @@ RECORDS = {
         ],
         section="Indexing",
         readme=(
-            "`tf.one_hot` | `one_hot` | static `depth` | sums, to `on_value` and `off_value` | "
+            "`one_hot` | static `depth` | sums, to `on_value` and `off_value` | "
             "indices, with `mode`"
         ),
     )

@@ -65,6 +65,6 @@ RECORDS = {
             ),
         ],
         section="Slicing and joining",
-        readme="`tf.pad` | `pad` | static `paddings` | summed over the images | -",
+        readme="`pad` | static `paddings` | summed over the images | -",
     )
 }

@@ -86,8 +86,7 @@ RECORDS = {
         ],
         section="Indexing",
         readme=(
-            "`tf.dynamic_partition` | `dynamic_partition` | static `size=` | stitched | "
-            "partitions, and what `size=` holds"
+            "`dynamic_partition` | static `size=` | stitched | partitions, and what `size=` holds"
         ),
     )
 }

@@ -77,10 +77,7 @@ RECORDS = {
             ),
         ],
         section="Slicing and joining",
-        readme=(
-            "`tf.image.extract_patches` | `extract_image_patches` | static but `images` | "
-            "summed over the patches | -"
-        ),
+        readme="`extract_image_patches` | static but `images` | summed over the patches | -",
     ),
     "extract_patches": Record(
         call=CALL,
@@ -93,6 +90,6 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme="`tf.image.extract_patches` | - | static but `images` | summed over the patches | -",
+        readme="- | static but `images` | summed over the patches | -",
     ),
 }

@@ -94,7 +94,7 @@ RECORDS = {
             )
         ],
         section="Indexing",
-        readme="`tf.unravel_index` | - | static `dims` | - | `indices`",
+        readme="- | static `dims` | - | `indices`",
     ),
     "invert_permutation": Record(
         call={
@@ -132,6 +132,6 @@ RECORDS = {
         of_dtype=("x",),
         exports=[Export("(x)", lambda x: jaxops.invert_permutation(x, mode="fill"), ("n int",))],
         section="Indexing",
-        readme="`tf.math.invert_permutation` | `invert_permutation` | - | - | `x`",
+        readme="`invert_permutation` | - | - | `x`",
     ),
 }

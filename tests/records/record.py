@@ -72,8 +72,9 @@ class Record(NamedTuple):
         of_dtype: the arguments whose dtype docs/dtypes.md is about, where they are not those of the
             kinds `data` and `arrays`.
         section: of the table of functions on the site, and of the names in the README.
-        readme: what that table says: the function of TensorFlow 2; that of 0.x; what differs under
-            `jit`; the gradient; the arguments that have bounds.
+        readme: the cells of that table after the function of TensorFlow 2, which `jaxops/_names.py`
+            knows: the function of 0.x; what differs under `jit`; the gradient; the arguments that
+            have bounds.
     """
 
     call: Mapping[str, tuple[str, Any]] = {}

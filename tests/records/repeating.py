@@ -50,9 +50,6 @@ RECORDS = {
             ),
         ],
         section="Slicing and joining",
-        readme=(
-            "`tf.repeat` | - | static `repeats` or `size=` | summed over copies | "
-            "what `size=` holds; repeats"
-        ),
+        readme="- | static `repeats` or `size=` | summed over copies | what `size=` holds; repeats",
     ),
 }

@@ -56,7 +56,7 @@ RECORDS = {
         },
         exports=[Export("(x, [1])", lambda x: jaxops.reverse(x, [1]), ("a, b",))],
         section="Slicing and joining",
-        readme="`tf.reverse` | `reverse`, `reverse_v2` | static `axis` | reversed | -",
+        readme="`reverse`, `reverse_v2` | static `axis` | reversed | -",
     ),
     "reverse_sequence": Record(
         call={
@@ -88,6 +88,6 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme="`tf.reverse_sequence` | `reverse_sequence` | - | reversed | lengths",
+        readme="`reverse_sequence` | - | reversed | lengths",
     ),
 }

@@ -49,7 +49,7 @@ RECORDS = {
         },
         exports=[Export("(x, y)", lambda x, y: jaxops.meshgrid(x, y), ("a", "b"))],
         section="Shapes and shaping",
-        readme="`tf.meshgrid` | `meshgrid` | - | summed over the copies | -",
+        readme="`meshgrid` | - | summed over the copies | -",
     ),
     "roll": Record(
         call={"input": DATA, "shift": ("integers", [1, -5]), "axis": ("ints, int or ints", [0, 1])},
@@ -62,6 +62,6 @@ RECORDS = {
             Export("(x, 2, 0)", lambda x: jaxops.roll(x, 2, 0), ("a, b",)),
         ],
         section="Slicing and joining",
-        readme="`tf.roll` | - | static `axis` | rolled back | -",
+        readme="- | static `axis` | rolled back | -",
     ),
 }

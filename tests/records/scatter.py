@@ -122,7 +122,7 @@ def tensor_scatter_record(kind):
         },
         exports=exports,
         section="Indexing",
-        readme=f"`tf.{name}` | - | - | {GRADIENTS[kind]} | indices",
+        readme=f"- | - | {GRADIENTS[kind]} | indices",
     )
 
 
@@ -179,7 +179,7 @@ RECORDS = {
             ),
         ],
         section="Indexing",
-        readme="`tf.scatter_nd` | `scatter_nd` | static `shape` | `gather_nd` | indices",
+        readme="`scatter_nd` | static `shape` | `gather_nd` | indices",
     ),
     **{f"tensor_scatter_nd_{kind}": tensor_scatter_record(kind) for kind in COMBINE},
 }

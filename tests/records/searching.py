@@ -67,7 +67,7 @@ RECORDS = {
             ),
         ],
         section="Indexing",
-        readme="`tf.sequence_mask` | `sequence_mask` | static `maxlen` | - | -",
+        readme="`sequence_mask` | static `maxlen` | - | -",
     ),
     "searchsorted": Record(
         call={
@@ -83,6 +83,6 @@ RECORDS = {
         },
         exports=[Export("(rows, values)", jaxops.searchsorted, ("b, n", "b, m"))],
         section="Indexing",
-        readme="`tf.searchsorted` | - | - | - | -",
+        readme="- | - | - | -",
     ),
 }

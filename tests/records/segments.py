@@ -99,8 +99,7 @@ def record(kind):
         ],
         section="Indexing",
         readme=(
-            f"`tf.math.{name}` | `{name}` | static `num_segments` | {GRADIENTS[kind]} | "
-            "ids out of range or not sorted"
+            f"`{name}` | static `num_segments` | {GRADIENTS[kind]} | ids out of range or not sorted"
         ),
     )
 

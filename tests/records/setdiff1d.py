@@ -46,8 +46,7 @@ RECORDS = {
         ],
         section="Indexing",
         readme=(
-            "`tf.compat.v1.setdiff1d` | `listdiff`, `setdiff1d` | static `size=` | "
-            "to the elements of `x` | what `size=` holds"
+            "`listdiff`, `setdiff1d` | static `size=` | to the elements of `x` | what `size=` holds"
         ),
     )
 }

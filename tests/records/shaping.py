@@ -42,13 +42,13 @@ RECORDS = {
         cases={"": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3))},
         exports=[Export("(x, 1)", lambda x: jaxops.expand_dims(x, 1), ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.expand_dims` | `expand_dims` | - | reshaped back | -",
+        readme="`expand_dims` | - | reshaped back | -",
     ),
     "rank": Record(
         call={"input": ANYTHING},
         exports=[Export("(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.rank` | `rank` | known at trace time | - | -",
+        readme="`rank` | known at trace time | - | -",
     ),
     "reshape": Record(
         call={"tensor": DATA, "shape": ("ints, int or ints", [3, 4])},
@@ -66,25 +66,25 @@ RECORDS = {
             Export("(x, x.size)", lambda x: jaxops.reshape(x, x.size), ("a, b",)),
         ],
         section="Shapes and shaping",
-        readme="`tf.reshape` | `reshape` | static `shape` | reshaped back | -",
+        readme="`reshape` | static `shape` | reshaped back | -",
     ),
     "shape": Record(
         call={"input": ANYTHING, "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("(x)", jaxops.shape, ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.shape` | `shape` | known at trace time | - | -",
+        readme="`shape` | known at trace time | - | -",
     ),
     "shape_n": Record(
         call={"input": ("arrays, anything", [X, X]), "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("([x, y])", lambda x, y: jaxops.shape_n([x, y]), ("a, b", "n"))],
         section="Shapes and shaping",
-        readme="`tf.shape_n` | `shape_n` | known at trace time | - | -",
+        readme="`shape_n` | known at trace time | - | -",
     ),
     "size": Record(
         call={"input": ANYTHING, "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("(x)", jaxops.size, ("a, b",))],
         section="Shapes and shaping",
-        readme="`tf.size` | `size` | known at trace time | - | -",
+        readme="`size` | known at trace time | - | -",
     ),
     "squeeze": Record(
         call={"input": ("data", X[:1]), "axis": ("ints, int or ints", [0])},
@@ -94,7 +94,7 @@ RECORDS = {
         },
         exports=[Export("(x, [1])", lambda x: jaxops.squeeze(x, [1]), ("a, 1, b",))],
         section="Shapes and shaping",
-        readme="`tf.squeeze` | `squeeze` | - | reshaped back | -",
+        readme="`squeeze` | - | reshaped back | -",
     ),
     "transpose": Record(
         call={"a": DATA, "perm": ("ints", [1, 0]), "conjugate": ("word, bool", False)},
@@ -104,6 +104,6 @@ RECORDS = {
         },
         exports=[Export("(x)", jaxops.transpose, ("a, b, c",))],
         section="Shapes and shaping",
-        readme="`tf.transpose` | `transpose` | static `perm` | transposed back | -",
+        readme="`transpose` | static `perm` | transposed back | -",
     ),
 }

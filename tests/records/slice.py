@@ -94,8 +94,7 @@ RECORDS = {
         ],
         section="Slicing and joining",
         readme=(
-            "`tf.slice` | `slice` | static `size`; `begin` may be traced | "
-            "placed into zeros | begin and size"
+            "`slice` | static `size`; `begin` may be traced | placed into zeros | begin and size"
         ),
     )
 }

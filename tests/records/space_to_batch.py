@@ -77,7 +77,7 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme="`tf.batch_to_space` | `batch_to_space` | static but `input` | `space_to_batch` | -",
+        readme="`batch_to_space` | static but `input` | `space_to_batch` | -",
     ),
     "batch_to_space_nd": Record(
         call=CROPPED,
@@ -90,10 +90,7 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme=(
-            "`tf.compat.v1.batch_to_space_nd` | `batch_to_space_nd` | static but `input` | "
-            "`space_to_batch` | -"
-        ),
+        readme="`batch_to_space_nd` | static but `input` | `space_to_batch` | -",
     ),
     "space_to_batch": Record(
         call={**CALL, "paddings": PADS},
@@ -110,7 +107,7 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme="`tf.space_to_batch` | `space_to_batch` | static but `input` | `batch_to_space` | -",
+        readme="`space_to_batch` | static but `input` | `batch_to_space` | -",
     ),
     "required_space_to_batch_paddings": Record(
         call={
@@ -119,10 +116,7 @@ RECORDS = {
             "base_paddings": ("pairs, [2, 2]", [[0, 0], [0, 0]]),
         },
         section="Slicing and joining",
-        readme=(
-            "`tf.required_space_to_batch_paddings` | `required_space_to_batch_paddings` | "
-            "known at trace time | - | -"
-        ),
+        readme="`required_space_to_batch_paddings` | known at trace time | - | -",
     ),
     "space_to_batch_nd": Record(
         call={**CALL, "paddings": PADS},
@@ -135,9 +129,6 @@ RECORDS = {
             )
         ],
         section="Slicing and joining",
-        readme=(
-            "`tf.space_to_batch_nd` | `space_to_batch_nd` | static but `input` | "
-            "`batch_to_space` | -"
-        ),
+        readme="`space_to_batch_nd` | static but `input` | `batch_to_space` | -",
     ),
 }

@@ -50,7 +50,7 @@ RECORDS = {
         },
         exports=[Export("(x, 2)", lambda x: jaxops.depth_to_space(x, 2), ("n, a, b, 4*c",))],
         section="Slicing and joining",
-        readme="`tf.nn.depth_to_space` | `depth_to_space` | - | `space_to_depth` | -",
+        readme="`depth_to_space` | - | `space_to_depth` | -",
     ),
     "space_to_depth": Record(
         call=CALL,
@@ -60,6 +60,6 @@ RECORDS = {
         },
         exports=[Export("(x, 2)", lambda x: jaxops.space_to_depth(x, 2), ("n, 2*a, 2*b, c",))],
         section="Slicing and joining",
-        readme="`tf.nn.space_to_depth` | `space_to_depth` | - | `depth_to_space` | -",
+        readme="`space_to_depth` | - | `depth_to_space` | -",
     ),
 }

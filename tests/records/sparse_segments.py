@@ -87,7 +87,7 @@ def record(kind):
         ],
         section="Indexing",
         readme=(
-            f"`tf.sparse.{name.removeprefix('sparse_')}` | `{name}` | static `num_segments` | "
+            f"`{name}` | static `num_segments` | "
             f"to the rows, {GRADIENTS[kind]} | `indices`; ids out of range or not sorted"
         ),
     )

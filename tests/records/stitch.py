@@ -74,9 +74,6 @@ RECORDS = {
             )
         ],
         section="Indexing",
-        readme=(
-            "`tf.dynamic_stitch` | `dynamic_stitch` | static `size=` | "
-            "none to what was overwritten | indices"
-        ),
+        readme="`dynamic_stitch` | static `size=` | none to what was overwritten | indices",
     )
 }

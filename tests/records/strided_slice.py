@@ -134,11 +134,11 @@ RECORDS = {
         ],
         section="Slicing and joining",
         readme=(
-            "`tf.strided_slice` | `strided_slice` | static ranges; single indices may be traced | "
+            "`strided_slice` | static ranges; single indices may be traced | "
             "placed into zeros | single indices"
         ),
     ),
     "strided_slice_spec": Record(
-        section="Slicing and joining", readme="- | - | static, but for single indices | - | -"
+        section="Slicing and joining", readme="- | static, but for single indices | - | -"
     ),
 }

@@ -15,9 +15,6 @@ RECORDS = {
         of_dtype=("input",),
         exports=[Export("(x)", jaxops.string_to_number, ("n",), refused="string_to_number: ")],
         section="Casting",
-        readme=(
-            "`tf.strings.to_number` | `string_to_number` | "
-            "constants only: strings live on the host | - | -"
-        ),
+        readme="`string_to_number` | constants only: strings live on the host | - | -",
     )
 }

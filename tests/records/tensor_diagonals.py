@@ -29,7 +29,7 @@ RECORDS = {
         },
         exports=[Export("(x)", jaxops.tensor_diag, ("a, b",))],
         section="Slicing and joining",
-        readme="`tf.linalg.tensor_diag` | `diag` | - | the diagonal | -",
+        readme="`diag` | - | the diagonal | -",
     ),
     "tensor_diag_part": Record(
         call={"input": ("data, no strings", np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2))},
@@ -40,6 +40,6 @@ RECORDS = {
         },
         exports=[Export("(x)", jaxops.tensor_diag_part, ("a, b, a, b",))],
         section="Slicing and joining",
-        readme="`tf.linalg.tensor_diag_part` | `diag_part` | - | on the diagonal | -",
+        readme="`diag_part` | - | on the diagonal | -",
     ),
 }

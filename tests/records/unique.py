@@ -79,9 +79,7 @@ RECORDS = {
             ),
         ],
         section="Indexing",
-        readme=(
-            "`tf.unique` | `unique` | static `size=` | to first occurrences | what `size=` holds"
-        ),
+        readme="`unique` | static `size=` | to first occurrences | what `size=` holds",
     ),
     "unique_with_counts": Record(
         call=CALL,
@@ -93,9 +91,6 @@ RECORDS = {
             )
         ],
         section="Indexing",
-        readme=(
-            "`tf.unique_with_counts` | `unique_with_counts` | static `size=` | "
-            "to first occurrences | what `size=` holds"
-        ),
+        readme="`unique_with_counts` | static `size=` | to first occurrences | what `size=` holds",
     ),
 }

@@ -131,7 +131,7 @@ def record(kind):
         ],
         section="Indexing",
         readme=(
-            f"`tf.math.{name}` | {v0} | static `num_segments` | {GRADIENTS[kind]} | "
+            f"{v0} | static `num_segments` | {GRADIENTS[kind]} | "
             'ids that are too large; negative ones with `mode="error"`'
         ),
     )

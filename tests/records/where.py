@@ -53,7 +53,7 @@ RECORDS = {
         of_dtype=("x", "y"),
         section="Indexing",
         readme=(
-            "`tf.where` | `where`, `select` | static `size=` of positions | "
+            "`where`, `select` | static `size=` of positions | "
             "selected, to `x` and `y` | what `size=` holds"
         ),
     ),

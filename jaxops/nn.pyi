@@ -1,0 +1,6 @@
+# Written by `make names` from _names.py, for type checkers and editors.
+
+from jaxops import (depth_to_space, embedding_lookup, embedding_lookup_sparse,
+    safe_embedding_lookup_sparse, space_to_batch, space_to_depth)
+__all__ = ["depth_to_space", "embedding_lookup", "embedding_lookup_sparse",
+    "safe_embedding_lookup_sparse", "space_to_batch", "space_to_depth"]
