@@ -66,6 +66,11 @@ def take(p, i, axis=0):
     return p.at[at].get(mode="fill", fill_value=0)
 
 
+def along(p, i, axis):
+    i = beyond(i, p.shape[axis])
+    return jnp.take_along_axis(p, i, axis, mode="fill", fill_value=0)
+
+
 def take_nd(p, i):
     at = tuple(beyond(i[..., k], p.shape[k]) for k in range(i.shape[-1]))
     return p.at[at].get(mode="fill", fill_value=0)
@@ -96,6 +101,20 @@ GATHERS = [
         (data(64, 512, 128), ids(64, 512)),
     ),
     Work("batch_gather", "", jaxops.batch_gather, jax.vmap(take), (data(64, 4096), ids(64, 1024))),
+    Work(
+        "take_along_axis",
+        "last axis",
+        jaxops.take_along_axis,
+        partial(along, axis=-1),
+        (data(1024, 4096), ids(1024, 1024)),
+    ),
+    Work(
+        "take_along_axis",
+        "first axis",
+        partial(jaxops.take_along_axis, axis=0),
+        partial(along, axis=0),
+        (data(4096, 1024), ids(1024, 1024)),
+    ),
     Work(
         "gather_nd",
         "single elements",

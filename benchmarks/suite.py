@@ -32,7 +32,7 @@ from work import GROUPS
 _FILES = sorted(Path(__file__).parent.glob("rows_*.py"))
 _MODULES = [importlib.import_module(file.stem) for file in _FILES]
 ROWS = [row for module in _MODULES for row in getattr(module, "ROWS", [])]
-ROWS += rows_records.tiny_rows(ROWS)
+ROWS += [*rows_records.tiny_rows(ROWS), *rows_records.throughput_rows(ROWS)]
 KEEP = str(2**32)  # more bytes than any row frees
 ALLOCATORS = {
     "default": {},

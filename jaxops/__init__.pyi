@@ -10,6 +10,7 @@ from jaxops import (compat as compat, dtypes as dtypes, image as image, linalg a
     math, nn as nn, sparse as sparse, strings as strings, testing as testing, typing as typing)
 from jaxops._errors import (OutOfBoundsError)
 from jaxops._indexing.policy import (Mode)
+from jaxops._ops.along_axis import (take_along_axis)
 from jaxops._ops.band_part import (matrix_band_part, matrix_transpose)
 from jaxops._ops.bitcast import (bitcast)
 from jaxops._ops.boolean_mask import (boolean_mask)
@@ -74,9 +75,10 @@ __all__ = ["IndexedSlices", "LazyOptimizer", "Mode", "OutOfBoundsError", "Ragged
     "sequence_mask", "setdiff1d", "shape", "shape_n", "sharded_gather", "size", "space_to_batch",
     "space_to_batch_nd", "space_to_depth", "sparse_segment_mean", "sparse_segment_sqrt_n",
     "sparse_segment_sum", "sparse_value_and_grad", "split", "squeeze", "stack", "stop_gradient",
-    "strided_slice", "strided_slice_spec", "string_to_number", "sum_stacked", "tensor_diag",
-    "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tile", "to_bfloat16", "to_double",
-    "to_float", "to_int32", "to_int64", "transpose", "typed_errors", "unique", "unique_with_counts",
-    "unravel_index", "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min",
-    "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "where"]
+    "strided_slice", "strided_slice_spec", "string_to_number", "sum_stacked", "take_along_axis",
+    "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tile",
+    "to_bfloat16", "to_double", "to_float", "to_int32", "to_int64", "transpose", "typed_errors",
+    "unique", "unique_with_counts", "unravel_index", "unsorted_segment_max",
+    "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "where"]

@@ -96,6 +96,7 @@ strided_slice                    _ops.strided_slice     tf.strided_slice
 strided_slice_spec               _ops.strided_slice  # TensorFlow has it in Tensor.__getitem__
 string_to_number                 _ops.string_to_number  tf.strings.to_number
 sum_stacked                      _sparse.gradients  # of a pytree of gradients
+take_along_axis                  _ops.along_axis  # as jax.numpy has it
 tensor_diag                      _ops.tensor_diagonals  tf.linalg.tensor_diag
 tensor_diag_part                 _ops.tensor_diagonals  tf.linalg.tensor_diag_part
 tensor_scatter_nd_add            _ops.scatter           tf.tensor_scatter_nd_add

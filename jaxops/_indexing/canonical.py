@@ -7,6 +7,7 @@ index that `lax` is told to drop.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -36,14 +37,23 @@ def gather(
     mode: str,
     fill_value: jax.Array | None = None,
     deterministic: bool = False,
+    as_vectors: Callable[[jax.Array], jax.Array] | None = None,
 ) -> jax.Array:
-    """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0."""
-    shape = windows.result_shape(operand.shape, indices.shape)
+    """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0.
+
+    `as_vectors` makes the index vectors for `windows` of the indices that `spec` is about, after
+    the check, whose error has a position among the indices that the caller passed.
+    """
+    vectors = indices if as_vectors is None else jax.eval_shape(as_vectors, indices)
+    shape = windows.result_shape(operand.shape, vectors.shape)
     if indices.size == 0 and _is_empty_along(operand, windows.axes):
         nothing = jnp.zeros(shape, operand.dtype)
         return masks.where((indices == 0).reshape(shape), nothing, nothing)
     mode = _mode_for(shape, operand, windows, spec, mode)
     indices, valid = policy.resolve(spec, indices, mode)
+    if as_vectors is not None:
+        indices = as_vectors(indices)
+        valid = None if valid is None else valid.reshape(indices.shape[:-1])
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = _pad_empty_axes(operand, windows, fill)
     # What is not valid keeps its index, so that the scatter which is the transpose skips it.

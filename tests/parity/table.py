@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+from jaxops import _names
+
 _MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.iter_modules([str(Path(__file__).parent)])
@@ -17,18 +19,10 @@ ENTRIES = {
 }
 ENTRIES |= importlib.import_module("entries_v0").entries(ENTRIES)
 
+_COMPARED = {name.partition("-")[0] for name in ENTRIES}
 NOT_COMPARED = {
-    "SparseTensor": "with the entries of embedding_lookup_sparse",
-    "StridedSliceSpec": "what strided_slice_spec returns",
-    "TiedGradient": "what sparse_value_and_grad returns; with the entry IndexedSlices",
-    "lazy": "a transformation of optimizers; not in TensorFlow",
-    "LazyOptimizer": "what lazy returns",
-    "psum": "of jax.lax; not in TensorFlow",
-    "pmean": "of jax.lax; not in TensorFlow",
-    "sharded_gather": "gather from devices; not in TensorFlow",
-    "sum_stacked": "for results of jax.lax.scan; not in TensorFlow",
-    "global_norm": "TensorFlow does not sum repeated rows first, and sums squares in another order",
-    "clip_by_global_norm": "by global_norm",
-    "OutOfBoundsError": "an exception",
-    "typed_errors": "turns JAX's exceptions into that one",
+    name: entry.own_signature
+    for name, entry in _names.TABLE.items()
+    if not entry.tensorflow and name not in _COMPARED
 }
+NOT_COMPARED |= {"SparseTensor": "with the entries of embedding_lookup_sparse"}

@@ -98,4 +98,6 @@ def test_every_module_has_a_test_module():
     for path in modules:
         room, name = (part.lstrip("_") for part in path.relative_to(PACKAGE).parts)
         is_recorded = room == "ops" and (TESTS / "records" / name).is_file()  # the harness tests it
-        assert is_recorded or (TESTS / room / f"test_{name}").is_file(), path
+        assert is_recorded or (TESTS / room / f"test_{name}").is_file(), (
+            f"{path} wants tests/{room}/test_{name}{f', or tests/records/{name}' * (room == 'ops')}"
+        )

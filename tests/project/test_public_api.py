@@ -26,12 +26,12 @@ SECTIONS = ["Args:", "Returns:", "Raises:", "Gradient:", "Example:", "Source: ht
 def test_docstring_is_complete(name):
     doc = inspect.getdoc(FUNCTIONS[name]) or ""
     missing = [section for section in SECTIONS if section not in doc]
-    assert not missing
+    assert not missing, f"the docstring of {name} lacks {missing}"
     arguments = doc.partition("Args:")[2].partition("Returns:")[0]
     undescribed = [
         p for p in inspect.signature(FUNCTIONS[name]).parameters if f"{p}:" not in arguments
     ]
-    assert not undescribed
+    assert not undescribed, f"the docstring of {name} lacks {undescribed} in its section Args"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -7,18 +7,29 @@ record holds. `RECORDS` joins them; so do the tables below, each of one field.
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Mapping
-from types import FunctionType
+from collections.abc import Iterable, Mapping
+from types import FunctionType, ModuleType
 
 import jax
 import numpy as np
 
 import jaxops
+from jaxops import _names
 from jaxops.compat import v0
 from jaxops.typing import Mode
 from records.record import Case, Record
 
-_MODULES = [importlib.import_module(f"records.{m.name}") for m in pkgutil.iter_modules(__path__)]
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(f"records.{name}")
+    except AttributeError as error:
+        if error.obj is jaxops:
+            error.add_note(f"jaxops/_names.py wants a line of {error.name}, where it is public")
+        raise
+
+
+_MODULES = [_module(m.name) for m in pkgutil.iter_modules(__path__)]
 RECORDS: dict[str, Record] = {
     name: record for m in _MODULES for name, record in getattr(m, "RECORDS", {}).items()
 }
@@ -149,17 +160,34 @@ def needed(name):
     }
 
 
+def wanted(names: Iterable[str], what: str) -> list[str]:
+    """Sentences that say which file lacks what of each function."""
+    return [f"{_file_of(name)}: the record of {name} wants {what}" for name in sorted(names)]
+
+
+def _file_of(name: str) -> str:
+    for module in _MODULES:
+        if name in getattr(module, "RECORDS", {}):
+            return f"tests/{module.__name__.replace('.', '/')}.py"
+    home = "compat_v0" if name.startswith("v0.") else _names.TABLE[name].home.rpartition(".")[2]
+    return f"tests/records/{home}.py"
+
+
 def missing():
     """What the records lack: functions, and arguments of functions."""
-    unknown = {name for name in PUBLIC if name not in {*CALLS, *OF_NO_ARRAYS, *CLASSES}}
+    names = {name for name in PUBLIC if name not in {*CALLS, *OF_NO_ARRAYS, *CLASSES}}
+    found = wanted(names, "`call`, its arguments by their names")
     for name, call in CALLS.items():
         parameters = [
             p
             for p in inspect.signature(FUNCTIONS[name]).parameters
             if p not in ("name", "out_sharding")
         ]
-        unknown |= {f"{name}-{p}" for p in {*parameters} ^ {*call}}
-    return unknown
+        for parameter in {*parameters} ^ {*call}:
+            found += wanted(
+                [name], f"`call` with the parameters of {name}: {parameter} is in one only"
+            )
+    return found
 
 
 def operation(name):

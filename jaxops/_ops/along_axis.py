@@ -1,0 +1,160 @@
+"""take_along_axis."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops import _symbolic
+from jaxops._indexing import canonical
+from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.index_dtypes import are_long, check_uint32_reaches, widen
+from jaxops._indexing.policy import Mode
+from jaxops._indexing.specs import ScalarIndex
+from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
+from jaxops._run.dispatch import run
+from jaxops._run.sharding import OutSharding
+
+
+def take_along_axis(
+    arr: ArrayLike,
+    indices: ArrayLike,
+    axis: Int | None = -1,
+    name: str | None = None,
+    *,
+    mode: Mode = "device",
+    fill_value: ArrayLike | None = None,
+    deterministic: bool = False,
+    out_sharding: OutSharding = None,
+) -> jax.Array:
+    """Takes one element of `arr` for each index, from the line along `axis` that the index is in.
+
+    `result[i, j, k] = arr[i, indices[i, j, k], k]` for `axis=1`; in the other dimensions one of
+    both may have size 1, and is broadcast. Indices of `jax.numpy.argsort` or `argmax` are of this
+    form. Follows `jax.numpy.take_along_axis`. Differs from it in: a negative index is out of
+    bounds, and an index out of bounds is an error on the CPU.
+
+    Args:
+        arr: array of shape `P` and any dtype, or host strings. Traced.
+        indices: integer array of shape `I`, of the rank of `arr`; where `axis` is None, of rank 1.
+            Negative ones are out of bounds. Traced.
+        axis: static int in `[-rank(arr), rank(arr))`, or None: along all elements of `arr`, in
+            row-major order.
+        name: static; name of the `jax.named_scope` of the operation.
+        mode: static; what an index outside `[0, P[axis])` does, as in `gather`.
+        fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
+        deterministic: static bool, as in `gather`.
+        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
+            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
+            error.
+
+    Returns:
+        Array of shape `I`, with the sizes of `P` where `I` is 1 in a dimension other than `axis`,
+        and of the dtype of `arr`; for host strings a NumPy array.
+
+    Raises:
+        OutOfBoundsError: as `gather`.
+        TypeError: wrong dtype or type of an argument.
+        ValueError: wrong rank, shape or value of an argument.
+
+    Gradient: the cotangent scatter-added into zeros of shape `P`; an entry that reads a fill value
+    sends nothing back. None for `indices`.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.take_along_axis([[30, 10, 20], [5, 6, 4]], [[1, 2, 0], [2, 0, 1]])
+        Array([[10, 20, 30],
+               [ 4,  5,  6]], dtype=int32)
+        >>> jaxops.take_along_axis([[30, 10, 20], [5, 6, 4]], [[1, 0, 0]], axis=0)
+        Array([[ 5, 10, 20]], dtype=int32)
+        >>> jaxops.take_along_axis([[30, 10, 20], [5, 6, 4]], [[1], [-1]])
+        Traceback (most recent call last):
+        ...
+        jaxops.OutOfBoundsError: indices[1,0] = -1 is not in [0, 3) [Op:take_along_axis] at ...
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
+    """
+    return run(
+        "take_along_axis",
+        _take_along_axis,
+        {"arr": arr},
+        {"indices": indices},
+        name=name,
+        out_sharding=out_sharding,
+        mode=mode,
+        fill_value=fill_value,
+        moves_elements=True,
+        axis=axis if axis is None else static_int(axis, "take_along_axis", "axis"),
+        deterministic=check_bool(deterministic, "take_along_axis", "deterministic"),
+    )
+
+
+def _take_along_axis(arr, indices, fill_value, *, op, axis, **options):
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError(
+                f"{op}: indices must have rank 1 where axis is None; received shape {indices.shape}"
+            )
+        arr, axis = arr.reshape(-1), 0
+    if arr.ndim == 0:
+        raise ValueError(f"{op}: arr must have rank 1 at least; received a scalar")
+    if indices.ndim != arr.ndim:
+        raise ValueError(
+            f"{op}: indices must have the rank of arr, {arr.ndim}; "
+            f"received indices of shape {indices.shape} with arr of shape {arr.shape}"
+        )
+    if not -arr.ndim <= axis < arr.ndim:
+        raise ValueError(
+            f"{op}: axis must be in [{-arr.ndim}, {arr.ndim}) for arr of shape {arr.shape}; "
+            f"received {axis}"
+        )
+    axis += arr.ndim if axis < 0 else 0
+    spec = ScalarIndex(op, limits=(arr.shape[axis],))
+    # A dimension beside `axis` is a window where `indices` has one index for all of it. Where `arr`
+    # has one element for all indices, it is a dimension of the indices alone. Else both run along
+    # it: as a batch dimension if no other dimension stands before it, and else by an index vector
+    # that holds its own position there, as a transposed `arr` would be a copy in the gradient.
+    beside = [d for d in range(arr.ndim) if d != axis]
+    kept = [d for d in beside if indices.shape[d] == 1]
+    single = [d for d in beside if d not in kept and arr.shape[d] == 1]
+    along = [d for d in beside if d not in kept and d not in single]
+    if any(arr.shape[d] != indices.shape[d] for d in along):
+        raise ValueError(
+            f"{op}: arr and indices must have the same sizes, or one of them size 1, in the "
+            f"dimensions other than axis, {axis}; received shapes {arr.shape} and {indices.shape}"
+        )
+    batch_dims = next(d for d in range(arr.ndim) if d not in along)
+    of_arr = [d for d in range(arr.ndim) if d not in single]
+    of_indices = [d for d in range(arr.ndim) if d not in kept]
+    indexed = [d for d in of_arr if d == axis or (d in along and d >= batch_dims)]
+    sizes = [arr.shape[d] for d in indexed]
+
+    def as_vectors(indices):
+        indices = widen(lax.squeeze(indices, kept), sizes)
+        if are_long(sizes) and indices.dtype == np.int32:
+            check_uint32_reaches(_symbolic.longest(sizes), op)
+            indices = indices.astype(jnp.uint32)
+        components = [
+            indices
+            if d == axis
+            else lax.broadcasted_iota(indices.dtype, indices.shape, of_indices.index(d))
+            for d in indexed
+        ]
+        return jnp.concatenate(components, axis=-1)
+
+    windows = Windows(tuple(map(of_arr.index, indexed)), batch_dims)
+    result = canonical.gather(
+        lax.squeeze(arr, single),
+        indices[..., None],
+        windows,
+        spec,
+        fill_value=fill_value,
+        as_vectors=as_vectors,
+        **options,
+    )
+    before = of_arr[batch_dims : windows.first]
+    after = [d for d in kept if d not in before]
+    order = [*range(batch_dims), *before, *of_indices[batch_dims:], *after]
+    return result.transpose(*map(order.index, range(arr.ndim)))

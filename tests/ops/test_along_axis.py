@@ -1,0 +1,81 @@
+"""`take_along_axis` beside NumPy's and JAX's, in all shapes that broadcast."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxops
+
+SIZES = (2, 3, 4)
+
+
+def calls(rank):
+    """Each axis, and in each other dimension both arrays, or one of them of size 1."""
+    for axis in range(rank):
+        for sizes in itertools.product(("both", "arr", "indices"), repeat=rank - 1):
+            in_order = [*sizes[:axis], "axis", *sizes[axis:]]
+            of_arr = [
+                1 if kind == "indices" else s for kind, s in zip(in_order, SIZES, strict=False)
+            ]
+            of_indices = [
+                1 if kind == "arr" else s for kind, s in zip(in_order, SIZES, strict=False)
+            ]
+            of_arr[axis], of_indices[axis] = 5, 4
+            yield axis, of_arr, of_indices
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_as_numpy(rank):
+    for axis, of_arr, of_indices in calls(rank):
+        arr = np.arange(np.prod(of_arr)).reshape(of_arr).astype(np.float32)
+        indices = np.random.default_rng(0).integers(0, 5, of_indices)
+        expected = np.take_along_axis(arr, indices, axis)
+        for same in (axis, axis - rank):
+            result = jaxops.take_along_axis(arr, indices, same)
+            np.testing.assert_array_equal(result, expected, strict=True)
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+def test_values_and_gradients_are_those_of_jnp(mode):
+    """Of indices that are not negative, which count from the end there."""
+    options = {"mode": mode, **({"fill_value": 0} if mode == "fill" else {})}
+    made = [*calls(3)]
+
+    def gradients(take):
+        def loss(arrays):
+            return sum(
+                jnp.sum(take(arr, indices, axis, **options) ** 2)
+                for (axis, *_), arr, indices in zip(made, arrays, all_indices, strict=True)
+            )
+
+        return jax.jit(jax.value_and_grad(loss))(arrays)
+
+    rng = np.random.default_rng(1)
+    arrays = [rng.integers(-9, 9, of_arr).astype(np.float32) for _, of_arr, _ in made]
+    all_indices = [rng.integers(0, 7, of_indices).astype(np.int32) for *_, of_indices in made]
+    (value, found), (expected_value, expected) = map(
+        gradients, (jaxops.take_along_axis, jnp.take_along_axis)
+    )
+    assert value == expected_value
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_default_axes_are_those_of_jnp():
+    x = np.array([[3, 1, 2], [9, 8, 7]])
+    order = np.argsort(x)
+    np.testing.assert_array_equal(jaxops.take_along_axis(x, order), np.sort(x))
+    flat = np.argsort(x, axis=None)
+    np.testing.assert_array_equal(jaxops.take_along_axis(x, flat, axis=None), np.sort(x, axis=None))
+
+
+def test_strings_and_keys():
+    words = [["b", "a"], ["d", "c"]]
+    sorted_words = jaxops.take_along_axis(words, [[1, 0]] * 2)
+    np.testing.assert_array_equal(sorted_words, [["a", "b"], ["c", "d"]])
+    keys = jax.random.split(jax.random.key(0), (2, 2))
+    picked = jaxops.take_along_axis(keys, jnp.array([[1], [0]]))
+    assert picked[1, 0] == keys[1, 0]
