@@ -211,8 +211,9 @@ def index() -> str:
     parts = [
         "---\ntitle: All functions\n---\n\n# All functions",
         "All are flat in `jaxops`, with TensorFlow 2's argument names, order and defaults, and in "
-        "[`jaxops.compat.v0`](compat_v0.md) with those of TensorFlow 0.x. `name=` becomes a "
-        "`jax.named_scope`. The column *bounds* names the arguments of which an index may be "
+        "[`jaxops.compat.v0`](compat_v0.md) with those of TensorFlow 0.x. A function without a "
+        "name of TensorFlow's is one of `jax.numpy`. `name=` becomes a `jax.named_scope`. The "
+        "column *bounds* names the arguments of which an index may be "
         "[out of bounds](../out_of_bounds.md).",
     ]
     for section, names in by_section().items():
