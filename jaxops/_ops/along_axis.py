@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +16,7 @@ from jaxops._indexing.index_dtypes import are_long, check_uint32_reaches, widen
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
-from jaxops._run.dispatch import run
+from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
 
@@ -76,11 +78,10 @@ def take_along_axis(
 
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
     """
-    return run(
+    return _take_along_axis.run(
         "take_along_axis",
-        _take_along_axis,
-        {"arr": arr},
-        {"indices": indices},
+        arr=arr,
+        indices=indices,
         name=name,
         out_sharding=out_sharding,
         mode=mode,
@@ -91,7 +92,16 @@ def take_along_axis(
     )
 
 
-def _take_along_axis(arr, indices, fill_value, *, op, axis, **options):
+@operation(data=("arr",), indices=("indices",))
+def _take_along_axis(
+    arr: jax.Array,
+    indices: jax.Array,
+    fill_value: jax.Array | None,
+    *,
+    op: str,
+    axis: int | None,
+    **options: Any,
+):
     if axis is None:
         if indices.ndim != 1:
             raise ValueError(
