@@ -130,10 +130,7 @@ class Plugin:
     pytest_configure.trylast = True  # type: ignore[attr-defined]
 
     def pytest_collection_modifyitems(self, items):
-        def is_slow(item):
-            return item.get_closest_marker("slow") is not None
-
-        items[:] = [item for item in items if self.tests.has(item.nodeid, is_slow(item))]
+        items[:] = filter(self.tests.has, items)
 
     def pytest_runtest_protocol(self, item):
         if time.process_time() > self.stops_at:

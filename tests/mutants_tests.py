@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -19,7 +23,8 @@ FILES = [
     if path.parent.name not in OF_OTHER_ENVIRONMENTS
 ]
 OF_THE_ROOT = ["errors", "project"]  # folders of tests of the modules that are in no room
-# Tests of every function, most of which name it in brackets; first those that most often notice.
+# Tests of all functions, of which those that name a function are its own; first come those that
+# notice most.
 OF_FUNCTIONS = ["project/test_refusals.py", "ops/test_ops.py"]
 OF_FUNCTIONS += ["ops", "indexing", "run", "devices", "errors"]
 
@@ -29,15 +34,23 @@ class Tests(NamedTuple):
 
     arguments: list[str]
     filtered: frozenset[str] = frozenset()  # files and folders; of them tests that fit:
-    pattern: str = ""  # what stands in their brackets
+    pattern: str = ""  # in the name with its brackets, or in the function
     slow: frozenset[str] | None = frozenset()  # files of which slow tests run only; None: all run
 
-    def has(self, nodeid: str, is_slow: bool) -> bool:
-        file, _, test = nodeid.partition("::")
-        is_filtered = bool(self.filtered) and (file in self.filtered or file not in self.arguments)
-        if is_filtered and not re.search(self.pattern, test.partition("[")[2]):
+    def has(self, item: pytest.Item) -> bool:
+        file = item.nodeid.partition("::")[0]
+        is_slow = item.get_closest_marker("slow") is not None
+        if self.slow is not None and is_slow != (file in self.slow):
             return False
-        return self.slow is None or is_slow == (file in self.slow)
+        if not self.filtered or (file in self.arguments and file not in self.filtered):
+            return True
+        text = item.name + source_of(getattr(item, "function", None))
+        return re.search(self.pattern, text) is not None
+
+
+@functools.cache
+def source_of(function: Callable | None) -> str:
+    return inspect.getsource(function) if function else ""
 
 
 IMPORT = re.compile(r"^ *from jaxops\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
