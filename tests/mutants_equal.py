@@ -5,14 +5,16 @@ A line is the statement with the change in brackets, and with `_` for the names 
 """
 
 EQUAL: dict[str, list[str]] = {
-    # Which of two ways to copy or number the same elements is taken.
-    "_cpu/narrow_scatter": ["_ = np.dtype(... if [_ in (1, 2, 4, 8) -> ...] else ...)"],
+    # Which of two ways to compute the same numbers is taken.
+    "_ops/ragged_rows": ["if [_ <= _ -> False]:", "if [_ <= _ -> _ < _]:"],
     "_ops/where": [
         "if max(_.size, *_.shape) <= np.iinfo([np.int32 -> np.int16]).max:",
         "if [max(_.size, *_.shape) <= np.iinfo(np.int32).max -> ... < ...]:",
     ],
     # What is equal to the limit becomes the limit.
     "_sparse/duplicates": ["_ = (_ >= 0) & [_ < _ -> _ <= _]"],
+    # The array is a tracer or not: `jax.jit` of the same function is for speed.
+    "_sparse/row_numbers": ["return [_(_) if isinstance(_, _) else _(_) -> _(_)]"],
     # Two numbers that are computed in floats are hardly ever equal.
     "testing/_grads": ["...[_.bound <= _ -> _.bound < _]..."],
 }

@@ -91,16 +91,16 @@ def body_of(path: Path) -> list[ast.stmt]:
 
 
 def functions_of(module: str) -> list[str]:
-    """Public functions and classes of the module or, if it has no op, of the ops that import it."""
-    reached = {module}
+    """Public functions and classes of the module and of those that import it, as far as to ops."""
+    reached = {module, *importers_of({module})}
     while not any(name.startswith("_ops/") for name in reached):
         more = importers_of(reached) - reached
         if not more:
             break
         reached |= more
     nodes = [n for name in reached if "_ops/" in name for n in body_of(MODULES[name])]
-    names = [n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))]
-    return sorted({name for name in names if not name.startswith("_")})
+    names = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    return sorted(names & set(re.findall(r"\w+", MODULES["__init__"].read_text())))
 
 
 @functools.cache
