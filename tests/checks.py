@@ -22,3 +22,11 @@ def assert_fails(text, function, *args):
     with pytest.raises((jax.errors.JaxRuntimeError, ValueError, IndexError)) as info:
         jax.block_until_ready(function(*args))
     assert text in str(info.value)
+
+
+def share(names, number):
+    """Parameters of which `make test` takes one in `number`, and `make test-slow` the others."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if n % number else [])
+        for n, name in enumerate(names)
+    ]

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from docs_pages import load
 from jax import export
 from jax.experimental import checkify
@@ -21,16 +22,7 @@ CALLS = {f"{function}{call.how}": call for function, call in table.CALLS}
 TAKEN = {name: call for name, call in CALLS.items() if not call.refused}
 
 
-SHARE = 3  # of which `make test` takes one
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if n % SHARE else [])
-        for n, name in enumerate(TAKEN)
-    ],
-)
+@pytest.mark.parametrize("name", share(TAKEN, 3))
 def test_loaded_program_gives_what_the_call_gives(name):
     assert table.differences(TAKEN[name]) == []
 

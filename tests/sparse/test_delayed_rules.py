@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from jax import lax
 from sparse_patterns import (
     INDICES,
@@ -32,7 +33,7 @@ def test_steps(name):
     assert valid.sum() <= INDICES.size * (2 if name == "differences" else 1)
 
 
-@pytest.mark.parametrize("name", LOOKUPS)
+@pytest.mark.parametrize("name", share(LOOKUPS, 2))
 def test_lookups(name):
     assert_rows_first(composed("scaled by rows", lookup=name), params(), jitted=(True,))
 
@@ -146,7 +147,9 @@ def function_of(name):
     return (lambda x, y: function(x)) if len(operands) == 1 else function
 
 
-@pytest.mark.parametrize("name", sorted(row_rules.ELEMENTWISE - DISCRETE - {"random_gamma_grad"}))
+@pytest.mark.parametrize(
+    "name", share(sorted(row_rules.ELEMENTWISE - DISCRETE - {"random_gamma_grad"}), 3)
+)
 def test_elementwise(name):
     function = function_of(name)
 
