@@ -49,9 +49,8 @@ def new_page(browser, address):
     """Makes a page that refuses every request but to the site, and collects what went wrong."""
     contexts, wrong = [], []
 
-    def make(width=1280, scheme="light"):
-        viewport = {"width": width, "height": 900}
-        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+    def make(width=1280):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("requestfailed", lambda request: wrong.append(f"{request.url} failed"))

@@ -1,4 +1,4 @@
-"""The documentation in a headless browser: navigation, search, a narrow screen, light and dark."""
+"""The documentation in a headless browser: navigation, search, a narrow screen."""
 
 import pytest
 
@@ -63,18 +63,6 @@ def test_an_example_is_reached_by_its_card(new_page, address):
     assert any("jaxops.unsorted_segment_mean(" in text for text in texts)
 
 
-def test_every_entry_of_the_navigation_is_there(new_page, address):
-    page = new_page()
-    page.goto(f"{address}/functions/index.html")
-    links = page.locator(".md-nav--primary a.md-nav__link").evaluate_all(
-        "links => links.map(link => link.href)"
-    )
-    pages = {link.partition("#")[0] for link in links}
-    assert len(pages) > 120
-    answers = [page.request.get(link).status for link in pages]
-    assert set(answers) == {200}
-
-
 @pytest.mark.parametrize("opened_as", ["served", "file"])
 def test_a_search_for_gather_finds_it_first(new_page, address, site, opened_as):
     page = new_page()
@@ -100,18 +88,3 @@ def test_a_narrow_screen_shows_the_whole_page(new_page, address, path):
     page.locator("label.md-header__button[for=__drawer]").first.click()
     entry = page.locator(".md-nav--primary .md-nav__link", has_text="Gallery").first
     entry.wait_for(state="visible")
-
-
-def test_light_and_dark(new_page, address):
-    """As the system says, and as the reader chooses."""
-    shades = {}
-    for scheme in ("light", "dark"):
-        page = new_page(scheme=scheme)
-        page.goto(address)
-        shades[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert shades["light"] == "rgb(255, 255, 255)"
-    assert shades["dark"] != shades["light"]
-    page.locator("label.md-header__button[title=Light]").click()
-    page.wait_for_function(
-        "getComputedStyle(document.body).backgroundColor == 'rgb(255, 255, 255)'"
-    )
