@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from fast import optimized_jit
 from sparse_checks import square, table
 from sparse_patterns import INDICES, LOOKUPS, STEPS, K
@@ -85,7 +86,7 @@ TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that i
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("name", share(TWO, 3))
 @pytest.mark.usefixtures("x32")
 def test_rows_that_are_read(name):
     use, *expected = TWO[name]

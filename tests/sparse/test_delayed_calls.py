@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from sparse_checks import square
 from sparse_patterns import INDICES, assert_rows_first, params, polynomial
 
@@ -75,7 +76,7 @@ def test_own_derivatives(name):
     assert_rows_first(loss, params(), jitted=(True,))
 
 
-@pytest.mark.parametrize("name", ["custom_jvp", "relu of a product"])
+@pytest.mark.parametrize("name", share(["custom_jvp", "relu of a product"], 2))
 def test_second_order(name):
     def loss(p):
         return polynomial(FUNCTIONS[name](p["t"], p) ** 2)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from checks import share
 from fast import fast_jit
 from jax.sharding import AxisType
 
@@ -39,7 +40,7 @@ def test_gather_and_put():
     np.testing.assert_array_equal(new, expected)
 
 
-@pytest.mark.parametrize("capacity", [1, pytest.param(2, marks=pytest.mark.slow), None])
+@pytest.mark.parametrize("capacity", share([1, 2, None], 3))
 @pytest.mark.parametrize(
     "optimizer",
     [

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from jax import lax
 from sparse_checks import square
 from sparse_patterns import (
@@ -53,7 +54,7 @@ SOON = [["scaled by rows"], ["row set", "tanh"], ["of two, traced"], ["jit"]]
 
 
 @pytest.mark.parametrize("steps", SOON, ids="-".join)
-@pytest.mark.parametrize("name", WITHIN)
+@pytest.mark.parametrize("name", share(WITHIN, 2))
 def test_within(name, steps):
     assert_rows_first(WITHIN[name](composed(*steps)), params(), jitted=(True,), tolerance=1e-4)
 
