@@ -210,7 +210,8 @@ class Marked:
             field: "_" if field in of_ours and value else self.visit(value)
             for field, value in ast.iter_fields(node)
         }
-        fields |= {field: None for field in ("annotation", "returns") if field in fields}
+        blank = ast.Name("_") if isinstance(node, ast.AnnAssign) else None
+        fields |= {field: blank for field in ("annotation", "returns") if field in fields}
         return with_fields(node, **fields)
 
 

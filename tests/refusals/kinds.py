@@ -217,6 +217,7 @@ GOOD = {
         "v0.sequence_mask": ["dtype"],
         "embedding_lookup_sparse": ["combiner", "max_norm"],
         "safe_embedding_lookup_sparse": ["default_id", "max_norm"],
+        "take_along_axis": ["axis"],
     }.items()
     for arg in args
 }
