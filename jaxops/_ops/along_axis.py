@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -146,12 +147,13 @@ def _take_along_axis(
         if are_long(sizes) and indices.dtype == np.int32:
             check_uint32_reaches(_symbolic.longest(sizes), op)
             indices = indices.astype(jnp.uint32)
-        components = [
-            indices
-            if d == axis
-            else lax.broadcasted_iota(indices.dtype, indices.shape, of_indices.index(d))
-            for d in indexed
-        ]
+        of_dim = functools.partial(
+            lax.broadcasted_iota,
+            indices.dtype,
+            indices.shape,
+            out_sharding=jax.typeof(indices).sharding,  # as concatenate has it
+        )
+        components = [indices if d == axis else of_dim(of_indices.index(d)) for d in indexed]
         return jnp.concatenate(components, axis=-1)
 
     windows = Windows(tuple(map(of_arr.index, indexed)), batch_dims)
