@@ -1,11 +1,14 @@
 """`take_along_axis` beside NumPy's and JAX's, in all shapes that broadcast."""
 
+import functools
 import itertools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 import jaxops
 
@@ -79,3 +82,14 @@ def test_strings_and_keys():
     keys = jax.random.split(jax.random.key(0), (2, 2))
     picked = jaxops.take_along_axis(keys, jnp.array([[1], [0]]))
     assert picked[1, 0] == keys[1, 0]
+
+
+@pytest.mark.parametrize("shared", [0, 2])
+def test_a_result_is_shared_as_the_indices(shared):
+    mesh = AbstractMesh((2,), ("d",), axis_types=(AxisType.Explicit,))
+    spec = P(*["d" if d == shared else None for d in range(3)])
+    arr = jax.ShapeDtypeStruct((2, 4, 2), jnp.float32, sharding=NamedSharding(mesh, P()))
+    indices = jax.ShapeDtypeStruct((2, 1, 2), jnp.int32, sharding=NamedSharding(mesh, spec))
+    with jax.sharding.use_abstract_mesh(mesh):
+        take = functools.partial(jaxops.take_along_axis, axis=1)
+        assert jax.typeof(jax.eval_shape(take, arr, indices)).sharding.spec == spec
