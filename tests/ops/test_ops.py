@@ -78,17 +78,23 @@ def in_each_way(case, ways, by=0, **more):
     return op
 
 
+def uncompiled(function):
+    return function
+
+
 @select()
-def test_values_of_programs(case, ways):
-    check_values(case, ways, jax.jit)
+def test_values_eager_and_jit(case, ways):
+    """Eager calls of the first case of each op: the others are those of the next test."""
+    check_values(case, ways, [jax.jit, *[uncompiled] * is_first_of_its_op(case)])
 
 
-@select(others_are_slow=True)
-def test_values_of_eager_calls(case, ways):
-    check_values(case, ways, lambda function: function)
+@pytest.mark.slow
+@select(lambda case: not is_first_of_its_op(case))
+def test_values_eager_of_others(case, ways):
+    check_values(case, ways, [uncompiled])
 
 
-def check_values(case, ways, transform):
+def check_values(case, ways, transforms):
     lenient = {mode: options for mode, options in ways.items() if mode in MODES_WITHOUT_ERRORS}
     strict = {mode: options for mode, options in ways.items() if mode not in lenient}
     for some, shifts in ((strict, [0]), (lenient, [0, -2, 3])):
@@ -96,10 +102,9 @@ def check_values(case, ways, transform):
         def results(*args, some=some):
             return {mode: case.op(*args, **options) for mode, options in some.items()}
 
-        call = transform(results)
-        for by in shifts:
+        for transform, by in itertools.product(transforms, shifts):
             indices = shifted(case, by)
-            for mode, result in call(*case.data, *indices).items():
+            for mode, result in transform(results)(*case.data, *indices).items():
                 assert_same(result, case.oracle(*case.data, *indices, **some[mode]), mode)
 
 

@@ -69,7 +69,7 @@ def test_lowered_for_cuda_there_is_no_callback_and_lengths_are_clipped():
     assert "callback" in traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
-def test_mapped_twice():
+def test_every_argument_maps_twice():
     """Both axes of the batch before or after the sequence, mapped twice."""
     twice = jax.vmap(jax.vmap(lambda x, i: jaxops.reverse_sequence(x, i, 0, 1), (2, 0), 2), 0)
     cube = np.arange(2 * 4 * 3 * 2, dtype=np.float32).reshape(2, 4, 3, 2)
