@@ -43,6 +43,11 @@ def test_special_values_are_moved_bit_for_bit():
     np.testing.assert_array_equal(np.asarray(batches).view(np.uint32), expected)
 
 
+def test_strings_are_padded_with_empty_ones():
+    batches = jaxops.space_to_batch([["a", "bc", "d"]], [2], [[1, 0]])
+    assert batches.tolist() == [["", "bc"], ["a", "d"]]
+
+
 def test_an_int_is_a_square_block():
     x = floats(8, 2, 3, 1)
     expected = jaxops.batch_to_space(x, [2, 2], [[0, 1], [1, 0]])
