@@ -154,7 +154,7 @@ def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> in
             # Now, as pytest has a hook of its own for modules whose examples it runs.
             finder = Finder(mutant)
             sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
-            importlib.import_module(finder.name)
+            changed = importlib.import_module(finder.name)
         import jaxops
         import jaxops.compat.v0
         import jaxops.testing
@@ -163,6 +163,7 @@ def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> in
         return NOT_IMPORTED
     assert Path(jaxops.__file__).parent == PACKAGE, f"jaxops is that of {jaxops.__file__}"
 
+    assert mutant is None or isinstance(changed.__loader__, Loader), "the mutant is not applied"
     is_by_rule = isinstance(mutant, Change)
     plugin = Plugin(tests, cache, ENOUGH if is_by_rule else math.inf)
     options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
