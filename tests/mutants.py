@@ -231,8 +231,10 @@ def describe(run: Run, mutant: Mutant) -> str:
     """Of a mutant by rule also an end without a failing test is noticed."""
     if run.failed:
         return f"killed by {run.failed[0]}"
-    if run.status == LIVES or (run.status == INTERRUPTED and STOPPED in run.output):
+    if run.status == LIVES:
         return LIVING
+    if run.status == INTERRUPTED and STOPPED in run.output:
+        return f"{LIVING}, as far as its tests ran"
     if isinstance(mutant, Change):
         if run.status == NO_TESTS:
             return LIVING
@@ -256,7 +258,7 @@ def try_mutants(mutants: list[Mutant], jobs: int, folder: Path) -> tuple[list, i
             print(f"{run.seconds:5.1f} s  {end}\n         {mutant.name}", flush=True)
             if run.failed:
                 killers.setdefault(run.failed[0], []).append(mutant)
-            lives += [mutant] if end == LIVING else []
+            lives += [mutant] if end.startswith(LIVING) else []
             errors += end.startswith("ERROR")
         mutants = lives
     return mutants, errors, killers
