@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -130,7 +131,15 @@ class Plugin:
     pytest_configure.trylast = True  # type: ignore[attr-defined]
 
     def pytest_collection_modifyitems(self, items):
-        items[:] = filter(self.tests.has, items)
+        """One of each test function first, as few are run where they take long."""
+        rounds: dict[tuple[bool, int], list] = {}
+        seen: Counter[str] = Counter()
+        for item in filter(self.tests.has, items):
+            function = item.nodeid.partition("[")[0]
+            is_slow = item.get_closest_marker("slow") is not None
+            rounds.setdefault((is_slow, seen[function]), []).append(item)
+            seen[function] += 1
+        items[:] = [item for turn in sorted(rounds) for item in rounds[turn]]
 
     def pytest_runtest_protocol(self, item):
         if time.process_time() > self.stops_at:
