@@ -100,7 +100,7 @@ def functions_of(module: str) -> list[str]:
         reached |= more
     nodes = [n for name in reached if "_ops/" in name for n in body_of(MODULES[name])]
     names = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    return sorted(names & set(re.findall(r"\w+", MODULES["__init__"].read_text())))
+    return sorted(names & set(re.findall(r"\w+", MODULES["_names"].read_text())))
 
 
 @functools.cache

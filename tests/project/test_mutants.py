@@ -7,7 +7,7 @@ import mutants_equal
 import pytest
 from mutants import BY_HAND
 from mutants_by_rule import Module, fits, sample
-from mutants_tests import MODULES, ROOT, runs_of
+from mutants_tests import MODULES, ROOT, functions_of, runs_of
 
 
 def compiles(mutant):
@@ -35,6 +35,11 @@ def test_every_module_has_mutants_by_rule_and_tests():
         assert mutant.text != mutant.path.read_text(), mutant.name
         compiles(mutant)
         assert runs_of(module.name), module.name
+
+
+def test_a_module_is_tested_by_the_functions_that_import_it():
+    assert functions_of("_ops/reversing") == ["reverse", "reverse_sequence"]
+    assert {"gather", "scatter_nd"} <= {*functions_of("_indexing/canonical")}
 
 
 def test_a_sample_is_the_same_again():
