@@ -3,6 +3,7 @@
 import functools
 import inspect
 import itertools
+from collections.abc import Callable
 from types import FunctionType
 
 import jax
@@ -94,7 +95,7 @@ def test_values_eager_of_others(case, ways):
     check_values(case, ways, [uncompiled])
 
 
-def check_values(case, ways, transforms):
+def check_values(case, ways, transforms: list[Callable]):
     lenient = {mode: options for mode, options in ways.items() if mode in MODES_WITHOUT_ERRORS}
     strict = {mode: options for mode, options in ways.items() if mode not in lenient}
     for some, shifts in ((strict, [0]), (lenient, [0, -2, 3])):
