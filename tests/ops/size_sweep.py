@@ -154,7 +154,8 @@ def fault(name, *args):
         is_bounds = any(maker in received or maker in words for maker in makers)
         named = [*CALLS[name], *(["gradient"] if "grads" in CALLS[name] else [])]
         named.append("`jaxops.")  # what compat.v0 has no argument for
-        if not any(arg in words for arg in named) or not (begins or is_bounds):
+        # TensorFlow's words for an index out of bounds may name a dimension and no argument.
+        if not is_bounds and not (begins and any(arg in words for arg in named)):
             return repr(error)
     except jax.errors.JaxRuntimeError as error:
         if not any(maker in str(error) for maker in makers) and "RESOURCE_EXHAUSTED" not in str(
