@@ -144,7 +144,7 @@ MUTANTS = {
         (
             "attaining = jnp.maximum(attaining, jnp.ones_like(attaining))",
             "pass",
-            "test_segments.py -k shared_among",
+            "test_ops.py -k derivatives_of_nothing",
         ),
         (
             'checks = mode != "device" or spec.is_checked_if_empty',
@@ -349,7 +349,7 @@ MUTANTS = {
         (
             "return np.where(spec.inside(wide, limit), wide.astype(np.int64), -1)",
             "return np.where(wide < 0, -1, wide.astype(np.int64))",
-            "test_partition.py test_stitch.py -k 'modes_of_exact or ignored'",
+            "test_policy.py -k without_errors",
         ),
         (
             "wide = indices if indices.dtype == np.uint64 else indices.astype(np.int64)",
