@@ -50,7 +50,7 @@ def tiny_row(name: str) -> Row:
 
 
 def tiny_rows(others: Collection[Row]) -> list[Row]:
-    """Of the functions of which none of `others` is a tiny row."""
+    """Tiny rows for the functions that have none among `others`."""
     there = {row.op for row in others if "tiny" in row.groups.split()}
     there |= {name for name, record in RECORDS.items() if not (record.section and record.call)}
     return [tiny_row(name) for name in RECORDS if name not in there]
@@ -72,7 +72,7 @@ def throughput_row(work: Work) -> Row:
 
 
 def throughput_rows(others: Collection[Row]) -> list[Row]:
-    """Of the functions of which none of `others` is a row of throughput."""
+    """Rows of throughput for the functions that have none among `others`."""
     there = {row.op for row in others if "throughput" in row.groups.split()}
     without = {name for name, record in RECORDS.items() if record.cases} - there
     return [throughput_row(work) for work in WORKS if work.op in without]

@@ -237,7 +237,7 @@ def run_all(runs, jobs: int, folder: Path) -> Iterator[Run]:
 
 
 def describe(run: Run, mutant: Mutant) -> str:
-    """Of a mutant by rule also an end without a failing test is noticed."""
+    """The outcome in words. A mutant by rule may also end the tests without a failing one."""
     if run.failed:
         return f"killed by {run.failed[0]}"
     if run.status == LIVES:
@@ -255,7 +255,7 @@ def describe(run: Run, mutant: Mutant) -> str:
 
 
 def try_mutants(mutants: list[Mutant], jobs: int, folder: Path) -> tuple[list, int, dict]:
-    """Those that live, how many cannot be judged, and by the tests that killed some, these."""
+    """The mutants that live, the number of errors, and the mutants that each test killed."""
     errors = 0
     killers: dict[str, list[Mutant]] = {}
     for turn in range(2):  # the tests of the second take long

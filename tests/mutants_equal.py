@@ -15,7 +15,7 @@ EQUAL: dict[str, list[str]] = {
         "if max(_.size, *_.shape) <= np.iinfo([np.int32 -> np.int16]).max:",
         "if [max(_.size, *_.shape) <= np.iinfo(np.int32).max -> ... < ...]:",
     ],
-    # What is equal to the limit becomes the limit.
+    # A number that equals the limit becomes the limit, or stays: both are the same.
     "_sparse/duplicates": ["_ = (_ >= 0) & [_ < _ -> _ <= _]"],
     # The array is a tracer or not: `jax.jit` of the same function is for speed.
     "_sparse/row_numbers": ["return [_(_) if isinstance(_, _) else _(_) -> _(_)]"],

@@ -78,7 +78,7 @@ def stem_of(module: str) -> str:
 
 
 def own_tests(module: str) -> list[Path]:
-    """That have its name, its examples, and those that import it."""
+    """Tests with the name of the module, its examples, and tests that import it."""
     of_its_name = [path for path in FILES if path.name == f"test_{stem_of(module)}.py"]
     examples = [path for path in [MODULES[module]] if ">>>" in path.read_text()]
     importing = [path for path in FILES if module in imports_of(path)]
@@ -105,7 +105,7 @@ def functions_of(module: str) -> list[str]:
 
 @functools.cache
 def runs_of(module: str) -> list[Tests]:
-    """Those that are to notice first, and those besides that may."""
+    """The tests that run first for a mutant, and the tests that run if these notice nothing."""
     own = own_tests(module)
     near = [path for name in sorted(importers_of({module})) for path in own_tests(name)]
     if not own:

@@ -238,7 +238,7 @@ class RaggedTensor:
         return self.values, self.row_splits
 
     def _run(self, op: str, operation: Operation, name: Any, **given):
-        """Of its parts `operation` gets those that it takes."""
+        """Runs `operation` on the row splits, and on the values too if it takes data."""
         values, row_splits = self._parts(op)
         if operation.data:
             given["values"] = values

@@ -69,7 +69,7 @@ def as_numpy_or_none(x: object) -> np.ndarray | None:
 
 def is_foreign(x: object) -> bool:
     """Whether `x` is an array of another library, which NumPy can read."""
-    # The classes of NumPy's scalars have the attribute too.
+    # A class such as `np.int16` has `__array__` too, and is no array.
     is_known = isinstance(x, (jax.Array, np.ndarray, np.generic, type))
     return hasattr(x, "__array__") and not is_known
 

@@ -188,7 +188,7 @@ class _Call(NamedTuple):
         return self._shared(*checked)
 
     def _shared(self, *arrays: Any) -> Any:
-        """The same, with the result shared among devices."""
+        """The result, shared among devices as the caller says, or as follows from `arrays`."""
 
         def function(*arrays):
             return self.implementation(op=self.op, **self._options(arrays))

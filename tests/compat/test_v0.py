@@ -197,7 +197,7 @@ def parameters(signature):
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_signature(name):
-    """As that release shows it which has the most arguments, and names the most defaults."""
+    """The release with the most arguments, and then with the most defaults, is followed."""
     releases = [parameters(text) for release, text in RECORDED[name].items() if release != "1.0"]
     empty = inspect.Parameter.empty
     most = max(releases, key=lambda ps: (len(ps), sum(p.default is not empty for p in ps)))

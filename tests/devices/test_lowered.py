@@ -35,8 +35,12 @@ def gradients(case, **options):
 
 
 def cases(which):
-    """Of each op `make test` takes the first case, for a GPU, and `make test-slow` all, for a TPU
-    the first ones. `make stress` takes the others, as both platforms are lowered for alike."""
+    """The platforms and cases that each target of make lowers for.
+
+    `make test` lowers the first case of each op for a GPU. `make test-slow` lowers the others for a
+    GPU, and the first ones for a TPU. `make stress` lowers the rest for a TPU: the same code of
+    jaxops runs for both.
+    """
     slow, stress = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.stress]
     marks = {("cuda", True): [], ("cuda", False): slow, ("tpu", True): slow, ("tpu", False): stress}
     return [

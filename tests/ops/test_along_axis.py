@@ -43,7 +43,7 @@ def test_as_numpy(rank):
 
 @pytest.mark.parametrize("mode", ["fill", "clip"])
 def test_values_and_gradients_are_those_of_jnp(mode):
-    """Of indices that are not negative, which count from the end there."""
+    """The indices are not negative: `jnp` counts negative ones from the end."""
     options = {"mode": mode, **({"fill_value": 0} if mode == "fill" else {})}
     made = [*calls(3)]
 
