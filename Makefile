@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick mutants docs docs-serve docs-test docs-printed names bench bench-core bench-growth bench-sparse dist clean
+.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick foreign mutants docs docs-serve docs-test docs-printed names bench bench-core bench-growth bench-sparse dist clean
 
 demo: $(STAMP)
 	@echo "Training word embeddings: about a minute on two cores that are idle"
@@ -40,11 +40,11 @@ test-without-forms: $(STAMP)
 	JAXOPS_TESTS_WITHOUT_FORMS=1 JAXOPS_TESTS_SOON=1 $(PYTEST) \
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
-# What `make test` leaves out of `make test-all`; slow tests that need no optimizations of XLA are
-# compiled without them, as in `make test`.
+# What `make test` leaves out of `make test-all`, and is not for the night; slow tests that need no
+# optimizations of XLA are compiled without them, as in `make test`.
 test-slow: $(STAMP)
-	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'slow and not optimized and not large and not stress'
-	$(PYTEST) -m 'optimized and not large and not stress'
+	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'slow and not nightly and not optimized and not large and not stress'
+	$(PYTEST) -m 'optimized and not nightly and not large and not stress'
 
 # Every test but those of the two targets below, with programs as users compile them.
 test-all: $(STAMP)
@@ -53,10 +53,12 @@ test-all: $(STAMP)
 # All tests with Python 3.11 and the oldest jax, and with Python 3.13 and jax 0.12, each with 64-bit
 # types off and on; and the tests of numbers with each instruction set and with one thread. What this
 # machine has not is left out and named. RUNS="3.11-x64 isa-SSE4_2" does less; with SOON=1 a version
-# runs the tests of `make test` only, and as there; of TESTS=tests/errors only.
+# runs the tests of `make test` only, and as there; with SHARE=5 one in five of the parameters of each
+# test function, and other ones with the other version, and of the functions with fewer parameters
+# every other one; of TESTS=tests/errors only.
 test-versions: $(STAMP)
-	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python $(if $(SOON),--soon) \
-		$(if $(RUNS),--runs $(RUNS)) $(if $(TESTS),-- $(TESTS))
+	$(PYTHON) tests/versions.py --python $(abspath $(BIN))/python \
+		$(if $(SOON),--soon) $(if $(SHARE),--share $(SHARE)) $(if $(RUNS),--runs $(RUNS)) $(if $(TESTS),-- $(TESTS))
 
 # Arrays of more than 2^31 elements, one test after the other. The arrays take 2.1 GB each.
 test-large: $(STAMP)
@@ -92,6 +94,11 @@ accelerators: .venv-cuda/.installed .venv-tpu/.installed
 # A few of the programs for the H100; fails if one waits for the host, or adds by compare-and-swap.
 accelerators-quick: .venv-cuda/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda --quick
+
+# The test suites that other packages of JAX ship, with an error for each index out of bounds: see tests/foreign.
+# SUITES="haiku optax" runs these alone.
+foreign: .venv-foreign/.installed
+	.venv-foreign/bin/python tests/foreign/suites.py $(if $(SUITES),--suites $(SUITES))
 
 # Like `parity`, with fresh seeds, as long as SECONDS; FUNCTIONS=gather,v0.pad and SEED=7 narrow it down.
 SECONDS ?= 300
@@ -137,7 +144,7 @@ build/docs/dtypes.json: docs/make/dtype_table.py $(FUNCTIONS_AND_RECORDS) | $(ST
 	XLA_FLAGS="$$($(BIN)/python tests/fast.py)" PYTHONPATH=tests $(BIN)/python $< $@
 
 build/docs/symbolic_shapes.json: docs/make/symbolic_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
-	PYTHONPATH=tests $(BIN)/python $< $@
+	XLA_FLAGS="$$($(BIN)/python tests/fast.py)" PYTHONPATH=tests $(BIN)/python $< $@
 
 build/docs/pictures/.made: examples/gallery.py examples/gallery_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
 	$(BIN)/python $< --output build/docs
@@ -180,6 +187,7 @@ $(PARITY_STAMP): pyproject.toml
 
 .venv-cuda/.installed: REQUIREMENTS = 'jax[cuda12-local]' nvidia-cuda-nvcc-cu12
 .venv-tpu/.installed: REQUIREMENTS = 'jax[tpu]'
+.venv-foreign/.installed: REQUIREMENTS = chex distrax dm-haiku flax frozendict jraph mctx rlax pytest pytest-xdist
 .venv-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip
@@ -201,4 +209,4 @@ dist: $(STAMP)
 	$(BIN)/python tests/distribution.py $(if $(TAG),--tag $(TAG))
 
 clean:
-	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* $(PARITY_VENV) .venv-cuda .venv-tpu .venv-foreign build dist .mypy_cache .pytest_cache .ruff_cache

@@ -37,6 +37,8 @@ PANELS = {
     "gradients": "Gradients",
     "bandwidth": "Moving contiguous memory",
     "bounds": "Checks of bounds, beside none",
+    "checked": "Code of JAX with jaxops.checked, beside none",
+    "checked_compile": "The same, to compile",
 }
 # The rows of the small chart, in its order, and what they are in a stranger's words.
 TEN = {

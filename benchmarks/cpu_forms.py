@@ -21,7 +21,7 @@ from timing import check_answers, measure
 
 import jaxops
 from jaxops import _forms
-from jaxops._sparse import indexed_slices
+from jaxops._sparse.slices import indexed_slices
 
 
 class Row(NamedTuple):

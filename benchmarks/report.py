@@ -28,6 +28,8 @@ WANTED = {
     "gradients": 1.05,
     "bandwidth": 1 / 0.7,  # 0.7 of a copy's bandwidth
     "bounds": 1.05,
+    "checked": 1.15,
+    "checked_compile": 1.3,
 }
 WANTED_OF_COMPILATION = {"compile-bounds": 2.0, "programs": 1.2}  # in the group "compile"
 

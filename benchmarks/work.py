@@ -303,4 +303,6 @@ GROUPS: dict[str, Callable[..., Work]] = {
     "gradients": gradients,
     "bandwidth": bandwidth,
     "bounds": bounds,
+    "checked": throughput,
+    "checked_compile": compile_times,
 }

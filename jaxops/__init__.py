@@ -1,6 +1,7 @@
 """TensorFlow's array operations for JAX, with bounds and gradients you can trust."""
 
 import importlib
+import os
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -58,3 +59,10 @@ def _namespace(module: str) -> dict[str, Any]:
 
     found = {theirs: __getattr__(ours) for theirs, ours in names.items()}
     return {**found, "__all__": [*names], "__dir__": lambda: [*names], "__getattr__": get}
+
+
+_everything = os.environ.get("JAXOPS_CHECK_EVERYTHING", "")
+if _everything == "1":
+    __getattr__("check_everything")()
+elif _everything not in ("", "0"):
+    raise ValueError(f"JAXOPS_CHECK_EVERYTHING must be 0 or 1; received {_everything!r}")

@@ -16,6 +16,7 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -99,12 +100,16 @@ _trace_state = _of_core("get_opaque_trace_state") or object
 with concurrent.futures.ThreadPoolExecutor(max_workers=1) as _thread:
     _EAGER_STATE = _thread.submit(_trace_state).result()
 
+_is_no_trace_active = _find("jax._src.core.trace_state_clean")
+
 
 def is_eager() -> bool:
     """Whether operations called now run at once: no jit, grad, vmap or shard_map is active.
 
     False if that is not known: traced calls have the same results, and take longer.
     """
+    if _is_no_trace_active is not None:  # in half of the time
+        return _is_no_trace_active()
     return _trace_state() == _EAGER_STATE
 
 
@@ -113,7 +118,8 @@ def is_on_host() -> bool:
 
     As `is_eager`; if that is not known, also true under grad and vmap, which trace no such call.
     """
-    return is_eager() or (_trace_state is object and not isinstance(jnp.zeros(()), Tracer))
+    is_known = _is_no_trace_active is not None or _trace_state is not object
+    return is_eager() if is_known else not isinstance(jnp.zeros(()), Tracer)
 
 
 _batched_device_put = _find("jax._src.lib.xla_client.batched_device_put")
@@ -189,6 +195,28 @@ def bools_like(aval: Any) -> Any:
         return jax.make_jaxpr(lambda x: x == x)(aval).out_avals[0]
 
 
+# --- batching ---
+
+
+def wrap_batching_rule(primitive, wrapper: Callable, *names: str) -> None:
+    """Makes `wrapper(rule, axis_data, args, dims, **params)` the batching rule of a primitive.
+
+    `rule` is JAX's own. Without the table of such rules, or a parameter of these names, it stays:
+    then a check counts also for the calls of a batch that do not come to it.
+    """
+    rules = _find("jax.interpreters.batching.fancy_primitive_batchers") or {}
+    rule = rules.get(primitive)
+    if rule is None:
+        return
+
+    def wrapped(axis_data, args, dims, **params):
+        if set(names) <= set(params):
+            return wrapper(rule, axis_data, args, dims, **params)
+        return rule(axis_data, args, dims, **params)
+
+    rules[primitive] = wrapped
+
+
 # --- checkify ---
 
 
@@ -210,18 +238,17 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
         return
 
     def rule(*context_and_operands, **params):
-        operand = context_and_operands[-1]
-        # The check is made whichever errors the caller asked for: without it `lax` would clamp the
-        # index.
-        context = [
-            c | user_checks if isinstance(c, frozenset) else c for c in context_and_operands[:-1]
-        ]
+        # The errors that the caller asked for, a set, stand before the operands. The check is made
+        # whichever these are: without it `lax` would clamp the index.
+        split = [isinstance(c, frozenset) for c in context_and_operands].index(True) + 1
+        *context, enabled = context_and_operands[:split]
+        context, operands = [*context, enabled | user_checks], context_and_operands[split:]
 
-        def check(operand):
-            ok, fmt, values = out_of_bounds(operand, **params)
+        def check(*operands):
+            ok, fmt, values = out_of_bounds(*operands, **params)
             check_that(ok, fmt, *values)
 
-        closed = jax.make_jaxpr(check)(operand)
+        closed = jax.make_jaxpr(check)(*operands)
         *before, check_eqn = closed.jaxpr.eqns
         if check_eqn.primitive not in rules:
             raise NotImplementedError(
@@ -234,9 +261,9 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
         constants = {v: _of_literals(x) for v, x in _constants(closed).items()}
         operands_of_check = program_of("check", before, inputs, check_eqn.invars, constants)
         error, _ = rules[check_eqn.primitive](
-            *context, *jaxpr_as_fun(operands_of_check)(operand), **_params(check_eqn)
+            *context, *jaxpr_as_fun(operands_of_check)(*operands), **_params(check_eqn)
         )
-        return error, operand
+        return error, operands[0]
 
     rules[primitive] = rule
 
@@ -322,6 +349,19 @@ def _decisions_are_seen() -> bool:
     return seen == [{np.dtype(bool)}, {np.dtype(np.int32)}, {np.dtype(bool)}]
 
 
+def call_if(bit: jax.Array, function: Callable, otherwise: Callable, *operands) -> list:
+    """`function(*operands)`, a list, where `bit`, an int32, is 1, and `otherwise` where it is 0.
+
+    The primitive of `lax.cond` takes the number of a branch. `lax.cond` compares and `lax.switch`
+    clamps it first, and on a CPU XLA makes that a kernel of its own.
+    """
+    branches = tuple(jax.make_jaxpr(f)(*operands) for f in (otherwise, function))
+    try:
+        return lax.cond_p.bind(bit, *operands, branches=branches)
+    except (AttributeError, TypeError):  # no such name, or other parameters
+        return lax.cond(bit > 0, function, otherwise, *operands)
+
+
 # --- lowering: the context of a rule is public, but not these attributes ---
 
 
@@ -331,6 +371,16 @@ def is_for_one_device(ctx) -> bool:
     False if that is not known: what is right for several devices is right for one, and slower.
     """
     return _read(ctx, "module_context.axis_context.num_devices") == 1
+
+
+def module_of(ctx) -> Any | None:
+    """The module of MLIR that is being made; None if that is not known."""
+    return _read(ctx, "module_context.module")
+
+
+def platforms_of(ctx) -> Sequence[str]:
+    """The platforms that a program is being lowered for; the default one if they are not known."""
+    return _read(ctx, "module_context.platforms") or (jax.default_backend(),)
 
 
 def is_for_export(ctx) -> bool:
@@ -564,10 +614,10 @@ class UnknownParameter(NotImplementedError):
 
 def _unknown(eqn: JaxprEqn, names: Sequence[str]) -> NotImplementedError:
     return UnknownParameter(
-        f"jaxops.sparse_value_and_grad and jaxops.lazy: {eqn.primitive.name} must have a parameter "
-        f"{' or '.join(map(repr, names))}; that of jax {jax.__version__} has "
-        f"{', '.join(map(repr, sorted(_params(eqn)))) or 'none'}. Use a version of jax that this "
-        "version of jaxops knows, or gradients that are not sparse"
+        f"jaxops: {eqn.primitive.name} must have a parameter {' or '.join(map(repr, names))}; that "
+        f"of jax {jax.__version__} has {', '.join(map(repr, sorted(_params(eqn)))) or 'none'}. Use "
+        "a version of jax that this version of jaxops knows: sparse_value_and_grad, lazy and "
+        "checks in branches of which jax.vmap batches the predicate need the parameter"
     )
 
 
@@ -578,6 +628,16 @@ def param(eqn: JaxprEqn, *names: str) -> Any:
         if name in params:
             return params[name]
     raise _unknown(eqn, names)
+
+
+def name_of(eqn: JaxprEqn) -> str:
+    """The primitive, or the function that a `jit` calls, for the words of errors."""
+    return str(_params(eqn).get("name", eqn.primitive.name))
+
+
+def params_of(eqn: JaxprEqn) -> dict[str, Any]:
+    """All parameters of an equation, to compare them with those of another."""
+    return dict(_params(eqn))
 
 
 def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
@@ -601,6 +661,24 @@ def says_how_to_share(eqn: JaxprEqn) -> bool:
     """Whether a `jit` was given shardings, which hold for the inputs and results that it has."""
     shardings = [*_params(eqn).get("in_shardings", ()), *_params(eqn).get("out_shardings", ())]
     return any(type(x).__name__ != "UnspecifiedValue" for x in shardings)
+
+
+def shared_as_said(eqn: JaxprEqn, side: str, arrays: Sequence) -> list:
+    """The inputs (`side` "in") or results ("out") of a `jit`, shared as it says."""
+    said = _params(eqn).get(f"{side}_shardings") or [None] * len(arrays)
+    return [
+        lax.with_sharding_constraint(x, sharding)
+        if isinstance(sharding, jax.sharding.Sharding)
+        else x
+        for x, sharding in zip(arrays, said, strict=True)
+    ]
+
+
+def open_program(program: ClosedJaxpr) -> tuple[Jaxpr, list]:
+    """A program whose constants are its first inputs, and these constants."""
+    jaxpr = program.jaxpr
+    opened = program_of("open", jaxpr.eqns, [*jaxpr.constvars, *jaxpr.invars], jaxpr.outvars)
+    return opened.jaxpr, list(program.consts)
 
 
 def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
@@ -637,6 +715,61 @@ def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
+def custom_jvp_parts(eqn: JaxprEqn) -> tuple[ClosedJaxpr, Callable]:
+    """The program of a `custom_jvp`, and its rule.
+
+    `rule(is_zero)` is told for each input that is no constant whether its tangent is zero. It
+    returns a program of these inputs and of the tangents that are not zero, and for each result
+    whether its tangent is zero. The program returns the results, and the tangents that are not.
+    """
+    trace_rule = _read(param(eqn, "jvp_jaxpr_fun"), "call_wrapped")
+    if trace_rule is None:
+        raise _unknown(eqn, ["jvp_jaxpr_fun"])
+
+    def rule(is_zero: Sequence[bool]) -> tuple[ClosedJaxpr, Sequence[bool]]:
+        jaxpr, consts, results_are_zero = trace_rule(*is_zero)
+        return _closed(jaxpr, consts), results_are_zero
+
+    return body(eqn), rule
+
+
+def custom_vjp_parts(eqn: JaxprEqn) -> tuple[ClosedJaxpr, Callable, Callable, Callable]:
+    """The program of a `custom_vjp`, and its rules in three functions.
+
+    `forward(is_perturbed)` returns a program of the inputs that are no constants.
+    `split(inputs, outputs)` makes of its outputs the results and the residuals.
+    `backward(residuals, cotangents)` returns a cotangent for each input, or None.
+    """
+    num_consts = param(eqn, "num_consts")
+    trace_forward = _read(param(eqn, "fwd_jaxpr_thunk"), "call_wrapped")
+    run_backward = _read(param(eqn, "bwd"), "call_wrapped")
+    trees = param(eqn, "out_trees")
+    if trace_forward is None or run_backward is None:
+        raise _unknown(eqn, ["fwd_jaxpr_thunk"])
+
+    def forward(is_perturbed: Sequence[bool]) -> ClosedJaxpr:
+        return _closed(*trace_forward(*is_perturbed))
+
+    def split(inputs: Sequence, outputs: Sequence) -> tuple[Sequence, list]:
+        _, residuals, forwarded = trees()
+        count = residuals.num_leaves - sum(n is not None for n in forwarded)
+        computed = iter(outputs[:count])
+        return outputs[count:], [next(computed) if n is None else inputs[n] for n in forwarded]
+
+    def backward(residuals: Sequence, cotangents: Sequence) -> list:
+        bars = run_backward(*residuals, *cotangents)
+        if len(bars) == 2 and isinstance(bars[0], list):  # since jax 0.12, with logs
+            bars, _ = bars
+        bars = [bar if isinstance(bar, jax.Array) else None for bar in bars]
+        return [None] * num_consts + bars
+
+    return body(eqn), forward, split, backward
+
+
+def _closed(jaxpr: Jaxpr, consts: Sequence) -> ClosedJaxpr:
+    return jaxpr if isinstance(jaxpr, ClosedJaxpr) and not consts else ClosedJaxpr(jaxpr, consts)
+
+
 def programs_in(eqn: JaxprEqn) -> Iterator[Jaxpr]:
     """The programs that an equation calls, whatever the names of its parameters."""
     for inner in jax.tree.leaves([*_params(eqn).values()], is_leaf=_is_program):
@@ -644,8 +777,127 @@ def programs_in(eqn: JaxprEqn) -> Iterator[Jaxpr]:
             yield inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
 
 
+def equations_in(program: Any) -> Iterator[JaxprEqn]:
+    """The equations of a program, closed or not, and of those that it calls."""
+    for eqn in program.eqns:
+        yield eqn
+        for inner in programs_in(eqn):
+            yield from equations_in(inner)
+
+
+def is_of_jax(program: Any) -> bool:
+    """Whether JAX's own source defines the function that a closed program was traced from.
+
+    False if that is not known.
+    """
+    source = _read(program, "jaxpr.debug_info.func_src_info")
+    return isinstance(source, str) and _JAX in source
+
+
 def _is_program(x: Any) -> bool:
     return isinstance(x, (ClosedJaxpr, Jaxpr))
+
+
+def with_programs(param: Any, change: Callable[[Any], Any]) -> Any:
+    """A parameter of a primitive, with `change(program)` for each program in it."""
+    if not any(map(_is_program, jax.tree.leaves(param, is_leaf=_is_program))):
+        return param
+    return jax.tree.map(lambda x: change(x) if _is_program(x) else x, param, is_leaf=_is_program)
+
+
+def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn]) -> Any:
+    """A program, closed or not, with each equation changed, also in the programs that it calls."""
+
+    def deeply(eqn):
+        within = functools.partial(map_equations, change=change)
+        params = {name: with_programs(x, within) for name, x in _params(eqn).items()}
+        return change(eqn.replace(params=params))
+
+    if isinstance(program, Jaxpr):
+        return program.replace(eqns=list(map(deeply, program.eqns)))
+    return program.replace(jaxpr=map_equations(program.jaxpr, change))
+
+
+def set_params(eqn: JaxprEqn, **changed) -> JaxprEqn:
+    """`eqn` with other parameters."""
+    return eqn.replace(params={**_params(eqn), **changed})
+
+
+# --- the primitives that are bound, and the frames of JAX that bind them: see `_checked` ---
+
+# They call programs that JAX keeps: of functions that JAX jits, or that it traces for a branch, a
+# loop or `jax.checkpoint`, once for all calls. One that is gone is None.
+CALLING = [
+    _find("jax._src.pjit.jit_p"),
+    _find("jax._src.ad_checkpoint.remat_p"),
+    *(lax.cond_p, lax.scan_p, lax.while_p),
+]
+_custom_vjp_call = _find("jax.custom_derivatives.custom_vjp_call_p")
+_transformation = _find("jax._src.linear_util.transformation2")
+
+
+def wrap_bind(primitive: Primitive, wrapper: Callable) -> None:
+    """From now on `wrapper(bind, *operands, **params)` is called where JAX binds a primitive.
+
+    Nothing is called for a primitive that is gone: `checked` looks whether its own are there.
+    """
+    if primitive is not None:
+        primitive.bind = functools.partial(wrapper, primitive.bind)
+
+
+def wrap_backward_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:
+    """From now on the backward rule of a `custom_vjp` runs in the context of its call.
+
+    `within()` is that context, when the function is called. The rule may run much later.
+    """
+
+    def run_within(rule, context, *args):
+        with context:
+            return rule(*args)
+
+    def bind_custom_vjp(bind, *operands, **params):
+        fun, fwd, bwd = params["subfuns"]
+        bwd = _transformation(run_within)(bwd, within())
+        return bind(*operands, **{**params, "subfuns": (fun, fwd, bwd)})
+
+    wrap_bind(_custom_vjp_call, bind_custom_vjp)
+
+
+_JAX = os.path.join(os.path.dirname(jax.__file__), "")
+# Folders and modules whose functions compute something for a caller, by way of primitives.
+_COMPUTING = tuple(
+    os.path.join(_JAX, *path.split("/"))
+    for path in (
+        *("_src/numpy", "_src/ops", "_src/nn", "_src/scipy", "_src/image", "_src/lax"),
+        *("_src/third_party", "_src/random", "_src/prng.py", "experimental"),
+    )
+)
+# Those among them that call the caller's functions, or stand before every method of a tracer.
+_CALLING = ("control_flow", "vectorize.py")
+_CALLING_FUNCTIONS = {"op", "meth", "apply_along_axis", "apply_over_axes", "piecewise"}
+# They trace a function to a program that JAX keeps for later calls; but not where they trace the
+# function of a `shard_map` for the call that is being made.
+_TRACING, _TRACING_CALL = "trace_to_jaxpr", "_shard_map_staging"
+# They evaluate a program that was traced before.
+_EVALUATING = ("eval_jaxpr", "lower_jaxpr_to_fun", "jaxpr_subcomp", "backward_pass")
+
+
+@functools.lru_cache(maxsize=4096)
+def kind_of_frame(file: str, function: str) -> str | None:
+    """What a function of JAX, known by its frame, does: "compute", "evaluate", "trace", or None."""
+    if not file.startswith(_JAX):
+        return None
+    if function.startswith(_EVALUATING):
+        return "evaluate"
+    if function.startswith(_TRACING):
+        return "trace"
+    computes = file.startswith(_COMPUTING) and not any(part in file for part in _CALLING)
+    return "compute" if computes and function not in _CALLING_FUNCTIONS else None
+
+
+def is_traced_for_later(frame: FrameType) -> bool:
+    """Whether a frame of kind "trace" makes a program that JAX keeps for later calls."""
+    return frame.f_back is not None and frame.f_back.f_code.co_name != _TRACING_CALL
 
 
 # --- words of errors ---

@@ -13,14 +13,14 @@ import builtins
 from typing import NamedTuple
 
 _TABLE = """
-IndexedSlices                    _sparse.indexed_slices  # its dense_shape must be given
-LazyOptimizer                    _sparse.lazy  # a pair of functions, as optax has it
+IndexedSlices                    _sparse.slices.indexed_slices  # its dense_shape must be given
+LazyOptimizer                    _sparse.optimizer.lazy  # a pair of functions, as optax has it
 Mode                             _indexing.policy  # the values of mode=
 OutOfBoundsError                 _errors  # an exception
 RaggedTensor                     _ops.ragged  # a pytree of static shapes
 SparseTensor                     _ops.sparse_tensor     tf.sparse.SparseTensor  # static dense_shape
 StridedSliceSpec                 _ops.strided_slice  # a tuple of arguments of strided_slice
-TiedGradient                     _sparse.indexed_slices  # a pytree of gradients
+TiedGradient                     _sparse.slices.indexed_slices  # a pytree of gradients
 batch_gather                     _ops.gather            tf.compat.v1.batch_gather
 batch_to_space                   _ops.space_to_batch    tf.batch_to_space
 batch_to_space_nd                _ops.space_to_batch    tf.compat.v1.batch_to_space_nd
@@ -28,7 +28,9 @@ bitcast                          _ops.bitcast           tf.bitcast
 boolean_mask                     _ops.boolean_mask      tf.boolean_mask
 broadcast_to                     _ops.filling           tf.broadcast_to
 cast                             _ops.casting           tf.cast tf.dtypes.cast
-clip_by_global_norm              _sparse.gradients  # of a pytree, TensorFlow's of a list
+check_everything                 _checked.checked  # of code of JAX
+checked                          _checked.checked  # of code of JAX
+clip_by_global_norm              _sparse.slices.sums_and_norms  # of pytrees, TensorFlow's of lists
 concat                           _ops.joining           tf.concat
 depth_to_space                   _ops.space_to_depth    tf.nn.depth_to_space
 dynamic_partition                _ops.partition         tf.dynamic_partition
@@ -42,10 +44,10 @@ extract_patches                  _ops.patches           tf.image.extract_patches
 fill                             _ops.filling           tf.fill
 gather                           _ops.gather            tf.gather
 gather_nd                        _ops.gather            tf.gather_nd
-global_norm                      _sparse.gradients  # of a pytree, TensorFlow's of a list
+global_norm                      _sparse.slices.sums_and_norms  # of pytrees, TensorFlow's of lists
 guarantee_const                  _ops.identities        tf.guarantee_const
 invert_permutation               _ops.permutations      tf.math.invert_permutation
-lazy                             _sparse.lazy  # an optimizer, as optax has it
+lazy                             _sparse.optimizer.lazy  # an optimizer, as optax has it
 matrix_band_part                 _ops.band_part         tf.linalg.band_part
 matrix_diag                      _ops.diagonals         tf.linalg.diag
 matrix_diag_part                 _ops.diagonals         tf.linalg.diag_part
@@ -55,8 +57,8 @@ meshgrid                         _ops.rolling           tf.meshgrid  # TensorFlo
 one_hot                          _ops.one_hot           tf.one_hot
 pad                              _ops.padding           tf.pad
 parallel_stack                   _ops.joining           tf.parallel_stack
-pmean                            _sparse.gradients  # of a mapped axis, as JAX has it
-psum                             _sparse.gradients  # of a mapped axis, as JAX has it
+pmean                            _sparse.slices.sums_and_norms  # of a mapped axis, as JAX has it
+psum                             _sparse.slices.sums_and_norms  # of a mapped axis, as JAX has it
 range                            _ops.filling           tf.range
 rank                             _ops.shaping           tf.rank
 repeat                           _ops.repeating         tf.repeat
@@ -65,6 +67,7 @@ reshape                          _ops.shaping           tf.reshape
 reverse                          _ops.reversing         tf.reverse
 reverse_sequence                 _ops.reversing         tf.reverse_sequence
 roll                             _ops.rolling           tf.roll
+rowwise_adagrad                  _sparse.optimizer.rowwise_adagrad  # an optimizer, as optax has it
 safe_embedding_lookup_sparse     _ops.embeddings        tf.nn.safe_embedding_lookup_sparse
 saturate_cast                    _ops.casting           tf.saturate_cast tf.dtypes.saturate_cast
 scatter_nd                       _ops.scatter           tf.scatter_nd
@@ -78,7 +81,7 @@ sequence_mask                    _ops.searching         tf.sequence_mask
 setdiff1d                        _ops.setdiff1d         tf.compat.v1.setdiff1d
 shape                            _ops.shaping           tf.shape
 shape_n                          _ops.shaping           tf.shape_n
-sharded_gather                   _sparse.sharded_gather  # of a table that devices share
+sharded_gather                   _devices.sharded_gather  # of a table that devices share
 size                             _ops.shaping           tf.size
 slice                            _ops.slice             tf.slice
 space_to_batch                   _ops.space_to_batch    tf.space_to_batch tf.nn.space_to_batch
@@ -87,7 +90,7 @@ space_to_depth                   _ops.space_to_depth    tf.nn.space_to_depth
 sparse_segment_mean              _ops.sparse_segments   tf.sparse.segment_mean
 sparse_segment_sqrt_n            _ops.sparse_segments   tf.sparse.segment_sqrt_n
 sparse_segment_sum               _ops.sparse_segments   tf.sparse.segment_sum
-sparse_value_and_grad            _sparse.value_and_grad  # a transformation, as JAX has it
+sparse_value_and_grad            _sparse.gradient.value_and_grad  # a transformation, as JAX has it
 split                            _ops.joining           tf.split
 squeeze                          _ops.shaping           tf.squeeze
 stack                            _ops.joining           tf.stack
@@ -95,7 +98,7 @@ stop_gradient                    _ops.identities        tf.stop_gradient
 strided_slice                    _ops.strided_slice     tf.strided_slice
 strided_slice_spec               _ops.strided_slice  # TensorFlow has it in Tensor.__getitem__
 string_to_number                 _ops.string_to_number  tf.strings.to_number
-sum_stacked                      _sparse.gradients  # of a pytree of gradients
+sum_stacked                      _sparse.slices.sums_and_norms  # of a pytree of gradients
 take_along_axis                  _ops.along_axis  # as jax.numpy has it
 tensor_diag                      _ops.tensor_diagonals  tf.linalg.tensor_diag
 tensor_diag_part                 _ops.tensor_diagonals  tf.linalg.tensor_diag_part
@@ -112,6 +115,7 @@ to_int32                         _ops.casting           tf.compat.v1.to_int32
 to_int64                         _ops.casting           tf.compat.v1.to_int64
 transpose                        _ops.shaping           tf.transpose
 typed_errors                     _typed_errors  # a context manager about exceptions
+unchecked                        _checked.checked  # of code of JAX
 unique                           _ops.unique            tf.unique
 unique_with_counts               _ops.unique            tf.unique_with_counts
 unravel_index                    _ops.permutations      tf.unravel_index

@@ -125,7 +125,7 @@ class typed_errors:
         if self._debugger:
             import pdb  # takes longer to import than this package
 
-            frames = typed.__traceback__ or traceback or _frame_of_caller()
+            frames = typed.__traceback__ or _frame_of_caller()
             print(f"jaxops.OutOfBoundsError: {typed}")
             pdb.post_mortem(frames)
 

@@ -24,9 +24,23 @@ def assert_fails(text, function, *args):
     assert text in str(info.value)
 
 
-def share(names, number):
-    """Parameters of which `make test` takes one in `number`, and `make test-slow` the others."""
-    return [
-        pytest.param(name, marks=[pytest.mark.slow] if n % number else [])
-        for n, name in enumerate(names)
-    ]
+SLOW, NIGHTLY = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.nightly]
+
+
+def share(names, number, others=SLOW):
+    """Parameters of which one in `number` has no mark of its own, and the others have `others`."""
+    return [pytest.param(name, marks=others if n % number else []) for n, name in enumerate(names)]
+
+
+def share_of_each_function(items, number, of):
+    """Of the tests of each function one in `of`, from that with this number on; at least one.
+
+    Of the functions with fewer tests every other one, so that two numbers have a test of each.
+    """
+    by_function = {}
+    for item in items:
+        by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    few = [name for name, tests in by_function.items() if len(tests) < of]
+    for name in few[number % 2 :: 2]:
+        del by_function[name]
+    return [item for tests in by_function.values() for item in tests[number % len(tests) :: of]]

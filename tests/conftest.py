@@ -6,6 +6,7 @@ import tempfile
 import fast
 import jax
 import pytest
+from checks import share_of_each_function
 
 from jaxops import _forms
 
@@ -26,7 +27,7 @@ CACHE_EVERY_PROGRAM = {
 collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
-TESTS_BETWEEN_CLEARING = 400
+TESTS_BETWEEN_CLEARING = 800
 
 
 def pytest_configure(config):
@@ -47,10 +48,30 @@ def pytest_configure(config):
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    config.pluginmanager.register(Doctests())  # hooks of this file are not for tests beside it
 
 
-def pytest_collection_modifyitems(items):
-    """The page on frameworks needs them, and they are an extra of their own."""
+class Doctests:
+    """Doctests of Python 3.11.2 compare the note that JAX adds to an error, not its message."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item):
+        before = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
+        if isinstance(item, pytest.DoctestItem):
+            jax.config.update("jax_traceback_filtering", "tracebackhide")  # adds no note
+        try:
+            return (yield)
+        finally:
+            jax.config.update("jax_traceback_filtering", before)
+
+
+@pytest.hookimpl(trylast=True)  # when the tests with other markers are gone
+def pytest_collection_modifyitems(config, items):
+    if share := os.environ.get("JAXOPS_TESTS_SHARE"):  # "1/5", of `make test-versions SHARE=5`
+        taken = share_of_each_function(items, *map(int, share.split("/")))
+        config.hook.pytest_deselected(items=list({*items} - {*taken}))
+        items[:] = taken
+    # The page on frameworks needs these packages, which are an extra of their own.
     missing = [name for name in ("equinox", "flax") if importlib.util.find_spec(name) is None]
     for item in items:
         if missing and item.path.name == "frameworks.md":

@@ -33,7 +33,7 @@ NEEDED = (
 )
 # Called in an empty environment, outside of the repository.
 TRIAL = """
-import importlib.metadata, pathlib, sys
+import importlib.metadata, importlib.util, pathlib, sys
 import jax, jax.numpy as jnp
 import jaxops
 from jaxops import testing
@@ -55,6 +55,8 @@ assert slices.to_dense()[1, 0] == 2
 testing.check_grads(lambda t: jaxops.segment_sum(t, [0, 0, 1, 1]), table)
 assert v0.concat(0, [table, table]).shape == (8, 2)
 assert jaxops.string_to_number(["2.5"])[0] == 2.5
+(plugin,) = importlib.metadata.entry_points(group="pytest11", name="jaxops")
+assert importlib.util.find_spec(plugin.module), plugin  # imports pytest, which is not here
 python = ".".join(map(str, sys.version_info[:3]))
 print(f"Python {python}, jax {jax.__version__}: jaxops {jaxops.__version__} works")
 """

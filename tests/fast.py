@@ -39,9 +39,9 @@ def known(optimized):
     return dict(filter(is_known, (OPTIMIZED if optimized else FAST).items()))
 
 
-def fast_jit(f):
+def fast_jit(f, **options):
     """Compiles fast in any run; for large programs of which only values are tested."""
-    return jax.jit(f, compiler_options=known(False))
+    return jax.jit(f, compiler_options=known(False), **options)
 
 
 def optimized_jit(f, **options):

@@ -7,6 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from checks import NIGHTLY
+
+# Numbers of devices. The most have meshes of two axes besides.
+NUMBERS = [pytest.param(1, marks=NIGHTLY), pytest.param(2, marks=NIGHTLY), 8]
+
 
 @functools.cache
 def outcome_of(program: str, devices: int):

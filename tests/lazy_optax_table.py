@@ -115,7 +115,7 @@ WORKS = names(
     """
     acprop adabelief adadelta adagrad adam adamax adamaxw adamw adan add_decayed_weights
     ademamix adopt amsgrad apply_if_finite centralize chain clip clip_by_global_norm cocob
-    conditionally_mask conditionally_transform ema freeze identity inject_hyperparams
+    conditionally_mask conditionally_transform ema flatten freeze identity inject_hyperparams
     inject_stateful_hyperparams keep_params_nonnegative lion madgrad masked multi_transform
     nadam nadamw named_chain normalize normalize_by_update_norm novograd optimistic_adam
     optimistic_adam_v2 optimistic_gradient_descent partition polyak_sgd radam reduce_on_plateau
@@ -136,28 +136,19 @@ PER_EXAMPLE = ["differentially_private_aggregate", "dpsgd"]
 
 # By words of the error.
 REFUSED = {
-    "reduces over the rows without a gradient too": names(
+    "computes rows from other rows": names(
         """
-        adaptive_grad_clip dadapt_adamw dog dowg fromage lamb lars mechanize momo muon prodigy
-        scale_by_backtracking_linesearch scale_by_distance_over_gradients
-        scale_by_param_block_norm scale_by_param_block_rms scale_by_trust_ratio
-        scale_by_zoom_linesearch
-        """
-    ),
-    "mixes rows": names("flatten galore momo_adam scale_by_galore"),
-    "depends on the number of rows": names(
-        """
-        adafactor clip_by_block_rms differentially_private_aggregate dpsgd
-        """
-    ),
-    "gives rows values by their position": names(
-        """
-        add_noise hutchinson_estimator_diag_hessian noisy_sgd sophia
+        adafactor adaptive_grad_clip add_noise clip_by_block_rms dadapt_adamw
+        differentially_private_aggregate dog dowg dpsgd fromage galore
+        hutchinson_estimator_diag_hessian lamb lars momo momo_adam muon noisy_sgd prodigy
+        scale_by_backtracking_linesearch scale_by_distance_over_gradients scale_by_galore
+        scale_by_param_block_norm scale_by_param_block_rms scale_by_sm3 scale_by_trust_ratio
+        scale_by_zoom_linesearch sm3 sophia
         """
     ),
     "collects gradients over several steps": names("MultiSteps apply_every"),
-    "keeps parameters of some steps for later ones": names("sam"),
-    "states of the shape of table": names("lbfgs scale_by_lbfgs scale_by_sm3 sm3"),
+    "keeps parameters of some steps for later ones": names("mechanize sam"),
+    "must keep a row of its state for each row of table": names("lbfgs scale_by_lbfgs"),
     "must have the structure": names("measure_with_ema monitor"),
     "gradients of the structure of the parameters": names("lookahead scale_by_muon"),
 }

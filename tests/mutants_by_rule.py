@@ -313,11 +313,14 @@ def fits(pattern: str, shape: str) -> bool:
 
 
 def sample(of: Iterable[Module], count: int, seed: str, only: str = "") -> list[Change]:
-    """At least so many, of each module in proportion to its branches, from lines that differ."""
+    """So many, of each module in proportion to its branches, from lines that differ."""
     changes = {module: [c for c in module.changes() if not only or only in c.name] for module in of}
     branches = sum(module.branches for module, some in changes.items() if some)
     chosen = []
+    # Of modules whose share is less than one, the seed says which are left out.
+    share = random.Random(seed).random()
     for module, some in changes.items():
+        share += count * module.branches / max(branches, 1) if some else 0
         draw = random.Random(f"{seed} {module.name}")  # other modules do not change the sample
         draw.shuffle(some)
         by_line: dict[int, list[Change]] = {}
@@ -325,5 +328,6 @@ def sample(of: Iterable[Module], count: int, seed: str, only: str = "") -> list[
             by_line.setdefault(change.line, []).append(change)
         one_of_each_line_first = itertools.chain(*itertools.zip_longest(*by_line.values()))
         fitting = (c for c in one_of_each_line_first if c and not changes_no_meaning(c))
-        chosen += itertools.islice(fitting, math.ceil(count * module.branches / max(branches, 1)))
+        chosen += itertools.islice(fitting, math.floor(share))
+        share %= 1
     return chosen

@@ -5,6 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
+import pytest
+from checks import SLOW
 from fast import fast_jit
 
 import jaxops
@@ -12,7 +15,7 @@ import jaxops
 
 def table(rows=7, *rest):
     size = rows * int(np.prod(rest, dtype=int))
-    return jnp.arange(size, dtype=jnp.float32).reshape(rows, *rest) % 5 - 2
+    return jnp.asarray(np.arange(size, dtype=np.float32).reshape(rows, *rest) % 5 - 2)
 
 
 def is_sparse(x):
@@ -23,15 +26,25 @@ def to_dense(gradient):
     return gradient.to_dense() if is_sparse(gradient) else gradient
 
 
-def assert_sparse(fun, params, *args, tables="embed", **options):
+def eagerly(function):
+    """Each operation is compiled by itself, which takes several times as long."""
+    return function
+
+
+EACH_WAY = [fast_jit, pytest.param(eagerly, marks=SLOW)]
+
+
+def assert_sparse(fun, params, *args, tables="embed", run=fast_jit, **options):
     """Values and gradients are those of jax.value_and_grad, exactly."""
-    expected_value, expected = fast_jit(jax.value_and_grad(fun))(params, *args)
-    transformed = jaxops.sparse_value_and_grad(fun, tables=tables, **options)
-    for call in (transformed, fast_jit(transformed)):
-        value, grads = call(params, *args)
-        np.testing.assert_array_equal(value, expected_value)
-        dense = jax.tree.map(to_dense, grads, is_leaf=is_sparse)
-        jax.tree.map(np.testing.assert_array_equal, dense, expected)
+
+    @run
+    def both(params, *args):
+        received = jaxops.sparse_value_and_grad(fun, tables=tables, **options)(params, *args)
+        dense = jax.tree.map(to_dense, received, is_leaf=is_sparse)
+        return received[1], dense, jax.value_and_grad(fun)(params, *args)
+
+    grads, received, expected = both(params, *args)
+    jax.tree.map(np.testing.assert_array_equal, received, expected)
     return grads
 
 
@@ -76,4 +89,48 @@ SLICES = {
     "uint32-indices": jaxops.IndexedSlices(
         np.ones((2, 1)), np.array([2, 2**32 - 1], np.uint32), (3, 1)
     ),
+}
+
+
+def over_two_devices(function):
+    """`function` of the gradient on each of two devices, which `vmap` imitates, as dense."""
+
+    def call(s):
+        both = jax.tree.map(lambda x: jnp.stack([x, x]), s)
+        return jax.vmap(lambda s: to_dense(function(s, "d")), axis_name="d", out_axes=None)(both)
+
+    return call
+
+
+def tied(s):
+    return jaxops.TiedGradient(jnp.zeros(s.dense_shape, s.dtype), s)
+
+
+def moved_by_sgd(s):
+    """By how much a step of SGD moves a table of zeros."""
+    optimizer, table = jaxops.lazy(optax.sgd(1.0)), jnp.zeros(s.dense_shape, s.dtype)
+    return -optimizer.apply(s, optimizer.init(table), table)[0]
+
+
+# Functions of slices that add their values or hand them on, and how many times the dense array
+# their result stands for.
+OF_SLICES = {
+    "to_dense": (jaxops.IndexedSlices.to_dense, 1),
+    "add_to": (lambda s: s.add_to(jnp.zeros(s.dense_shape, s.dtype)), 1),
+    "sum_duplicates": (lambda s: s.sum_duplicates(s.indices.shape[0], mode="fill"), 1),
+    "sum": (lambda s: s + s, 2),
+    "sum of Python": (lambda s: sum([s, s, s]), 3),
+    "difference": (lambda s: 3 * s - s, 2),
+    "negative": (lambda s: 2 * s + -s, 1),
+    "tied": (tied, 1),
+    "sum of tied": (lambda s: tied(s) + tied(s), 2),
+    "sum_stacked": (lambda s: jaxops.sum_stacked(jax.tree.map(lambda x: jnp.stack([x, x]), s)), 2),
+    "psum": (over_two_devices(jaxops.psum), 2),
+}
+# Those for floats and complex numbers alone.
+OF_INEXACT_SLICES = {
+    "quotient": (lambda s: s / 2, 0.5),
+    "pmean": (over_two_devices(jaxops.pmean), 1),
+    "clip_by_global_norm": (lambda s: jaxops.clip_by_global_norm(s, 1e9)[0], 1),
+    "lazy": (moved_by_sgd, 1),
 }

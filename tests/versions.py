@@ -118,7 +118,7 @@ def described(python: str) -> str:
     return versions.stdout.strip()
 
 
-def with_version(run: str, options: list[str], soon: bool) -> tuple[int, str]:
+def with_version(run: str, options: list[str], soon: bool, share: int) -> tuple[int, str]:
     """The exit status of a run with another Python and JAX, and what is said of it."""
     version, bits = run.split("-")
     python = interpreter(version)
@@ -132,6 +132,9 @@ def with_version(run: str, options: list[str], soon: bool) -> tuple[int, str]:
     if soon:
         setting = setting | {"JAXOPS_TESTS_SOON": "1"}
         title += ", what is soon done"
+    if share > 1:  # each version takes others
+        setting = setting | {"JAXOPS_TESTS_SHARE": f"{[*VERSIONS].index(version)}/{share}"}
+        title += f", one in {share} of the parameters of each test"
     print(f"\n{title}", flush=True)
     status, last = run_tests(inside, setting, options)
     return status, f"{title}: {last}"
@@ -153,6 +156,7 @@ def main() -> int:
     parser.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS)
     parser.add_argument("--python", default=sys.executable, help="of the usual environment")
     parser.add_argument("--soon", action="store_true", help="of versions: only what make test runs")
+    parser.add_argument("--share", type=int, default=1, help="of versions: one in so many tests")
     parser.add_argument("options", nargs="*", help="options of pytest, after a --")
     arguments = parser.parse_args()
     lines, failed = [], 0
@@ -160,7 +164,7 @@ def main() -> int:
         if run in FLAGS:
             status, text = with_rounding(run, arguments.python, arguments.options)
         else:
-            status, text = with_version(run, arguments.options, arguments.soon)
+            status, text = with_version(run, arguments.options, arguments.soon, arguments.share)
         lines.append(f"{run}: {text}")
         failed += status != 0
     print("\n".join(["", *lines]), flush=True)

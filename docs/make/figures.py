@@ -27,6 +27,8 @@ GROUPS = {
     "compile": "trace, lower and compile",
     "bandwidth": "calls that move contiguous memory, beside a copy of as many bytes",
     "bounds": "default bounds, beside `promise_in_bounds`",
+    "checked": "code of JAX with `jaxops.checked`, beside the code without",
+    "checked_compile": "the same, traced, lowered and compiled",
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import accelerators_report
 import figures
 from gallery_table import EXAMPLES
-from records import RECORDS, TRANSFORMATIONS
+from records import CHECKS, RECORDS, TRANSFORMATIONS
 
 import jaxops
 from jaxops import _names, testing
@@ -28,7 +28,8 @@ SECTIONS = {
     "Slicing and joining": set(),
     "Indexing": set(),
     "Embeddings": set(),
-    "Sparse gradients": TRANSFORMATIONS | NAMES,
+    "Sparse gradients": (TRANSFORMATIONS - CHECKS) | NAMES,
+    "Checked code of JAX": CHECKS,
     "Errors": {"OutOfBoundsError", "typed_errors"},
     "Ragged and sparse tensors": {"RaggedTensor", "SparseTensor"},
     "Arguments": set(),  # what is left: classes and types that arguments have

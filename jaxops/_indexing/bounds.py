@@ -6,6 +6,9 @@ functions here compute the same of traced indices, in forms that XLA makes fast.
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,25 +22,29 @@ from jaxops._indexing.specs import IndexSpec
 
 def limits_of(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
     """The limits, none above `largest`, as numbers that broadcast over `indices[..., K]`."""
+    return over_components(_limits(spec, largest, dtype), indices)
+
+
+def _limits(spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
     # Only known limits are cut: a program computes symbolic ones in JAX's default integer dtype.
     beyond = _symbolic.exceed(spec.limits, largest)
     limits = [largest if b else limit for b, limit in zip(beyond, spec.limits, strict=True)]
-    return over_components(_symbolic.as_vector(limits, dtype), indices)
+    return _symbolic.as_vector(limits, dtype)
 
 
-def _as_unsigned(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, np.ndarray | jax.Array]:
-    """Indices and limits, bit-cast: negative indices become larger than every limit."""
+def _unsigned_limits(
+    indices: jax.Array, spec: IndexSpec
+) -> tuple[np.dtype, np.ndarray | jax.Array]:
+    """The dtype in which negative indices are larger than every limit; the limits in it, `[K]`."""
     info = jnp.iinfo(indices.dtype)
-    unsigned = np.dtype(f"uint{info.bits}")
-    beyond = info.max + 1 if info.min < 0 else info.max
-    limits = limits_of(indices, spec, beyond, unsigned)
-    return lax.bitcast_convert_type(indices, unsigned), limits
+    dtype = np.dtype(f"uint{info.bits}")
+    return dtype, _limits(spec, info.max + 1 if info.min < 0 else info.max, dtype)
 
 
 def in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     """Mask `[...]` of the index vectors in `indices[..., K]` that are in bounds."""
-    values, limits = _as_unsigned(indices, spec)
-    inside = values < limits
+    dtype, limits = _unsigned_limits(indices, spec)
+    inside = lax.bitcast_convert_type(indices, dtype) < over_components(limits, indices)
     info = jnp.iinfo(indices.dtype)
     if info.min == 0:
         # No index is out of bounds of what is longer, and none can be its limit.
@@ -52,8 +59,10 @@ def negative_if_ignored(indices: jax.Array, spec: IndexSpec) -> jax.Array | None
     return jnp.any(indices < 0, axis=-1)
 
 
-def any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
-    """Whether some index is out of bounds, told by one bit.
+def any_out_of_bounds(
+    indices: jax.Array, spec: IndexSpec, active: jax.Array | None = None
+) -> jax.Array:
+    """Whether some index is out of bounds, told by one bit; of those that are `active`.
 
     With a limit of at most 2^31 (2^63 for 64-bit indices), an index below 0 sets the sign bit of
     `index`, an index of `limit` or more sets the sign bit of `limit - 1 - index`, and an index in
@@ -63,32 +72,97 @@ def any_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     it splits into a tree of three loops, which took four times as long for a million indices, and
     twice as long to compile.
     """
-    values, limits = _as_unsigned(indices, spec)
-    sign = 1 << (jnp.iinfo(values.dtype).bits - 1)
-    if isinstance(limits, np.ndarray) and limits.max() > sign:
-        # Unsigned indices into more than 2^31 elements.
-        return jnp.logical_not(jnp.all(in_bounds(indices, spec)))
-    zero = np.zeros((), values.dtype)
-    left = limits - np.array(1, limits.dtype) - values
-    if negative_if_ignored(indices, spec) is not None:
-        left, values = left & ~values, left & ~values  # no sign bit where the index has one
-    seen = lax.reduce((values, left), (zero, zero), _or_each, range(values.ndim))
-    return (seen[0] | seen[1]) >= np.array(sign, values.dtype)
+    words = None if active is not None and active.ndim else _words(indices, spec)
+    if words is None:
+        return jnp.logical_not(jnp.all(_no_error(indices, spec, active)))
+    seen = lax.bitwise_or(*_or_of_each(words))
+    return seen >= np.array(_sign(seen.dtype), seen.dtype)
 
 
-def _or_each(seen, values):
-    return seen[0] | values[0], seen[1] | values[1]
+def out_of_bounds_bit(
+    indices: jax.Array, spec: IndexSpec, active: jax.Array | None = None
+) -> tuple[jax.Array, jax.Array]:
+    """`any_out_of_bounds` as an int32, 0 or 1; and a number that the program has to use as well.
+
+    The bit is the number of the branch that the program takes. A boolean would be compared first,
+    by one kernel more, which would compile for a third of the time of the check. If the program did
+    not use the second number, XLA would make the reduction one of one operand.
+    """
+    words = _words(indices, spec)
+    if words is None:
+        bad = lax.bitwise_not(in_bounds(indices, spec))
+    else:
+        bad = lax.bitwise_or(*words)
+        bad = lax.shift_right_logical(bad, lax.full_like(bad, jnp.iinfo(bad.dtype).bits - 1))
+    bad = lax.convert_element_type(bad, np.int32)
+    if active is not None and active.ndim:
+        mask = lax.broadcast_in_dim(active, bad.shape, range(active.ndim))
+        bad = lax.bitwise_and(bad, lax.convert_element_type(mask, np.int32))
+    return _or_of_each((bad, _component(indices, 0)))
 
 
-def first_out_of_bounds(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array]:
+def _component(indices: jax.Array, k: int) -> jax.Array:
+    return lax.index_in_dim(indices, k, axis=-1, keepdims=False)
+
+
+def _or_of_each(operands: tuple[jax.Array, jax.Array]) -> Any:
+    """The OR of all numbers of each operand, by one reduction."""
+    zeros = tuple(np.zeros((), x.dtype) for x in operands)
+    return lax.reduce(operands, zeros, _or_pairs, range(operands[0].ndim))
+
+
+def _or_pairs(some, others) -> tuple[jax.Array, jax.Array]:
+    return lax.bitwise_or(some[0], others[0]), lax.bitwise_or(some[1], others[1])
+
+
+def _sign(dtype) -> int:
+    return 1 << (jnp.iinfo(dtype).bits - 1)
+
+
+def _words(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array] | None:
+    """Two unsigned numbers `[...]`, of which one has the sign bit where an index is out of bounds.
+
+    None for unsigned indices into more elements than these have without it. The components are
+    taken apart first: then XLA reads the arrays that JAX puts side by side for `x[i, j]`, and does
+    not write them so for the check.
+    """
+    dtype, limits = _unsigned_limits(indices, spec)
+    if isinstance(limits, np.ndarray) and limits.max() > _sign(dtype):
+        return None
+    ignores = negative_if_ignored(indices, spec) is not None
+    pairs = []
+    for k, limit in zip(range(indices.shape[-1]), limits, strict=True):
+        value = lax.bitcast_convert_type(_component(indices, k), dtype)
+        left = lax.sub(lax.full_like(value, limit - np.array(1, dtype)), value)
+        if ignores:  # no sign bit where the index has one
+            value = left = lax.bitwise_and(left, lax.bitwise_not(value))
+        pairs.append((value, left))
+    return functools.reduce(_or_pairs, pairs)
+
+
+def _no_error(indices: jax.Array, spec: IndexSpec, active: jax.Array | None) -> jax.Array:
+    """Mask `[...]` of the index vectors that are in bounds, ignored, or not active.
+
+    `active` has the leading axes of the indices. A scalar, which no `vmap` has batched, says
+    nothing: where it is False the program does not come here.
+    """
+    inside, ignored = in_bounds(indices, spec), negative_if_ignored(indices, spec)
+    if ignored is not None:
+        inside |= ignored
+    if active is not None and active.ndim:
+        inside |= ~lax.broadcast_in_dim(active, inside.shape, range(active.ndim))
+    return inside
+
+
+def first_out_of_bounds(
+    indices: jax.Array, spec: IndexSpec, active: jax.Array | None = None
+) -> tuple[jax.Array, jax.Array]:
     """Multi-dimensional position and value of the first bad index vector."""
     sharding = jax.typeof(indices).sharding
     if sharding.mesh.explicit_axes:  # types that are sharded would refuse what follows
         indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]
-    inside, ignored = in_bounds(indices, spec), negative_if_ignored(indices, spec)
-    inside = inside if ignored is None else inside | ignored
-    flat = jnp.argmin(inside.reshape(-1))
+    flat = jnp.argmin(_no_error(indices, spec, active).reshape(-1))
     index = lax.dynamic_index_in_dim(indices.reshape(-1, indices.shape[-1]), flat, keepdims=False)
     position = jnp.array(jnp.unravel_index(flat, shape), dtype=flat.dtype).reshape(len(shape))
     return position, index

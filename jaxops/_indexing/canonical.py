@@ -24,9 +24,6 @@ from jaxops._indexing.products import scatter_product
 from jaxops._indexing.replacing import scatter_update
 from jaxops._indexing.specs import IndexSpec
 
-_PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
-_DROP = lax.GatherScatterMode.FILL_OR_DROP
-
 
 def gather(
     operand: jax.Array,
@@ -125,9 +122,6 @@ def scatter(
     shape = operand.shape
     operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
     indices, valid = policy.resolve(spec, indices, mode)
-    # On a GPU bad indices do come here. HLO defines that scatter skips them; the gradient is a
-    # gather, which would read an element next to them, and masks what it reads.
-    drops = (mode == "fill" or spec.ignores_negative) and not deterministic
     if deterministic:
         deterministic_sums.check_countable(operand, indices, windows, spec.operation)
 
@@ -135,7 +129,6 @@ def scatter(
         _combine,
         kind,
         windows,
-        _DROP if drops else _PROMISE,
         is_initial=is_initial,
         deterministic=deterministic,
     )
@@ -148,7 +141,6 @@ def scatter(
 def _combine(
     kind: str,
     windows: Windows,
-    lax_mode: lax.GatherScatterMode,
     operand: jax.Array,
     indices: jax.Array,
     valid: jax.Array | None,
@@ -157,22 +149,24 @@ def _combine(
     is_initial: bool,
     deterministic: bool,
 ) -> jax.Array:
-    """The scatter of indices that are in bounds, or not `valid`, or for `lax` to drop."""
-    if valid is not None and lax_mode == _PROMISE:
+    """The scatter of indices that are in bounds, or not `valid`.
+
+    HLO defines that a scatter skips indices out of bounds. The gradient is a gather, which reads an
+    element next to them, and masks what it reads.
+    """
+    if valid is not None:
         updates = masks.write(updates, windows.over_result(valid, updates.ndim))
     if kind in ("min", "max"):
-        return _scatter_extremum(
-            kind, windows, lax_mode, is_initial, operand, indices, valid, updates
-        )
+        return _scatter_extremum(kind, windows, is_initial, operand, indices, valid, updates)
     if kind == "prod":
-        return scatter_product(windows, lax_mode, operand, indices, updates)
+        return scatter_product(windows, operand, indices, updates)
     # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar.
     if kind == "update" and windows.axes and jnp.issubdtype(operand.dtype, jnp.inexact):
-        return scatter_update(windows, lax_mode, operand, indices, updates)
+        return scatter_update(windows, operand, indices, updates)
     if deterministic:
         updates = -updates if kind == "sub" else updates
         return deterministic_sums.scatter_add(operand, indices, updates, windows)
-    return scatter_windows(kind, operand, indices, updates, windows, lax_mode)
+    return scatter_windows(kind, operand, indices, updates, windows)
 
 
 def reduce(
@@ -205,21 +199,21 @@ def reduce(
 
 
 # lax.scatter_min and lax.scatter_max have no derivative.
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2, 3))
-def _scatter_extremum(kind, windows, lax_mode, is_initial, operand, indices, valid, updates):
-    del is_initial
-    return scatter_windows(kind, operand, indices, updates, windows, lax_mode)
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def _scatter_extremum(kind, windows, is_initial, operand, indices, valid, updates):
+    del is_initial, valid
+    return scatter_windows(kind, operand, indices, updates, windows)
 
 
 @_scatter_extremum.defjvp
-def _scatter_extremum_jvp(kind, windows, lax_mode, is_initial, primals, tangents):
+def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
     """The tangent is shared in equal parts by all that attain the extremum, as in TensorFlow.
 
     out = max(x, y_1, .., y_n)  =>  d out = (x' [x = out] + sum_j y_j' [y_j = out]) / #attaining
     """
     operand, indices, valid, updates = primals
     operand_dot, _, _, updates_dot = tangents
-    out = scatter_windows(kind, operand, indices, updates, windows, lax_mode)
+    out = scatter_windows(kind, operand, indices, updates, windows)
     attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
@@ -227,7 +221,7 @@ def _scatter_extremum_jvp(kind, windows, lax_mode, is_initial, primals, tangents
     updates_share = attained.astype(out.dtype)
 
     def add_updates(to, values):
-        return scatter_windows("add", to, indices, values, windows, lax_mode)
+        return scatter_windows("add", to, indices, values, windows)
 
     attaining = add_updates(operand_share, updates_share)
     if is_initial:  # where no update meets, none attains

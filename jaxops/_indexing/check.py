@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -27,8 +28,14 @@ from jax.interpreters import batching, mlir
 from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError, brief, remember
-from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
+from jaxops._indexing.bounds import (
+    any_out_of_bounds,
+    first_out_of_bounds,
+    in_bounds,
+    out_of_bounds_bit,
+)
 from jaxops._indexing.raising import raise_from_program
+from jaxops._indexing.sources import sources_of
 from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import new_primitive
 
@@ -59,18 +66,28 @@ def raises(mode: str | None, platform: str | None) -> bool:
 
 def platform_of(array: jax.Array) -> str:
     """The platform that holds a concrete `array`, for example `"cpu"`."""
-    return next(iter(array.devices())).platform
+    return _platform_of(array.sharding)
 
 
-def error_if_any(spec: IndexSpec, indices: jax.Array, mode: str) -> jax.Array:
-    """`indices`; to use them raises where one is out of bounds, if `mode` makes it an error."""
+@functools.lru_cache(maxsize=256)
+def _platform_of(sharding: jax.sharding.Sharding) -> str:
+    return next(iter(sharding.device_set)).platform
+
+
+def error_if_any(
+    spec: IndexSpec, indices: jax.Array, mode: str, site: CallSite | None = None
+) -> jax.Array:
+    """`indices`; to use them raises where one is out of bounds, if `mode` makes it an error.
+
+    `site` is the call that the error names: the one that is being made, if none is given.
+    """
     if indices.size == 0:
         return indices
     flags = _flags.get()
     if flags is not None:
         flags.append(any_out_of_bounds(indices, spec))
         return indices
-    axes, site = _axes_to_agree_on(indices), _call_sites.current()
+    axes, site = _axes_to_agree_on(indices), site or _call_sites.current()
     return check_p.bind(indices, spec=spec, mode=mode, axes=axes, site=site)
 
 
@@ -146,67 +163,92 @@ mlir.register_lowering(valid_p, mlir.lower_fun(_all_valid, multiple_results=Fals
 mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=False))
 
 
+# A second operand, which few checks have, is a mask: it tells which indices count, along leading
+# axes, those of `vmap`. `lanes.py` adds it where `vmap` computes branches that not all calls take.
+# Where the parameter `mode` is None nothing is an error: `_checked` takes checks back by it.
 check_p = new_primitive("out_of_bounds_check")
 
 
 @check_p.def_impl
-def _check_eagerly(indices, *, spec, mode, axes, site):
+def _check_eagerly(indices, *active, spec, mode, axes, site):
     del axes
     indices = jnp.asarray(indices)  # constants of a jaxpr come as NumPy arrays
     if raises(mode, platform_of(indices)):
-        error = spec.find_error(np.asarray(indices), site)
+        error = spec.find_error(np.asarray(indices), site, *map(np.asarray, active))
         if error is not None:
             raise error
     return indices
 
 
 @check_p.def_abstract_eval
-def _check_abstract_eval(indices, *, spec, mode, axes, site):
+def _check_abstract_eval(indices, *active, spec, mode, axes, site):
     _register_checkify_rule()
     return indices
 
 
 def _check_batching_rule(operands, dims, **params):
-    (indices,), (dim,) = operands, dims
+    indices, *active = operands
+    dim, *active_dims = dims
+    if dim is None:  # an index that all lanes share counts if one of them takes it
+        active = [jnp.any(mask, axis=d) for mask, d in zip(active, active_dims, strict=True)]
+        return check_p.bind(indices, *active, **params), None
     indices = jnp.moveaxis(indices, dim, 0)
     if indices.size == 0:  # a batch of none: there is nothing to look at
         return indices, 0
-    return check_p.bind(indices, **params), 0
+    for mask, d in zip(active, active_dims, strict=True):
+        if d is not None:
+            active = [jnp.moveaxis(mask, d, 0)]
+        elif mask.ndim:
+            active = [jnp.broadcast_to(mask, (len(indices), *mask.shape))]
+    return check_p.bind(indices, *active, **params), 0
 
 
 batching.primitive_batchers[check_p] = _check_batching_rule
 
 
-def _raise_if_any_on_one_device(indices, *, spec: IndexSpec, mode: str, axes, site: CallSite):
+def _raise_if_any_on_one_device(
+    indices, *others, spec: IndexSpec, site: CallSite, masks: int, compute: Callable
+):
     """The check as compiled: the branch taken by good indices is empty.
 
-    The other hands all of the indices to the host, where they are searched, as code that searches
-    them takes longer to compile than the gather.
+    The other hands the sources of all indices to the host, where the indices are computed again and
+    searched, as code that searches them takes longer to compile than the gather. `others` are
+    `masks` of them, one at most, and the sources.
     """
-    del mode, axes
+    active, sources = others[:masks], others[masks:]
+    error = functools.partial(_first_error, spec, site, compute, len(sources))
 
-    def report():
-        error = functools.partial(_first_error, spec, site)
-        raise_from_program(error, indices, on_each_device=False)
+    def report(*operands):
+        return raise_from_program(error, *operands, on_each_device=False)[: spec.comes_first]
 
-    lax.cond(any_out_of_bounds(indices, spec), report, lambda: None)
+    def go_on(*_):
+        return [np.int32(0)][: spec.comes_first]
+
+    bad, used = out_of_bounds_bit(indices, spec, *active)
+    for zero in _jax_internals.call_if(bad, report, go_on, *sources, used):
+        indices = lax.add(indices, lax.full_like(indices, zero))  # not known before the branch ran
     return indices
 
 
-def _first_error(spec: IndexSpec, site: CallSite, indices) -> OutOfBoundsError:
-    error = spec.find_error(np.asarray(indices), site)
-    assert error is not None, "only called with indices of which one is out of bounds"
-    return error
+def _first_error(
+    spec: IndexSpec, site: CallSite, compute: Callable, count: int, *arrays
+) -> OutOfBoundsError | None:
+    indices, *active = compute(*map(np.asarray, arrays[:count]))
+    if not spec.outside(indices, *active).any():
+        raise AssertionError(
+            f"{spec.operation}: NumPy finds no index out of bounds where the program has one. "
+            "Please report this as a defect of jaxops"
+        )
+    return spec.find_error(indices, site, *active)
 
 
-def _raise_if_any_on_many_devices(indices, *, spec: IndexSpec, mode: str, axes, site: CallSite):
+def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
     """The same where no device may have all of the indices: they are searched by the program."""
-    del mode
-    bad = any_out_of_bounds(indices, spec)
+    bad = any_out_of_bounds(indices, spec, *active)
     any_bad = lax.pmax(bad.astype(jnp.int32), axes) > 0 if axes else bad
 
     def report():
-        position, index = first_out_of_bounds(indices, spec)
+        position, index = first_out_of_bounds(indices, spec, *active)
         if axes:
             position, index = _from_one_shard(bad, (position, index), axes)
         error = functools.partial(_error_at, spec, site)
@@ -225,32 +267,36 @@ def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
     )
 
 
-def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsError:
+def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsError | None:
     return spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index), site)
 
 
-def _lower(ctx, indices, **params):
-    if _jax_internals.is_for_export(ctx):
-        op, mode = params["spec"].operation, params["mode"]
+def _lower(ctx, indices, *active, spec: IndexSpec, mode: str | None, axes, site: CallSite):
+    platforms = _jax_internals.platforms_of(ctx)
+    if mode is None or (mode == "device" and "cpu" not in platforms):
+        return [indices]
+    if _jax_internals.is_for_export(ctx) or len(platforms) > 1:
         or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
         raise ValueError(
-            f"{op}: mode must be one that needs no Python when the program runs; "
+            f"{spec.operation}: mode must be one that needs no Python when the program runs; "
             f"received {brief(mode)}, which raises from a host callback, and that jax.export "
-            "cannot store. Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', or export the "
-            f"function under jax.experimental.checkify{or_elsewhere}"
+            f"cannot store. {spec.to_export} under "
+            f"jax.experimental.checkify{or_elsewhere}"
         )
-    check = _raise_if_any_on_many_devices
-    if _jax_internals.is_for_one_device(ctx):
-        check = _raise_if_any_on_one_device
-    return mlir.lower_fun(check, multiple_results=False)(ctx, indices, **params)
+    if not _jax_internals.is_for_one_device(ctx):
+        check = functools.partial(_raise_if_any_on_many_devices, spec=spec, site=site, axes=axes)
+        return mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active)
+    sources, types, compute = sources_of(ctx, [indices, *active])
+    check = functools.partial(
+        _raise_if_any_on_one_device, spec=spec, site=site, masks=len(active), compute=compute
+    )
+    ctx = ctx.replace(avals_in=(*ctx.avals_in, *types))
+    return mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active, *sources)
 
 
-def _lower_off_cpu(ctx, indices, **params):
-    return _lower(ctx, indices, **params) if params["mode"] == "error" else [indices]
-
-
-mlir.register_lowering(check_p, _lower, platform="cpu")
-mlir.register_lowering(check_p, _lower_off_cpu)
+# One rule for all platforms: JAX lowers no rules of several for a primitive without a cache. With
+# the cache it lowers a program apart from what its operands are computed from.
+mlir.register_lowering(check_p, _lower, cacheable=False)
 
 
 class _ErrorFormat(str):
@@ -273,15 +319,16 @@ class _ErrorFormat(str):
         position, index = args
         del kwargs
         error = _error_at(self.spec, self.site, position, index)
+        assert error is not None, "a program that is traced has sites that are known"
         remember(error)
         return str(error)
 
 
-def _functional_error(indices, *, spec: IndexSpec, mode, axes, site: CallSite):
+def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallSite):
     """What `checkify.check` is to be called with."""
-    del mode, axes
-    ok = jnp.logical_not(any_out_of_bounds(indices, spec))
-    return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec)
+    del axes
+    ok = (mode is None) | jnp.logical_not(any_out_of_bounds(indices, spec, *active))
+    return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec, *active)
 
 
 @functools.cache

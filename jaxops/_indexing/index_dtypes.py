@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +28,15 @@ def widen(indices: jax.Array, dims=()) -> jax.Array:
     if bits < 64 and are_long(dims) and jax.config.read("jax_enable_x64"):
         return indices.astype(jnp.int64)
     return indices.astype(jnp.int32) if bits < 32 else indices
+
+
+def widen_to_count(indices: jax.Array, dims, op: str) -> jax.Array:
+    """`widen`, and to uint32 where int32 does not count the elements along some of `dims`."""
+    indices = widen(indices, dims)
+    if are_long(dims) and indices.dtype == np.int32:
+        check_uint32_reaches(_symbolic.longest(dims), op)
+        return lax.bitcast_convert_type(indices, jnp.uint32)
+    return indices
 
 
 def to_signed(indices: jax.Array, op: str = "", dims=()) -> jax.Array:
@@ -67,11 +78,8 @@ def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
     """
     if jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
         return indices
-    indices = widen(indices, dims)
     from_end = indices < 0
-    if are_long(dims) and indices.dtype == np.int32:
-        check_uint32_reaches(_symbolic.longest(dims), op)
-        indices = lax.bitcast_convert_type(indices, jnp.uint32)
+    indices = widen_to_count(indices, dims, op)
     lengths = over_components(_symbolic.as_vector(dims, indices.dtype), indices)
     return jnp.where(from_end, indices + lengths, indices)
 
@@ -87,3 +95,16 @@ def check_uint32_reaches(length: int, op: str, arg: str = "indices") -> None:
 def over_components(vector, indices: jax.Array):
     """One number for each component of `indices[..., K]`, whose rank must not be promoted."""
     return vector.reshape((1,) * (indices.ndim - 1) + vector.shape)
+
+
+def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):
+    """The dtype of positions among `prod(dims)` rows, and of that number, which stands for none."""
+    if math.prod(dims) <= _INT32_MAX:
+        return jnp.int32
+    if not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            f"{op}: {arg} must have less than 2**31 rows, as more rows take 64-bit indices; "
+            f"received {math.prod(dims)}; switch 64-bit types on with "
+            'jax.config.update("jax_enable_x64", True)'
+        )
+    return jnp.int64

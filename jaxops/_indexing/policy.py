@@ -20,10 +20,12 @@ import numpy as np
 
 from jaxops import _call_sites, _symbolic
 from jaxops._errors import brief
-from jaxops._indexing import check
+from jaxops._indexing import check, lanes
 from jaxops._indexing.bounds import in_bounds, limits_of, negative_if_ignored
 from jaxops._indexing.index_dtypes import are_long, from_the_end, narrow, over_components, widen
 from jaxops._indexing.specs import IndexSpec
+
+lanes.register_rules()
 
 Mode: TypeAlias = Literal["device", "error", "fill", "clip", "wrap", "promise_in_bounds"]
 MODES: tuple[str, ...] = get_args(Mode)

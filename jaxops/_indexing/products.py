@@ -68,14 +68,14 @@ _OF_ZERO = 2**20
 _LARGEST_EXPONENT = 2**29  # the sum of two fits into int32
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def scatter_product(windows: Windows, lax_mode, ones, indices, updates) -> jax.Array:
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def scatter_product(windows: Windows, ones, indices, updates) -> jax.Array:
     """The products of the updates that meet in one element of an array of `ones`."""
-    return lax_scatter("mul", ones, indices, updates, windows, lax_mode)
+    return lax_scatter("mul", ones, indices, updates, windows)
 
 
 @scatter_product.defjvp
-def _scatter_product_jvp(windows, lax_mode, primals, tangents):
+def _scatter_product_jvp(windows, primals, tangents):
     ones, indices, updates = primals
     # Narrow floats are multiplied and added in float32.
     dtype = updates.dtype if updates.dtype.itemsize >= 4 else np.dtype(np.float32)
@@ -83,8 +83,8 @@ def _scatter_product_jvp(windows, lax_mode, primals, tangents):
     operands = varying_alike(wide, weights, indices)
     terms = weighted_p.bind(*operands, windows=windows, shape=ones.shape)
     zeros = jnp.zeros(ones.shape, terms.dtype)
-    out_dot = scatter_windows("add", zeros, indices, terms, windows, lax_mode)
-    out = scatter_product(windows, lax_mode, ones, indices, updates)
+    out_dot = scatter_windows("add", zeros, indices, terms, windows)
+    out = scatter_product(windows, ones, indices, updates)
     return out, out_dot.astype(out.dtype)
 
 

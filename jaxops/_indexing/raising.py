@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NoReturn
 
 import jax
+import numpy as np
+from jax.core import ShapedArray
 from jax.interpreters import mlir
 
 from jaxops import _dispatched, _errors, _jax_internals
@@ -21,25 +22,35 @@ raise_p.multiple_results = True
 
 
 def raise_from_program(
-    error: Callable[..., _errors.OutOfBoundsError], *operands: jax.Array, on_each_device: bool
-) -> None:
+    error: Callable[..., _errors.OutOfBoundsError | None],
+    *operands: jax.Array,
+    on_each_device: bool,
+) -> list[jax.Array]:
     """Makes the program that is being lowered raise `error(*operands)`, where it comes here.
+
+    The program goes on where the error is None: then the index is not the caller's
+    (`_checked/whose.py`).
 
     The operands are NumPy arrays then. `on_each_device`: every device raises, not only one that has
     all of the operands. A device that went on alone would wait for the others in its next
-    collective.
+    collective. If one device raises, the result is an int32, 0, which the program has after it came
+    here; else there is none.
     """
-    raise_p.bind(*operands, error=error, on_each_device=on_each_device)
+    return raise_p.bind(*operands, error=error, on_each_device=on_each_device)
 
 
 @raise_p.def_abstract_eval
 def _raise_abstract_eval(*operands, error, on_each_device):
-    del operands, error, on_each_device
-    return []
+    del operands, error
+    return [] if on_each_device else [ShapedArray((), np.dtype(np.int32))]
 
 
-def _raise_now(error: Callable[..., _errors.OutOfBoundsError], *operands) -> NoReturn:
+def _raise_now(
+    error: Callable[..., _errors.OutOfBoundsError | None], results: tuple, *operands
+) -> tuple:
     raised = error(*operands)
+    if raised is None:
+        return results
     _errors.remember(raised)
     try:
         raise raised
@@ -53,20 +64,20 @@ def _lower(ctx, *operands, error, on_each_device):
     _jax_internals.let_tokens_fail(_errors.is_out_of_bounds)
     if on_each_device:
         _dispatched.watch_process()
-    raise_now = functools.partial(_raise_now, error)
-    _, _, emitted = mlir.emit_python_callback(
+    raise_now = functools.partial(_raise_now, error, (np.int32(0),) * len(ctx.avals_out))
+    results, _, emitted = mlir.emit_python_callback(
         ctx,
         raise_now,
         None,
         operands,
         ctx.avals_in,
-        [],
+        ctx.avals_out,
         has_side_effect=True,
         returns_token=False,
         partitioned=on_each_device,
     )
     _jax_internals.call_without_frames(ctx, emitted, raise_now)
-    return []
+    return results
 
 
 mlir.register_lowering(raise_p, _lower)

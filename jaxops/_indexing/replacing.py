@@ -16,13 +16,13 @@ from jax import lax
 from jaxops._indexing.dimension_numbers import Windows, lax_gather, lax_scatter, scatter_windows
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def scatter_update(windows: Windows, lax_mode, operand, indices, updates) -> jax.Array:
-    return scatter_windows("update", operand, indices, updates, windows, lax_mode)
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def scatter_update(windows: Windows, operand, indices, updates) -> jax.Array:
+    return scatter_windows("update", operand, indices, updates, windows)
 
 
 @scatter_update.defjvp
-def _scatter_update_jvp(windows, lax_mode, primals, tangents):
+def _scatter_update_jvp(windows, primals, tangents):
     """The tangents of the operand where no update is put, and of the updates that stay."""
     operand, indices, updates = primals
     operand_dot, _, updates_dot = tangents
@@ -32,11 +32,11 @@ def _scatter_update_jvp(windows, lax_mode, primals, tangents):
     vectors = indices.shape[:-1]
     numbers = 1 + lax.reshape(lax.iota(jnp.uint32, math.prod(vectors)), vectors)
     zeros = jnp.zeros(places, jnp.uint32)
-    staying = lax_scatter("update", zeros, indices, numbers, of_places, lax_mode)
-    stays = lax_gather(staying, indices, of_places, lax_mode) == numbers
+    staying = lax_scatter("update", zeros, indices, numbers, of_places)
+    stays = lax_gather(staying, indices, of_places) == numbers
 
     is_kept = lax.broadcast_in_dim(staying == 0, operand.shape, indexed)
     kept = jnp.where(is_kept, operand_dot, 0)
     put = jnp.where(windows.over_result(stays, updates.ndim), updates_dot, 0)
-    out = scatter_update(windows, lax_mode, operand, indices, updates)
-    return out, scatter_windows("add", kept, indices, put, windows, lax_mode)
+    out = scatter_update(windows, operand, indices, updates)
+    return out, scatter_windows("add", kept, indices, put, windows)

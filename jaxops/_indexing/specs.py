@@ -32,10 +32,16 @@ class IndexSpec:
     # and what it would write is dropped. "clipped": the nearest index in bounds. "by element": the
     # function looks at each element by itself.
     off_cpu: ClassVar[str] = "ignored"
+    # What to do where a program is stored that would raise: the end of a message.
+    to_export: ClassVar[str] = (
+        "Use 'fill', 'clip', 'wrap' or 'promise_in_bounds', or export the function"
+    )
     # Whether an index out of bounds is an error where no element would be read.
     is_checked_if_empty: ClassVar[bool] = True
     # Whether a negative index is ignored, and no error.
     ignores_negative: ClassVar[bool] = False
+    # Whether a program comes to the check before it comes to checks of what it makes of the index.
+    comes_first: ClassVar[bool] = False
 
     @staticmethod
     def inside(index, limit):
@@ -57,11 +63,23 @@ class IndexSpec:
     def first_bad_component(self, index: tuple[int, ...]) -> int:
         return [*map(self.inside, index, self.limits)].index(False)
 
-    def find_error(self, indices: np.ndarray, site: CallSite) -> OutOfBoundsError | None:
-        """The error for the first vector out of bounds in concrete `indices`, or None."""
+    def outside(self, indices: np.ndarray, active: np.ndarray | None = None) -> np.ndarray:
+        """Mask `[...]` of the vectors in concrete `indices[..., K]` that are out of bounds.
+
+        `active` is a mask of the leading axes of the indices that count.
+        """
         bad = np.zeros(indices.shape[:-1], dtype=bool)
         for component, limit in enumerate(self.limits):
             bad |= ~self.inside(indices[..., component], limit)
+        if active is not None:
+            bad &= active.reshape(active.shape + (1,) * (bad.ndim - active.ndim))
+        return bad
+
+    def find_error(
+        self, indices: np.ndarray, site: CallSite, active: np.ndarray | None = None
+    ) -> OutOfBoundsError | None:
+        """The error for the first vector that is `outside`, or None."""
+        bad = self.outside(indices, active)
         if not bad.any():
             return None
         position = np.unravel_index(int(np.argmax(bad)), bad.shape)

@@ -7,13 +7,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from jaxops import _symbolic
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
-from jaxops._indexing.index_dtypes import are_long, check_uint32_reaches, widen
+from jaxops._indexing.index_dtypes import widen_to_count
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
@@ -143,10 +141,7 @@ def _take_along_axis(
     sizes = [arr.shape[d] for d in indexed]
 
     def as_vectors(indices):
-        indices = widen(lax.squeeze(indices, kept), sizes)
-        if are_long(sizes) and indices.dtype == np.int32:
-            check_uint32_reaches(_symbolic.longest(sizes), op)
-            indices = indices.astype(jnp.uint32)
+        indices = widen_to_count(lax.squeeze(indices, kept), sizes, op)
         of_dim = functools.partial(
             lax.broadcasted_iota,
             indices.dtype,

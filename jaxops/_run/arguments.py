@@ -262,9 +262,14 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
         return _true_bools(np.asarray(x))
     except jax.errors.TracerArrayConversionError:
         return _join(x, op, arg)
-    except (ValueError, TypeError):  # the error's words are about NumPy, and vary by version
+    except (ValueError, TypeError) as error:
         if are_keys(x):
             return _join(x, op, arg)
+        if hasattr(type(x), "__array__"):  # the error is its own, as that of a sparse gradient is
+            raise TypeError(
+                f"{op}: {arg} must be an array of numbers or bools; received {brief(x)}; {error}"
+            ) from None
+        # The words of this error are about NumPy, and vary by version.
         raise ValueError(
             f"{op}: {arg} must be an array or nested lists of equal lengths; received {brief(x)}"
         ) from None
@@ -490,11 +495,11 @@ def is_static_int(x: object) -> bool:
 
 def is_scalar(x: Any) -> bool:
     """Whether an argument that is an int or a sequence of ints is one number."""
-    if isinstance(x, (list, tuple)):
-        return False
+    if isinstance(x, (list, tuple, int)):
+        return isinstance(x, int)
     ndim = getattr(readable(x), "ndim", None)
     if ndim is None:
-        return isinstance(x, (int, float, complex)) or is_symbolic_dim(x) or is_static_int(x)
+        return isinstance(x, (float, complex)) or is_symbolic_dim(x) or is_static_int(x)
     return ndim == 0
 
 

@@ -42,9 +42,10 @@ class Operation(Generic[P, R]):
         pads: bool,
     ) -> None:
         self.implementation = implementation
-        self.data = tuple(arg.removesuffix("[]") for arg in data)
-        self.indices = tuple(arg.removesuffix("[]") for arg in indices)
-        self.lists = {arg.removesuffix("[]") for arg in (*data, *indices) if arg.endswith("[]")}
+        self.data = [arg for arg in data if not arg.endswith("[]")]
+        self.indices = [arg for arg in indices if not arg.endswith("[]")]
+        lists = [(arg, False) for arg in data] + [(arg, True) for arg in indices]
+        self.lists = [(arg[:-2], are_indices) for arg, are_indices in lists if arg.endswith("[]")]
         self.of_own_dtype, self.pads = of_own_dtype, pads
         functools.update_wrapper(self, implementation)
 
@@ -96,13 +97,23 @@ class Operation(Generic[P, R]):
         for arg in self.indices:
             if arg in given:
                 indices[arg] = given.pop(arg)
-        if self.lists:
-            data, indices = self._by_element(data), self._by_element(indices)
+        for arg, are_indices in self.lists:
+            if arg in given:
+                arrays = indices if are_indices else data
+                for n, element in enumerate(given.pop(arg)):
+                    arrays[f"{arg}[{n}]"] = element
         if mode is not NO_BOUNDS:
             policy.check_mode(op, mode)
         if out_sharding is not None:
             sharding.check_out_sharding(out_sharding, op)
         takes_fill = fill_value is not NO_FILL
+        if not takes_fill:
+            fill_value = None
+        elif fill_value is not None and mode != "fill" and not self.pads:
+            raise ValueError(
+                f'{op}: fill_value is used by mode="fill" only; '
+                f"received fill_value={arguments.brief(fill_value)} with mode={mode!r}"
+            )
         # A plain tuple: to make a `_Call` takes as long as a twentieth of an eager call.
         fields = (
             op,
@@ -114,12 +125,6 @@ class Operation(Generic[P, R]):
             (*given.items(),),
             out_sharding,
         )
-        fill_value = None if fill_value is NO_FILL else fill_value
-        if fill_value is not None and mode != "fill" and not self.pads:
-            raise ValueError(
-                f'{op}: fill_value is used by mode="fill" only; '
-                f"received fill_value={arguments.brief(fill_value)} with mode={mode!r}"
-            )
         is_plain = name is None and fill_value is None and not one_by_one
         if is_plain and _are_eager_arrays(data, indices, like, self.of_own_dtype):
             return _run_compiled(fields, data.values(), indices.values(), None, indices)
@@ -131,17 +136,6 @@ class Operation(Generic[P, R]):
             return _run(
                 call, on_arrays, data, indices, fill_value, moves_elements, like, self.of_own_dtype
             )
-
-    def _by_element(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        """The elements of lists by names such as `"values[0]"`, for messages and for `like`."""
-        by_name = {}
-        for arg, x in arrays.items():
-            if arg in self.lists:
-                for n, element in enumerate(x):
-                    by_name[f"{arg}[{n}]"] = element
-            else:
-                by_name[arg] = x
-        return by_name
 
 
 def operation(
@@ -260,10 +254,12 @@ def _are_eager_arrays(
             return False
     if not _jax_internals.is_eager():
         return False
-    if like is None:
-        return True
-    dtypes = {x.dtype for arg, x in data.items() if arg not in of_own_dtype}
-    return len(dtypes) == 1
+    if like is not None:
+        dtype = data[like].dtype
+        for arg, x in data.items():
+            if x.dtype != dtype and arg not in of_own_dtype:
+                return False
+    return True
 
 
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:
@@ -326,7 +322,7 @@ def _run_on_arrays(
     dims = [*(dim for x in operands for dim in x.shape), *indexed]
     arrays = [arguments.to_indices(x, call.op, arg, call.mode, dims) for arg, x in indices.items()]
     if one_by_one or not _jax_internals.is_eager():
-        fill = [fill_value] if call.takes_fill else []
+        fill = (fill_value,) if call.takes_fill else ()
         with jax.named_scope(scope):
             return call(*operands, *arrays, *fill)
     with contextlib.nullcontext() if name is None else jax.profiler.TraceAnnotation(scope):
@@ -343,7 +339,7 @@ def _run_compiled(
 ) -> Any:
     """`fields` are those of a `_Call`; `arrays` are the `indices`, converted."""
     call, compiled = _compiled(*fields)
-    fill = [fill_value] if call.takes_fill else []
+    fill = (fill_value,) if call.takes_fill else ()
     try:
         result, bad = compiled(*operands, *arrays, *fill)
         if bad is not None:

@@ -1,17 +1,18 @@
-"""Walking through traced programs, equation by equation."""
+"""What equations of traced programs are, and which of their results are operands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _call_sites, _jax_internals
-from jaxops._indexing import explicit_axes
+from jaxops._indexing import programs
 
 # Primitives whose result is their operand.
 IDENTITIES = {
@@ -26,34 +27,9 @@ RESHARDS = {"reshard", "mesh_cast"}
 _CALLS = {jax_primitives.jit_p, jax_primitives.closed_call_p, jax_primitives.remat_p}
 
 
-def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
-    """The results of a program whose equations `step(eqn, inputs)` evaluates.
-
-    Each of them under the mesh of its types.
-    """
-    jaxpr: Jaxpr = program.jaxpr
-    values = dict(zip(jaxpr.constvars, map(literal, program.consts), strict=True))
-    values.update(zip(jaxpr.invars, inputs, strict=True))
-
-    def read(atom):
-        return literal(atom.val) if isinstance(atom, Literal) else values[atom]
-
-    for eqn in jaxpr.eqns:
-        with explicit_axes.around(mesh_of(eqn)):
-            results = step(eqn, list(map(read, eqn.invars)))
-        values.update(zip(eqn.outvars, results, strict=True))
-    return list(map(read, jaxpr.outvars))
-
-
 def type_of(atom) -> Any:
     """Shape and dtype of an input or output of an equation."""
     return atom.aval
-
-
-def mesh_of(eqn: JaxprEqn) -> Any:
-    """The mesh of the types of an equation's results; None if they have none."""
-    shardings = (getattr(type_of(v), "sharding", None) for v in eqn.outvars)
-    return next((sharding.mesh for sharding in shardings if sharding is not None), None)
 
 
 def spec_of(eqn: JaxprEqn) -> Any:
@@ -77,13 +53,33 @@ def with_results(program: ClosedJaxpr, numbers: Sequence[int]) -> ClosedJaxpr:
     return _jax_internals.program_of("part", jaxpr.eqns, jaxpr.invars, results, constants)
 
 
-def bind(eqn: JaxprEqn, inputs: list) -> list:
-    """Evaluates one equation, by way of a program that has no other."""
-    invars = [v for v in eqn.invars if not isinstance(v, Literal)]
-    inputs = [x for x, v in zip(inputs, eqn.invars, strict=True) if not isinstance(v, Literal)]
-    distinct = dict(zip(invars, inputs, strict=True))
-    program = _jax_internals.program_of(eqn.primitive.name, [eqn], list(distinct), eqn.outvars)
-    return jaxpr_as_fun(program)(*distinct.values())
+def with_inputs(program: ClosedJaxpr, is_kept: Sequence[bool]) -> ClosedJaxpr:
+    """`program` without the other inputs, which it does not use."""
+    jaxpr: Jaxpr = program.jaxpr
+    constants = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    inputs = [var for var, kept in zip(jaxpr.invars, is_kept, strict=True) if kept]
+    return _jax_internals.program_of("part", jaxpr.eqns, inputs, jaxpr.outvars, constants)
+
+
+def used_inputs(program: ClosedJaxpr) -> list[bool]:
+    """Which inputs some equation takes, or are results."""
+    jaxpr: Jaxpr = program.jaxpr
+    atoms = [*jaxpr.outvars, *(atom for eqn in jaxpr.eqns for atom in eqn.invars)]
+    used = {atom for atom in atoms if not isinstance(atom, Literal)}
+    return [var in used for var in jaxpr.invars]
+
+
+def types_of(function: Callable, values: list) -> Any:
+    """The types of the results of a function, a pytree, with the devices that they vary over."""
+    structures = []
+
+    def flat(*values):
+        leaves, structure = jax.tree.flatten(function(*values))
+        structures.append(structure)
+        return leaves
+
+    types = jax.make_jaxpr(flat)(*values).out_avals
+    return structures[-1].unflatten(types)
 
 
 def switch(eqn: JaxprEqn, index: Callable, cases: Sequence[Callable], *operands):
@@ -116,7 +112,7 @@ def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
             return unchanged(_jax_internals.body(eqn), inputs)
         return [None] * len(eqn.outvars)
 
-    return walk(program, inputs, step, literal=lambda _: None)
+    return programs.walk(program, inputs, step, literal=lambda _: None)
 
 
 def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:

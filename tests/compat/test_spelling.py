@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from records import CALLS, FUNCTIONS
-from records.record import X
+from records.arguments import X
 from signatures_v0 import RECORDED
 
 import jaxops
-from jaxops.compat import v0
+from jaxops.compat import _spelling, v0
 
 # By function: the names of its arguments in some release, and in the records.
 OTHER_NAMES = {
@@ -167,3 +167,7 @@ def test_errors_of_bounds_show_the_callers_frames():
             call()
         assert {str(frame.path) for frame in info.traceback} == {__file__}
         assert isinstance(info.value, jaxops.OutOfBoundsError)
+
+
+def test_none_fits_where_the_annotation_has_it():
+    assert [_spelling._fits(kinds, None) for kinds in ("int | None", "int")] == [True, False]

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import optax
 import pytest
+from checks import NIGHTLY, share
 from fast import fast_jit, known
 from jax.sharding import PartitionSpec as P
 
@@ -57,10 +58,10 @@ def temporary_bytes(function, donated, *args):
 
 
 def few_soon(params):
-    """Parameters of a test that compiles large programs: most of them are slow."""
+    """Parameters of a test that compiles large programs: most of them are for the night."""
     soon = {"float32", "bfloat16", "float8_e5m2", "momentum-bfloat16", "state-float8"}
     return [
-        pytest.param(param, id=name, marks=[] if name in soon else pytest.mark.slow)
+        pytest.param(param, id=name, marks=[] if name in soon else NIGHTLY)
         for name, param in params.items()
     ]
 
@@ -289,7 +290,7 @@ TRANSFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", TRANSFORMED)
+@pytest.mark.parametrize("name", share(TRANSFORMED, 3))
 def test_transformed(name):
     """Values and derivatives are those in float32."""
 

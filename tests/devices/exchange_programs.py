@@ -81,6 +81,11 @@ def programs_of(lookup, capacity):
         table = params["table"]
         return jax.jvp(lambda table: lookup(table, ids, capacity=capacity), (table,), (table,))[1]
 
+    def of_16_bits(params, ids, weights):
+        """By sums in float32, which are other programs."""
+        table = params["table"].astype(jnp.bfloat16)
+        return jax.grad(lambda table: loss({**params, "table": table}, ids, weights))(table)
+
     return {
         "gather": lambda params, ids, weights: lookup(params["table"], ids, capacity=capacity),
         "vmap": lambda params, ids, weights: jax.vmap(
@@ -88,6 +93,7 @@ def programs_of(lookup, capacity):
         )(ids),
         "forward mode": forward_mode,
         "gradient": jax.grad(loss),
+        "gradient of bfloat16": of_16_bits,
         "norm": lambda *args: jaxops.global_norm(gradient(*args)) * jnp.ones(1),
         "add_to": add,
         **{name: functools.partial(lazy, optimizer) for name, optimizer in OPTIMIZERS.items()},
@@ -98,6 +104,7 @@ def gather_of_one(table, ids, capacity):
     return jaxops.gather(table, ids)
 
 
+TWO_AXES = ["gradient", "gradient of bfloat16", "adagrad"]
 INEXACT = {"adagrad", "clipped adagrad", "norm"}
 
 
@@ -168,7 +175,7 @@ def main():
                 if kind == "shard_map":
                     programs.pop("clipped adagrad", None)  # which clips by the norm of one shard
                 if mesh_name != "d":
-                    programs = {name: programs[name] for name in ("gradient", "adagrad")}
+                    programs = {name: programs[name] for name in TWO_AXES}
                 way = f"{kind}, {mesh_name}, capacity {capacity}"
                 outcome[way] = report(programs, expected, put, run)
             if mesh_name == "d":

@@ -232,6 +232,16 @@ def sent(kind):
     return counts
 
 
+def is_refused(context, table, rate):
+    """Whether an optimizer is judged, where the arrays that it closes over are of the mesh too."""
+    with context:
+        try:
+            jaxops.lazy(optax.lamb(rate)).init(table)
+        except ValueError as error:
+            return "by itself" in str(error)
+    return False
+
+
 def main():
     mesh = jax.make_mesh(SHAPE, NAMES, axis_types=(AxisType.Explicit,) * len(NAMES))
     put = lambda x, spec: jax.device_put(x, NamedSharding(mesh, spec))  # noqa: E731
@@ -254,7 +264,12 @@ def main():
     of_table = {
         name: str(jax.typeof(put(TABLE, spec)).sharding.spec) for name, spec in BY_TABLE.items()
     }
+    rate = put(np.float32(0.1), P())
     outcome = {
+        "refused": [
+            is_refused(context, put(TABLE, P("d", None)), rate)
+            for context in (jax.set_mesh(mesh), contextlib.nullcontext())
+        ],
         "lookups": len(LOOKUPS),
         "programs": len(found),
         "differ": {name: keys for name, keys in found.items() if keys},

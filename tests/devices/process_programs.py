@@ -45,6 +45,19 @@ def over_shards(table, words):
     )(table, words)
 
 
+def rows_of(table, words):
+    return table[words].sum()
+
+
+def rows_of_shards(table, words):
+    return jax.shard_map(
+        lambda table, words: lax.psum(table[words].sum(), "d"),
+        mesh=mesh,
+        in_specs=(P(), P("d")),
+        out_specs=P(),
+    )(table, words)
+
+
 def from_owners(table, words):
     return jaxops.sharded_gather(table, words, "d", mesh=mesh).sum()
 
@@ -63,6 +76,8 @@ table = rows.astype(np.float32)
 programs = {
     "sharded-jit": (jax.jit(lookup), put(table, P("d"))),
     "shard_map": (over_shards, put(table, P())),
+    "checked": (jax.jit(jaxops.checked(rows_of)), put(table, P())),
+    "checked shard_map": (jax.jit(jaxops.checked(rows_of_shards)), put(table, P())),
     "sharded_gather": (jax.jit(from_owners), put(table, P("d"))),
     "sparse step": (jax.jit(sparse_step), put(table, P("d"))),
 }

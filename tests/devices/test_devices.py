@@ -76,13 +76,18 @@ def test_two_processes_raise_and_end(tmp_path):
     ends = [(process.communicate()[1], process.returncode) for process in processes]
     assert ends == [("", 0), ("", 0)]
     where = "is not in [0, 16) [Op:gather] at process_programs.py:35 (lookup)"
+    outside = (
+        "is out of bounds for axis 0 of an array of shape (16,) [Op:x[...]] at process_programs.py"
+    )
     from_owners = "indices[12] = 99 is not in [0, 16) [Op:sharded_gather] at process_programs.py:"
     for result in results:
         assert json.loads(result.read_text()) == {
             "sharded-jit": [f"indices[12] = 99 {where}", 120.0],
             "shard_map": [f"indices[0] = 99 {where}", 120.0],
-            "sharded_gather": [f"{from_owners}49 (from_owners)", 120.0],
-            "sparse step": [f"{from_owners}56 (loss)", -1240.0],
+            "checked": [f"index 99 at position [12] {outside}:49 (rows_of)", 120.0],
+            "checked shard_map": [f"index 99 at position [0] {outside}:54 (<lambda>)", 120.0],
+            "sharded_gather": [f"{from_owners}62 (from_owners)", 120.0],
+            "sparse step": [f"{from_owners}69 (loss)", -1240.0],
         }
 
 

@@ -3,7 +3,7 @@
 import functools
 
 import pytest
-from host_devices import outcome_of
+from host_devices import NUMBERS, outcome_of
 
 pytestmark = pytest.mark.slow
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 run = functools.partial(outcome_of, "exchange_programs.py")
 
 
-@pytest.mark.parametrize("devices", [1, 2, 8])
+@pytest.mark.parametrize("devices", NUMBERS)
 def test_as_on_one_device(devices):
     outcome = run(devices)
     ways = [way for way in outcome if way.startswith(("jit", "shard_map"))]
@@ -20,7 +20,7 @@ def test_as_on_one_device(devices):
         assert outcome[way] == {}, way
 
 
-@pytest.mark.parametrize("devices", [1, 2, 8])
+@pytest.mark.parametrize("devices", NUMBERS)
 def test_a_bad_index_is_an_error(devices):
     outcome = run(devices)
     rows = 20 * devices
@@ -31,7 +31,7 @@ def test_a_bad_index_is_an_error(devices):
         assert message in (outcome[way] or ""), way
 
 
-@pytest.mark.parametrize("devices", [1, 2, 8])
+@pytest.mark.parametrize("devices", NUMBERS)
 def test_meshes_of_explicit_axes(devices):
     found = run(devices)["explicit"]
     assert found["rows"] == "P('d', None, None)"

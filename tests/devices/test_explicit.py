@@ -4,7 +4,7 @@ import functools
 
 import jax
 import pytest
-from host_devices import outcome_of
+from host_devices import NUMBERS, outcome_of
 
 pytestmark = pytest.mark.slow
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 run = functools.partial(outcome_of, "explicit_programs.py")
 
 
-@pytest.mark.parametrize("devices", [1, 2, 8])
+@pytest.mark.parametrize("devices", NUMBERS)
 def test_as_the_dense_gradient_on_one_device(devices):
     outcome = run(devices)
     lookups = 22 if jax.__version_info__ >= (0, 10, 2) else 20
@@ -22,12 +22,17 @@ def test_as_the_dense_gradient_on_one_device(devices):
     assert outcome["differ"] == {}
 
 
-@pytest.mark.parametrize("devices", [1, 2, 8])
+@pytest.mark.parametrize("devices", NUMBERS)
 def test_tables_and_states_stay_where_they_are(devices):
     assert run(devices)["shared otherwise"] == {}
 
 
-@pytest.mark.parametrize("devices", [2, 8])
+@pytest.mark.parametrize("devices", NUMBERS)
+def test_optimizers_are_judged(devices):
+    assert run(devices)["refused"] == [True, True]
+
+
+@pytest.mark.parametrize("devices", NUMBERS[1:])
 def test_sharded_gather_sends_what_it_does_on_other_meshes(devices):
     sent = run(devices)["sent"]
     assert sent["Auto"]["all-to-all"]

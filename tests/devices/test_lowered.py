@@ -9,7 +9,11 @@ import functools
 import jax
 import numpy as np
 import pytest
+from checked.jax_code import GOOD, PROGRAMS, X, bad_for
+from checks import NIGHTLY, SLOW
 from records import CASES, first_of_each_op
+
+import jaxops
 
 PLATFORMS = ["cuda", "tpu"]
 ANYWHERE = [jax.export.DisabledSafetyCheck.platform()]
@@ -37,12 +41,13 @@ def gradients(case, **options):
 def cases(which):
     """The platforms and cases that each target of make lowers for.
 
-    `make test` lowers the first case of each op for a GPU. `make test-slow` lowers the others for a
-    GPU, and the first ones for a TPU. `make stress` lowers the rest for a TPU: the same code of
-    jaxops runs for both.
+    `make test` lowers the first case of each op for a GPU, `make test-slow` the others. Nightly the
+    first ones are lowered for a TPU, and by `make stress` the others: the same code of jaxops runs
+    for both.
     """
-    slow, stress = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.stress]
-    marks = {("cuda", True): [], ("cuda", False): slow, ("tpu", True): slow, ("tpu", False): stress}
+    stress = [pytest.mark.slow, pytest.mark.stress]
+    of_tpu = {("tpu", True): NIGHTLY, ("tpu", False): stress}
+    marks = {("cuda", True): [], ("cuda", False): SLOW, **of_tpu}
     return [
         pytest.param(platform, name, marks=marks[platform, name in FIRST])
         for platform in PLATFORMS
@@ -94,3 +99,18 @@ def test_mode_error_still_reports(platform, name):
     program = jax.jit(functools.partial(case.op, mode="error"))
     with pytest.raises(ValueError, match=r"'error', which raises from a host callback"):
         jax.export.export(program, platforms=[platform])(*case.args)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "platform", [pytest.param("cuda", marks=SLOW), pytest.param("tpu", marks=NIGHTLY)]
+)
+def test_checked_code_is_what_jax_makes_of_it(platform, name):
+    """Without a callback, and with JAX's values where an index is out of bounds."""
+    program = PROGRAMS[name][0]
+    checked = lowered(platform, jaxops.checked(program), X, GOOD)
+    unchecked = lowered(platform, program, X, GOOD)
+    for indices in (GOOD, bad_for(name)):
+        jax.tree.map(
+            np.testing.assert_array_equal, checked(X, indices), unchecked(X, indices)
+        )  # NaN is equal to NaN

@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import NIGHTLY
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
-from records import CALLS, CASES, FUNCTIONS, RECORDS
+from records import CALLS, CASES, FUNCTIONS, RECORDS, first_of_each_op
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,12 @@ def in_shard_map(function, *arrays):
     return jax.tree.map(lambda x: x[0], results)
 
 
-@pytest.mark.parametrize("name", CASES)
+FIRST = {*first_of_each_op(CASES).values()}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in FIRST else NIGHTLY) for name in CASES]
+)
 def test_function_and_derivatives(name):
     case = CASES[name]
     number = len(case.data)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from refusals.values import IN_JIT
 
 import jaxops
 from jaxops import _dispatched, _jax_internals
@@ -31,6 +32,19 @@ class Result:
 
 def unread(programs):
     return [str(error) for error in programs.unread()]
+
+
+def test_words_of_an_index_are_the_same_in_each_exception():
+    """JAX puts words of its own around the message, other ones in a first call and a later one."""
+    compiled = jax.jit(lambda i: jaxops.gather(jnp.arange(3), i))
+    words = set()
+    for _ in range(2):
+        with pytest.raises(IN_JIT) as info:
+            jax.block_until_ready(compiled(np.array([1, 9])))
+        words.add(_dispatched._words_of(info.value))
+    (message,) = words
+    assert message.startswith("indices[1] = 9 is not in [0, 3)")
+    assert _dispatched._words_of(ValueError("another")) == "another"
 
 
 @pytest.mark.parametrize(("choose", "expected"), [(max, [8]), (min, [2])])

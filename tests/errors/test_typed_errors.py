@@ -1,9 +1,11 @@
 """`typed_errors` and what it finds in the exceptions that JAX raises."""
 
 import copy
+import pdb
 import re
 import threading
 import traceback
+from traceback import walk_tb
 
 import jax
 import jax.numpy as jnp
@@ -146,6 +148,22 @@ def test_refusals():
     for f in (generator, coroutine):
         with pytest.raises(TypeError, match="typed_errors: f must compute its results before"):
             jaxops.typed_errors()(f)
+
+
+def test_the_debugger_gets_a_frame_of_the_caller(monkeypatch):
+    """That of the call that failed, or of the block that waited at its end."""
+    seen = []
+    monkeypatch.setattr(pdb, "post_mortem", lambda frames: seen.append([*walk_tb(frames)][-1][0]))
+
+    def failing():
+        raise jaxops.OutOfBoundsError("", "gather", (0,), 7, 4)
+
+    with pytest.raises(jaxops.OutOfBoundsError) as info:
+        failing()
+    for frames in (info.value.__traceback__, None):
+        jaxops.typed_errors(debugger=True)._end(info.value, frames)
+    own = test_the_debugger_gets_a_frame_of_the_caller
+    assert [frame.f_code for frame in seen] == [failing.__code__, own.__code__]
 
 
 def test_functional_errors():

@@ -10,7 +10,7 @@ from fast import optimized_jit
 
 import jaxops
 from jaxops._indexing import bounds
-from jaxops._indexing.specs import ScalarIndex, SegmentIdsOrNone
+from jaxops._indexing.specs import IndexSpec, ScalarIndex, SegmentIdsOrNone
 
 LIMITS = [0, 1, 5, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 1, 2**40, 2**63 - 1]
 
@@ -26,10 +26,33 @@ def test_every_index_is_on_its_side_of_the_limit(limit, dtype):
         ignoring = SegmentIdsOrNone("unsorted_segment_sum", limits=(limit,))  # negative indices
         for index in sorted(n for n in EDGES if info.min <= n <= info.max):
             inside = 0 <= index < limit
-            indices = jnp.array([[index], [index]], dtype)
-            np.testing.assert_array_equal(bounds.in_bounds(indices, spec), inside)
-            assert bool(bounds.any_out_of_bounds(indices, spec)) != inside, index
-            assert bool(bounds.any_out_of_bounds(indices, ignoring)) != (index < limit), index
+            indices = jnp.array([[index], [0 if limit else index]], dtype)
+            np.testing.assert_array_equal(bounds.in_bounds(indices, spec), [inside, limit > 0])
+            for some_spec, is_good in ((spec, inside), (ignoring, index < limit)):
+                assert bool(bounds.any_out_of_bounds(indices, some_spec)) != is_good, index
+                assert bool(bounds.out_of_bounds_bit(indices, some_spec)[0]) != is_good, index
+
+
+@pytest.mark.parametrize("active", [None, True, [True, False], [[True, True], [False, True]]])
+def test_indices_of_a_mask_count(active):
+    """The components of an index vector have a limit each."""
+    spec = IndexSpec("gather_nd", limits=(4, 2))
+    for bad in np.ndindex(2, 2, 2):  # the last axis is that of the components
+        indices = np.zeros((2, 2, 2), np.int32)
+        indices[bad] = spec.limits[bad[-1]]
+        mask = np.ones((2, 2), bool)
+        if active is not None and active is not True:
+            mask &= np.reshape(active, np.shape(active) + (1,) * (2 - np.ndim(active)))
+        args = jnp.asarray(indices), spec, *([] if active is None else [jnp.array(active)])
+        assert bool(bounds.any_out_of_bounds(*args)) == mask[bad[:-1]]
+        assert bool(bounds.out_of_bounds_bit(*args)[0]) == mask[bad[:-1]]
+
+
+@pytest.mark.parametrize(("spec", "first"), [(ScalarIndex, (1, 0)), (SegmentIdsOrNone, (2, 1))])
+def test_the_first_index_vector_that_is_out_of_bounds(spec, first):
+    indices = jnp.array([[[0], [3]], [[-1], [0]], [[2], [4]]])
+    position, index = bounds.first_out_of_bounds(indices, spec("gather", limits=(4,)))
+    assert (tuple(position.tolist()), index.tolist()) == (first, indices[first].tolist())
 
 
 def test_check_is_one_loop_on_a_cpu():

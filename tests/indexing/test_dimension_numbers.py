@@ -5,9 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from records import gather as oracle
-from records.record import floats
+from records.loops import floats
 
 import jaxops
+from jaxops._indexing.dimension_numbers import is_widened
 
 # Shapes of params and indices, arguments of `gather`, the primitive that it becomes.
 GATHERS = {
@@ -58,3 +59,10 @@ def test_a_table_that_lanes_share(name):
         np.testing.assert_array_equal(result, expected, err_msg=f"in_axes={axes}")
     program = jax.make_jaxpr(jax.vmap(gather, (None, 0)))(params, indices)
     assert primitive in str(program)
+
+
+def test_dtypes_that_xla_widens():
+    """Floats of whole bytes in which its compiler for CPUs does not compute."""
+    of = ("bfloat16", "float8_e4m3fn", "float4_e2m1fn", "float16", "float32", "int8", "bool")
+    widened = [name for name in of if is_widened(jnp.dtype(name))]
+    assert widened == ["bfloat16", "float8_e4m3fn"]

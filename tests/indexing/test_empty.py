@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import NIGHTLY, SLOW
 from jax import lax
 from records import CALLS, FUNCTIONS, RECORDS, needed
-from records.record import MASK
+from records.arguments import MASK
 
 import jaxops
 from jaxops.typing import Mode
@@ -159,7 +160,7 @@ def stacked(args):
 
 
 WAYS = [jit, vmap, jit_of_vmap, scan]
-SHARE = 5  # of which `make test` makes one call
+SHARE = 16  # of which `make test` makes one call
 
 
 def differences(name, ways, share=1):
@@ -184,19 +185,24 @@ def test_a_program_raises_where_an_eager_call_does(name):
     assert differences(name, [jit], SHARE)[0] == []
 
 
+SHARES = pytest.mark.parametrize("share", [SHARE - 1, pytest.param(1, marks=NIGHTLY)])
+
+
 @pytest.mark.slow
+@SHARES
 @pytest.mark.parametrize("name", NAMES)
-def test_batches_and_loops_raise_where_an_eager_call_does(name):
-    found, count = differences(name, WAYS)
+def test_batches_and_loops_raise_where_an_eager_call_does(name, share):
+    found, count = differences(name, WAYS, share)
     assert found == []
-    assert count > 0
+    assert count > 0 or share > 1
 
 
 @pytest.mark.slow
+@SHARES
 @pytest.mark.parametrize("name", NAMES)
-def test_batches_of_none_are_silent(name):
+def test_batches_of_none_are_silent(name, share):
     """Of calls that are good, as there is nothing to look at."""
-    for call, arrays, _ in calls_of(name):
+    for call, arrays, _ in calls_of(name, share):
         axes = [0 if is_counted(x) else None for x in arrays]
         if any(axis == 0 for axis in axes) and not raises(call, *arrays):
             none = [
@@ -226,7 +232,7 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("mode", ["device", "error"])
+@pytest.mark.parametrize("mode", ["device", pytest.param("error", marks=SLOW)])
 @pytest.mark.parametrize("name", SILENT)
 def test_calls_that_were_silent(name, mode):
     call = functools.partial(SILENT[name], mode=mode)

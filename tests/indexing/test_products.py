@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import NIGHTLY, SLOW, share
 from fast import fast_jit
 
 import jaxops
@@ -21,6 +22,7 @@ PRODUCTS = {
     "sorted": lambda x, ids: jaxops.segment_prod(x, ids, num_segments=ids[-1] + 2),
     "ragged": lambda x, ids: RaggedTensor.from_value_rowids(x, ids, ids[-1] + 2).reduce_prod(1),
 }
+SORTED = ("sorted", "ragged")  # which are the unsorted product of the same numbers
 MAGNITUDES = {
     "both ends": [1e-25, 1e-25, 1e25, 1e25],
     "too large": [1e30, 1e30, 1e-30],
@@ -33,6 +35,9 @@ MAGNITUDES = {
     "one": [5],
     "negative": [-2, 3, -5],
 }
+
+
+MORE_MODES = [(jax.jacrev, jax.jacrev), (jax.jacfwd, jax.jacfwd), (jax.jacrev, jax.jacfwd)]
 
 
 def others(x, *left_out):
@@ -76,12 +81,16 @@ def assert_derivatives(product, runs, modes):
             np.testing.assert_array_equal(found[here][:, ~here], 0)
 
 
-@pytest.mark.parametrize("kind", PRODUCTS)
-def test_derivatives_at_all_magnitudes(kind):
+@pytest.mark.parametrize(
+    ("kind", "modes"),
+    [
+        ("unsorted", [(jax.jacfwd, jax.jacrev)]),
+        pytest.param("unsorted", MORE_MODES, marks=SLOW),
+        *(pytest.param(kind, [(jax.jacfwd, jax.jacrev)], marks=NIGHTLY) for kind in SORTED),
+    ],
+)
+def test_derivatives_at_all_magnitudes(kind, modes):
     """As the product of the others is, wherever that is a number of the dtype, and inf beyond."""
-    modes = [(jax.jacfwd, jax.jacrev)]
-    if kind == "unsorted":
-        modes += [(jax.jacrev, jax.jacrev), (jax.jacfwd, jax.jacfwd), (jax.jacrev, jax.jacfwd)]
     assert_derivatives(PRODUCTS[kind], [*MAGNITUDES.values()], modes)
 
 
@@ -104,7 +113,8 @@ def test_infinite_factors_at_all_magnitudes():
         # The product of other elements is not touched.
         both = np.concatenate([x, [5, 7]]).astype(np.float32)
         ids = np.array([0] * len(x) + [1, 1])
-        gradient = jax.grad(lambda x, ids=ids: jaxops.unsorted_segment_prod(x, ids, 2).sum())(both)
+        gradient = jax.grad(lambda x, ids=ids: jaxops.unsorted_segment_prod(x, ids, 2).sum())
+        gradient = fast_jit(gradient)(both)
         np.testing.assert_array_equal(gradient, [*first, 7, 5])
 
 
@@ -130,7 +140,9 @@ def rows_of_segments(rows, ids, num_segments):
     return gradient
 
 
-@pytest.mark.parametrize("dtype", [jnp.float32, jnp.complex64, jnp.float16, jnp.bfloat16])
+@pytest.mark.parametrize(
+    "dtype", share([jnp.complex64, jnp.float32, jnp.bfloat16, jnp.float16], 2, NIGHTLY)
+)
 def test_gradients_of_rows_dropped_empty_and_mapped(dtype):
     rng = np.random.default_rng(0)
     ids = rng.integers(-1, 6, (2, 5, 4))
@@ -149,20 +161,28 @@ def test_gradients_of_rows_dropped_empty_and_mapped(dtype):
     wide = rows.astype(np.complex128 if dtype == jnp.complex64 else np.float64)
     loops = np.stack([rows_of_segments(r, i, 4) for r, i in zip(wide, ids, strict=True)])
     tolerance = 1e-5 if np.dtype(dtype).itemsize > 2 else 1e-2
-    for found in (jax.vmap(gradient)(rows, ids), np.stack([*map(gradient, rows, ids)])):
+
+    @fast_jit
+    def results(rows, ids):
+        singly = [*map(gradient, rows, ids)]
+        by_rows = jax.vmap(gradient, (0, None))(rows, ids[0])[0]
+        by_ids = jax.vmap(gradient, (None, 0))(rows[0], ids)[1]
+        pairs = (by_rows, singly[0]), (by_ids, gradient(rows[0], ids[1]))
+        return [jax.vmap(gradient)(rows, ids), jnp.stack(singly)], pairs
+
+    batches, pairs = results(rows, ids)
+    for found in batches:
         assert found.dtype == rows.dtype
         np.testing.assert_allclose(np.asarray(found, wide.dtype), loops, rtol=tolerance, atol=1e-6)
-    shared = jax.vmap(gradient, (0, None))(rows, ids[0])
-    np.testing.assert_array_equal(shared[0], gradient(rows[0], ids[0]))
-    shared = jax.vmap(gradient, (None, 0))(rows[0], ids)
-    np.testing.assert_array_equal(shared[1], gradient(rows[0], ids[1]))
+    for pair in pairs:
+        np.testing.assert_array_equal(*pair)
 
 
 def test_gradients_of_narrow_floats_are_rounded_once():
     """The product of the others in bfloat16 would be 1 throughout."""
     x = jnp.full(200, 1 + 2**-7, jnp.bfloat16)
     one = (1 + 2**-7) ** 199
-    gradient = jax.grad(lambda x: product(x).astype(jnp.float32))(x)
+    gradient = fast_jit(jax.grad(lambda x: product(x).astype(jnp.float32)))(x)
     np.testing.assert_array_equal(gradient, np.full(200, one, np.float32).astype(jnp.bfloat16))
 
 
@@ -173,7 +193,8 @@ def test_gradients_of_many_factors():
     places = np.arange(2000)
     middle = np.where(abs(places - 999.5) < 750, 0, places)
     for ids, n in ((0 * places, 1), (places % 4 // 2, 2), (middle, 2000)):
-        gradient = jax.grad(lambda x, i=ids, n=n: jaxops.unsorted_segment_prod(x, i, n).sum())(x)
+        gradient = jax.grad(lambda x, i=ids, n=n: jaxops.unsorted_segment_prod(x, i, n).sum())
+        gradient = fast_jit(gradient)(x)
         sums = np.bincount(ids, logs)[ids] - logs
         np.testing.assert_allclose(np.log2(np.asarray(gradient)), sums, atol=1e-3)
 
@@ -182,7 +203,7 @@ def test_gradients_of_many_factors_with_large_mantissas():
     """The products of the mantissas of two lanes are numbers of the dtype, their product is not."""
     x = np.repeat([1.41, 0.705], 250).astype(np.float32)
     ids = np.zeros(500, int)
-    gradient = jax.grad(lambda x: jaxops.unsorted_segment_prod(x, ids, 2).sum())(x)
+    gradient = fast_jit(jax.grad(lambda x: jaxops.unsorted_segment_prod(x, ids, 2).sum()))(x)
     sums = np.log2(x.astype(np.float64))
     np.testing.assert_allclose(np.log2(np.asarray(gradient)), sums.sum() - sums, atol=1e-3)
 
@@ -192,8 +213,8 @@ def test_derivatives_without_factors(shape):
     def total(x):
         return jaxops.unsorted_segment_prod(x, np.zeros(shape[0], int), 2).sum()
 
-    assert jax.grad(total)(jnp.ones(shape)).shape == shape
-    assert jax.hessian(total)(jnp.ones(shape)).shape == shape * 2
+    derivatives = fast_jit(lambda x: (jax.grad(total)(x), jax.hessian(total)(x)))
+    assert [x.shape for x in derivatives(jnp.ones(shape))] == [shape, shape * 2]
 
 
 def test_cotangents_are_multiplied_before_they_are_rounded():
@@ -217,7 +238,11 @@ def test_jacobians_share_the_products_of_others():
     assert [[v.aval.shape for v in e.invars[:2]] for e in equations] == [[(4,), (2, 4)]]
     # Then the others have a batch too: its dimension stands behind that of the weights.
     batch = jnp.stack([x, x + 1])
-    np.testing.assert_array_equal(jax.vmap(jacobian)(batch), [*map(jacobian, batch)])
     np.testing.assert_array_equal(
-        jax.jacfwd(jacobian)(x)[0], [[0, 0, 1, 0], [0] * 4, [1, 0, 0, 0], [0] * 4]
+        *jax.jit(lambda batch: (jax.vmap(jacobian)(batch), jnp.stack([*map(jacobian, batch)])))(
+            batch
+        )
+    )
+    np.testing.assert_array_equal(
+        jax.jit(jax.jacfwd(jacobian))(x)[0], [[0, 0, 1, 0], [0] * 4, [1, 0, 0, 0], [0] * 4]
     )

@@ -183,6 +183,10 @@ def ways(name, shapes, n):
         )
 
 
+# XLA folds a constant as large as a batch of 2^32 here, and ends the process: not mended yet.
+ENDED = {("RaggedTensor.from_row_lengths", "jit of vmap")}
+
+
 def sweep(share, names):
     """One of `share` calls, each in a way of its own; where that is 1, all calls in all ways."""
     n = 0
@@ -193,6 +197,8 @@ def sweep(share, names):
                 continue
             chosen = [*itertools.product(ways(name, shapes, n), (False, True))]
             for (way, run, given), x64 in chosen if share == 1 else [chosen[n % len(chosen)]]:
+                if (name, way) in ENDED:
+                    continue
                 text = text_of(f"{way}, x64 {x64}:", name, given, static)
                 print(text, flush=True)
                 with jax.enable_x64(x64):

@@ -32,13 +32,26 @@ def calls(rank):
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_as_numpy(rank):
-    for axis, of_arr, of_indices in calls(rank):
-        arr = np.arange(np.prod(of_arr)).reshape(of_arr).astype(np.float32)
-        indices = np.random.default_rng(0).integers(0, 5, of_indices)
-        expected = np.take_along_axis(arr, indices, axis)
-        for same in (axis, axis - rank):
-            result = jaxops.take_along_axis(arr, indices, same)
-            np.testing.assert_array_equal(result, expected, strict=True)
+    rng = np.random.default_rng(0)
+    made = [
+        (
+            np.arange(np.prod(of_arr)).reshape(of_arr).astype(np.float32),
+            rng.integers(0, 5, of),
+            axis,
+        )
+        for axis, of_arr, of in calls(rank)
+    ]
+
+    @jax.jit
+    def results():
+        return [
+            [jaxops.take_along_axis(arr, indices, same) for same in (axis, axis - rank)]
+            for arr, indices, axis in made
+        ]
+
+    for pair, call in zip(results(), made, strict=True):
+        for result in pair:
+            np.testing.assert_array_equal(result, np.take_along_axis(*call), strict=True)
 
 
 @pytest.mark.parametrize("mode", ["fill", "clip"])

@@ -71,3 +71,17 @@ def test_bitcast_examples_of_tensorflow():
     result = jaxops.bitcast(jnp.array([0.0, 1, 1]), "uint8")
     np.testing.assert_array_equal(result, [[0, 0, 0, 0], [0, 0, 128, 63], [0, 0, 128, 63]])
     np.testing.assert_array_equal(jaxops.bitcast([1.0, 2.0], "int32"), [0x3F800000, 0x40000000])
+
+
+@pytest.mark.parametrize(
+    ("of", "to"), [("uint8", "uint32"), ("uint32", "uint8"), ("int16", "complex64")]
+)
+def test_rows_of_any_number(of, to):
+    """An exported program for a symbolic size computes the bits as one for a known size."""
+    (n,) = jax.export.symbolic_shape("n")
+    more = np.dtype(to).itemsize // np.dtype(of).itemsize
+    dims = (more,) if more else ()
+    x = np.random.default_rng(0).integers(0, 128, (3, *dims)).astype(of)
+    program = jax.export.export(jax.jit(lambda x: jaxops.bitcast(x, to)))
+    result = program(jax.ShapeDtypeStruct((n, *dims), of)).call(x)
+    np.testing.assert_array_equal(result, jaxops.bitcast(x, to), strict=True)

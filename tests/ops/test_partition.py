@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checks import assert_equal
+from records.loops import floats
 from records.partition import dynamic_partition
-from records.record import floats
 from records.stitch import dynamic_stitch
 
 import jaxops

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from records.loops import floats
 from records.patches import extract_patches
-from records.record import floats
 
 import jaxops
 

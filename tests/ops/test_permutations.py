@@ -59,3 +59,10 @@ def test_many_dimensions(rank):
     np.testing.assert_array_equal(jaxops.unravel_index(indices[7], dims), expected[7])
     program = str(jax.make_jaxpr(lambda i: jaxops.unravel_index(i, dims))(indices))
     assert program.count(" div ") == (rank if rank == 16 else 1)
+
+
+def test_no_dimensions():
+    """An index into a scalar has no coordinates."""
+    indices = jnp.array([0, 0, 0])
+    result = jaxops.unravel_index(indices, [])
+    assert (result.shape, result.dtype) == ((0, 3), indices.dtype)

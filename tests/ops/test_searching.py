@@ -79,3 +79,13 @@ def test_places_have_no_gradient(x64):
         return x.sum() + places.astype(x.dtype).sum()
 
     np.testing.assert_array_equal(jax.grad(total)(jnp.arange(3.0)), np.ones(3))
+
+
+def test_rows_that_int32_does_not_count_are_refused():
+    def shape_for(length):
+        row = jax.ShapeDtypeStruct((length,), np.int8)
+        return jax.eval_shape(jaxops.searchsorted, row, row.update(shape=(2,))).shape
+
+    assert shape_for(2**31 - 2) == (2,)
+    with pytest.raises(ValueError, match="rows of less than 2147483647 elements"):
+        shape_for(2**31 - 1)

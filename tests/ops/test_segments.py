@@ -1,5 +1,6 @@
 """The segment reductions: what the harness of all ops does not see."""
 
+import inspect
 import itertools
 import re
 
@@ -39,7 +40,7 @@ def test_an_error_that_was_asked_for_is_that_of_negative_ids_too(kind):
     testing.assert_out_of_bounds(call, ids, match=text)
     with pytest.raises(jaxops.OutOfBoundsError, match=text):
         jax.grad(lambda x: call(ids, x).sum())(X)
-    error, _ = checkify.checkify(call)(ids)
+    error, _ = jax.jit(checkify.checkify(call))(ids)
     assert re.match(text, error.get() or "")
     np.testing.assert_array_equal(call(abs(ids)), function(X, abs(ids), 3))
     testing.assert_out_of_bounds(lambda ids: call(ids, jnp.ones((3, 0))), ids, match=text)
@@ -87,6 +88,25 @@ def test_dropped_products_have_no_gradient():
         x = jnp.array([1e30, 1e30, 1e-30, last], jnp.float32)
         gradient = jax.grad(lambda x, ids=ids: jaxops.unsorted_segment_prod(x, ids, 2).sum())(x)
         np.testing.assert_array_equal(gradient, np.array(ids) >= 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_slices_of_no_segment_have_no_gradient(kind):
+    """The gradient of the slices that have one is as without the others."""
+    function = getattr(jaxops, f"unsorted_segment_{kind}")
+    ids = np.array([-1, 0, 1, -7, 0])
+    x = jnp.array([7.0, 2.0, 3.0, 2.0, 5.0])
+
+    def gradient(x, ids, **options):
+        weights = jnp.array([jnp.inf, 11.0])
+        return jax.grad(lambda x: (function(x, ids, 2, **options) * weights).sum())(x)
+
+    expected = np.zeros(5, np.float32)
+    expected[ids >= 0] = gradient(x[ids >= 0], ids[ids >= 0])
+    has_orders = "deterministic" in inspect.signature(function).parameters
+    for mode in ("device", "fill", "clip", "wrap"):
+        for order in [{}, {"deterministic": True}][: 1 + has_orders]:
+            np.testing.assert_array_equal(gradient(x, ids, mode=mode, **order), expected)
 
 
 def test_first_that_is_too_large():

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from records.record import floats
+from records.loops import floats
 from records.space_to_batch import batch_to_space, space_to_batch
 
 import jaxops

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from records.record import floats
+from records.loops import floats
 from records.space_to_depth import space_to_depth
 
 import jaxops

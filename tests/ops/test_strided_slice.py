@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from long_axes import LENGTHS, as_mode_has_it, indices_of
-from records.record import TABLE
+from records.arguments import TABLE
 
 import jaxops
 from jaxops._indexing import bounds, index_dtypes, policy

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from checks import share
 from records import FUNCTIONS, PUBLIC
 
 import jaxops
@@ -86,12 +87,7 @@ CALLS = {
 }
 
 
-SOON = (jnp.bfloat16, ml_dtypes.float8_e4m3fn)
-
-
-@pytest.mark.parametrize(
-    "dtype", [d if d in SOON else pytest.param(d, marks=pytest.mark.slow) for d in NARROW]
-)
+@pytest.mark.parametrize("dtype", share(NARROW, 4))
 @pytest.mark.parametrize("name", CALLS)
 def test_sums_of_many_narrow_numbers(name, dtype):
     call, exponent = CALLS[name]

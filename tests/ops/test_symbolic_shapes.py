@@ -22,7 +22,7 @@ CALLS = {f"{function}{call.how}": call for function, call in table.CALLS}
 TAKEN = {name: call for name, call in CALLS.items() if not call.refused}
 
 
-@pytest.mark.parametrize("name", share(TAKEN, 3))
+@pytest.mark.parametrize("name", share(TAKEN, 4))
 def test_loaded_program_gives_what_the_call_gives(name):
     assert table.differences(TAKEN[name]) == []
 

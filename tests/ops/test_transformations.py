@@ -69,7 +69,7 @@ def second_derivative(function, data, terms):
 
 
 def is_float(case):
-    arrays = [*case.data, *jax.tree.leaves(jax.eval_shape(*of_data(case)))] if case.data else [0]
+    arrays = [*case.data, case.oracle(*case.args)] if case.data else [0]
     return all(jnp.issubdtype(jnp.result_type(x), jnp.floating) for x in arrays)
 
 
@@ -78,6 +78,7 @@ OUR_RULES = (_primitives._jet, _primitives._no_jet)
 OURS = {p for p, rule in jet.jet_rules.items() if getattr(rule, "func", None) in OUR_RULES}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", JETS)
 def test_jet(name):
     function, *data = of_data(CASES[name])

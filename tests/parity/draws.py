@@ -4,18 +4,16 @@ Values come from a NumPy generator whose seed is drawn: quick, and the shapes an
 decide more, are what Hypothesis shrinks.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from calls import Call
 from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy], Any]
+Args = dict[str, Any]
 
 BOOL = ["bool"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -47,6 +45,10 @@ def pick(draw: Draw, choices: Sequence) -> Any:
     return draw(st.sampled_from(choices))
 
 
+def shuffled(draw: Draw, items: Sequence) -> list:
+    return draw(st.permutations(items))
+
+
 def integer(draw: Draw, low: int, high: int) -> int:
     return draw(st.integers(low, high))
 
@@ -75,6 +77,22 @@ def rng(draw: Draw) -> np.random.Generator:
 
 def array(draw: Draw, shape: Sequence[int], dtype: np.dtype, kind: str = "all") -> np.ndarray:
     return values(rng(draw), shape, dtype, kind)
+
+
+def operand(
+    draw: Draw,
+    low: int = 0,
+    high: int = 3,
+    dims: Sequence[int] = DIMS,
+    names: Sequence[str] = MOVED,
+) -> np.ndarray:
+    """An array of such a rank and of one of those dtypes."""
+    return array(draw, shape(draw, low, high, dims), dtype(draw, names))
+
+
+def other(dtype: np.dtype) -> np.dtype:
+    """Another dtype."""
+    return dtype_of("int32" if dtype.name != "int32" else "float32")
 
 
 def values(
@@ -163,83 +181,6 @@ def index_dtype(draw: Draw) -> np.dtype:
     """One of TensorFlow's, or now and then another, which it gets widened."""
     common = ["int32", "int64"]
     return dtype_of(pick(draw, INTEGERS if chance(draw, 15) else common))
-
-
-def finish(
-    draw: Draw,
-    args: dict[str, Any],
-    order: Sequence[str],
-    known: str | None = None,
-    on_device: bool = False,
-    keywords: dict[str, Any] | None = None,
-    **options: Any,
-) -> Call:
-    """The call with these arguments, and the ways in which it is made.
-
-    `order` is that of the arguments in the signature; `keywords` go by name only.
-    """
-    args = {name: args[name] for name in order if name in args}
-    if chance(draw, 15):
-        _as_numpy(draw, args)
-    elif chance(draw, 4) and known is None and _spoil(draw, args):
-        options["float_for_int"] = True
-    in_place = 0  # arguments with none left out before them can go by position
-    while in_place < len(args) and list(args)[in_place] == order[in_place]:
-        in_place += 1
-    positional = integer(draw, 0, in_place)
-    ways = ["eager", "eager", "eager", "jit"]
-    if any(isinstance(x, np.ndarray) and is_inexact(x.dtype) for x in _leaves(args)):
-        ways = ["eager", "eager", "jit", "gradient", "gradient"]
-    way = pick(draw, ways)
-    return Call(
-        {**args, **(keywords or {})},
-        positional=positional,
-        on_device=on_device or chance(draw, 30),
-        jit=way == "jit",
-        gradient=way == "gradient",
-        known=known,
-        **options,
-    )
-
-
-def _static_ints(args: dict[str, Any]) -> list[str]:
-    """Names of the arguments that are an int, or a list of ints or of lists of ints."""
-
-    def are_ints(x: Any) -> bool:
-        return all(map(are_ints, x)) if isinstance(x, list) else type(x) is int
-
-    return [name for name, x in args.items() if are_ints(x) and x != []]
-
-
-def _as_numpy(draw: Draw, args: dict[str, Any]) -> None:
-    """Static ints as NumPy has them."""
-    dtype = dtype_of(pick(draw, ["int32", "int64"]))
-    for name in _static_ints(args):
-        exact = np.array(args[name], object)
-        if all(isinstance(i, int) for i in exact.flat):  # not a ragged list, as of wrong paddings
-            fits = all(abs(i) < 2**31 for i in exact.flat)
-            args[name] = exact.astype(dtype if fits else np.int64)[()]
-
-
-def _spoil(draw: Draw, args: dict[str, Any]) -> bool:
-    """Puts a float or a text for an int, if there is one, which is an error."""
-    names = _static_ints(args)
-    if not names:
-        return False
-    name = pick(draw, names)
-    args[name] = _spoilt(args[name], pick(draw, [1.0, 0.5, "1"]))
-    return True
-
-
-def _spoilt(x: Any, wrong: Any) -> Any:
-    if isinstance(x, list):
-        return [*x[:-1], _spoilt(x[-1], wrong)]
-    return float(x) if wrong == 1.0 else wrong
-
-
-def _leaves(args: dict[str, Any]) -> list:
-    listed = [x if isinstance(x, list) else [x] for x in args.values()]
-    return [x for each in listed for x in each]
 
 
 def axis(draw: Draw, rank: int, wrong: bool = False) -> int:

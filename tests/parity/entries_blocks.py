@@ -1,33 +1,50 @@
 """Blocks and patches: space and batch, space and depth, patches of images."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import draws
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, chance, fault, integer, pick
-from hypothesis import strategies as st
+from calls import Call
+from draws import Args, Draw, chance, fault, integer, pick
+from entries import RARE, compared
 from peer import tf
 
-import jaxops
+BATCHES = RARE | {"bool", "complex64", "complex128", *draws.STRINGS}
 
 
-@st.composite
-def space_to_batch(draw: Draw) -> Call:
-    return draws.finish(draw, _blocks(draw, "paddings"), ("input", "block_shape", "paddings"))
+@compared("space_to_batch", "space_to_batch_nd", moves=True, no_kernel=BATCHES)
+def space_to_batch(draw: Draw) -> Args:
+    return _blocks(draw, "paddings")
 
 
-@st.composite
-def batch_to_space(draw: Draw) -> Call:
-    return draws.finish(draw, _blocks(draw, "crops"), ("input", "block_shape", "crops"))
+@compared("batch_to_space", "batch_to_space_nd", moves=True, no_kernel=BATCHES)
+def batch_to_space(draw: Draw) -> Args:
+    return _blocks(draw, "crops")
 
 
-def _blocks(draw: Draw, margins: str) -> dict:
-    dtype = draws.dtype(draw, draws.MOVED)
+def _space_to_batch(input, paddings, block_size):
+    return tf.raw_ops.SpaceToBatch(input=input, paddings=paddings, block_size=block_size)
+
+
+def _batch_to_space(input, crops, block_size):
+    return tf.raw_ops.BatchToSpace(input=input, crops=crops, block_size=block_size)
+
+
+V0 = {"differentiable": ("input",), "moves": True, "no_kernel": BATCHES}
+
+
+@compared("v0.space_to_batch", theirs=_space_to_batch, **V0)
+def v0_space_to_batch(draw: Draw) -> Args:
+    return _blocks(draw, "paddings", integer(draw, 2, 3))
+
+
+@compared("v0.batch_to_space", theirs=_batch_to_space, **V0)
+def v0_batch_to_space(draw: Draw) -> Args:
+    return _blocks(draw, "crops", integer(draw, 2, 3))
+
+
+def _blocks(draw: Draw, margins: str, of_v0: int | None = None) -> Args:
+    """`of_v0` is the one size of the blocks of TensorFlow 0.x, which cuts two dimensions."""
     number = integer(draw, 0, 3)  # of dimensions that are cut
-    block = [pick(draw, [1, 2, 2, 3]) for _ in range(number)]
+    block = [of_v0] * 2 if of_v0 else [pick(draw, [1, 2, 2, 3]) for _ in range(number)]
     wrong = fault(draw, "size", "rows", "negative", "block", "rank")
     pairs, dims = [], []
     for side in block:
@@ -38,71 +55,29 @@ def _blocks(draw: Draw, margins: str) -> dict:
             after += (-dims[-1] - before - after) % side
         else:
             dims.append(blocks)
-            before = min(before, blocks * side)
+            before = min(before, blocks * side - bool(of_v0))
             after = min(after, blocks * side - before)
         pairs.append([before, after])
     batch = pick(draw, [1, 2, 0])
     if margins == "crops":
         batch *= int(np.prod(block))
-    rest = draws.shape(draw, 0, 1)
+    rest = (pick(draw, [1, 2, 0]),) if of_v0 else draws.shape(draw, 0, 1)
     if wrong == "size":
         if margins == "crops":
             batch += 1
         elif dims:
             dims[0] += 1
     elif wrong == "rows":
-        pairs = [*pairs, [0, 0]] if chance(draw, 50) else pairs[1:]
+        pairs = [*pairs, [0, 0]] if chance(draw, 50) and not of_v0 else pairs[1:]
     elif wrong == "negative" and pairs:
         pairs[0][0] = -1
     elif wrong == "block" and block:
-        block[0] = pick(draw, [0, -1])
+        block[0] = pick(draw, [1, 0, -1] if of_v0 else [0, -1])
     elif wrong == "rank":
         dims, rest = dims[1:], ()
-    x = draws.array(draw, (batch, *dims, *rest), dtype)
-    return {"input": x, "block_shape": block, margins: pairs or np.zeros((0, 2), np.int32)}
-
-
-FORMATS = ["NHWC", "NHWC", "NCHW", "NCHW_VECT_C"]
-
-
-@st.composite
-def space_to_depth(draw: Draw) -> Call:
-    return draws.finish(draw, _depth(draw, False), ("input", "block_size", "data_format"))
-
-
-@st.composite
-def depth_to_space(draw: Draw) -> Call:
-    return draws.finish(draw, _depth(draw, True), ("input", "block_size", "data_format"))
-
-
-def _depth(draw: Draw, from_depth: bool) -> dict:
-    wrong = fault(draw, "size", "rank", "block", "format")
-    block = integer(draw, 2, 3)
-    height, width, depth = (pick(draw, [1, 2, 1, 0]) for _ in range(3))
-    if from_depth:
-        depth *= block**2
-    else:
-        height, width = height * block, width * block
-    if wrong == "size":
-        height, depth = height + (not from_depth), depth + from_depth
-    batch = pick(draw, [1, 2, 0])
-    data_format = pick(draw, FORMATS)
-    shape = {
-        "NHWC": (batch, height, width, depth),
-        "NCHW": (batch, depth, height, width),
-        "NCHW_VECT_C": (batch, depth, height, width, 4),
-    }[data_format]
-    if wrong == "rank":
-        shape = shape[1:] if chance(draw, 50) else (1, *shape)
-    elif wrong == "block":
-        block = pick(draw, [1, 0, -1])
-    x = draws.array(draw, shape, draws.dtype(draw, draws.MOVED))
-    args: dict[str, Any] = {"input": x, "block_size": block}
-    if wrong == "format":
-        args["data_format"] = pick(draw, ["NWHC", "nhwc", ""])
-    elif data_format != "NHWC" or chance(draw, 40):
-        args["data_format"] = data_format
-    return args
+    x = draws.array(draw, (batch, *dims, *rest), draws.dtype(draw, draws.MOVED))
+    blocks = {"block_size": block[0]} if of_v0 else {"block_shape": block}
+    return {"input": x, **blocks, margins: pairs or np.zeros((0, 2), np.int32)}
 
 
 def any_format(function):
@@ -120,14 +95,52 @@ def any_format(function):
     return call
 
 
-@st.composite
+@compared("space_to_depth", theirs=any_format(tf.nn.space_to_depth), moves=True)
+def space_to_depth(draw: Draw, from_depth: bool = False) -> Args:
+    wrong = fault(draw, "size", "rank", "block", "format")
+    block = integer(draw, 2, 3)
+    height, width, depth = (pick(draw, [1, 2, 1, 0]) for _ in range(3))
+    if from_depth:
+        depth *= block**2
+    else:
+        height, width = height * block, width * block
+    if wrong == "size":
+        height, depth = height + (not from_depth), depth + from_depth
+    batch = pick(draw, [1, 2, 0])
+    data_format = pick(draw, ["NHWC", "NHWC", "NCHW", "NCHW_VECT_C"])
+    shape = {
+        "NHWC": (batch, height, width, depth),
+        "NCHW": (batch, depth, height, width),
+        "NCHW_VECT_C": (batch, depth, height, width, 4),
+    }[data_format]
+    if wrong == "rank":
+        shape = shape[1:] if chance(draw, 50) else (1, *shape)
+    elif wrong == "block":
+        block = pick(draw, [1, 0, -1])
+    x = draws.array(draw, shape, draws.dtype(draw, draws.MOVED))
+    args: Args = {"input": x, "block_size": block}
+    if wrong == "format":
+        args["data_format"] = pick(draw, ["NWHC", "nhwc", ""])
+    elif data_format != "NHWC" or chance(draw, 40):
+        args["data_format"] = data_format
+    return args
+
+
+@compared("depth_to_space", theirs=any_format(tf.nn.depth_to_space), moves=True)
+def depth_to_space(draw: Draw) -> Args:
+    return space_to_depth(draw, from_depth=True)
+
+
+PATCHES = RARE | {"bool", *draws.STRINGS}
+
+
+@compared("extract_patches", "extract_image_patches", moves=True, no_kernel=PATCHES)
 def extract_patches(draw: Draw) -> Call:
-    wrong = fault(draw, "rank", "length", "outer", "zero", "padding", percent=20)
-    dtype = draws.dtype(draw, draws.MOVED)
+    wrong = fault(draw, "rank", "length", "outer", "zero", percent=15)
     shape = [pick(draw, [1, 2, 0]), *(pick(draw, [3, 4, 2, 5, 1, 0]) for _ in range(2))]
     shape.append(pick(draw, [1, 2, 0]))
     names = ("sizes", "strides", "rates")
-    args: dict[str, Any] = {n: [1, pick(draw, [1, 2, 3]), pick(draw, [1, 2, 3]), 1] for n in names}
+    args: Args = {n: [1, pick(draw, [1, 2, 3]), pick(draw, [1, 2, 3]), 1] for n in names}
     args["rates"] = [1, pick(draw, [1, 1, 2]), pick(draw, [1, 1, 2]), 1]
     chosen = args[pick(draw, names)]
     if wrong == "rank":
@@ -138,25 +151,14 @@ def extract_patches(draw: Draw) -> Call:
         chosen[pick(draw, [0, 3])] = 2
     elif wrong == "zero":
         chosen[1] = pick(draw, [0, -1])
-    args["padding"] = "FULL" if wrong == "padding" else pick(draw, ["VALID", "SAME"])
-    args["images"] = draws.array(draw, shape, dtype)
-    fails = args["images"].size == 0
-    return draws.finish(draw, args, ("images", *names, "padding"), their_gradient_fails=fails)
+    x = args["images"] = draws.array(draw, shape, draws.dtype(draw, draws.MOVED))
+    return Call(args, their_gradient_fails=x.size == 0)
 
 
-def blocks(ours, theirs, calls, data: str = "input", **options) -> Entry:
-    return Entry(ours, theirs, calls, (data,), differentiable=(data,), moves=True, **options)
-
-
-BATCHES = frozenset(["bool", "complex64", "complex128", *draws.RARE, *draws.STRINGS])
-DEPTHS = frozenset(draws.RARE)
-PATCHES = frozenset(["bool", *draws.RARE, *draws.STRINGS])
-
-
-@st.composite
-def required_paddings(draw: Draw) -> Call:
+@compared("required_space_to_batch_paddings")
+def required_paddings(draw: Draw) -> Args:
     count = integer(draw, 0, 3)
-    args: dict[str, Any] = {
+    args: Args = {
         "input_shape": [integer(draw, 0, 9) for _ in range(count)],
         "block_shape": [integer(draw, 1, 4) for _ in range(count)],
     }
@@ -164,61 +166,4 @@ def required_paddings(draw: Draw) -> Call:
         args["base_paddings"] = [[integer(draw, 0, 3) for _ in range(2)] for _ in range(count)]
     if fault(draw, "length") and count:
         args["input_shape"] = args["input_shape"][1:]
-    return Call(args, positional=integer(draw, 0, len(args)))
-
-
-ENTRIES = {
-    "required_space_to_batch_paddings": Entry(
-        jaxops.required_space_to_batch_paddings,
-        tf.required_space_to_batch_paddings,
-        required_paddings(),
-        (),
-    ),
-    "space_to_batch": blocks(
-        jaxops.space_to_batch, tf.space_to_batch, space_to_batch(), no_kernel=BATCHES
-    ),
-    "space_to_batch_nd": blocks(
-        jaxops.space_to_batch_nd,
-        tf.space_to_batch_nd,
-        space_to_batch(),
-        group="space_to_batch",
-        no_kernel=BATCHES,
-    ),
-    "batch_to_space": blocks(
-        jaxops.batch_to_space, tf.batch_to_space, batch_to_space(), no_kernel=BATCHES
-    ),
-    "batch_to_space_nd": blocks(
-        jaxops.batch_to_space_nd,
-        tf.compat.v1.batch_to_space_nd,
-        batch_to_space(),
-        group="batch_to_space",
-        no_kernel=BATCHES,
-    ),
-    "space_to_depth": blocks(
-        jaxops.space_to_depth,
-        any_format(tf.nn.space_to_depth),
-        space_to_depth(),
-        no_kernel=DEPTHS,
-    ),
-    "depth_to_space": blocks(
-        jaxops.depth_to_space,
-        any_format(tf.nn.depth_to_space),
-        depth_to_space(),
-        no_kernel=DEPTHS,
-    ),
-    "extract_image_patches": blocks(
-        jaxops.extract_image_patches,
-        tf.image.extract_patches,
-        extract_patches(),
-        "images",
-        group="extract_patches",
-        no_kernel=PATCHES,
-    ),
-    "extract_patches": blocks(
-        jaxops.extract_patches,
-        tf.image.extract_patches,
-        extract_patches(),
-        "images",
-        no_kernel=PATCHES,
-    ),
-}
+    return args

@@ -1,47 +1,49 @@
 """Casting: cast, saturate_cast, the to_* functions, bitcast, string_to_number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import draws
 import ml_dtypes
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, chance, fault, integer, pick
-from hypothesis import strategies as st
-from peer import tf
+from calls import Call
+from draws import Args, Draw, chance, fault, integer, pick
+from entries import RARE, compared
 
-import jaxops
-
-CAST = draws.ALL
-RARE = frozenset(draws.RARE)
+SHAPES = (0, 2, [1, 2, 3, 0, 5, 9])
+INEXACT = [*draws.FLOATS, *draws.COMPLEX]
 
 
-@st.composite
-def cast(draw: Draw, target: str | None = None) -> Call:
+@compared("cast")
+def cast(draw: Draw, target: str = "") -> Args:
     """To any dtype, or with `target` of a function that has it in its name."""
-    dtype = draws.dtype_of(target or pick(draw, CAST))
-    source = draws.dtype_of("bytes") if fault(draw, "strings", percent=10) else None
-    source = source or draws.dtype(draw, CAST)
-    if source.kind != "S" and chance(draw, 25):  # such casts have gradients
-        source = draws.dtype(draw, [*draws.FLOATS, *draws.COMPLEX])
-        if target is None:
-            dtype = draws.dtype(draw, [*draws.FLOATS, *draws.COMPLEX])
-    x = draws.array(draw, draws.shape(draw, 0, 2, [1, 2, 3, 0, 5, 9]), source)
-    if source.kind != "S":
-        x = within(x, dtype)
-    args: dict[str, Any] = {"x": x} if target else {"x": x, "dtype": dtype}
-    return draws.finish(draw, args, ("x", "dtype"))
+    dtype = draws.dtype_of(target or pick(draw, draws.ALL))
+    source = draws.dtype(draw, draws.ALL)
+    if fault(draw, "strings", percent=10):
+        source = draws.dtype_of("bytes")
+    elif chance(draw, 25):  # such casts have gradients
+        source = draws.dtype(draw, INEXACT)
+        dtype = dtype if target else draws.dtype(draw, INEXACT)
+    x = draws.array(draw, draws.shape(draw, *SHAPES), source)
+    x = x if source.kind == "S" else within(x, dtype)
+    return {"x": x} if target else {"x": x, "dtype": dtype}
+
+
+def compare_to(name: str, target: str) -> None:
+    differentiable = ("x",) if target in INEXACT else ()
+    entry = compared(name, differentiable=differentiable, x64=target in ("float64", "int64"))
+    entry(lambda draw: cast(draw, target))
+
+
+compare_to("to_double", "float64")
+compare_to("to_float", "float32")
+compare_to("to_bfloat16", "bfloat16")
+compare_to("to_int32", "int32")
+compare_to("to_int64", "int64")
 
 
 def within(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """`x` with 1 where a cast to `dtype` shows the difference "cast of what does not fit"."""
-    if (
-        not draws.is_inexact(x.dtype)
-        or not draws.is_integer(dtype)
-        or is_consistent(x.dtype, dtype)
-    ):
+    if not draws.is_inexact(x.dtype) or not draws.is_integer(dtype) or is_consistent(x, dtype):
         return x
     info = ml_dtypes.iinfo(dtype)
     real = np.real(x).astype(np.float64)
@@ -49,14 +51,16 @@ def within(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.where(inside, x, np.ones_like(x))
 
 
-def is_consistent(source: np.dtype, target: np.dtype) -> bool:
+def is_consistent(x: np.ndarray, target: np.dtype) -> bool:
     """Whether TensorFlow makes the same of NaN and of what is too large, alone or among others."""
     if target.name in ("int32", "int64", "uint64"):
         return True
-    return source.name in ("float32", "complex64") and target.name != "uint32"
+    if x.dtype == np.float32 and target.itemsize < 4:
+        return x.size < 32  # so many at once go through the kernel for vectors
+    return x.dtype.name in ("float32", "complex64") and target.name != "uint32"
 
 
-@st.composite
+@compared("saturate_cast", no_kernel=RARE | {"uint32", "uint64"})
 def saturate_cast(draw: Draw) -> Call:
     source = draws.dtype(draw, [*draws.NUMERIC, *draws.RARE])
     if fault(draw, "dtype", percent=15):
@@ -64,9 +68,9 @@ def saturate_cast(draw: Draw) -> Call:
     dtype = draws.dtype_of(pick(draw, draws.NUMERIC))
     if source.name in draws.RARE and dtype.name == "bfloat16":
         dtype = draws.dtype_of("float16")  # TensorFlow fails before it looks for a kernel
-    x = draws.array(draw, draws.shape(draw, 0, 2, [1, 2, 3, 0, 5, 9]), source)
+    x = draws.array(draw, draws.shape(draw, *SHAPES), source)
     # TensorFlow clips NaN to 0 or to the lowest number, by its place among 32 elements.
-    varies = dtype.itemsize < 4 or not is_consistent(source, dtype)
+    varies = dtype.itemsize < 4 or not is_consistent(x, dtype)
     if draws.is_inexact(source) and draws.is_integer(dtype) and varies:
         x = np.where(x == x, x, np.ones_like(x))
     known = None
@@ -82,8 +86,7 @@ def saturate_cast(draw: Draw) -> Call:
         and (np.real(x).astype(np.float64) > _largest(dtype) * 0.999).any()
     ):
         known = "saturate_cast to 64 bits"
-    args: dict[str, Any] = {"value": x, "dtype": dtype}
-    return draws.finish(draw, args, ("value", "dtype"), known=known)
+    return Call({"value": x, "dtype": dtype}, known=known)
 
 
 def _largest(dtype: np.dtype) -> Any:
@@ -91,21 +94,20 @@ def _largest(dtype: np.dtype) -> Any:
     return float(info(dtype).max)
 
 
-@st.composite
-def bitcast(draw: Draw) -> Call:
+@compared("bitcast", differentiable=())
+def bitcast(draw: Draw) -> Args:
     source = draws.dtype(draw, draws.NUMERIC)
     target = draws.dtype_of(pick(draw, draws.NUMERIC))
     wrong = fault(draw, "ratio", "dtype")
     if wrong == "dtype":
-        source, target = draw(st.permutations([source, draws.dtype_of("bool")]))
+        source, target = draws.shuffled(draw, [source, draws.dtype_of("bool")])
     shape = draws.shape(draw, 0, 2)
     ratio = target.itemsize // source.itemsize
     if ratio > 1:
         shape = (*shape, ratio + (wrong == "ratio") * pick(draw, [1, -1]))
         if wrong == "ratio" and chance(draw, 20):
             shape = ()
-    x = draws.array(draw, shape, source)
-    return draws.finish(draw, {"input": x, "type": target}, ("input", "type"))
+    return {"input": draws.array(draw, shape, source), "type": target}
 
 
 SIGNS = ["", "", "", "-", "+"]
@@ -119,58 +121,23 @@ BODIES = [
 BLANKS = ["", "", "", " ", "  ", "\t", "\n", "\v"]
 
 
-@st.composite
 def text(draw: Draw, good: bool) -> str:
     if good:
         return pick(draw, SIGNS[:2]) + str(integer(draw, 0, 2**31 - 1))
     return pick(draw, BLANKS) + pick(draw, SIGNS) + pick(draw, BODIES) + pick(draw, BLANKS)
 
 
-@st.composite
-def string_to_number(draw: Draw) -> Call:
+@compared("string_to_number")
+def string_to_number(draw: Draw) -> Args:
     kinds = ["float32", "float64", "int32", "int64", "uint32", "uint64"]
     shape = draws.shape(draw, 0, 2, [1, 2, 0])
     number = int(np.prod(shape))
     good = chance(draw, 40)
-    texts = [draw(text(good or n > 0)) for n in range(number)]
+    texts = [text(draw, good or n > 0) for n in range(number)]
     x = np.array(texts, object).astype("S") if texts else np.zeros(shape, "S1")
-    args: dict[str, Any] = {"input": x.reshape(shape)}
+    args: Args = {"input": x.reshape(shape)}
     if chance(draw, 75):
         args["out_type"] = draws.dtype_of(
             pick(draw, ["int8", "float16", "bool"]) if fault(draw, "dtype") else pick(draw, kinds)
         )
-    return draws.finish(draw, args, ("input", "out_type"))
-
-
-def to(name: str, dtype: str) -> Entry:
-    return Entry(
-        getattr(jaxops, name),
-        getattr(tf.compat.v1, name),
-        cast(dtype),
-        ("x",),
-        differentiable=("x",) if draws.is_inexact(draws.dtype_of(dtype)) else (),
-        no_kernel=RARE,
-        x64=dtype in ("float64", "int64"),
-    )
-
-
-ENTRIES = {
-    "cast": Entry(jaxops.cast, tf.cast, cast(), ("x",), differentiable=("x",), no_kernel=RARE),
-    "saturate_cast": Entry(
-        jaxops.saturate_cast,
-        tf.saturate_cast,
-        saturate_cast(),
-        ("value",),
-        differentiable=("value",),
-        no_kernel=RARE | {"uint32", "uint64"},
-    ),
-    "to_double": to("to_double", "float64"),
-    "to_float": to("to_float", "float32"),
-    "to_bfloat16": to("to_bfloat16", "bfloat16"),
-    "to_int32": to("to_int32", "int32"),
-    "to_int64": to("to_int64", "int64"),
-    "bitcast": Entry(jaxops.bitcast, tf.bitcast, bitcast(), ("input",)),
-    "string_to_number": Entry(
-        jaxops.string_to_number, tf.strings.to_number, string_to_number(), ("input",), traced=()
-    ),
-}
+    return args

@@ -1,44 +1,38 @@
 """Lookups in tables of embeddings, by dense ids and by sparse ones."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import draws
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, chance, fault, integer, pick
+from draws import Args, Draw, chance, fault, integer, pick
+from entries import compared
 from entries_indexing import in_bounds, policy
-from hypothesis import strategies as st
 from peer import tf
 
 import jaxops
 
 
-@st.composite
-def lookup(draw: Draw) -> Call:
+def _lookup(params, ids, max_norm=None, mode="", deterministic=False):
+    ids = in_bounds(ids, params.shape[0], mode)
+    return tf.nn.embedding_lookup(params, ids, max_norm)
+
+
+@compared("embedding_lookup", theirs=_lookup, bounded=True)
+def lookup(draw: Draw) -> Args:
     dtype = draws.dtype(draw, draws.FLOATS)
     shape = (integer(draw, 1, 6), *draws.shape(draw, 0, 2, [1, 2, 3]))
-    wrong = fault(draw, *["out of bounds"] * 3, "kind")
+    wrong = fault(draw, "out of bounds", percent=20)
     ids = draws.indices(
         draw, draws.shape(draw, 0, 2), shape[0], draws.index_dtype(draw), wrong == "out of bounds"
     )
-    if wrong == "kind":
-        ids = draws.no_indices(draw, ids)
-    args: dict[str, Any] = {"params": draws.array(draw, shape, dtype, "finite"), "ids": ids}
+    args: Args = {"params": draws.array(draw, shape, dtype, "finite"), "ids": ids}
     if len(shape) > 1 and chance(draw, 20):
-        # Norms that are squares: no rounding.
+        # Norms are 0 and powers of 2: no rounding, in gradients neither.
         args["params"] = np.zeros(shape, dtype)
-        args["params"].reshape(shape[0], -1)[:, 0] = np.arange(shape[0])
+        args["params"].reshape(shape[0], -1)[:, 0] = [0, 1, 2, 4, 8, 16][: shape[0]]
         args["max_norm"] = pick(draw, [1.0, 2.0, 4.0])
-    keywords = {}
-    if wrong in (None, "out of bounds"):
-        keywords = policy(draw, shape, ("error", "clip", "wrap"), deterministic=10)
-    return draws.finish(draw, args, ("params", "ids", "max_norm"), keywords=keywords)
+    return args | policy(draw, wrong, shape, ("error", "clip", "wrap"))
 
 
-@st.composite
-def sparse(draw: Draw, safe: bool = False) -> Call:
+def sparse(draw: Draw, safe: bool = False) -> Args:
     """Places are in row-major order, as TensorFlow needs them, and the last row has an id.
 
     Rows have 1 or 4 ids, and powers of 2 for weights, so that means and roots are not rounded.
@@ -48,7 +42,7 @@ def sparse(draw: Draw, safe: bool = False) -> Call:
     lengths = [pick(draw, [1, 4, 0] if safe else [1, 4]) for _ in range(integer(draw, 1, 4))]
     lengths[-1] = max(lengths[-1], 1)
     places = [[row, n] for row, length in enumerate(lengths) for n in range(length)]
-    wrong = fault(draw, *["out of bounds"] * 3, "combiner")
+    wrong = fault(draw, "out of bounds", percent=20)
     index_dtype = draws.dtype_of(pick(draw, ["int32", "int64"]))
     ids = draws.indices(draw, (len(places),), len(table), index_dtype, wrong == "out of bounds")
     if wrong == "out of bounds":
@@ -59,19 +53,18 @@ def sparse(draw: Draw, safe: bool = False) -> Call:
     if safe and len(lengths) == 4 and chance(draw, 30):
         places = [[row // 2, row % 2, n] for row, n in places]
         dense_shape = [2, 2, 4]
-    args: dict[str, Any] = {
+    args: Args = {
         "params": table,
         "ids": ids,
         "places": np.array(places, np.int64),
         "dense_shape": dense_shape,
-        "combiner": "max" if wrong == "combiner" else pick(draw, ["sum", "mean", "sqrtn"]),
     }
     if chance(draw, 50):
         weights = np.repeat(np.arange(len(lengths)), lengths)
         args["weights"] = (2.0**weights).astype(dtype)
     if safe and chance(draw, 40):
         args["default_id"] = integer(draw, 0, len(table) - 1)
-    return Call(args, jit=chance(draw, 30), gradient=chance(draw, 40))
+    return args
 
 
 def on_sparse_tensors(function, sparse_tensor):
@@ -83,32 +76,17 @@ def on_sparse_tensors(function, sparse_tensor):
     return call
 
 
-def combining(name: str, calls) -> Entry:
-    return Entry(
-        on_sparse_tensors(getattr(jaxops, name), jaxops.SparseTensor),
-        on_sparse_tensors(getattr(tf.nn, name), tf.SparseTensor),
-        calls,
-        ("params", "ids", "places", "weights"),
+def compare_on_sparse_tensors(name: str, safe: bool) -> None:
+    compared(
+        name,
+        ours=on_sparse_tensors(getattr(jaxops, name), jaxops.SparseTensor),
+        theirs=on_sparse_tensors(getattr(tf.nn, name), tf.SparseTensor),
+        data=("params", "ids", "places", "weights"),
+        indices=(),
         bounded=True,
         differentiable=("params", "weights"),
-    )
+    )(lambda draw: sparse(draw, safe))
 
 
-def _lookup(params, ids, max_norm=None, mode="", deterministic=False):
-    ids = in_bounds(ids, params.shape[0], mode)
-    return tf.nn.embedding_lookup(params, ids, max_norm)
-
-
-ENTRIES = {
-    "embedding_lookup": Entry(
-        jaxops.embedding_lookup,
-        _lookup,
-        lookup(),
-        ("params", "ids"),
-        indices=("ids",),
-        bounded=True,
-        differentiable=("params",),
-    ),
-    "embedding_lookup_sparse": combining("embedding_lookup_sparse", sparse()),
-    "safe_embedding_lookup_sparse": combining("safe_embedding_lookup_sparse", sparse(safe=True)),
-}
+compare_on_sparse_tensors("embedding_lookup_sparse", safe=False)
+compare_on_sparse_tensors("safe_embedding_lookup_sparse", safe=True)

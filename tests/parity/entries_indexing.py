@@ -1,40 +1,33 @@
 """Gathers and scatters."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import Any
 
 import draws
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, chance, fault, integer, pick
-from hypothesis import strategies as st
+from calls import Call
+from draws import Args, Draw, chance, fault, integer, pick
+from entries import compared
 from peer import tf
-
-import jaxops
 
 
 def policy(
-    draw: Draw, bounds: tuple[int, ...], modes: tuple[str, ...], words: bool = False, **also: int
-) -> dict:
-    """Options of jaxops alone: `mode`, where there is something to index; `also`, in percent.
+    draw: Draw,
+    wrong: str | None,
+    bounds: tuple[int, ...],
+    modes: tuple[str, ...],
+    words: bool = False,
+) -> Args:
+    """`mode`, which jaxops alone has, where there is something to index.
 
-    With `words` also TensorFlow's word for a mode, by its name.
+    With `words` it may be TensorFlow's word for a mode, by its name. None where a call is `wrong`
+    by more than its indices.
     """
-    keywords: dict[str, Any] = {
-        name: True for name, percent in also.items() if chance(draw, percent)
-    }
-    if 0 not in bounds and chance(draw, 30):
-        keywords["mode"] = pick(draw, modes)
-    elif words and 0 not in bounds and chance(draw, 20):
-        keywords["bad_indices_policy"] = pick(draw, ["", "DEFAULT", "ERROR", "IGNORE"])
-    return keywords
-
-
-def forgiving(mode: str | None) -> bool:
-    """Whether an index out of bounds is no error."""
-    return mode in ("fill", "clip", "wrap")
+    if wrong in (None, "out of bounds") and 0 not in bounds:
+        if chance(draw, 30):
+            return {"mode": pick(draw, modes)}
+        if words and chance(draw, 20):
+            return {"bad_indices_policy": pick(draw, ["", "DEFAULT", "ERROR", "IGNORE"])}
+    return {}
 
 
 def in_bounds(indices, bounds, mode: str):
@@ -49,10 +42,22 @@ def words_for(mode: str) -> str:
     return "IGNORE" if mode == "fill" else ""
 
 
-@st.composite
+def _gather(
+    params, indices, validate_indices=None, axis=None, batch_dims=0, mode="", deterministic=False
+):
+    if mode in ("clip", "wrap"):
+        batch = batch_dims % max(indices.shape.rank, 1) if batch_dims < 0 else batch_dims
+        indices = in_bounds(indices, params.shape[batch if axis is None else axis], mode)
+    return tf.gather(params, indices, validate_indices, axis, batch_dims)
+
+
+INT4 = frozenset(draws.INT4)
+
+
+@compared("gather", theirs=_gather, bounded=True, moves=True, no_kernel=INT4)
 def gather(draw: Draw) -> Call:
-    params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, *["out of bounds"] * 4, "axis", "batch", "batch_dims", "kind", percent=30)
+    params = draws.operand(draw, 1)
+    wrong = fault(draw, *["out of bounds"] * 4, "axis", "batch", "batch_dims", "scalar", percent=30)
     rank = params.ndim
     batch = integer(draw, 0, min(rank - 1, 2)) if chance(draw, 50) else 0
     axis = integer(draw, batch, rank - 1)
@@ -64,10 +69,9 @@ def gather(draw: Draw) -> Call:
         shape = (*shape, 0)  # no index is in bounds
     dtype = draws.index_dtype(draw)
     indices = draws.indices(draw, shape, bound, dtype, wrong == "out of bounds")
-    if wrong == "kind":
-        indices = draws.no_indices(draw, indices)
-        params = params.reshape([] if params.size == 1 else params.shape)
-    args: dict[str, Any] = {"params": params, "indices": indices}
+    if wrong == "scalar" and params.size == 1:
+        params = params.reshape([])
+    args: Args = {"params": params, "indices": indices}
     if wrong == "axis":
         axis = pick(draw, [rank, -rank - 1])
     elif chance(draw, 30):
@@ -78,29 +82,27 @@ def gather(draw: Draw) -> Call:
         batch -= len(shape)
     if axis != batch or chance(draw, 50):
         args["axis"] = axis
-    if batch or chance(draw, 30):
-        args["batch_dims"] = batch
-    if chance(draw, 40):
-        args["validate_indices"] = pick(draw, [None, True, False])
+    args["batch_dims"] = batch
     known = None
     ignored = args.get("batch_dims", 0) not in (0, -indices.ndim)
     inside = ((indices >= 0) & (indices < (len(params) if params.ndim else 0))).all()
-    keywords = {}
     if args.get("axis") == 0 and ignored and inside:
         known = "batch_dims at axis 0"
-    elif wrong in (None, "out of bounds"):
-        keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
-    order = ("params", "indices", "validate_indices", "axis", "batch_dims")
-    fails = params.size == 0
-    return draws.finish(
-        draw, args, order, known=known, keywords=keywords, their_gradient_fails=fails
-    )
+    else:
+        args |= policy(draw, wrong, params.shape, ("error", "clip", "wrap"))
+    return Call(args, known=known, their_gradient_fails=params.size == 0)
 
 
-@st.composite
+def _batch_gather(params, indices, mode="", deterministic=False):
+    if mode in ("clip", "wrap"):
+        indices = in_bounds(indices, params.shape[indices.shape.rank - 1], mode)
+    return tf.compat.v1.batch_gather(params, indices)
+
+
+@compared("batch_gather", theirs=_batch_gather, bounded=True, moves=True, no_kernel=INT4)
 def batch_gather(draw: Draw) -> Call:
-    params = draws.array(draw, draws.shape(draw, 1, 3), draws.dtype(draw, draws.MOVED))
-    wrong = fault(draw, *["out of bounds"] * 3, "batch", "scalar", "kind", percent=30)
+    params = draws.operand(draw, 1)
+    wrong = fault(draw, *["out of bounds"] * 3, "batch", "scalar")
     batch = integer(draw, 0, params.ndim - 1)
     bound = params.shape[batch]
     shape = [*params.shape[:batch], pick(draw, draws.DIMS) if bound else 0]
@@ -109,15 +111,16 @@ def batch_gather(draw: Draw) -> Call:
     elif wrong == "scalar":
         shape = []
     indices = draws.indices(draw, shape, bound, draws.index_dtype(draw), wrong == "out of bounds")
-    if wrong == "kind":
-        indices = draws.no_indices(draw, indices)
-    keywords = {}
-    if wrong in (None, "out of bounds"):
-        keywords = policy(draw, params.shape, ("error", "clip", "wrap"), deterministic=10)
-    args: dict[str, Any] = {"params": params, "indices": indices}
-    fails = params.size == 0
-    order = ("params", "indices")
-    return draws.finish(draw, args, order, keywords=keywords, their_gradient_fails=fails)
+    known = None
+    if wrong == "out of bounds" and indices.size:
+        rows = np.arange(indices.size // indices.shape[-1]).reshape(*indices.shape[:-1], 1)
+        places = indices.astype(np.int64) + bound * rows  # among the elements of all rows
+        is_bad = ((indices < 0) | (indices >= bound)).any()
+        if is_bad and ((places >= 0) & (places < bound * rows.size)).all():
+            known = "index beyond a row"
+    options = policy(draw, known or wrong, params.shape, ("error", "clip", "wrap"))
+    args = {"params": params, "indices": indices, **options}
+    return Call(args, known=known, their_gradient_fails=params.size == 0)
 
 
 def index_vectors(
@@ -134,11 +137,17 @@ def index_vectors(
     return result
 
 
-@st.composite
+def _gather_nd(params, indices, batch_dims=0, bad_indices_policy="", mode="", deterministic=False):
+    bounds = params.shape[batch_dims : batch_dims + indices.shape[-1]]
+    indices = in_bounds(indices, bounds, mode)
+    words = bad_indices_policy or words_for(mode)
+    return tf.gather_nd(params, indices, batch_dims, bad_indices_policy=words)
+
+
+@compared("gather_nd", theirs=_gather_nd, bounded=True, moves=True, no_kernel=INT4)
 def gather_nd(draw: Draw) -> Call:
-    params = draws.array(draw, draws.shape(draw, 1, 4), draws.dtype(draw, draws.MOVED))
-    faults = ["out of bounds"] * 4 + ["depth", "batch", "batch_dims", "kind", "scalar"]
-    wrong = fault(draw, *faults, percent=30)
+    params = draws.operand(draw, 1, 4)
+    wrong = fault(draw, *["out of bounds"] * 4, "depth", "batch", "batch_dims", "scalar")
     batch = integer(draw, 0, min(2, params.ndim - 1)) if chance(draw, 40) else 0
     depth = integer(draw, int(wrong == "out of bounds"), params.ndim - batch)
     if wrong == "batch" and batch == 0:
@@ -154,16 +163,14 @@ def gather_nd(draw: Draw) -> Call:
         indices = np.zeros((*shape, params.ndim - batch + 1), indices.dtype)
     elif wrong == "batch_dims":
         batch = pick(draw, [indices.ndim, indices.ndim + 1, -1])
-    elif wrong == "kind":
-        indices = draws.no_indices(draw, indices)
     elif wrong == "scalar":
         indices = np.zeros((), indices.dtype)
     elif wrong is None and indices.dtype.name in ("int32", "int64") and chance(draw, 3):
         params = draws.array(draw, (), params.dtype)
         indices, batch = np.zeros((*draws.shape(draw, 0, 2), 0), indices.dtype), 0
-    args: dict[str, Any] = {"params": params, "indices": indices}
-    if batch or chance(draw, 30):
-        args["batch_dims"] = batch
+    modes = ("error", "fill", "clip", "wrap")
+    options = policy(draw, wrong, params.shape, modes, words=True)
+    args: Args = {"params": params, "indices": indices, "batch_dims": batch, **options}
     # Also where the vectors are empty: each selects all of params.
     vectors = indices.shape[:-1]
     known = "gather_nd of a scalar" if wrong is None and params.ndim == 0 else None
@@ -171,33 +178,21 @@ def gather_nd(draw: Draw) -> Call:
         known = "nothing to index"
     elif wrong == "batch" and indices.shape[-1:] == (0,):
         known = "batches that disagree, vectors of no components"
-    return draws.finish(
-        draw,
-        args,
-        ("params", "indices", "batch_dims"),
-        known=known,
-        keywords=policy(
-            draw, params.shape, ("error", "fill", "clip", "wrap"), words=True, deterministic=10
-        )
-        if wrong in (None, "out of bounds")
-        else {},
-        their_gradient_fails=indices.shape[-1:] == (0,) or params.size == 0 or indices.ndim == 1,
-    )
+    fails = indices.shape[-1:] == (0,) or params.size == 0 or indices.ndim == 1
+    return Call(args, known=known, their_gradient_fails=fails)
 
 
-@st.composite
 def scatter(
     draw: Draw,
     dtypes: tuple[str, ...],
     refused: tuple[str, ...] = (),
     kind: str = "summable",
     new: bool = False,
-    adds: bool = True,
 ) -> Call:
     """Of `tensor_scatter_nd_*`, `kind` being that of the values; with `new` of `scatter_nd`."""
     overwrites = kind == "all"
     shape = draws.shape(draw, 1, 3)
-    faults = ["out of bounds"] * 6 + ["depth", "updates", "dtype", "kind", "scalar", "rank"]
+    faults = ["out of bounds"] * 6 + ["depth", "updates", "dtype", "scalar", "rank"]
     wrong = fault(draw, *faults, *["refused"] * bool(refused), percent=35)
     dtype = draws.dtype(draw, refused if wrong == "refused" else dtypes)
     depth = integer(draw, 1, len(shape))
@@ -208,8 +203,6 @@ def scatter(
         indices = np.zeros((*rows, len(shape) + 1), indices.dtype)
     elif wrong == "updates":
         rest = (*rest, 2) if chance(draw, 50) else (*rest[:-1], sum(rest[-1:]) + 1)
-    elif wrong == "kind":
-        indices = draws.no_indices(draw, indices)
     elif wrong == "rank":
         indices = indices.reshape(-1)[:1].reshape([]) if indices.size else np.array(0)
     elif wrong == "scalar":
@@ -220,38 +213,31 @@ def scatter(
     known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
     if wrong is None and 0 not in shape and chance(draw, 4):
         known, indices, updates = rare_vectors(draw, shape, dtype, kind, indices.dtype)
-    keywords = {}
-    if wrong in (None, "out of bounds") and known is None:
-        also = {"deterministic": 10} if adds else {}
-        modes = ("error", "fill", "clip", "wrap")
-        keywords = policy(draw, shape, modes, words=not overwrites, **also)
-        if overwrites and forgiving(keywords.get("mode")):
-            keywords = {}  # what is overwritten would depend on it
+    modes = ("error",) if overwrites else ("error", "fill", "clip", "wrap")
+    options = policy(draw, known or wrong, shape, modes, words=not overwrites)
     if new:
         target = list(shape)
         if wrong == "dtype":
             target = [-1, *target[1:]] if chance(draw, 50) else [float(n) for n in target]
-        args = {"indices": indices, "updates": updates, "shape": target}
-        order = ("indices", "updates", "shape")
-        call = draws.finish(draw, args, order, known=known, keywords=keywords)
-        return _with_their_gradient(call, wrong)
-    other = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
-    tensor = draws.array(draw, shape, other if wrong == "dtype" else dtype, kind)
+        args = {"indices": indices, "updates": updates, "shape": target, **options}
+        return _with_their_gradient(Call(args, known=known), wrong)
+    tensor = draws.array(draw, shape, draws.other(dtype) if wrong == "dtype" else dtype, kind)
+    if kind == "summable":
+        options["deterministic"] = chance(draw, 10)
+        if options["deterministic"]:  # whose scan makes 0 of -0
+            tensor = tensor + np.zeros_like(tensor)
     if kind == "ordered" and wrong is None and known is None:
         known = nans(draw, tensor, indices, updates)
-    args: dict[str, Any] = {"tensor": tensor, "indices": indices, "updates": updates}
+    args = {"tensor": tensor, "indices": indices, "updates": updates, **options}
     listed = np.atleast_1d(indices)
     vectors = listed.reshape(-1, listed.shape[-1]).tolist() if indices.size else []
     repeated = len({tuple(v) for v in vectors}) < len(vectors)
-    call = draws.finish(
-        draw,
+    call = Call(
         args,
-        ("tensor", "indices", "updates"),
         known=known,
-        keywords=keywords,
         on_device=wrong == "dtype",  # from the host they would take the other dtype
         overwritten=("updates",) if repeated and overwrites else (),
-        nan_gradient=kind == "ordered" and draws.is_float(tensor.dtype) and np.isnan(tensor).any(),
+        nan_gradient=kind == "ordered" and bool((tensor != tensor).any()),
     )
     return _with_their_gradient(call, wrong)
 
@@ -289,32 +275,15 @@ def rare_vectors(
     return "empty index vectors", indices, draws.array(draw, (1, *shape), dtype, kind)
 
 
-def _gather(
-    params, indices, validate_indices=None, axis=None, batch_dims=0, mode="", deterministic=False
-):
-    if mode in ("clip", "wrap"):
-        batch = batch_dims % max(indices.shape.rank, 1) if batch_dims < 0 else batch_dims
-        indices = in_bounds(indices, params.shape[batch if axis is None else axis], mode)
-    return tf.gather(params, indices, validate_indices, axis, batch_dims)
-
-
-def _gather_nd(params, indices, batch_dims=0, bad_indices_policy="", mode="", deterministic=False):
-    bounds = params.shape[batch_dims : batch_dims + indices.shape[-1]]
-    indices = in_bounds(indices, bounds, mode)
-    words = bad_indices_policy or words_for(mode)
-    return tf.gather_nd(params, indices, batch_dims, bad_indices_policy=words)
-
-
-def _batch_gather(params, indices, mode="", deterministic=False):
-    if mode in ("clip", "wrap"):
-        indices = in_bounds(indices, params.shape[indices.shape.rank - 1], mode)
-    return tf.compat.v1.batch_gather(params, indices)
-
-
 def _scatter_nd(indices, updates, shape, bad_indices_policy="", mode="", deterministic=False):
     indices = in_bounds(indices, shape[: indices.shape[-1]], mode)
     shape = tf.constant(shape, indices.dtype)
     return tf.scatter_nd(indices, updates, shape, bad_indices_policy or words_for(mode))
+
+
+@compared("scatter_nd", theirs=_scatter_nd, bounded=True, widens=True)
+def scatter_nd(draw: Draw) -> Call:
+    return scatter(draw, (*draws.BOOL, *NUMERIC, *draws.STRINGS), new=True)
 
 
 def scattering_into(function):
@@ -326,67 +295,32 @@ def scattering_into(function):
     return call
 
 
+@scattering_into
 def _update(tensor, indices, updates, bad_indices_policy):
     return tf.raw_ops.TensorScatterUpdate(
         tensor=tensor, indices=indices, updates=updates, bad_indices_policy=bad_indices_policy
     )
 
 
-def gathering(ours, theirs, calls) -> Entry:
-    return Entry(
-        ours,
-        theirs,
-        calls,
-        ("params", "indices"),
-        indices=("indices",),
-        bounded=True,
-        differentiable=("params",),
-        moves=True,
-        no_kernel=frozenset(draws.INT4),
-    )
-
-
-def scattering(name: str, calls, theirs=None, **options) -> Entry:
-    return Entry(
-        getattr(jaxops, name),
-        scattering_into(theirs or getattr(tf, name)),
-        calls,
-        ("tensor", "indices", "updates"),
-        indices=("indices",),
-        bounded=True,
-        differentiable=("tensor", "updates"),
-        no_kernel=frozenset(draws.RARE),
-        **options,
-    )
-
-
 REAL = (*draws.INTEGERS, *draws.FLOATS, *draws.RARE)
 NUMERIC = (*draws.NUMERIC, *draws.RARE)
-ADDED = scatter(NUMERIC, refused=("bool", "bytes"))
-ORDERED = scatter(REAL, refused=("bool", "bytes", *draws.COMPLEX), kind="ordered", adds=False)
-ENTRIES = {
-    "gather": gathering(jaxops.gather, _gather, gather()),
-    "gather_nd": gathering(jaxops.gather_nd, _gather_nd, gather_nd()),
-    "batch_gather": gathering(jaxops.batch_gather, _batch_gather, batch_gather()),
-    "scatter_nd": Entry(
-        jaxops.scatter_nd,
-        _scatter_nd,
-        scatter((*draws.BOOL, *NUMERIC, *draws.STRINGS), new=True),
-        ("indices", "updates"),
-        indices=("indices",),
-        bounded=True,
-        differentiable=("updates",),
-        widens=True,
-        no_kernel=frozenset(draws.RARE),
-    ),
-    "tensor_scatter_nd_add": scattering("tensor_scatter_nd_add", ADDED, widens=True),
-    "tensor_scatter_nd_sub": scattering("tensor_scatter_nd_sub", ADDED, widens=True),
-    "tensor_scatter_nd_min": scattering("tensor_scatter_nd_min", ORDERED, widens=True),
-    "tensor_scatter_nd_max": scattering("tensor_scatter_nd_max", ORDERED, widens=True),
-    "tensor_scatter_nd_update": scattering(
-        "tensor_scatter_nd_update",
-        scatter(tuple(draws.MOVED), kind="all", adds=False),
-        _update,
-        moves=True,
-    ),
-}
+
+
+@compared("tensor_scatter_nd_update", theirs=_update, bounded=True, moves=True)
+def update(draw: Draw) -> Call:
+    return scatter(draw, tuple(draws.MOVED), kind="all")
+
+
+def added(draw: Draw) -> Call:
+    return scatter(draw, NUMERIC, refused=("bool", "bytes"))
+
+
+def ordered(draw: Draw) -> Call:
+    refused = ("bool", "bytes", *draws.COMPLEX)
+    return scatter(draw, REAL, refused, kind="ordered")
+
+
+for kind, drawing in [("add", added), ("sub", added), ("min", ordered), ("max", ordered)]:
+    name = f"tensor_scatter_nd_{kind}"
+    theirs = scattering_into(getattr(tf, name))
+    compared(name, theirs=theirs, bounded=True, widens=True)(drawing)

@@ -1,28 +1,37 @@
 """Slicing and joining: slice, strided_slice, split, concat, stack, unstack, tile, pad, reverses."""
 
-from __future__ import annotations
-
 import builtins
 from typing import Any
 
 import draws
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, axis, chance, fault, integer, pick
-from hypothesis import strategies as st
+from calls import Call
+from draws import Args, Draw, axis, chance, fault, integer, pick
+from entries import RARE, compared
 from peer import tf
 
 import jaxops
 
-
-def operand(draw: Draw, low: int = 0, high: int = 3, dims=draws.DIMS) -> np.ndarray:
-    return draws.array(draw, draws.shape(draw, low, high, dims), draws.dtype(draw, draws.MOVED))
+INT4 = frozenset(draws.INT4)
 
 
-@st.composite
+def of_ints(x, dtype: Any = np.int64):
+    """As an array, since TensorFlow makes floats of `[]`, and int32s of what they cannot hold."""
+    if isinstance(x, np.ndarray) or all(type(i) is int for i in x):
+        return np.asarray(x, dtype)
+    return x
+
+
+def _tf_slice(input_, begin, size):
+    begin = of_ints(begin) if isinstance(begin, list) else begin
+    is_int32 = not isinstance(begin, list) and tf.as_dtype(begin.dtype) == tf.int32
+    return tf.slice(input_, begin, of_ints(size, np.int32 if is_int32 else np.int64))
+
+
+@compared("slice", theirs=_tf_slice, bounded=True, moves=True, no_kernel=INT4)
 def slice(draw: Draw) -> Call:
-    x = operand(draw)
-    wrong = fault(draw, *["begin", "size"] * 2, "length", "negative size", "kind", percent=30)
+    x = draws.operand(draw)
+    wrong = fault(draw, *["begin", "size"] * 2, "length", "negative size", percent=30)
     begin, size = [], []
     for dim in x.shape:
         start = integer(draw, 0, dim)
@@ -37,26 +46,33 @@ def slice(draw: Draw) -> Call:
         size[where] = -2
     elif wrong == "length":
         (begin if chance(draw, 50) else size).append(0)
-    args: dict[str, Any] = {"input_": x, "begin": begin, "size": size}
+    args: Args = {"input_": x, "begin": begin, "size": size}
     traced = ("input_",)
     if chance(draw, 50) and len(begin):
         dtype = draws.index_dtype(draw)
         info = np.iinfo(dtype)
         fits = info.min <= min(begin) and max(begin) <= info.max
         args["begin"] = np.array(begin, dtype if fits else np.int32)
-        if wrong == "kind":
-            args["begin"] = draws.no_indices(draw, args["begin"])
         if -1 not in size:  # else the size depends on begin
             traced = ("input_", "begin")
-    return draws.finish(draw, args, ("input_", "begin", "size"), traced=traced)
+    return Call(args, traced=traced)
+
+
+def _tf_strided_slice(input_, begin, end, strides=None, **masks):
+    strides = None if strides is None else of_ints(strides)
+    return tf.strided_slice(input_, of_ints(begin), of_ints(end), strides, **masks)
 
 
 FAR = [2**31 - 1, -(2**31), 2**31, 2**40, -(2**40), 2**63 - 1, -(2**63) + 1]
 
 
-@st.composite
-def strided_slice(draw: Draw) -> Call:
-    x = operand(draw, 1, 4, [2, 3, 1, 5, 0, 4]) if chance(draw, 95) else operand(draw, 0, 0)
+@compared("strided_slice", theirs=_tf_strided_slice, bounded=True, moves=True, no_kernel=INT4)
+def strided_slice(draw: Draw) -> Args:
+    x = (
+        draws.operand(draw, 1, 4, [2, 3, 1, 5, 0, 4])
+        if chance(draw, 95)
+        else draws.operand(draw, 0, 0)
+    )
     faults = ("stride", "index", "index", "single stride", "entries", "length", "ellipses")
     wrong = fault(draw, *faults, percent=30)
     begin, end, strides = [], [], []
@@ -105,18 +121,32 @@ def strided_slice(draw: Draw) -> Call:
         masks["ellipsis"] = 3
     if chance(draw, 8):  # a bit beyond the entries
         masks[pick(draw, list(masks))] |= 1 << (len(begin) + integer(draw, 0, 3))
-    args: dict[str, Any] = {"input_": x, "begin": begin, "end": end}
+    args: Args = {"input_": x, "begin": begin, "end": end}
     if any(step != 1 for step in strides) or chance(draw, 50):
         args["strides"] = strides
     names = ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"]
     args |= {n: m for n, m in zip(names, masks.values(), strict=True) if m or chance(draw, 20)}
-    return draws.finish(draw, args, ("input_", "begin", "end", "strides", *names))
+    return args
 
 
-@st.composite
-def strided_slice_spec(draw: Draw) -> Call:
+def _indexed(input_, index):
+    spec = jaxops.strided_slice_spec(index)
+    return jaxops.strided_slice(input_, *jaxops.strided_slice_spec(spec.to_index()))
+
+
+@compared(
+    "strided_slice_spec",
+    ours=_indexed,
+    theirs=lambda input_, index: input_[index],
+    data=("input_",),
+    differentiable=("input_",),
+    bounded=True,
+    moves=True,
+    no_kernel=INT4,
+)
+def strided_slice_spec(draw: Draw) -> Args:
     """Of Python's indexing: a slice of what it encodes."""
-    x = operand(draw, 0, 4, [2, 3, 1, 5, 0, 4])
+    x = draws.operand(draw, 0, 4, [2, 3, 1, 5, 0, 4])
     wrong = fault(draw, "index", "entries", "ellipses", "step", "kind")
     index: list[Any] = []
     for dim in x.shape[: integer(draw, 0, x.ndim)]:
@@ -142,27 +172,18 @@ def strided_slice_spec(draw: Draw) -> Call:
     elif wrong == "kind":
         index = [pick(draw, [1.0, "0", builtins.slice(0.0, 1), builtins.slice(0, "1")]), *index[1:]]
     entry = index[0] if len(index) == 1 and chance(draw, 50) else tuple(index)
-    return draws.finish(draw, {"input_": x, "index": entry}, ("input_", "index"))
+    return {"input_": x, "index": entry}
 
 
-def _indexed(input_, index):
-    spec = jaxops.strided_slice_spec(index)
-    return jaxops.strided_slice(input_, *jaxops.strided_slice_spec(spec.to_index()))
-
-
-def _tf_indexed(input_, index):
-    return input_[index]
-
-
-@st.composite
+@compared("split", moves=True)
 def split(draw: Draw) -> Call:
-    x = operand(draw, 1, 3, [2, 4, 1, 3, 0, 6])
+    x = draws.operand(draw, 1, 3, [2, 4, 1, 3, 0, 6])
     wrong = fault(draw, "axis", "sizes", "number", "two unknown", "num", "scalar", "none")
     if wrong == "scalar":
-        x = operand(draw, 0, 0)
+        x = draws.operand(draw, 0, 0)
     where = axis(draw, x.ndim, wrong=wrong == "axis")
     dim = x.shape[where] if -x.ndim <= where < x.ndim else 2
-    args: dict[str, Any] = {"value": x}
+    args: Args = {"value": x}
     if chance(draw, 50) and wrong not in ("sizes", "two unknown", "none"):
         divisors = [n for n in (1, 2, 3, 4, 6) if dim % n == 0]
         args["num_or_size_splits"] = pick(draw, divisors)
@@ -180,19 +201,17 @@ def split(draw: Draw) -> Call:
         args["num_or_size_splits"] = [] if wrong == "none" else sizes
         if chance(draw, 20):
             args["num"] = len(sizes) + (wrong == "num")
-    if where or chance(draw, 30):
-        args["axis"] = where
+    args["axis"] = where
     known = None
     if args["num_or_size_splits"] == [-1] and wrong not in ("axis", "num", "scalar"):
         known = "split into [-1]"
-    order = ("value", "num_or_size_splits", "axis", "num")
-    return draws.finish(draw, args, order, known=known)
+    return Call(args, known=known)
 
 
-@st.composite
-def concat(draw: Draw) -> Call:
+@compared("concat", moves=True, no_kernel=INT4)
+def concat(draw: Draw) -> Args:
     dtype = draws.dtype(draw, draws.MOVED)
-    wrong = fault(draw, "axis", "shape", "rank", "dtype", "scalars", "none", "axis list")
+    wrong = fault(draw, "axis", "shape", "rank", "scalars", "none", "axis list")
     shape = () if wrong == "scalars" else draws.shape(draw, 1, 3)
     where = axis(draw, len(shape), wrong=wrong == "axis")
     shapes = []
@@ -206,36 +225,30 @@ def concat(draw: Draw) -> Call:
     elif wrong == "rank":
         shapes[-1] = [1, *shapes[-1]]
     arrays = [draws.array(draw, s, dtype) for s in shapes]
-    if wrong == "dtype":
-        other = "int32" if dtype.name != "int32" else "float32"
-        arrays[-1] = draws.array(draw, shapes[-1], draws.dtype_of(other))
-    args: dict[str, Any] = {"values": arrays, "axis": [where] if wrong == "axis list" else where}
-    # From the host values would take the other dtype.
-    return draws.finish(draw, args, ("values", "axis"), on_device=wrong == "dtype")
+    return {"values": arrays, "axis": [where] if wrong == "axis list" else where}
 
 
-@st.composite
+@compared("stack", moves=True, no_kernel=INT4)
 def stack(draw: Draw) -> Call:
     dtype = draws.dtype(draw, draws.MOVED)
     shape = draws.shape(draw, 0, 3)
-    wrong = fault(draw, "axis", "shape", "dtype", "none")
+    wrong = fault(draw, "axis", "shape", "none", percent=20)
     number = 0 if wrong == "none" else integer(draw, 1, 4)
     arrays = [draws.array(draw, shape, dtype) for _ in range(number)]
     if wrong == "shape":
         arrays.append(draws.array(draw, (*shape, 2), dtype))
-    elif wrong == "dtype":
-        other = "int32" if dtype.name != "int32" else "float32"
-        arrays.append(draws.array(draw, shape, draws.dtype_of(other)))
-    args: dict[str, Any] = {"values": arrays}
-    if wrong == "axis" or chance(draw, 60):
-        args["axis"] = axis(draw, len(shape) + 1, wrong=wrong == "axis")
-    known = "stack of nothing" if wrong == "none" and not args.get("axis") else None
-    on_device = wrong == "dtype"
-    return draws.finish(draw, args, ("values", "axis"), known=known, on_device=on_device)
+    where = axis(draw, len(shape) + 1, wrong=wrong == "axis") if wrong or chance(draw, 60) else 0
+    known = "stack of nothing" if wrong == "none" and not where else None
+    return Call({"values": arrays, "axis": where}, known=known)
 
 
-@st.composite
-def parallel_stack(draw: Draw) -> Call:
+def _tf_parallel_stack(values):
+    """In a graph only, and without a gradient."""
+    return tf.function(tf.parallel_stack)(values)
+
+
+@compared("parallel_stack", theirs=_tf_parallel_stack, differentiable=(), moves=True)
+def parallel_stack(draw: Draw) -> Args:
     # TensorFlow's graph has no kernel for the others.
     dtype = draws.dtype(draw, [name for name in draws.MOVED if name not in RARE])
     shape = draws.shape(draw, 0, 3)
@@ -244,41 +257,39 @@ def parallel_stack(draw: Draw) -> Call:
     arrays = [draws.array(draw, shape, dtype) for _ in range(number)]
     if wrong == "shape" and number:
         arrays.append(draws.array(draw, (*shape, 2), dtype))
-    return draws.finish(draw, {"values": arrays}, ("values",))
+    return {"values": arrays}
 
 
-@st.composite
+@compared("unstack", moves=True, no_kernel=INT4)
 def unstack(draw: Draw) -> Call:
     wrong = fault(draw, "axis", "num", "scalar")
-    x = operand(draw, *((0, 0) if wrong == "scalar" else (1, 3)))
+    x = draws.operand(draw, *((0, 0) if wrong == "scalar" else (1, 3)))
     where = axis(draw, x.ndim, wrong=wrong == "axis") if chance(draw, 60) or wrong == "axis" else 0
-    args: dict[str, Any] = {"value": x}
-    if where:
-        args["axis"] = where
+    args: Args = {"value": x, "axis": where}
     if wrong == "num" or chance(draw, 40):
         dim = x.shape[where] if -x.ndim <= where < x.ndim else 1
         args["num"] = dim + (pick(draw, [1, -1]) if wrong == "num" else 0)
     known = "unstack into 0" if wrong == "num" and args["num"] == 0 and x.ndim else None
-    return draws.finish(draw, args, ("value", "num", "axis"), known=known)
+    return Call(args, known=known)
 
 
-@st.composite
-def tile(draw: Draw) -> Call:
-    x = operand(draw, 0, 3)
+@compared("tile", moves=True, no_kernel=RARE | {"uint16"})
+def tile(draw: Draw) -> Args:
+    x = draws.operand(draw, 0, 3)
     multiples = [pick(draw, [1, 2, 3, 1, 0]) for _ in x.shape]
-    wrong = fault(draw, "length", "negative", "rank")
-    if wrong == "rank":
-        multiples = pick(draw, [[multiples], 2])
+    wrong = fault(draw, "length", "negative", "scalar")
+    if wrong == "scalar":
+        multiples = 2
     elif wrong == "length":
         multiples = [*multiples, 2] if chance(draw, 50) else multiples[1:]
     elif wrong == "negative" and multiples:
         multiples[0] = -1
-    return draws.finish(draw, {"input": x, "multiples": multiples}, ("input", "multiples"))
+    return {"input": x, "multiples": multiples}
 
 
-@st.composite
+@compared("pad", moves=True)
 def pad(draw: Draw) -> Call:
-    x = operand(draw, 0, 3)
+    x = draws.operand(draw, 0, 3)
     wrong = fault(draw, "rows", "columns", "negative", "mirror", "mode", "rank", "constant")
     mode = pick(draw, ["CONSTANT", "CONSTANT", "REFLECT", "SYMMETRIC"])
     most = {"CONSTANT": 3, "REFLECT": -1, "SYMMETRIC": 0}[mode]
@@ -298,44 +309,60 @@ def pad(draw: Draw) -> Call:
         paddings[0][0] = x.shape[0] + most + 1
     if wrong == "mode":
         mode = pick(draw, ["EDGE", "", "WRAP"])
-    args: dict[str, Any] = {"tensor": x, "paddings": paddings or np.zeros((0, 2), np.int32)}
+    args: Args = {"tensor": x, "paddings": paddings or np.zeros((0, 2), np.int32)}
     if mode != "CONSTANT" or chance(draw, 40):
         args["mode"] = mode.lower() if chance(draw, 20) else mode
     if chance(draw, 50 if mode == "CONSTANT" else 10):  # the other modes look at none
         args["constant_values"] = draws.array(draw, (2,) if wrong == "constant" else (), x.dtype)
-    order = ("tensor", "paddings", "mode", "constant_values")
     # TensorFlow gets a tensor, whose -0.0 keeps its sign; of NumPy's neither of the two keeps it.
     on_device = "constant_values" in args and not np.any(args["constant_values"])
-    return draws.finish(draw, args, order, on_device=on_device, their_gradient_fails=x.size == 0)
+    return Call(args, on_device=on_device, their_gradient_fails=x.size == 0)
 
 
-@st.composite
+@compared("reverse", moves=True)
 def reverse(draw: Draw) -> Call:
-    x = operand(draw, 0, 4)
-    wrong = fault(draw, "axis", "twice", "rank")
-    chosen = draw(st.permutations(range(x.ndim)))[: integer(draw, 0, x.ndim)]
+    x = draws.operand(draw, 0, 4)
+    wrong = fault(draw, "axis", "twice", "scalar")
+    chosen = draws.shuffled(draw, range(x.ndim))[: integer(draw, 0, x.ndim)]
     axes = [a - x.ndim * chance(draw, 40) for a in chosen]
     if wrong == "axis" and x.ndim:
         axes.append(axis(draw, x.ndim, wrong=True))
     elif wrong == "twice" and axes:
         axes.append(axes[0])
-    elif wrong == "rank" and x.ndim:
-        args = {"tensor": x, "axis": pick(draw, [0, [[0]]]) if x.size else 0}
-        known = None if x.size else "reverse of nothing"
-        return draws.finish(draw, args, ("tensor", "axis"), known=known)
-    bad = len({a % x.ndim for a in axes}) < len(axes) or not all(
-        -x.ndim <= a < x.ndim for a in axes
-    )
-    known = "reverse of nothing" if bad and x.size == 0 else None
-    return draws.finish(draw, {"tensor": x, "axis": axes}, ("tensor", "axis"), known=known)
+    elif wrong == "scalar" and x.ndim:
+        return Call({"tensor": x, "axis": 0}, known=None if x.size else "reverse of nothing")
+    inside = all(-x.ndim <= a < x.ndim for a in axes)
+    bad = not inside or len({a % x.ndim for a in axes}) < len(axes)
+    args = {"tensor": x, "axis": axes}
+    return Call(args, known="reverse of nothing" if bad and x.size == 0 else None)
 
 
-@st.composite
-def reverse_sequence(draw: Draw) -> Call:
-    x = operand(draw, 2, 4)
-    faults = ["axis", "same axis", "number", "no axis", "rank", "kind", "vector"]
+def _reverse(tensor, dims=None, axis=None):
+    if axis is not None:
+        return tf.reverse(tensor, axis)
+    return tf.raw_ops.Reverse(tensor=tensor, dims=tf.constant(dims, tf.bool))
+
+
+@compared("v0.reverse", theirs=_reverse, data=("tensor",), differentiable=("tensor",), moves=True)
+def v0_reverse(draw: Draw) -> Call:
+    if chance(draw, 40):
+        return reverse(draw)
+    x = draws.operand(draw, 0, 4)
+    flags = [chance(draw, 50) for _ in range(x.ndim)]
+    if fault(draw, "length"):
+        flags = [*flags, True] if chance(draw, 50) or not flags else flags[1:]
+    known = "v0.reverse of a scalar" if x.ndim == 0 and flags else None
+    if x.shape[:1] == (0,) and len(flags) == x.ndim:
+        known = "v0.reverse of nothing"
+    return Call({"tensor": x, "dims": flags}, known=known)
+
+
+@compared("reverse_sequence", bounded=True, moves=True)
+def reverse_sequence(draw: Draw) -> Args:
+    x = draws.operand(draw, 2, 4)
+    faults = ["axis", "same axis", "number", "no axis", "rank", "vector"]
     wrong = fault(draw, *["length"] * 8, *faults, percent=35)
-    seq, batch = draw(st.permutations(range(x.ndim)))[:2]
+    seq, batch = draws.shuffled(draw, range(x.ndim))[:2]
     if not chance(draw, 50):
         batch = 0
         seq = seq or 1
@@ -345,99 +372,13 @@ def reverse_sequence(draw: Draw) -> Call:
     )
     if wrong == "rank":
         lengths = lengths.reshape(1, -1)
-    elif wrong == "kind":
-        lengths = draws.no_indices(draw, lengths)
     elif wrong == "vector":
-        x = operand(draw, 1, 1)
-    args: dict[str, Any] = {"input": x, "seq_lengths": lengths, "seq_axis": seq}
-    if batch or chance(draw, 30):
-        args["batch_axis"] = batch
+        x = draws.operand(draw, 1, 1)
+    args: Args = {"input": x, "seq_lengths": lengths, "seq_axis": seq, "batch_axis": batch}
     if wrong == "axis":
         args[pick(draw, ["seq_axis", "batch_axis"])] = pick(draw, [x.ndim, -x.ndim - 1, -1])
     elif wrong == "same axis":
         args["batch_axis"] = seq
     elif wrong == "no axis":
         del args["seq_axis"]
-    return draws.finish(draw, args, ("input", "seq_lengths", "seq_axis", "batch_axis"))
-
-
-def moving(ours, theirs, calls, data: str, *others: str, no_kernel=(), **options) -> Entry:
-    return Entry(
-        ours,
-        theirs,
-        calls,
-        (data, *others),
-        differentiable=(data,),
-        moves=True,
-        no_kernel=frozenset(no_kernel),
-        **options,
-    )
-
-
-def of_ints(x, dtype: Any = np.int64):
-    """As an array, since TensorFlow makes floats of `[]`, and int32s of what they cannot hold."""
-    if isinstance(x, np.ndarray) or all(type(i) is int for i in x):
-        return np.asarray(x, dtype)
-    return x
-
-
-def _tf_slice(input_, begin, size):
-    begin = of_ints(begin) if isinstance(begin, list) else begin
-    is_int32 = not isinstance(begin, list) and tf.as_dtype(begin.dtype) == tf.int32
-    return tf.slice(input_, begin, of_ints(size, np.int32 if is_int32 else np.int64))
-
-
-def _tf_strided_slice(input_, begin, end, strides=None, **masks):
-    strides = None if strides is None else of_ints(strides)
-    return tf.strided_slice(input_, of_ints(begin), of_ints(end), strides, **masks)
-
-
-INT4, RARE = draws.INT4, draws.RARE
-ENTRIES = {
-    "slice": moving(
-        jaxops.slice,
-        _tf_slice,
-        slice(),
-        "input_",
-        "begin",
-        indices=("begin",),
-        bounded=True,
-        no_kernel=INT4,
-    ),
-    "strided_slice": moving(
-        jaxops.strided_slice,
-        _tf_strided_slice,
-        strided_slice(),
-        "input_",
-        bounded=True,
-        no_kernel=INT4,
-    ),
-    "strided_slice_spec": moving(
-        _indexed, _tf_indexed, strided_slice_spec(), "input_", bounded=True, no_kernel=INT4
-    ),
-    "split": moving(jaxops.split, tf.split, split(), "value"),
-    "concat": moving(jaxops.concat, tf.concat, concat(), "values", no_kernel=INT4),
-    "stack": moving(jaxops.stack, tf.stack, stack(), "values", no_kernel=INT4),
-    "parallel_stack": Entry(
-        jaxops.parallel_stack,
-        # In a graph only, and without a gradient.
-        lambda values: tf.function(tf.parallel_stack)(values),
-        parallel_stack(),
-        ("values",),
-        moves=True,
-    ),
-    "unstack": moving(jaxops.unstack, tf.unstack, unstack(), "value", no_kernel=INT4),
-    "tile": moving(jaxops.tile, tf.tile, tile(), "input", no_kernel=["uint16", *RARE]),
-    "pad": moving(jaxops.pad, tf.pad, pad(), "tensor", "constant_values", no_kernel=RARE),
-    "reverse": moving(jaxops.reverse, tf.reverse, reverse(), "tensor", no_kernel=RARE),
-    "reverse_sequence": moving(
-        jaxops.reverse_sequence,
-        tf.reverse_sequence,
-        reverse_sequence(),
-        "input",
-        "seq_lengths",
-        indices=("seq_lengths",),
-        bounded=True,
-        no_kernel=RARE,
-    ),
-}
+    return args

@@ -1,22 +1,18 @@
 """Rolling, and lists of positions: roll, unravel_index, invert_permutation, setdiff1d."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import draws
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, axis, chance, fault, integer, pick
-from hypothesis import strategies as st
+from calls import Call
+from draws import Args, Draw, axis, chance, fault, integer, pick
+from entries import compared
 from peer import tf
 
 import jaxops
 
 
-@st.composite
-def roll(draw: Draw) -> Call:
-    wrong = fault(draw, "axis", "scalar", "shape", "kind")
+@compared("roll", moves=True)
+def roll(draw: Draw) -> Args:
+    wrong = fault(draw, "axis", "scalar", "shape", percent=20)
     shape = () if wrong == "scalar" else draws.shape(draw, 1, 3)
     x = draws.array(draw, shape, draws.dtype(draw, draws.MOVED))
     count = integer(draw, 0, 3)
@@ -34,17 +30,19 @@ def roll(draw: Draw) -> Call:
         axes[0] = axis(draw, x.ndim, wrong=True)
     elif wrong == "shape":
         shift = np.append(shift, np.array(1, kind))
-    elif wrong == "kind":
-        shift = draws.no_indices(draw, shift)
-    args: dict[str, Any] = {"input": x, "shift": shift, "axis": np.array(axes, np.int32)}
+    args: Args = {"input": x, "shift": shift, "axis": np.array(axes, np.int32)}
     if count == 1 and shift.size == 1 and chance(draw, 60):
         args |= {"shift": shift.reshape(()), "axis": axes[0]}
-    return draws.finish(draw, args, ("input", "shift", "axis"))
+    return args
 
 
-@st.composite
+def _tf_unravel_index(indices, dims):
+    return tf.unravel_index(indices, tf.cast(tf.constant(dims), indices.dtype))
+
+
+@compared("unravel_index", theirs=_tf_unravel_index, bounded=True)
 def unravel_index(draw: Draw) -> Call:
-    wrong = fault(draw, *["index"] * 3, "rank", "dims", "kind", "zero")
+    wrong = fault(draw, *["index"] * 3, "rank", "dims", "zero", percent=20)
     dims = [pick(draw, [2, 3, 1, 4, 30]) for _ in range(integer(draw, 1, 3))]
     size = int(np.prod(dims))
     shape = pick(draw, [(1, 2), (0, 2)]) if wrong == "rank" else draws.shape(draw, 0, 1)
@@ -52,24 +50,18 @@ def unravel_index(draw: Draw) -> Call:
     indices = draws.indices(draw, shape, size, kind)
     if wrong == "index" and indices.size:
         indices = indices + np.array(pick(draw, [size, 2**31 - 1 - size]), kind)
-    elif wrong == "kind":
-        indices = draws.no_indices(draw, indices)
     elif wrong == "zero":
         dims[-1] = pick(draw, [0, -1])
     given = pick(draw, [size, [dims]]) if wrong == "dims" else dims
     known = None
-    if shape == (0,) and wrong not in ("dims", "kind", "zero"):
+    if shape == (0,) and wrong not in ("dims", "zero"):
         known = "unravel_index of nothing"
-    return draws.finish(draw, {"indices": indices, "dims": given}, ("indices", "dims"), known=known)
+    return Call({"indices": indices, "dims": given}, known=known)
 
 
-def _tf_unravel_index(indices, dims):
-    return tf.unravel_index(indices, tf.cast(tf.constant(dims), indices.dtype))
-
-
-@st.composite
-def invert_permutation(draw: Draw) -> Call:
-    wrong = fault(draw, *["range", "twice"] * 2, "rank", "kind", percent=40)
+@compared("invert_permutation", bounded=True)
+def invert_permutation(draw: Draw) -> Args:
+    wrong = fault(draw, *["range", "twice"] * 2, "rank", percent=35)
     count = integer(draw, 0, 7)
     kind = draws.dtype_of(pick(draw, ["int32", "int64"]))
     x = draws.rng(draw).permutation(count).astype(kind)
@@ -79,17 +71,35 @@ def invert_permutation(draw: Draw) -> Call:
         x[0] = x[1]
     elif wrong == "rank":
         x = x.reshape(1, -1)
-    elif wrong == "kind":
-        x = draws.no_indices(draw, x)
-    return draws.finish(draw, {"x": x}, ("x",))
+    return {"x": x}
 
 
-@st.composite
+PARTS = ("hypothesis", "hypothesis_indices", "truth", "truth_indices")
+
+
+def _by_parts(function, tensor):
+    def call(
+        hypothesis, hypothesis_indices, hypothesis_shape, truth, truth_indices, truth_shape,
+        normalize=True,
+    ):  # fmt: skip
+        first = tensor(hypothesis_indices, hypothesis, hypothesis_shape)
+        return function(first, tensor(truth_indices, truth, truth_shape), normalize)
+
+    return call
+
+
+@compared(
+    "edit_distance",
+    ours=_by_parts(jaxops.edit_distance, jaxops.SparseTensor),
+    theirs=_by_parts(tf.edit_distance, tf.SparseTensor),
+    data=PARTS,
+    traced=(),
+)
 def edit_distance(draw: Draw) -> Call:
     dtype = draws.dtype(draw, [*draws.BOOL, *draws.INTEGERS, "float32", "float64", "bytes"])
     wrong = fault(draw, "rank", "outside", "rank 1", "dtype", "nothing")
     rank = 2 if wrong == "rank 1" else integer(draw, 2, 3)
-    args: dict[str, Any] = {}
+    args: Args = {}
     for arg in ("hypothesis", "truth"):
         shape = [pick(draw, [1, 2, 3]) for _ in range(rank - 1)]
         if wrong == "nothing":
@@ -106,110 +116,32 @@ def edit_distance(draw: Draw) -> Call:
         own = dtype if wrong != "dtype" or arg == "truth" else np.dtype(np.int32)
         values = np.where(values, b"a", b"b") if own.kind == "S" else values.astype(own)
         args |= {arg: values, f"{arg}_indices": places, f"{arg}_shape": tuple(shape)}
-    if chance(draw, 60):
-        args["normalize"] = chance(draw, 50)
-    known = "edit_distance of nothing" if wrong == "nothing" else None
-    return draws.finish(draw, args, tuple(args), known=known)
-
-
-def _by_parts(function, tensor):
-    def call(
-        hypothesis,
-        hypothesis_indices,
-        hypothesis_shape,
-        truth,
-        truth_indices,
-        truth_shape,
-        normalize=True,
-    ):
-        return function(
-            tensor(hypothesis_indices, hypothesis, hypothesis_shape),
-            tensor(truth_indices, truth, truth_shape),
-            normalize,
-        )
-
-    return call
-
-
-@st.composite
-def meshgrid(draw: Draw) -> Call:
-    wrong = fault(draw, "indexing", "dtype")
-    dtype = draws.dtype(draw, [*draws.BOOL, *draws.NUMERIC])
-    arrays = [
-        draws.array(draw, draws.shape(draw, 0, 2), dtype, "finite")
-        for _ in range(integer(draw, 1, 4))
-    ]
-    if wrong == "dtype":
-        other = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
-        arrays.append(draws.array(draw, (2,), other))
-    args: dict[str, Any] = {"args": arrays}
-    if wrong == "indexing" or chance(draw, 60):
-        args["indexing"] = pick(draw, ["yx", ""] if wrong == "indexing" else ["xy", "ij"])
-    return draws.finish(draw, args, ("args", "indexing"), on_device=wrong == "dtype")
-
-
-def _meshgrid(args, indexing="xy"):
-    return jaxops.meshgrid(*args, indexing=indexing)
+    return Call(args, known="edit_distance of nothing" if wrong == "nothing" else None)
 
 
 def _tf_meshgrid(args, indexing="xy"):
     return tf.meshgrid(*args, indexing=indexing)
 
 
+@compared("meshgrid", theirs=_tf_meshgrid)
+def meshgrid(draw: Draw) -> Args:
+    dtype = draws.dtype(draw, [*draws.BOOL, *draws.NUMERIC])
+    arrays = [
+        draws.array(draw, draws.shape(draw, 0, 2), dtype, "finite")
+        for _ in range(integer(draw, 1, 4))
+    ]
+    return {"args": arrays}
+
+
 LISTED = [*draws.INTEGERS, *draws.FLOATS, *draws.STRINGS]
 
 
-@st.composite
-def setdiff1d(draw: Draw) -> Call:
-    wrong = fault(draw, "rank of x", "rank of y", "index_dtype", "dtype")
+@compared("setdiff1d", traced=())
+def setdiff1d(draw: Draw) -> Args:
+    wrong = fault(draw, "rank of x", "rank of y", "dtype")
     dtype = draws.dtype(draw, draws.COMPLEX if wrong == "dtype" else LISTED)
     # TensorFlow tells -0 from 0 in 16 bits.
     kind = "ordered" if dtype.name in draws.HALVES else pick(draw, ["finite", "summable"])
     shapes = [(1, 2) if wrong == f"rank of {arg}" else (integer(draw, 0, 7),) for arg in "xy"]
     x, y = (draws.array(draw, shape, dtype, kind) for shape in shapes)
-    args: dict[str, Any] = {"x": x, "y": y}
-    if chance(draw, 60):
-        kinds = ["float32", "int8", "bool"] if wrong == "index_dtype" else ["int32", "int64"]
-        args["index_dtype"] = draws.dtype_of(pick(draw, kinds))
-    return draws.finish(draw, args, ("x", "y", "index_dtype"))
-
-
-ENTRIES = {
-    "edit_distance": Entry(
-        _by_parts(jaxops.edit_distance, jaxops.SparseTensor),
-        _by_parts(tf.edit_distance, tf.SparseTensor),
-        edit_distance(),
-        ("hypothesis", "hypothesis_indices", "truth", "truth_indices"),
-        traced=(),
-    ),
-    "meshgrid": Entry(_meshgrid, _tf_meshgrid, meshgrid(), ("args",), differentiable=("args",)),
-    "setdiff1d": Entry(
-        jaxops.setdiff1d, tf.compat.v1.setdiff1d, setdiff1d(), ("x", "y"), traced=()
-    ),
-    "roll": Entry(
-        jaxops.roll,
-        tf.roll,
-        roll(),
-        ("input", "shift"),
-        indices=("shift",),
-        differentiable=("input",),
-        moves=True,
-        no_kernel=frozenset(draws.RARE),
-    ),
-    "unravel_index": Entry(
-        jaxops.unravel_index,
-        _tf_unravel_index,
-        unravel_index(),
-        ("indices",),
-        indices=("indices",),
-        bounded=True,
-    ),
-    "invert_permutation": Entry(
-        jaxops.invert_permutation,
-        tf.math.invert_permutation,
-        invert_permutation(),
-        ("x",),
-        indices=("x",),
-        bounded=True,
-    ),
-}
+    return {"x": x, "y": y}

@@ -1,20 +1,26 @@
 """RaggedTensor: how it is made, made dense, and what rows are chosen."""
 
-from __future__ import annotations
-
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import draws
 import jax.numpy as jnp
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, chance, fault, integer, pick
-from hypothesis import strategies as st
+from calls import Call
+from draws import Args, Draw, chance, fault, integer, pick
+from entries import compared
 from peer import tf
 
 import jaxops
 
 DTYPES = [*draws.BOOL, *draws.NUMERIC]
+
+
+def compared_ragged(name: str, function: Callable, *data: str, **fields: Any) -> Callable:
+    """Of a function of either library's module and the arguments that are drawn."""
+    ours, theirs = functools.partial(function, jaxops), functools.partial(function, tf)
+    return compared(name, ours=ours, theirs=theirs, data=data, **fields)
 
 
 def partition_dtype(draw: Draw) -> np.dtype:
@@ -29,7 +35,19 @@ def row_shape(draw: Draw) -> tuple[int, ...]:
     return draws.shape(draw, 0, 2, [2, 1, 3, 0]) if chance(draw, 50) else ()
 
 
-@st.composite
+def _made(lib, how, values, partition, nrows=None, default_value=None, shape=None) -> list:
+    more = {} if nrows is None else {"nrows": nrows}
+    x = getattr(lib.RaggedTensor, f"from_{how}")(values, partition, **more)
+    dense = x.to_tensor(default_value, shape=shape)
+    return [dense, x.row_splits, x.row_lengths(), x.value_rowids(), x.nrows()]
+
+
+@compared_ragged(
+    "RaggedTensor",
+    _made,
+    *("values", "partition", "default_value"),
+    differentiable=("values", "default_value"),
+)
 def made(draw: Draw) -> Call:
     """A ragged tensor, made of a partition, and the dense array of it."""
     how = pick(draw, ["row_splits", "row_lengths", "value_rowids"])
@@ -53,7 +71,7 @@ def made(draw: Draw) -> Call:
     elif wrong == "rank":
         numbers = pick(draw, [numbers[None], numbers[:0], numbers.sum()])
         numbers = np.asarray(numbers)
-    args: dict[str, Any] = {"how": how, "values": draws.array(draw, shape, dtype)}
+    args: Args = {"how": how, "values": draws.array(draw, shape, dtype)}
     args["partition"] = numbers
     is_traced = True
     if how == "value_rowids" and wrong == "nrows":
@@ -79,38 +97,42 @@ def made(draw: Draw) -> Call:
     if "shape" not in args or args["shape"][1:2] == [None]:
         is_traced = False
     traced = ("values", "partition", "default_value")[:: 1 if is_traced else 2]
-    order = ("how", "values", "partition", "nrows", "default_value", "shape")
-    return draws.finish(draw, args, order, traced=traced)
+    return Call(args, traced=traced)
 
 
-def _made(how, values, partition, nrows=None, default_value=None, shape=None) -> list:
-    more = {} if nrows is None else {"nrows": nrows}
-    x = getattr(jaxops.RaggedTensor, f"from_{how}")(values, partition, **more)
-    dense = x.to_tensor(default_value, shape=shape)
-    return [dense, x.row_splits, x.row_lengths(), x.value_rowids(), x.nrows()]
+def _cut(
+    lib, tensor, lengths=None, padding=None, ragged_rank=1, row_splits_dtype=np.int64, size=None
+) -> list:
+    options = {"ragged_rank": ragged_rank, "row_splits_dtype": row_splits_dtype, **_size(lib, size)}
+    x = lib.RaggedTensor.from_tensor(tensor, lengths, padding, **options)
+    return [x.to_tensor(shape=[None, 6, *tensor.shape[2:]]), x.row_splits]
 
 
-def _tf_made(how, values, partition, nrows=None, default_value=None, shape=None) -> list:
-    more = {} if nrows is None else {"nrows": nrows}
-    x = getattr(tf.RaggedTensor, f"from_{how}")(values, partition, **more)
-    dense = x.to_tensor(default_value, shape=shape)
-    return [dense, x.row_splits, x.row_lengths(), x.value_rowids(), x.nrows()]
+def _size(lib, size: int | None) -> Args:
+    """An option of jaxops alone."""
+    return {"size": size} if lib is jaxops else {}
 
 
-@st.composite
+@compared_ragged(
+    "RaggedTensor.from_tensor",
+    _cut,
+    *("tensor", "lengths", "padding"),
+    differentiable=("tensor",),
+    x64=True,
+)
 def cut(draw: Draw) -> Call:
     """A ragged tensor made of a dense array."""
     shape = (*draws.shape(draw, 2, 2), *row_shape(draw))
-    wrong = fault(draw, "rank", "lengths", "kind", "padding", "both", "ragged_rank")
+    wrong = fault(draw, "rank", "lengths", "padding", "both", "ragged_rank", percent=20)
     if wrong == "rank":
         shape = shape[:1]
     dtype = draws.dtype(draw, DTYPES)
-    args: dict[str, Any] = {"tensor": draws.array(draw, shape, dtype)}
+    args: Args = {"tensor": draws.array(draw, shape, dtype)}
     by = pick(draw, ["lengths", "padding", None])
-    if by == "lengths" or wrong in ("lengths", "kind", "both"):
+    if by == "lengths" or wrong in ("lengths", "both"):
         count = shape[0] + (wrong == "lengths")
-        lengths = np.array([integer(draw, -1, 5) for _ in range(count)], partition_dtype(draw))
-        args["lengths"] = draws.no_indices(draw, lengths) if wrong == "kind" else lengths
+        lengths = [integer(draw, -1, 5) for _ in range(count)]
+        args["lengths"] = np.array(lengths, partition_dtype(draw))
     if (by == "padding" and "lengths" not in args) or wrong in ("padding", "both"):
         padding = shape[2:] if wrong != "padding" else (*shape[2:], 1)
         args["padding"] = draws.array(draw, padding, dtype)
@@ -120,66 +142,61 @@ def cut(draw: Draw) -> Call:
         args.pop("lengths", None)
     if wrong == "ragged_rank":
         args["ragged_rank"] = pick(draw, [0, -1])
-    if chance(draw, 30):
-        args["row_splits_dtype"] = partition_dtype(draw)
     size = shape[0] * shape[1] if len(shape) > 1 else 0
-    keywords = {"size": size + pick(draw, [0, 1])} if chance(draw, 60) else {}
-    traced = ("tensor", "lengths", "padding") if keywords else ("tensor",)
-    order = ("tensor", "lengths", "padding", "ragged_rank", "row_splits_dtype")
-    call = draws.finish(draw, args, order, keywords=keywords, traced=traced)
-    if "padding" in args and not keywords:  # the size of what is traced is not known
-        call.jit = call.gradient = False
-    return call
+    if chance(draw, 60):
+        args["size"] = size + pick(draw, [0, 1])
+    traced = ("tensor", "lengths", "padding") if "size" in args else ("tensor",)
+    is_known = "padding" not in args or "size" in args  # the size of what is traced
+    return Call(args, traced=traced, jit=is_known, gradient=is_known)
 
 
-def _cut(tensor, lengths=None, padding=None, ragged_rank=1, row_splits_dtype=np.int64, size=None):
-    options = {"ragged_rank": ragged_rank, "row_splits_dtype": row_splits_dtype, "size": size}
-    x = jaxops.RaggedTensor.from_tensor(tensor, lengths, padding, **options)
-    return [x.to_tensor(shape=[None, 6, *tensor.shape[2:]]), x.row_splits]
+def _chosen(lib, values, row_splits, indices, size=None) -> list:
+    x = lib.RaggedTensor.from_row_splits(values, row_splits)
+    x = x.gather(indices, size=size) if lib is jaxops else tf.gather(x, indices)
+    return [x.to_tensor(shape=[None, 4, *values.shape[1:]]), x.row_splits]
 
 
-def _tf_cut(tensor, lengths=None, padding=None, ragged_rank=1, row_splits_dtype=None, size=None):
-    options = {"ragged_rank": ragged_rank, "row_splits_dtype": row_splits_dtype or tf.int64}
-    x = tf.RaggedTensor.from_tensor(tensor, lengths, padding, **options)
-    return [x.to_tensor(shape=[None, 6, *tensor.shape[2:]]), x.row_splits]
-
-
-@st.composite
+@compared_ragged(
+    "RaggedTensor.gather",
+    _chosen,
+    *("values", "row_splits", "indices"),
+    differentiable=("values",),
+    bounded=True,
+)
 def chosen(draw: Draw) -> Call:
     lengths = lengths_of_rows(draw, 1)
-    wrong = fault(draw, "out of bounds", "out of bounds", "kind")
+    wrong = fault(draw, "out of bounds", percent=20)
     values = draws.array(draw, (sum(lengths), *row_shape(draw)), draws.dtype(draw, DTYPES))
-    args: dict[str, Any] = {"values": values}
+    args: Args = {"values": values}
     args["row_splits"] = np.cumsum([0, *lengths]).astype(partition_dtype(draw))
     count = (integer(draw, 0, 5),)
     outside = wrong == "out of bounds"
-    indices = draws.indices(draw, count, len(lengths), partition_dtype(draw), outside)
-    args["indices"] = draws.no_indices(draw, indices) if wrong == "kind" else indices
-    keywords = {"size": 4 * count[0] + pick(draw, [0, 2])} if chance(draw, 60) else {}
-    traced = ("values", "row_splits", "indices") if keywords else ("values",)
-    order = ("values", "row_splits", "indices")
-    return draws.finish(draw, args, order, keywords=keywords, traced=traced)
+    args["indices"] = draws.indices(draw, count, len(lengths), partition_dtype(draw), outside)
+    if chance(draw, 60):
+        args["size"] = 4 * count[0] + pick(draw, [0, 2])
+    return Call(args, traced=("values", "row_splits", "indices") if "size" in args else ("values",))
 
 
-def _chosen(values, row_splits, indices, size=None) -> list:
-    x = jaxops.RaggedTensor.from_row_splits(values, row_splits).gather(indices, size=size)
-    return [x.to_tensor(shape=[None, 4, *values.shape[1:]]), x.row_splits]
+def _reduced(lib, values, row_splits, kind, axis, keepdims=False) -> Any:
+    x = lib.RaggedTensor.from_row_splits(values, row_splits)
+    if lib is tf:
+        result = getattr(tf, f"reduce_{kind}")(x, axis, keepdims)
+    else:
+        result = getattr(x, f"reduce_{kind}")(axis, keepdims)
+    if kind != "prod":
+        return result
+    # The sign of a 0 depends on the order of the factors.
+    xp = tf if lib is tf else jnp
+    return xp.where(result == 0, xp.zeros_like(result), result)
 
 
-def _tf_chosen(values, row_splits, indices, size=None) -> list:
-    del size
-    x = tf.gather(tf.RaggedTensor.from_row_splits(values, row_splits), indices)
-    return [x.to_tensor(shape=[None, 4, *values.shape[1:]]), x.row_splits]
-
-
-KINDS = ["sum", "mean", "max", "min", "prod"]
-
-
-@st.composite
-def reduced(draw: Draw) -> Call:
+@compared_ragged(
+    "RaggedTensor.reduce", _reduced, "values", "row_splits", differentiable=("values",), x64=True
+)
+def reduced(draw: Draw) -> Args:
     lengths = lengths_of_rows(draw)
     wrong = fault(draw, "axis", "dtype", percent=20)
-    kind = pick(draw, KINDS)
+    kind = pick(draw, ["sum", "mean", "max", "min", "prod"])
     if kind == "mean":  # XLA may multiply by the reciprocal of the length, which is exact of these
         lengths = [n for n in lengths if n != 3]
     names = draws.FLOATS if chance(draw, 60) else [*draws.INTEGERS, *draws.COMPLEX]
@@ -187,63 +204,10 @@ def reduced(draw: Draw) -> Call:
     # TensorFlow's maximum is without NaN, and a product of infinities depends on its order.
     of = "ordered" if kind in ("max", "min") else "finite"
     values = draws.array(draw, (sum(lengths), *row_shape(draw)), dtype, of)
-    args: dict[str, Any] = {"values": values}
-    args["row_splits"] = np.cumsum([0, *lengths]).astype(partition_dtype(draw))
-    args |= {
-        "kind": kind,
-        "axis": draws.axis(draw, values.ndim + 1, True) if wrong == "axis" else 1,
-    }
-    if wrong != "axis" and chance(draw, 30):
+    splits = np.cumsum([0, *lengths]).astype(partition_dtype(draw))
+    args: Args = {"values": values, "row_splits": splits, "kind": kind, "axis": 1}
+    if wrong == "axis":
+        args["axis"] = draws.axis(draw, values.ndim + 1, True)
+    elif chance(draw, 30):
         args["axis"] = -values.ndim
-    if chance(draw, 40):
-        args["keepdims"] = chance(draw, 70)
-    order = ("values", "row_splits", "kind", "axis", "keepdims")
-    return draws.finish(draw, args, order, traced=("values", "row_splits"))
-
-
-def _reduced(values, row_splits, kind, axis, keepdims=False) -> Any:
-    x = jaxops.RaggedTensor.from_row_splits(values, row_splits)
-    result = getattr(x, f"reduce_{kind}")(axis, keepdims)
-    # The sign of a 0 depends on the order of the factors.
-    return jnp.where(result == 0, jnp.zeros_like(result), result) if kind == "prod" else result
-
-
-def _tf_reduced(values, row_splits, kind, axis, keepdims=False) -> Any:
-    x = tf.RaggedTensor.from_row_splits(values, row_splits)
-    result = getattr(tf, f"reduce_{kind}")(x, axis, keepdims)
-    return tf.where(result == 0, tf.zeros_like(result), result) if kind == "prod" else result
-
-
-ENTRIES = {
-    "RaggedTensor": Entry(
-        _made,
-        _tf_made,
-        made(),
-        ("values", "partition", "default_value"),
-        differentiable=("values", "default_value"),
-    ),
-    "RaggedTensor.from_tensor": Entry(
-        _cut,
-        _tf_cut,
-        cut(),
-        ("tensor", "lengths", "padding"),
-        differentiable=("tensor",),
-        x64=True,
-    ),
-    "RaggedTensor.gather": Entry(
-        _chosen,
-        _tf_chosen,
-        chosen(),
-        ("values", "row_splits", "indices"),
-        differentiable=("values",),
-        bounded=True,
-    ),
-    "RaggedTensor.reduce": Entry(
-        _reduced,
-        _tf_reduced,
-        reduced(),
-        ("values", "row_splits"),
-        differentiable=("values",),
-        x64=True,
-    ),
-}
+    return args | {"keepdims": chance(draw, 40)}

@@ -1,23 +1,26 @@
 """where, repeat, sequence_mask and searchsorted."""
 
-from __future__ import annotations
-
-import dataclasses
-from typing import Any
-
 import draws
 import jax
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, axis, chance, fault, integer, pick
-from hypothesis import strategies as st
+from calls import Call
+from draws import Args, Draw, axis, chance, fault, integer, pick
+from entries import RARE, compared
 from peer import tf
 
-import jaxops
 from jaxops.compat import v0
 
 
-@st.composite
+def _where(condition, x=None, y=None):
+    if x is not None or y is not None:
+        return tf.where(condition, x, y)
+    if condition.dtype.name in ("half", "float16", *draws.RARE):  # without a kernel
+        condition = tf.cast(condition, tf.float32)
+    # jaxops' positions are int32 while 64-bit types are off.
+    return tf.where(condition).numpy().astype(jax.dtypes.canonicalize_dtype(np.int64))
+
+
+@compared("where", theirs=_where, moves=True)
 def where(draw: Draw) -> Call:
     if chance(draw, 40):
         return positions(draw)
@@ -30,15 +33,15 @@ def where(draw: Draw) -> Call:
         shapes[place] = (*shapes[place], 7)
         shapes[place - 1] = (*shapes[place - 1], 5)
     kind = "int32" if wrong == "kind" else "bool"
-    args: dict[str, Any] = {"condition": draws.array(draw, shapes[0], draws.dtype_of(kind))}
+    args: Args = {"condition": draws.array(draw, shapes[0], draws.dtype_of(kind))}
     args["x"] = draws.array(draw, shapes[1], dtype)
     if wrong == "dtype":
-        dtype = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
+        dtype = draws.other(dtype)
     args["y"] = draws.array(draw, shapes[2], dtype)
     if wrong == "alone":
         del args[pick(draw, ["x", "y"])]
     # From the host y would take the dtype of x.
-    return draws.finish(draw, args, ("condition", "x", "y"), on_device=wrong == "dtype")
+    return Call(args, on_device=wrong == "dtype")
 
 
 def _part(draw: Draw, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -50,8 +53,12 @@ def _part(draw: Draw, shape: tuple[int, ...]) -> tuple[int, ...]:
 CONDITIONS = [*draws.BOOL, *draws.NUMERIC, *draws.RARE]
 
 
-@st.composite
-def select(draw: Draw) -> Call:
+def _select(condition, t, e):
+    return tf.raw_ops.Select(condition=condition, x=t, y=e)
+
+
+@compared("v0.select", theirs=_select, moves=True)
+def select(draw: Draw) -> Args:
     """Of TensorFlow 0.x, where nothing broadcasts."""
     wrong = fault(draw, "condition", "values", "kind")
     dtype = draws.dtype(draw, draws.MOVED)
@@ -61,37 +68,18 @@ def select(draw: Draw) -> Call:
         of_condition = (*shape, 3)
     other = (*shape, 2) if wrong == "values" else shape
     kind = draws.dtype_of("int32" if wrong == "kind" else "bool")
-    args = {
+    return {
         "condition": draws.array(draw, of_condition, kind),
         "t": draws.array(draw, shape, dtype),
         "e": draws.array(draw, other, dtype),
     }
-    return draws.finish(draw, args, ("condition", "t", "e"))
 
 
 def positions(draw: Draw, arg: str = "condition") -> Call:
     wrong = fault(draw, "scalar", "strings", percent=10)
     dtype = draws.dtype(draw, draws.STRINGS if wrong == "strings" else CONDITIONS)
     shape = () if wrong == "scalar" else draws.shape(draw, 1, 4)
-    return draws.finish(draw, {arg: draws.array(draw, shape, dtype)}, (arg,), traced=())
-
-
-@st.composite
-def v0_where(draw: Draw) -> Call:
-    if chance(draw, 60):
-        return positions(draw, pick(draw, ["input", "condition"]))
-    call = draw(select())
-    named = {{"t": "x", "e": "y"}.get(arg, arg): x for arg, x in call.args.items()}
-    return dataclasses.replace(call, args=named)
-
-
-def _where(condition, x=None, y=None):
-    if x is not None or y is not None:
-        return tf.where(condition, x, y)
-    if condition.dtype.name in ("half", "float16", *draws.RARE):  # without a kernel
-        condition = tf.cast(condition, tf.float32)
-    # jaxops' positions are int32 while 64-bit types are off.
-    return tf.where(condition).numpy().astype(jax.dtypes.canonicalize_dtype(np.int64))
+    return Call({arg: draws.array(draw, shape, dtype)}, traced=())
 
 
 def _v0_where(input=None, condition=None, x=None, y=None):
@@ -100,15 +88,25 @@ def _v0_where(input=None, condition=None, x=None, y=None):
     return _where(condition if input is None else input)
 
 
-def _select(condition, t, e):
-    return tf.raw_ops.Select(condition=condition, x=t, y=e)
+@compared(
+    "v0.where",
+    ours=v0.where,
+    theirs=_v0_where,
+    data=("input", "condition", "x", "y"),
+    differentiable=("x", "y"),
+    moves=True,
+)
+def v0_where(draw: Draw) -> Call:
+    if chance(draw, 60):
+        return positions(draw, pick(draw, ["input", "condition"]))
+    return Call({{"t": "x", "e": "y"}.get(arg, arg): x for arg, x in select(draw).items()})
 
 
-@st.composite
+@compared("repeat", traced=("input",), bounded=True, moves=True, no_kernel=RARE | {"uint16"})
 def repeat(draw: Draw) -> Call:
-    wrong = fault(draw, "negative", "length", "rank", "axis", "kind")
-    x = draws.array(draw, draws.shape(draw, 0, 3), draws.dtype(draw, draws.MOVED))
-    args: dict[str, Any] = {"input": x}
+    wrong = fault(draw, "negative", "length", "rank", "axis", percent=20)
+    x = draws.operand(draw, 0)
+    args: Args = {"input": x}
     where = None
     if wrong == "axis" or chance(draw, 70):
         where = axis(draw, max(x.ndim, 1), wrong=wrong == "axis")
@@ -129,117 +127,47 @@ def repeat(draw: Draw) -> Call:
         repeats = np.where(np.arange(repeats.size).reshape(shape) == 0, -1, repeats.astype(int))
         # One for all TensorFlow refuses.
         known = "negative repeats" if repeats.size > 1 else None
-    elif wrong == "kind":
-        repeats = draws.no_indices(draw, repeats)
     args["repeats"] = repeats
     if where is not None:
         args["axis"] = where
-    order = ("input", "repeats", "axis")
-    return draws.finish(draw, args, order, known=known, their_gradient_fails=x.size == 0)
+    return Call(args, known=known, their_gradient_fails=x.size == 0)
 
 
-@st.composite
+@compared("sequence_mask", "v0.sequence_mask", theirs=tf.sequence_mask, floats_for_indices=True)
 def sequence_mask(draw: Draw) -> Call:
     wrong = fault(draw, "maxlen", "list", percent=15)
     lengths = draws.indices(draw, draws.shape(draw, 0, 2), 5, draws.index_dtype(draw))
     if chance(draw, 30) and lengths.dtype.kind == "i":
         lengths = lengths - lengths.dtype.type(2)
-    args: dict[str, Any] = {"lengths": lengths}
-    call_options: dict[str, Any] = {"traced": ()}
+    args: Args = {"lengths": lengths}
     # TensorFlow has no ranges of other dtypes.
     if wrong or chance(draw, 70) or lengths.dtype.name not in ("int32", "int64"):
-        args["maxlen"] = integer(draw, 0, 6)
-        call_options = {}
-        if wrong == "maxlen":
-            args["maxlen"] = -1
-        elif wrong == "list":
-            args["maxlen"] = [3]
+        args["maxlen"] = {"maxlen": -1, "list": [3]}.get(wrong or "", integer(draw, 0, 6))
     if chance(draw, 60):
         args["dtype"] = draws.dtype(draw, [*draws.BOOL, *draws.NUMERIC])
-    return draws.finish(draw, args, ("lengths", "maxlen", "dtype"), **call_options)
+    return Call(args, traced=None if "maxlen" in args else ())
 
 
 ORDERED = [*draws.INTEGERS, *draws.FLOATS]
 
 
-@st.composite
+@compared("searchsorted", differentiable=())
 def searchsorted(draw: Draw) -> Call:
-    wrong = fault(draw, "rows", "dtype", "kind", "side", "out_type", "scalar")
+    wrong = fault(draw, "rows", "dtype", "kind", "scalar")
     dtype = draws.dtype(draw, draws.COMPLEX if wrong == "kind" else ORDERED)
     length, number = integer(draw, 0, 9), pick(draw, draws.DIMS)
     # TensorFlow cannot tell how many rows without elements there are.
-    shape = draws.shape(draw, 0, 2, draws.DIMS if length and number else [2, 1])
+    is_told = length and number and wrong != "rows"
+    shape = draws.shape(draw, 0, 2, draws.DIMS if is_told else [2, 1])
     kind = pick(draw, ["all", "ordered"])
     rows = draws.array(draw, (*shape, length), dtype, kind)
     if wrong != "kind" and not chance(draw, 10):
         rows = np.sort(rows)
     batch = (*shape, 2) if wrong == "rows" else shape
     if wrong == "dtype":
-        dtype = draws.dtype_of("int32" if dtype.name != "int32" else "float32")
-    args: dict[str, Any] = {
+        dtype = draws.other(dtype)
+    args: Args = {
         "sorted_sequence": rows,
         "values": draws.array(draw, () if wrong == "scalar" else (*batch, number), dtype, kind),
     }
-    if chance(draw, 60):
-        args["side"] = "middle" if wrong == "side" else pick(draw, ["left", "right"])
-    if chance(draw, 50):
-        kinds = ["int8", "float32"] if wrong == "out_type" else ["int32", "int64"]
-        args["out_type"] = draws.dtype_of(pick(draw, kinds))
-    order = ("sorted_sequence", "values", "side", "out_type")
-    return draws.finish(draw, args, order, on_device=wrong == "dtype")
-
-
-_WHERE = Entry(
-    jaxops.where,
-    _where,
-    where(),
-    ("condition", "x", "y"),
-    differentiable=("x", "y"),
-    moves=True,
-    no_kernel=frozenset(draws.RARE),
-)
-_MASK = Entry(
-    jaxops.sequence_mask,
-    tf.sequence_mask,
-    sequence_mask(),
-    ("lengths",),
-    indices=("lengths",),
-)
-ENTRIES = {
-    "repeat": Entry(
-        jaxops.repeat,
-        tf.repeat,
-        repeat(),
-        ("input", "repeats"),
-        indices=("repeats",),
-        traced=("input",),
-        bounded=True,
-        differentiable=("input",),
-        moves=True,
-        no_kernel=frozenset(["uint16", *draws.RARE]),
-    ),
-    "sequence_mask": _MASK,
-    "v0.sequence_mask": dataclasses.replace(_MASK, ours=v0.sequence_mask, group="sequence_mask"),
-    "searchsorted": Entry(
-        jaxops.searchsorted, tf.searchsorted, searchsorted(), ("sorted_sequence", "values")
-    ),
-    "where": _WHERE,
-    "v0.where": dataclasses.replace(
-        _WHERE,
-        ours=v0.where,
-        theirs=_v0_where,
-        calls=v0_where(),
-        data=("input", "condition", "x", "y"),
-        differentiable=("x", "y"),
-        group="where",
-    ),
-    "v0.select": dataclasses.replace(
-        _WHERE,
-        ours=v0.select,
-        theirs=_select,
-        calls=select(),
-        data=("condition", "t", "e"),
-        differentiable=("t", "e"),
-        group="where",
-    ),
-}
+    return Call(args, on_device=wrong == "dtype")

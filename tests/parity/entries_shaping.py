@@ -1,25 +1,20 @@
 """Shapes and shaping: shape, shape_n, size, rank, reshape, squeeze, expand_dims, transpose."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import draws
 import numpy as np
-from calls import Call, Entry
-from draws import Draw, axis, chance, fault, integer, pick
-from hypothesis import strategies as st
-from peer import tf
-
-import jaxops
+from calls import Call
+from draws import Args, Draw, axis, chance, fault, integer, pick
+from entries import compared
 
 
-@st.composite
-def reshape(draw: Draw) -> Call:
-    x = draws.array(draw, draws.shape(draw), draws.dtype(draw, draws.MOVED))
+@compared("reshape", moves=True)
+def reshape(draw: Draw) -> Args:
+    x = draws.operand(draw)
     wrong = fault(draw, "size", "two unknown", "negative", "rank")
     factors = [n for n in x.shape if n != 1 or chance(draw, 50)]
-    target = draw(st.permutations(factors))
+    target = draws.shuffled(draw, factors)
     if len(target) > 1 and chance(draw, 30):
         target = [target[0] * target[1], *target[2:]]
     target = [*target, *[1] * integer(draw, 0, 1)]
@@ -35,25 +30,24 @@ def reshape(draw: Draw) -> Call:
         target = [target]
     if target == [x.size] and chance(draw, 30):
         target = x.size  # an int is a vector of one
-    return draws.finish(draw, {"tensor": x, "shape": target}, ("tensor", "shape"))
+    return {"tensor": x, "shape": target}
 
 
-@st.composite
-def expand_dims(draw: Draw) -> Call:
-    x = draws.array(draw, draws.shape(draw), draws.dtype(draw, draws.MOVED))
+@compared("expand_dims", moves=True)
+def expand_dims(draw: Draw) -> Args:
+    x = draws.operand(draw)
     wrong = fault(draw, "axis", "axis", "list")
     where: Any = axis(draw, x.ndim + 1, wrong=wrong == "axis")
     if wrong == "list":
         where = pick(draw, [[where], [where, where], []])
-    return draws.finish(draw, {"input": x, "axis": where}, ("input", "axis"))
+    return {"input": x, "axis": where}
 
 
-@st.composite
-def squeeze(draw: Draw) -> Call:
-    dims = [1, 1, 1, 2, 3, 0]
-    x = draws.array(draw, draws.shape(draw, 0, 4, dims), draws.dtype(draw, draws.MOVED))
+@compared("squeeze", moves=True)
+def squeeze(draw: Draw) -> Args:
+    x = draws.operand(draw, 0, 4, [1, 1, 1, 2, 3, 0])
     ones = [n - x.ndim * chance(draw, 50) for n, size in enumerate(x.shape) if size == 1]
-    args: dict[str, Any] = {"input": x}
+    args: Args = {"input": x}
     wrong = fault(draw, "axis", "not 1")
     if wrong == "axis":
         args["axis"] = [*ones[:1], axis(draw, x.ndim, wrong=True)]
@@ -66,94 +60,47 @@ def squeeze(draw: Draw) -> Call:
         args["axis"] = chosen[0] if len(chosen) == 1 and chance(draw, 50) else chosen
     elif chance(draw, 30):
         args["axis"] = None
-    return draws.finish(draw, args, ("input", "axis"))
+    return args
 
 
-@st.composite
+@compared("transpose", moves=True, no_kernel=frozenset(draws.INT4))
 def transpose(draw: Draw) -> Call:
-    x = draws.array(draw, draws.shape(draw, 0, 4), draws.dtype(draw, draws.MOVED))
-    args: dict[str, Any] = {"a": x}
-    wrong = fault(draw, "length", "twice", "range", "rank")
+    x = draws.operand(draw, 0, 4)
+    args: Args = {"a": x}
+    wrong = fault(draw, "length", "twice", "range", "scalar")
     if wrong or chance(draw, 70):
-        perm = [p - x.ndim * chance(draw, 20) for p in draw(st.permutations(range(x.ndim)))]
+        perm = [p - x.ndim * chance(draw, 20) for p in draws.shuffled(draw, range(x.ndim))]
         if wrong == "length":
             perm = [*perm, x.ndim] if chance(draw, 50) else perm[1:]
         elif wrong == "twice" and x.ndim:
             perm[0] = perm[-1]
         elif wrong == "range" and x.ndim:
             perm[0] = pick(draw, [x.ndim, -x.ndim - 1])
-        elif wrong == "rank":
-            perm = pick(draw, [0, [perm]])
-        args["perm"] = perm
+        args["perm"] = 0 if wrong == "scalar" else perm
     elif chance(draw, 30):
         args["perm"] = None
-    if chance(draw, 30):
-        args["conjugate"] = chance(draw, 60)
-    perm = args.get("perm")
-    fails = perm is not None and np.min(perm, initial=0) < 0
-    return draws.finish(draw, args, ("a", "perm", "conjugate"), their_gradient_fails=fails)
+    return Call(args, their_gradient_fails=np.min(args.get("perm") or 0, initial=0) < 0)
 
 
-@st.composite
-def measured(draw: Draw, of_size: bool = False) -> Call:
-    """Of `shape` and `size`."""
-    args: dict[str, Any] = {
-        "input": draws.array(draw, draws.shape(draw, 0, 4), draws.dtype(draw, draws.MOVED))
-    }
-    if chance(draw, 60):
-        wrong = fault(draw, "float32", "bool")
-        args["out_type"] = draws.dtype_of(wrong or pick(draw, ["int32", "int64"]))
-    known = None
-    if of_size and args.get("out_type", np.dtype(np.int32)).name in ("float32", "bool"):
-        known = "out_type of size"
-    return draws.finish(draw, args, ("input", "out_type"), known=known)
+# Results of those that follow are static: nothing to trace.
 
 
-@st.composite
-def rank(draw: Draw) -> Call:
-    x = draws.array(draw, draws.shape(draw, 0, 5), draws.dtype(draw, draws.MOVED))
-    return draws.finish(draw, {"input": x}, ("input",))
+@compared("shape")
+def shape(draw: Draw) -> Args:
+    return {"input": draws.operand(draw, 0, 4)}
 
 
-@st.composite
-def shape_n(draw: Draw) -> Call:
+compared("size")(shape)
+
+
+@compared("rank", never_refused=True)
+def rank(draw: Draw) -> Args:
+    return {"input": draws.operand(draw, 0, 5)}
+
+
+@compared("shape_n")
+def shape_n(draw: Draw) -> Args:
     dtype = draws.dtype(draw, draws.MOVED)
     number = 0 if fault(draw, "none") else integer(draw, 1, 4)
-    args: dict[str, Any] = {
-        "input": [draws.array(draw, draws.shape(draw), dtype) for _ in range(number)]
-    }
-    if chance(draw, 60):
-        args["out_type"] = draws.dtype_of(pick(draw, ["int32", "int64"]))
-    return draws.finish(draw, args, ("input", "out_type"))
-
-
-ENTRIES = {
-    # Their results are static: nothing to trace.
-    "shape": Entry(jaxops.shape, tf.shape, measured(), ("input",)),
-    "size": Entry(jaxops.size, tf.size, measured(of_size=True), ("input",)),
-    "rank": Entry(jaxops.rank, tf.rank, rank(), ("input",), never_refused=True),
-    "shape_n": Entry(jaxops.shape_n, tf.shape_n, shape_n(), ("input",)),
-    "reshape": Entry(
-        jaxops.reshape, tf.reshape, reshape(), ("tensor",), differentiable=("tensor",), moves=True
-    ),
-    "squeeze": Entry(
-        jaxops.squeeze, tf.squeeze, squeeze(), ("input",), differentiable=("input",), moves=True
-    ),
-    "expand_dims": Entry(
-        jaxops.expand_dims,
-        tf.expand_dims,
-        expand_dims(),
-        ("input",),
-        differentiable=("input",),
-        moves=True,
-    ),
-    "transpose": Entry(
-        jaxops.transpose,
-        tf.transpose,
-        transpose(),
-        ("a",),
-        differentiable=("a",),
-        moves=True,
-        no_kernel=frozenset(draws.INT4),
-    ),
-}
+    arrays = [draws.array(draw, draws.shape(draw), dtype) for _ in range(number)]
+    return {"input": arrays}

@@ -9,18 +9,19 @@ Prints how many calls were tried, and each find: the call, and what it gave. Exi
 `--shares` it prints how many of a hundred calls were valid, out of bounds, invalid, and so on.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys
 import time
+from pathlib import Path
 
 import hypothesis
 from hypothesis import settings
-from outcome import CLASSES, Tally, clear_programs
+
+sys.path.append(str(Path(__file__).parents[1]))  # the records of the functions
+
+from outcome import CLASSES, OPTIONS, Tally, clear_programs, examples
 from peer import prepare
-from search import OPTIONS, examples
 from table import ENTRIES
 
 

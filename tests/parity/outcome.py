@@ -1,19 +1,20 @@
 """Both libraries' outcome of a call, and the comparison of the two."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import gc
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import differences
 import jax
 import jax.numpy as jnp
 import numpy as np
-from calls import Call, Entry, Refused
+from calls import Call, Refused
 from draws import dtype_of, is_inexact, is_integer, values
+from entries import Entry
+from hypothesis import HealthCheck, Phase, given, settings
 from peer import tf
 
 import jaxops
@@ -26,12 +27,7 @@ THEIR_ERRORS = (tf.errors.OpError, ValueError, TypeError, IndexError)
 STAND_INS = {1: np.uint8, 2: np.float16, 4: np.float32, 8: np.float64}
 
 # Larger ones, in which the results of small dtypes are right but for the bits that do not fit.
-WIDER = {
-    "int4": np.int8,
-    "uint4": np.uint8,
-    "float8_e4m3fn": np.float32,
-    "float8_e5m2": np.float32,
-}
+WIDER = {"int4": np.int8, "uint4": np.uint8, "float8_e4m3fn": np.float32, "float8_e5m2": np.float32}
 
 WIDE = {"int64", "uint64", "float64", "complex128"}
 
@@ -400,3 +396,25 @@ def compare_sums(x: np.ndarray, y: np.ndarray, what: str) -> None:
     with contextlib.suppress(RuntimeWarning):
         same = (x == y) | ((x != x) & (y != y))
     assert same.all(), f"{what}:\n  jaxops: {x.tolist()}\n  TensorFlow: {y.tolist()}"
+
+
+# The search
+
+OPTIONS = settings(
+    database=None,
+    deadline=None,
+    phases=[Phase.generate, Phase.shrink],
+    # They are about speed, and most of the time goes to XLA.
+    suppress_health_check=tuple(HealthCheck),  # type: ignore[arg-type]
+)
+
+
+def examples(entry: Entry, tally: Tally, options: settings) -> Callable[[], None]:
+    """A function that raises where an example differs; the error's notes tell the call."""
+
+    @options
+    @given(entry.calls)
+    def same_as_tensorflow(call: Call):
+        check(entry, call, tally)
+
+    return same_as_tensorflow

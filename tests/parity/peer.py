@@ -1,7 +1,5 @@
 """TensorFlow, set up for the comparison; `Any` to the type checker, which may not have it."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from typing import Any

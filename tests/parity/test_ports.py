@@ -1,18 +1,46 @@
 """The functions of docs/porting.md, before and after: values and gradients are the same."""
 
-from __future__ import annotations
-
 import functools
+import re
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import ports_after
-import ports_before
 import pytest
+from jax import lax
 from peer import tf
+
+import jaxops
+from jaxops.compat import v0
+
+PAGE = (Path(__file__).parents[2] / "docs" / "porting.md").read_text()
+SHOWN = re.findall(r"^```python\n(def .*?)^```$", PAGE, re.M | re.S)  # before, after, before, ...
+
+
+def defined(codes: list[str], **modules: Any) -> Any:
+    """The functions of these codes, which use the modules."""
+    for code in codes:
+        exec(code, modules)
+    return SimpleNamespace(**modules)
+
+
+ports_before = defined(SHOWN[::2], tf=tf)
+ports_after = defined(SHOWN[1::2], jax=jax, jnp=jnp, lax=lax, jaxops=jaxops, v0=v0)
+
+# TensorFlow 0.x's names that TensorFlow 2 lacks.
+tf0 = SimpleNamespace(
+    **{name: getattr(tf, name) for name in ("shape", "reshape", "tile", "gather", "range")},
+    unpack=tf.unstack,
+    pack=tf.stack,
+    to_int32=lambda x: tf.cast(x, tf.int32),
+    floor=tf.floor,
+    clip_by_value=tf.clip_by_value,
+    expand_dims=lambda x, dim: tf.expand_dims(x, dim),
+)
 
 
 class Port(NamedTuple):
@@ -69,7 +97,7 @@ def make_ports(seed: int) -> dict[str, Port]:
             (x, floats(rng, 12, 4), floats(rng, 4, 3, 2)),
         ),
         "sample_bilinear": Port(
-            functools.partial(ports_before.sample_bilinear, tf=ports_before.tf0),
+            functools.partial(ports_before.sample_bilinear, tf=tf0),
             ports_after.sample_bilinear,
             (floats(rng, 2, 4, 5, 3), *places),
         ),
@@ -83,6 +111,11 @@ def is_float(x: Any) -> bool:
 def weights(r: Any) -> np.ndarray:
     """Numbers by which each element of a result counts in another way."""
     return np.cos(np.arange(np.size(r), dtype=np.float32)).reshape(r.shape)
+
+
+def test_all_functions_that_the_page_shows_are_run():
+    names = [re.match(r"def (\w+)", code) for code in SHOWN]
+    assert [m and m[1] for m in names] == [name for name in make_ports(0) for _ in range(2)]
 
 
 @pytest.fixture(autouse=True)

@@ -249,6 +249,37 @@ def types_are_told() -> None:
         types_are_refused()
 
 
+def in_lanes(rule: str | None = None):
+    """One call of a batch reads 3; another would read 9 in a branch that it does not take."""
+    import jaxops
+
+    def read(x, i):
+        return jaxops.gather(x, i)
+
+    if rule is not None:
+        function = getattr(jax, rule)(read)
+        if rule == "custom_jvp":
+            function.defjvp(lambda p, t: (read(*p), read(t[0], p[1])))
+        else:
+            function.defvjp(lambda x, i: (read(x, i), None), lambda residuals, bar: (None, None))
+    else:
+        function = read
+    x = jnp.asarray(X)
+    one = lambda i: lax.cond(i < 4, lambda: function(x, i), lambda: x[0])  # noqa: E731
+    return jax.vmap(one)(jnp.array([3, 9]))
+
+
+def lanes_raise() -> None:
+    """Also for a call that does not come to the check."""
+    refuses(r"indices\[1\] = 9", in_lanes)
+
+
+def lanes_of_rules_are_refused() -> None:
+    assert list(in_lanes()) == [3, 0]
+    refuses("custom_jvp_call must have a parameter 'jvp_jaxpr_fun'", in_lanes, "custom_jvp")
+    refuses("custom_vjp_call must have a parameter 'fwd_jaxpr_thunk'", in_lanes, "custom_vjp")
+
+
 def exported(mode: Any):
     import jaxops
 
@@ -268,6 +299,25 @@ def exports_refused_by_jax() -> None:
     assert exported("fill").call(X, jnp.array([9]))[0] == 0
 
 
+def checked_works() -> None:
+    import jaxops
+
+    def take(i):
+        return jnp.take(jnp.asarray(X), i)
+
+    assert jaxops.checked(take)(jnp.array([3]))[0] == 3
+    place = r"at .*private_names.py:\d+ \(take\)"
+    refuses(f"index 9 .*{place}", jaxops.checked(take), jnp.array([9]))
+
+
+def checked_is_refused() -> None:
+    import jaxops
+
+    for use in (lambda: jaxops.checked(jnp.sin), jaxops.check_everything):
+        refuses("^checked: jax must bind the primitives that index from functions", use)
+    checks()
+
+
 def all_as_ever() -> None:
     from jaxops import _jax_internals
 
@@ -277,13 +327,17 @@ def all_as_ever() -> None:
     rows()
     refused_use(has_place=True)
     shards_agree()
+    assert (
+        list(in_lanes()) == list(in_lanes("custom_jvp")) == list(in_lanes("custom_vjp")) == [3, 0]
+    )
     exports_refused_by_us()
+    checked_works()
     assert _jax_internals.decisions_of_enclosing_control_flow() == []
     refuses("there is no sum of row numbers", lambda: row_numbers().sum())
 
 
 def row_numbers():
-    from jaxops._sparse import row_numbers
+    from jaxops._sparse.slices import row_numbers
 
     return row_numbers.to_leaf(jnp.arange(3))
 
@@ -296,7 +350,8 @@ def keys_as_jaxs() -> None:
 CASES = {
     "nothing": ([], all_as_ever),
     "core": (["jax._src.core"], all_as_ever),
-    "get_opaque_trace_state": (["get_opaque_trace_state"], eager),
+    "get_opaque_trace_state": (["trace_state_clean", "get_opaque_trace_state"], eager),
+    "trace_state_clean": (["trace_state_clean"], all_as_ever),
     "batched_device_put": (["batched_device_put"], arrays),
     "enable_x64": (["committed, enable_x64"], arrays),
     "ShapedArray": (["jax.core.ShapedArray"], arrays),
@@ -305,6 +360,8 @@ CASES = {
     "check": (["checkify.check"], checkify_raises),
     "user_checks": (["checkify.user_checks"], checkify_raises),
     "jet_rules": (["jet_rules"], checks),
+    "fancy_primitive_batchers": (["fancy_primitive_batchers"], lanes_raise),
+    "call_wrapped": (["call_wrapped"], lanes_of_rules_are_refused),
     "dce_jaxpr": (["partial_eval.dce_jaxpr"], rows),
     "user_frames": (["user_frames"], lambda: refused_use(has_place=False)),
     "source_info": (["eqn.source_info"], lambda: refused_use(has_place=False)),
@@ -333,8 +390,18 @@ CASES = {
     "num_devices": (["axis_context.num_devices"], checks),
     "for_export": (["lowering_parameters.for_export"], exports_refused_by_jax),
     "platforms": (["module_context.platforms"], exports_refused_by_us),
+    "module": (["module_context.module"], checks),
+    "func_src_info": (["func_src_info"], checked_works),
+    "remat_p": (["ad_checkpoint.remat_p"], checked_works),
     "module_context": (["module_context"], exports_refused_by_jax),
     "PRNGKeyArray": (["PRNGKeyArray"], keys_as_jaxs),
+    **{
+        name: ([name], checked_is_refused)
+        for name in (
+            *("jax._src.pjit.jit_p", "custom_vjp_call_p", "transformation2"),
+            *('"trace_to_jaxpr', '"eval_jaxpr', "_src/numpy", '"op'),
+        )
+    },
     "conditionals": (["jax._src.lax.control_flow.conditionals"], shards_raise_alone),
     **{
         name: ([name], shards_do_not_wait)

@@ -40,6 +40,7 @@ OF_SHAPES |= {"required_space_to_batch_paddings"}
 NOT_COMPILED = {"string_to_number", "edit_distance", "to_double", "to_int64", "strided_slice_spec"}
 NOT_COMPILED |= {"required_space_to_batch_paddings"}
 NOT_COMPILED |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
+NOT_COMPILED |= {"rowwise_adagrad"}
 GATHER = next(row for row in suite.ROWS if row.name == "gather: 65,536 rows of 128 f32")
 
 
@@ -112,6 +113,7 @@ SCRIPTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script(name, tmp_path):
     figures = tmp_path / "made" / f"{name}.json"
@@ -129,6 +131,7 @@ SAME = [row for row in accelerator_rows.WORKS if row.op not in IN_ANOTHER_ORDER]
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("row", SAME, ids=accelerators.name_of_work)
 def test_the_idiom_has_the_same_values(row):
     """A program for an accelerator is compared with that of its idiom."""

@@ -1,4 +1,7 @@
-"""Each script of `examples`, made small: it runs, and finds what its page says."""
+"""Each script of `examples`, made small: it runs, and finds what its page says.
+
+Nightly, as `make examples` runs the whole scripts.
+"""
 
 import os
 import re
@@ -9,8 +12,9 @@ from pathlib import Path
 import fast
 import numpy as np
 import pytest
+from checks import NIGHTLY
 
-pytestmark = pytest.mark.slow
+pytestmark = NIGHTLY
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "word_embeddings.py"
 

@@ -31,6 +31,7 @@ def modules():
 # --- names of modules, attributes, frames ---
 
 
+@pytest.mark.slow  # a process for each name
 def test_without_a_name():
     done = subprocess.run(
         [sys.executable, private_names.__file__],
@@ -113,6 +114,17 @@ def in_scan(t):
     return lax.scan(lambda c, i: (c + jnp.sum(t[i]), None), 0.0, I)[0]
 
 
+def in_while():
+    """A lookup in a loop, in a branch that one call of a batch does not take."""
+
+    def read(i):
+        return lax.while_loop(
+            lambda c: c[0] < i, lambda c: (c[0] + 1, jaxops.gather(TABLE, i)), (i - 1, TABLE[0])
+        )[1]
+
+    return jax.vmap(lambda i: lax.cond(i < 4, read, lambda i: TABLE[0], i))(jnp.array([3, 9]))
+
+
 def in_cond(t):
     return lax.cond(t[0, 0] > 1, lambda: rows(t), lambda: 0.0)
 
@@ -147,8 +159,8 @@ def step(fun):
     return lambda: jaxops.lazy(Optimizer(fun)).apply(slices, (), TABLE)
 
 
-def repeated(g, p):
-    return lax.while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, 2 * c[1]), (0, g))[1]
+def in_lanes(rule):
+    return lambda: private_names.in_lanes(rule)
 
 
 REMAT = primitives.remat_p.name
@@ -178,21 +190,22 @@ READS = {
     ("device_put", "devices"): grad(lambda t: jnp.sum(jax.device_put(2 * t)[I])),
     ("fft", "fft_lengths"): grad(lambda t: jnp.sum(jnp.abs(jnp.fft.fft(t, axis=1))[I])),
     ("reduce_sum", "axes"): step(lambda g, p: g - jnp.sum(g, 1, keepdims=True)),
-    ("dot_general", "dimension_numbers"): step(lambda g, p: g @ jnp.ones((3, 3))),
-    ("while", "cond_nconsts"): step(repeated),
-    ("while", "body_nconsts"): step(repeated),
-    ("while", "cond_jaxpr"): step(repeated),
-    ("while", "body_jaxpr"): step(repeated),
     ("integer_pow", "y"): step(lambda g, p: g**3),
-    ("iota", "dimension"): step(lambda g, p: g * lax.broadcasted_iota(g.dtype, g.shape, 1)),
-    ("cumsum", "axis"): step(lambda g, p: jnp.cumsum(g, 1)),
-    ("sort", "dimension"): step(lambda g, p: jnp.sort(g, 1)),
-    ("rev", "dimensions"): step(lambda g, p: jnp.flip(g, 1)),
-    ("split", "axis"): step(lambda g, p: jnp.split(g, 3, 1)[0] * g),
-    ("concatenate", "dimension"): step(lambda g, p: jnp.concatenate([g[:, :1], g[:, 1:]], 1)),
-    ("top_k", "axis"): step(lambda g, p: lax.top_k(g, 3)[0]),
-    ("transpose", "permutation"): step(lambda g, p: jnp.tanh(g.T).T),
-    ("squeeze", "dimensions"): step(lambda g, p: lax.squeeze(g[:, None], [1])),
+    ("cumsum", "axis"): grad(lambda t: jnp.sum(jnp.cumsum(t, 1)[I])),
+    ("sort", "dimension"): grad(lambda t: jnp.sum(jnp.sort(t, 1)[I])),
+    ("split", "sizes"): grad(lambda t: jnp.sum(jnp.split(2 * t, [1])[1][I % 2])),
+    ("rev", "dimensions"): grad(lambda t: jnp.sum(jnp.flip(t, 0)[I])),
+    ("concatenate", "dimension"): grad(lambda t: jnp.sum(jnp.concatenate([t, t])[I])),
+    ("transpose", "permutation"): grad(lambda t: jnp.sum(t.T[:, I])),
+    ("squeeze", "dimensions"): grad(lambda t: jnp.sum(lax.squeeze(t[None], [0])[I])),
+    ("while", "cond_nconsts"): in_while,
+    ("while", "body_nconsts"): in_while,
+    ("custom_jvp_call", "jvp_jaxpr_fun"): in_lanes("custom_jvp"),
+    ("custom_jvp_call", "num_consts"): in_lanes("custom_jvp"),
+    ("custom_vjp_call", "fwd_jaxpr_thunk"): in_lanes("custom_vjp"),
+    ("custom_vjp_call", "bwd"): in_lanes("custom_vjp"),
+    ("custom_vjp_call", "out_trees"): in_lanes("custom_vjp"),
+    ("custom_vjp_call", "num_consts"): in_lanes("custom_vjp"),
     ("broadcast_in_dim", "broadcast_dimensions"): step(lambda g, p: lax.squeeze(g[:, None], [1])),
 }
 
@@ -220,7 +233,7 @@ def test_all_parameters_are_taken_away():
     for text in modules().values():
         named |= strings_in_calls(text, "param")
     assert len(named) > 15
-    own = {"windows", "sharding"}  # of primitives of jaxops
+    own = {"windows", "sharding", "spec", "site"}  # of primitives of jaxops
     assert named - own <= {key for _, *keys in READS for key in keys}
 
 
@@ -286,6 +299,11 @@ def test_arrays_put_by_the_public_way(monkeypatch, x32):
     for like in (jnp.zeros(()), jax.device_put(0.0, device)):
         x = _jax_internals.put_like(np.arange(2), like)
         assert (x.dtype, x.committed, x.devices()) == (np.int64, like.committed, like.devices())
+
+
+def test_arrays_put_on_the_default_device():
+    x, theirs = _jax_internals.put_on_default_device(np.arange(2.0)), jnp.arange(2.0)
+    assert (x.committed, x.devices()) == (theirs.committed, theirs.devices())
 
 
 def test_axes_of_a_type():

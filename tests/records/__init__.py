@@ -1,7 +1,8 @@
 """One record for each public function of arrays: what tests, documents and benchmarks know of it.
 
-A module for each of `jaxops/_ops`, with the oracles of its functions: `record.py` says what a
-record holds. `RECORDS` joins them; so do the tables below, each of one field.
+A module for each of `jaxops/_ops`, with the oracles of its functions. `record.py` says what a
+record holds; `arguments.py` and `loops.py` have what several modules share. `RECORDS` joins the
+records; so do the tables below, each of one field.
 """
 
 import importlib
@@ -17,6 +18,7 @@ import jaxops
 from jaxops import _names
 from jaxops.compat import v0
 from jaxops.typing import Mode
+from records import compat_v0
 from records.record import Case, Record
 
 
@@ -33,6 +35,7 @@ _MODULES = [_module(m.name) for m in pkgutil.iter_modules(__path__)]
 RECORDS: dict[str, Record] = {
     name: record for m in _MODULES for name, record in getattr(m, "RECORDS", {}).items()
 }
+RECORDS |= compat_v0.adapters(RECORDS)
 
 
 def joined(field: str) -> dict:
@@ -71,11 +74,14 @@ def first_of_each_op(cases: Mapping[str, Case]) -> dict[str, str]:
 # --- how the functions are called ---
 
 # Public functions that are no array operations.
-TRANSFORMATIONS = {"lazy", "sparse_value_and_grad"}
+TRANSFORMATIONS = {"lazy", "rowwise_adagrad", "sparse_value_and_grad"}
 TRANSFORMATIONS |= {"sharded_gather"}  # of arrays that a mesh of devices shares
+CHECKS = {"checked", "unchecked", "check_everything"}  # of code of JAX
+TRANSFORMATIONS |= CHECKS
 TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
 # Of functions and specifications, not of arrays; and what is not called by users.
-OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec", "sharded_gather"}
+OF_NO_ARRAYS = {"lazy", "sparse_value_and_grad", "strided_slice_spec", "sharded_gather"} | CHECKS
+OF_NO_ARRAYS |= {"rowwise_adagrad"}
 CLASSES = {"OutOfBoundsError", "LazyOptimizer", "StridedSliceSpec", "TiedGradient", "typed_errors"}
 CLASSES |= {"RaggedTensor"}  # its methods have records
 CLASSES |= {"SparseTensor"}  # which functions look at, that it is given to

@@ -1,26 +1,14 @@
 """What is known of the functions of `_ops/along_axis.py`."""
 
+import functools
+
 import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import (
-    DATA,
-    DETERMINISTIC,
-    FILL,
-    MODES,
-    TALL,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    filled,
-    floats,
-    gradient,
-    int32s,
-    place_of,
-)
+from records.arguments import DATA, DETERMINISTIC, FILL, TALL, X
+from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
+from records.record import Export, Record
 
 
 def take_along_axis(arr, indices, axis: int | None = -1, mode="fill", fill_value=0):
@@ -43,16 +31,7 @@ def take_along_axis(arr, indices, axis: int | None = -1, mode="fill", fill_value
     return out
 
 
-def case(shape, indices, axis: int | None = -1):
-    return Case(
-        lambda x, i, **k: jaxops.take_along_axis(x, i, axis, **k),
-        lambda x, i, **k: take_along_axis(x, i, axis, **k),
-        (floats(*shape),),
-        int32s(indices),
-        MODES,
-        has_deterministic=True,
-    )
-
+case = functools.partial(indexed_case, jaxops.take_along_axis, take_along_axis)
 
 RECORDS = {
     "take_along_axis": Record(
@@ -77,32 +56,23 @@ RECORDS = {
             "no-lines": case((0, 3), np.zeros((0, 2))),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.take_along_axis(X, i, **k),
                 [[0], [2], [1], [0]],
                 [[0], [2], [3], [-1]],
                 "indices[2,0] = 3 is not in [0, 3)",
-                (2, 0),
-                3,
-                3,
             ),
-            "first-axis": OutOfBounds(
+            "first-axis": outside(
                 lambda i, **k: jaxops.take_along_axis(X, i, 0, **k),
                 [[0, 3, 1], [0, 0, 0]],
                 [[0, 3, -1], [9, 0, 0]],
                 "indices[0,2] = -1 is not in [0, 4)",
-                (0, 2),
-                -1,
-                4,
             ),
-            "rows": OutOfBounds(
+            "rows": outside(
                 lambda i, **k: jaxops.take_along_axis(X, i, 0, **k),
                 [[3], [0]],
                 [[3], [4]],
                 "indices[1,0] = 4 is not in [0, 4)",
-                (1, 0),
-                4,
-                4,
             ),
         },
         narrow={
@@ -119,13 +89,12 @@ RECORDS = {
             ),
         },
         exports=[
-            Export("(x, i)", filled(jaxops.take_along_axis), ("a, b", "a, n int")),
-            Export("(x, i, axis=0)", filled(jaxops.take_along_axis, axis=0), ("a, b", "n, b int")),
+            evaluated(filled(jaxops.take_along_axis), "(x, i)", "a, b", "a, n int"),
+            evaluated(filled(jaxops.take_along_axis), "(x, i, axis=0)", "a, b", "n, b int"),
             Export(
                 "(x, i), gradient", gradient(filled(jaxops.take_along_axis)), ("a, b", "a, n int")
             ),
         ],
-        section="Indexing",
-        readme="- | - | scatter-add | indices",
-    ),
+        row="Indexing | - | - | scatter-add | indices",
+    )
 }

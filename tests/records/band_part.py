@@ -1,9 +1,13 @@
 """What is known of the functions of `_ops/band_part.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
-from records.record import DATA, NO_STRINGS, Case, Export, Record, floats
+from records.arguments import DATA, NO_STRINGS
+from records.loops import array_case, evaluated, floats
+from records.record import Case, Export, Record
 
 
 def matrix_band_part(x, lower, upper):
@@ -22,13 +26,7 @@ def matrix_transpose(x):
     return out
 
 
-def band_case(shape, lower, upper):
-    return Case(
-        lambda x: jaxops.matrix_band_part(x, lower, upper),
-        lambda x: matrix_band_part(x, lower, upper),
-        (floats(*shape),),
-    )
-
+band_case = functools.partial(array_case, jaxops.matrix_band_part, matrix_band_part)
 
 RECORDS = {
     "matrix_band_part": Record(
@@ -42,11 +40,8 @@ RECORDS = {
             "triangle": band_case((3, 4), 0, -1),
             "empty": band_case((0, 2), -1, 1),
         },
-        exports=[
-            Export("(x, -1, 0)", lambda x: jaxops.matrix_band_part(x, -1, 0), ("a, b, c",)),
-        ],
-        section="Slicing and joining",
-        readme="`matrix_band_part` | - | in the band | -",
+        exports=[evaluated(jaxops.matrix_band_part, "(x, -1, 0)", "a, b, c")],
+        row="Slicing and joining | `matrix_band_part` | - | in the band | -",
     ),
     "matrix_transpose": Record(
         call={"a": DATA, "conjugate": ("word, bool", True)},
@@ -55,7 +50,6 @@ RECORDS = {
             "empty": Case(jaxops.matrix_transpose, matrix_transpose, (floats(0, 2),)),
         },
         exports=[Export("(x)", jaxops.matrix_transpose, ("a, b, c",))],
-        section="Shapes and shaping",
-        readme="`matrix_transpose` | - | transposed | -",
+        row="Shapes and shaping | `matrix_transpose` | - | transposed | -",
     ),
 }

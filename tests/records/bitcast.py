@@ -4,8 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
+from records.arguments import X
 from records.casting import constant_case
-from records.record import Export, Record, X
+from records.loops import evaluated
+from records.record import Export, Record
 
 RECORDS = {
     "bitcast": Record(
@@ -26,14 +28,13 @@ RECORDS = {
             ),
         },
         exports=[
-            Export("(x, jnp.int8)", lambda x: jaxops.bitcast(x, jnp.int8), ("a, b",)),
+            evaluated(jaxops.bitcast, "(x, jnp.int8)", "a, b"),
             Export(
                 "(x, jnp.float32)",
                 lambda x: jaxops.bitcast(x.astype(jnp.int8), jnp.float32),
                 ("a, b, 4",),
             ),
         ],
-        section="Casting",
-        readme="`bitcast` | - | 0 | -",
+        row="Casting | `bitcast` | - | 0 | -",
     )
 }

@@ -3,10 +3,12 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, HELD, MASK, Case, Export, Record, fitted, floats
+from records.arguments import DATA, HELD, MASK
+from records.loops import array_case, evaluated, filled, fitted
+from records.record import Record
 
 
-def boolean_mask(tensor, mask, axis=0, size=None, fill_value=0):
+def boolean_mask(tensor, mask, axis=0, size=None, fill_value=0, mode="fill"):
     tensor, mask = np.asarray(tensor), np.asarray(mask)
     axis = axis + tensor.ndim if axis < 0 else axis
     tensor = np.moveaxis(tensor, range(axis, axis + mask.ndim), range(mask.ndim))
@@ -15,13 +17,9 @@ def boolean_mask(tensor, mask, axis=0, size=None, fill_value=0):
     return np.moveaxis(fitted(rows, row_shape, tensor.dtype, size, fill_value), 0, axis)
 
 
-def mask_case(shape, mask, axis=0, size=None, **options):
+def mask_case(shape, mask, *args, **kwargs):
     mask = np.asarray(mask, bool)
-    return Case(
-        lambda x: jaxops.boolean_mask(x, mask, axis, size=size, **options),
-        lambda x: boolean_mask(x, mask, axis, size),
-        (floats(*shape),),
-    )
+    return array_case(jaxops.boolean_mask, boolean_mask, shape, mask, *args, **kwargs)
 
 
 RECORDS = {
@@ -34,14 +32,7 @@ RECORDS = {
             "axes": mask_case((2, 3, 2), [[1, 0], [0, 0], [1, 1]], axis=-2),
             "empty": mask_case((0, 2), np.zeros(0), size=2),
         },
-        exports=[
-            Export(
-                "(x, mask, size=3)",
-                lambda x, mask: jaxops.boolean_mask(x, mask, size=3, mode="fill"),
-                ("n, b", "n bool"),
-            )
-        ],
-        section="Indexing",
-        readme="`boolean_mask` | static `size=` | placed into zeros | what `size=` holds",
+        exports=[evaluated(filled(jaxops.boolean_mask), "(x, mask, size=3)", "n, b", "n bool")],
+        row="Indexing | `boolean_mask` | static `size=` | placed into zeros | what `size=` holds",
     )
 }

@@ -1,11 +1,12 @@
 """What is known of the functions of `_ops/casting.py`."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import ONLY_NUMBERS, Case, Export, Record, floats
+from records.arguments import ONLY_NUMBERS
+from records.loops import evaluated, floats
+from records.record import Case, Export, Record
 
 
 def through(x, dtype):
@@ -49,9 +50,8 @@ RECORDS = {
             "empty": through_case(lambda x: jaxops.cast(x, "float32"), 0, 3),
             "int32": constant_case(lambda: jaxops.cast([[2.9, -3.9, 0.5]], "int32"), [2, -3, 0]),
         },
-        exports=[Export("(x, jnp.int32)", lambda x: jaxops.cast(x, jnp.int32), ("a, b",))],
-        section="Casting",
-        readme="`cast` | - | cast back | -",
+        exports=[evaluated(jaxops.cast, "(x, jnp.int32)", "a, b")],
+        row="Casting | `cast` | - | cast back | -",
     ),
     "saturate_cast": Record(
         call={"value": ONLY_NUMBERS, "dtype": ("dtype", "int32")},
@@ -62,29 +62,25 @@ RECORDS = {
                 lambda: jaxops.saturate_cast([[300, -3, 7]], "uint8"), [255, 0, 7]
             ),
         },
-        exports=[Export("(x, jnp.int8)", lambda x: jaxops.saturate_cast(x, jnp.int8), ("a, b",))],
-        section="Casting",
-        readme="`saturate_cast` | - | cast back, 0 where clamped | -",
+        exports=[evaluated(jaxops.saturate_cast, "(x, jnp.int8)", "a, b")],
+        row="Casting | `saturate_cast` | - | cast back, 0 where clamped | -",
     ),
     "to_bfloat16": Record(
         call=CAST,
         cases={"": constant_case(lambda: jaxops.to_bfloat16([[2, 257, 0.5]]), [2, 256, 0.5])},
         exports=[Export("(x)", jaxops.to_bfloat16, ("a, b",))],
-        section="Casting",
-        readme="`to_bfloat16` | - | as `cast` | -",
+        row="Casting | `to_bfloat16` | - | as `cast` | -",
     ),
     "to_double": Record(
         call=CAST,
         cases={"": constant_case(lambda: jaxops.to_double([[2, -3, 0.5]]), [2, -3, 0.5])},
-        section="Casting",
-        readme="`to_double` | - | as `cast` | -",
+        row="Casting | `to_double` | - | as `cast` | -",
     ),
     "to_float": Record(
         call=CAST,
         cases={"": through_case(jaxops.to_float, 3, 2)},
         exports=[Export("(x)", jaxops.to_float, ("a, b",))],
-        section="Casting",
-        readme="`to_float` | - | as `cast` | -",
+        row="Casting | `to_float` | - | as `cast` | -",
     ),
     "to_int32": Record(
         call=CAST,
@@ -92,13 +88,11 @@ RECORDS = {
             "": constant_case(lambda: jaxops.to_int32([[2.9, -3.9, 2.0**31]]), [2, -3, -(2**31)])
         },
         exports=[Export("(x)", jaxops.to_int32, ("a, b",))],
-        section="Casting",
-        readme="`to_int32` | - | - | -",
+        row="Casting | `to_int32` | - | - | -",
     ),
     "to_int64": Record(
         call=CAST,
         cases={"": constant_case(lambda: jaxops.to_int64([[2.9, -3.9, 2.0**33]]), [2, -3, 2**33])},
-        section="Casting",
-        readme="`to_int64` | - | - | -",
+        row="Casting | `to_int64` | - | - | -",
     ),
 }

@@ -1,27 +1,54 @@
-"""What is known of the functions of `compat/v0.py`."""
+"""What is known of the functions of `compat/v0.py`: of most, what is known of those they adapt."""
+
+import inspect
+from collections.abc import Mapping
 
 import numpy as np
 
 from jaxops.compat import v0
-from records import one_hot, segments, strided_slice
-from records.record import (
-    ANYTHING,
-    DATA,
-    FILL,
-    IMAGES,
-    MASK,
-    NO_STRINGS,
-    NUMBERS,
-    ONLY_NUMBERS,
-    PADS,
-    Record,
-    X,
-)
+from records.arguments import ANYTHING, DATA, IMAGES, MASK, PADS, X
+from records.record import Record
 
-CAST = {"x": ONLY_NUMBERS}
-OF_INDICES = ("dtype, of indices", "int32")
-OF_SHAPES = ("dtype, of shapes", "int32")
-LISTS = {"x": ("integers, data", NUMBERS), "y": ("integers, data", NUMBERS[:1])}
+# By the name in v0: the arguments of its spellings in their order, and their names in TensorFlow 2.
+# Others are spelled in one way, in which the names of their arguments are those of TensorFlow 2.
+SPELLINGS: dict[str, list[dict[str, str]]] = {
+    "string_to_number": [{"string_tensor": "input", "out_type": "out_type"}],
+    "squeeze": [{"input": "input", arg: "axis"} for arg in ("squeeze_dims", "axis")],
+    "expand_dims": [{"input": "input", arg: "axis"} for arg in ("dim", "axis")],
+    "split": [
+        {"split_dim": "axis", "num_split": "num_or_size_splits", "value": "value"},
+        {a: a for a in ("value", "num_or_size_splits", "axis", "num")},
+    ],
+    "split_v": [
+        {"value": "value", "size_splits": "num_or_size_splits", "split_dim": "axis", "num": "num"}
+    ],
+    "pad": [
+        {"tensor": "tensor", "paddings": "paddings", "mode": "mode"},
+        {"input": "tensor", "paddings": "paddings"},
+    ],
+    "concat": [{"concat_dim": "axis", "values": "values"}, {"values": "values", "axis": "axis"}],
+    "reverse_sequence": [
+        {"input": "input", "seq_lengths": "seq_lengths", seq: "seq_axis", batch: "batch_axis"}
+        for seq, batch in [("seq_dim", "batch_dim"), ("seq_axis", "batch_axis")]
+    ],
+    "extract_image_patches": [
+        {a: {"ksizes": "sizes"}.get(a, a) for a in order}
+        for order in [
+            ("images", "padding", "ksizes", "strides", "rates"),
+            ("images", "ksizes", "strides", "rates", "padding"),
+        ]
+    ],
+    "listdiff": [{"x": "x", "y": "y", "out_idx": "index_dtype"}],
+}
+# By the name in v0: the function that it adapts, where the names differ.
+ADAPTED = {"pack": "stack", "unpack": "unstack", "listdiff": "setdiff1d"}
+ADAPTED |= {"concat_v2": "concat", "split_v": "split", "reverse_v2": "reverse"}
+ADAPTED |= {"diag": "tensor_diag", "diag_part": "tensor_diag_part"}
+
+
+def spellings(name: str) -> list[dict[str, str]]:
+    order = [p for p in inspect.signature(getattr(v0, name)).parameters if p != "name"]
+    return SPELLINGS.get(name, [{arg: arg for arg in order}])
 
 
 # Those with two names of one argument, of which a call has one.
@@ -45,199 +72,26 @@ def meshgrid(args, indexing="xy", name=None):
 
 
 FUNCTIONS = {f"v0.{f.__name__}": f for f in (squeeze, expand_dims, reverse_sequence, meshgrid)}
+IMAGE = ("data, anything", IMAGES)
 RECORDS = {
-    "v0.string_to_number": Record(
-        call={"string_tensor": ("text", ["1"]), "out_type": ("dtype", "float32")}
-    ),
-    "v0.to_double": Record(call=CAST),
-    "v0.to_float": Record(call=CAST),
-    "v0.to_bfloat16": Record(call=CAST),
-    "v0.to_int32": Record(call=CAST),
-    "v0.to_int64": Record(call=CAST),
-    "v0.cast": Record(call={**CAST, "dtype": ("dtype", "int32")}),
-    "v0.saturate_cast": Record(call={"value": ONLY_NUMBERS, "dtype": ("dtype", "int32")}),
-    "v0.bitcast": Record(call={"input": ONLY_NUMBERS, "type": ("dtype", "int32")}),
-    "v0.shape": Record(call={"input": ANYTHING, "out_type": OF_SHAPES}),
-    "v0.shape_n": Record(call={"input": ("arrays, anything", [X, X]), "out_type": OF_SHAPES}),
-    "v0.size": Record(call={"input": ANYTHING, "out_type": OF_SHAPES}),
-    "v0.rank": Record(call={"input": ANYTHING}),
-    "v0.reshape": Record(call={"tensor": DATA, "shape": ("ints, int or ints", [3, 4])}),
-    "v0.squeeze": Record(
-        call={"input": ("data", X[:1]), "squeeze_dims": ("ints, int or ints", [0])}
-    ),
-    "v0.expand_dims": Record(call={"input": DATA, "dim": ("int, or a list of one", 0)}),
-    "v0.slice": Record(
-        call={"input_": DATA, "begin": ("integers, or ints", [1, 0]), "size": ("ints", [2, -1])}
-    ),
     "v0.split": Record(call={"split_dim": ("int", 0), "num_split": ("int", 2), "value": DATA}),
-    "v0.tile": Record(call={"input": DATA, "multiples": ("ints", [1, 2])}),
-    "v0.pad": Record(
-        call={
-            "tensor": DATA,
-            "paddings": ("pairs, [rank, 2]", [[0, 1], [1, 0]]),
-            "mode": ("word, one of CONSTANT, REFLECT, SYMMETRIC", "CONSTANT"),
-        }
-    ),
-    "v0.concat": Record(
-        call={"concat_dim": ("int, or a list of one", 0), "values": ("arrays", [X, X])}
-    ),
-    "v0.concat_v2": Record(
-        call={"values": ("arrays", [X, X]), "axis": ("int, or a list of one", 0)}
-    ),
-    "v0.split_v": Record(
-        call={
-            "value": DATA,
-            "size_splits": ("ints, int or ints", [1, -1]),
-            "split_dim": ("int, or a list of one", 0),
-            "num": ("int", 2),
-        }
-    ),
-    "v0.pack": Record(call={"values": ("arrays", [X, X]), "axis": ("int", 0)}),
-    "v0.stack": Record(call={"values": ("arrays", [X, X]), "axis": ("int", 0)}),
-    "v0.parallel_stack": Record(call={"values": ("arrays", [X, X])}),
-    "v0.unpack": Record(call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)}),
-    "v0.unstack": Record(call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)}),
-    "v0.reverse_sequence": Record(
-        call={
-            "input": DATA,
-            "seq_lengths": ("integers", [1, 2, 3, 0]),
-            "seq_dim": ("int", 1),
-            "batch_dim": ("int", 0),
-        }
-    ),
     "v0.reverse": Record(
         call={"tensor": ANYTHING, "dims": ("bools, own", np.array([False, True]))}
     ),
-    "v0.reverse_v2": Record(call={"tensor": DATA, "axis": ("ints", [1, 0])}),
-    "v0.transpose": Record(call={"a": DATA, "perm": ("ints", [1, 0])}),
-    "v0.extract_image_patches": Record(
-        call={
-            "images": ("data", IMAGES),
-            "padding": ("word, one of VALID, SAME", "SAME"),
-            "ksizes": ("ints", [1, 2, 2, 1]),
-            "strides": ("ints", [1, 1, 1, 1]),
-            "rates": ("ints", [1, 1, 1, 1]),
-        }
-    ),
-    "v0.space_to_batch": Record(
-        call={"input": ("data, anything", IMAGES), "paddings": PADS, "block_size": ("int", 2)}
-    ),
-    "v0.batch_to_space": Record(
-        call={"input": ("data, anything", IMAGES), "crops": PADS, "block_size": ("int", 2)}
-    ),
-    "v0.space_to_depth": Record(call={"input": ("data", IMAGES), "block_size": ("int", 2)}),
-    "v0.depth_to_space": Record(call={"input": ("data", IMAGES), "block_size": ("int", 2)}),
-    "v0.gather": Record(
-        call={
-            "params": DATA,
-            "indices": ("integers", NUMBERS),
-            "validate_indices": ("word, bool", True),
-        }
-    ),
-    "v0.gather_nd": Record(call={"params": DATA, "indices": ("integers", [[1, 2]])}),
-    "v0.dynamic_partition": Record(
-        call={"data": DATA, "partitions": ("integers", NUMBERS), "num_partitions": ("int", 3)}
-    ),
-    "v0.dynamic_stitch": Record(
-        call={
-            "indices": ("indices", [NUMBERS[:2], NUMBERS[2:]]),
-            "data": ("arrays", [X[:2], X[2:]]),
-        }
-    ),
-    "v0.sequence_mask": Record(
-        call={
-            "lengths": ("integers", NUMBERS),
-            "maxlen": ("int", 3),
-            "dtype": ("dtype", "int32"),
-        }
-    ),
+    "v0.space_to_batch": Record(call={"input": IMAGE, "paddings": PADS, "block_size": ("int", 2)}),
+    "v0.batch_to_space": Record(call={"input": IMAGE, "crops": PADS, "block_size": ("int", 2)}),
     "v0.where": Record(call={"input": MASK}),
     "v0.select": Record(call={"condition": MASK, "t": DATA, "e": ("data", X + 1)}),
-    "v0.boolean_mask": Record(call={"tensor": DATA, "mask": MASK}),
-    "v0.invert_permutation": Record(call={"x": ("integers", np.array([2, 0, 3, 1]))}),
-    "v0.one_hot": Record(call={arg: x for arg, x in one_hot.CALL.items() if arg != "mode"}),
-    "v0.unique": Record(call={"x": ("integers, data", NUMBERS), "out_idx": OF_INDICES}),
-    "v0.unique_with_counts": Record(call={"x": ("integers, data", NUMBERS), "out_idx": OF_INDICES}),
-    "v0.listdiff": Record(call={**LISTS, "out_idx": OF_INDICES}),
-    "v0.setdiff1d": Record(call={**LISTS, "index_dtype": OF_INDICES}),
-    "v0.scatter_nd": Record(
-        call={
-            "indices": ("integers", [[1], [2]]),
-            "updates": ("data", X[:2]),
-            "shape": ("ints", [4, 3]),
-        }
-    ),
-    "v0.strided_slice": Record(
-        call={
-            arg: kind
-            for arg, kind in strided_slice.RECORDS["strided_slice"].call.items()
-            if arg not in FILL
-        }
-    ),
-    "v0.space_to_batch_nd": Record(
-        call={"input": ("data", IMAGES), "block_shape": ("ints", [2, 2]), "paddings": PADS}
-    ),
-    "v0.batch_to_space_nd": Record(
-        call={
-            "input": ("data", IMAGES),
-            "block_shape": ("ints, int or ints", [2, 2]),
-            "crops": PADS,
-        }
-    ),
-    "v0.required_space_to_batch_paddings": Record(
-        call={
-            "input_shape": ("ints", [5, 6]),
-            "block_shape": ("ints", [2, 4]),
-            "base_paddings": ("pairs, [2, 2]", [[0, 0], [0, 0]]),
-        }
-    ),
-    "v0.stop_gradient": Record(call={"input": DATA}),
-    "v0.matrix_band_part": Record(
-        call={
-            "input": NO_STRINGS,
-            "num_lower": ("int, or traced", 1),
-            "num_upper": ("int, or traced", 0),
-        }
-    ),
-    "v0.diag": Record(call={"diagonal": NO_STRINGS}),
-    "v0.diag_part": Record(call={"input": ("data, no strings", X[:3])}),
-    "v0.matrix_diag": Record(call={"diagonal": NO_STRINGS}),
-    "v0.matrix_diag_part": Record(call={"input": NO_STRINGS}),
-    "v0.matrix_set_diag": Record(
-        call={"input": NO_STRINGS, "diagonal": ("data, no strings", X[0] + 1)}
-    ),
-    "v0.matrix_transpose": Record(call={"a": DATA}),
-    **{
-        f"v0.segment_{kind}": Record(call={"data": ONLY_NUMBERS, "segment_ids": segments.SORTED})
-        for kind in ("sum", "mean", "prod", "min", "max")
-    },
-    **{
-        f"v0.sparse_segment_{kind}": Record(
-            call={
-                "data": ONLY_NUMBERS,
-                "indices": ("integers", NUMBERS),
-                "segment_ids": segments.SORTED,
-            }
-        )
-        for kind in ("sum", "mean", "sqrt_n")
-    },
-    "v0.unsorted_segment_sum": Record(
-        call={
-            "data": ONLY_NUMBERS,
-            "segment_ids": ("integers", NUMBERS),
-            "num_segments": ("int", 3),
-        }
-    ),
-    "v0.fill": Record(call={"dims": ("ints", [2, 3]), "value": ("scalar, or text", 7.0)}),
-    "v0.range": Record(
-        call={
-            "start": ("int, number", 2),
-            "limit": ("int, number", 8),
-            "delta": ("int, number", 3),
-            "dtype": ("dtype", "int32"),
-        }
-    ),
-    "v0.meshgrid": Record(
-        call={"args": ("arrays", [X[0], X[1, :2]]), "indexing": ("word, one of xy, ij", "ij")}
-    ),
 }
+
+
+def adapters(base: Mapping[str, Record]) -> dict[str, Record]:
+    """The records of the others, made from those of the functions that they adapt."""
+    found = {}
+    for name in dir(v0):
+        adapted = base.get(ADAPTED.get(name, name))
+        if adapted and f"v0.{name}" not in RECORDS:
+            arguments = spellings(name)[0].items()
+            call = {arg: adapted.call[its] for arg, its in arguments if its in adapted.call}
+            found[f"v0.{name}"] = Record(call=call)
+    return found

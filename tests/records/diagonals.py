@@ -2,10 +2,14 @@
 # A band is two numbers in a row.
 # pyright: reportCallIssue=false
 
+import functools
+
 import numpy as np
 
 import jaxops
-from records.record import NO_STRINGS, Case, Export, Record, X, floats
+from records.arguments import NO_STRINGS, X
+from records.loops import array_case, floats
+from records.record import Case, Export, Record
 
 
 def places(rows, columns, k, align):
@@ -37,19 +41,14 @@ def matrix_set_diag(x, diagonal, k, align):
     return out
 
 
-def matrix_diag_part(x, k, align):
+def matrix_diag_part(x, k, align="RIGHT_LEFT"):
     out = np.zeros((*x.shape[:-2], *held(*x.shape[-2:], k, align)), x.dtype)
     for at, place in places(*x.shape[-2:], k, align):
         out[(..., *place)] = x[(..., *at)]
     return out
 
 
-def part_case(shape, k, align="RIGHT_LEFT"):
-    return Case(
-        lambda x: jaxops.matrix_diag_part(x, k=k, align=align),
-        lambda x: matrix_diag_part(x, k, align),
-        (floats(*shape),),
-    )
+part_case = functools.partial(array_case, jaxops.matrix_diag_part, matrix_diag_part)
 
 
 def set_case(shape, k, align="RIGHT_LEFT"):
@@ -86,8 +85,7 @@ RECORDS = {
             "empty": diag_case((2, 0), 0, (2, 0, 0)),
         },
         exports=[Export("(x)", jaxops.matrix_diag, ("a, 3",))],
-        section="Slicing and joining",
-        readme="`matrix_diag` | static `k` and sizes | those diagonals | -",
+        row="Slicing and joining | `matrix_diag` | static `k` and sizes | those diagonals | -",
     ),
     "matrix_diag_part": Record(
         call={
@@ -97,14 +95,13 @@ RECORDS = {
             "align": ("word, one of LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT, RIGHT_RIGHT", "LEFT_LEFT"),
         },
         cases={
-            "": part_case((2, 3, 4), (-1, 2)),
-            "one": part_case((4, 3), -2),
-            "left-right": part_case((4, 3), (-2, 1), "LEFT_RIGHT"),
-            "empty": part_case((0, 2, 2), 0),
+            "": part_case((2, 3, 4), k=(-1, 2)),
+            "one": part_case((4, 3), k=-2),
+            "left-right": part_case((4, 3), k=(-2, 1), align="LEFT_RIGHT"),
+            "empty": part_case((0, 2, 2), k=0),
         },
         exports=[Export("(x)", jaxops.matrix_diag_part, ("a, 3, 4",))],
-        section="Slicing and joining",
-        readme="`matrix_diag_part` | static `k` | on those diagonals | -",
+        row="Slicing and joining | `matrix_diag_part` | static `k` | on those diagonals | -",
     ),
     "matrix_set_diag": Record(
         call={
@@ -118,10 +115,7 @@ RECORDS = {
             "band": set_case((4, 3), (-2, 1), "RIGHT_RIGHT"),
             "empty": set_case((0, 2, 2), 0),
         },
-        exports=[
-            Export("(x, y)", jaxops.matrix_set_diag, ("a, 3, 4", "a, 3")),
-        ],
-        section="Slicing and joining",
-        readme="`matrix_set_diag` | static `k` | split in two | -",
+        exports=[Export("(x, y)", jaxops.matrix_set_diag, ("a, 3, 4", "a, 3"))],
+        row="Slicing and joining | `matrix_set_diag` | static `k` | split in two | -",
     ),
 }

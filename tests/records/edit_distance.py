@@ -7,7 +7,8 @@ import numpy as np
 
 import jaxops
 from records.casting import constant_case
-from records.record import Export, Record
+from records.loops import evaluated
+from records.record import Record
 
 
 def sparse(rows, dense_shape=None) -> Any:
@@ -50,12 +51,7 @@ RECORDS = {
                 [distance(x, y) for x, y in zip(*WORDS, strict=True)],
             )
         },
-        exports=[
-            Export(
-                "(x, x)", lambda x: jaxops.edit_distance(x, x), ("n",), refused="edit_distance: "
-            )
-        ],
-        section="Indexing",
-        readme="- | constants only: computed on the host | - | -",
+        exports=[evaluated(jaxops.edit_distance, "(x, x)", "n", refused="edit_distance: ")],
+        row="Indexing | - | constants only: computed on the host | - | -",
     )
 }

@@ -1,29 +1,16 @@
 """What is known of the functions of `_ops/embeddings.py`."""
 
+import inspect
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 import jaxops
 from jaxops import SparseTensor
-from jaxops.typing import Mode
-from records.record import (
-    DETERMINISTIC,
-    MODE,
-    MODES,
-    TABLE,
-    TABLES,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    filled,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import DETERMINISTIC, MODE, TABLE, TABLES, X
+from records.loops import evaluated, filled, floats, int32s, outside, place_of
+from records.record import MODES, Case, Record
 
 
 def row_of(table, id, mode, max_norm=None):
@@ -73,68 +60,34 @@ def sparse_case(name, combiner, shape=(3, 4), ids=(1, 3, 0)):
     return Case(call, oracle, (floats(4, 2),), int32s(ids), MODES, has_deterministic=True)
 
 
-def _sparse_tensor(indices, values, dense_shape) -> Any:
-    return SimpleNamespace(indices=indices, values=values, dense_shape=dense_shape)
+def _of_parts(name: str, ids: str, weights: str) -> Callable:
+    """As the tests call it: with arrays only, the values of the sparse tensors and their places."""
+    function = getattr(jaxops, name)
+
+    def call(indices, dense_shape, **arguments):
+        parts = {"indices": indices, "dense_shape": dense_shape}
+        for arg in (ids, weights):
+            arguments[arg] = SimpleNamespace(**parts, values=arguments[arg])
+        return function(**arguments)
+
+    parameters = [
+        p.replace(kind=p.KEYWORD_ONLY, default=p.default if p.name in OPTIONS else p.empty)
+        for p in inspect.signature(function).parameters.values()
+    ]
+    places = [
+        inspect.Parameter(arg, inspect.Parameter.KEYWORD_ONLY) for arg in ("indices", "dense_shape")
+    ]
+    call.__signature__ = inspect.Signature([*parameters, *places])
+    return call
 
 
-def _sparse(
-    params,
-    sp_ids,
-    indices,
-    dense_shape,
-    sp_weights,
-    combiner,
-    max_norm,
-    allow_fast_lookup,
-    mode: Mode = "device",
-    deterministic=False,
-    name=None,
-):
-    return jaxops.embedding_lookup_sparse(
-        params,
-        _sparse_tensor(indices, sp_ids, dense_shape),
-        _sparse_tensor(indices, sp_weights, dense_shape),
-        combiner,
-        max_norm,
-        name,
-        allow_fast_lookup,
-        mode=mode,
-        deterministic=deterministic,
-    )
-
-
-def _safe(
-    embedding_weights,
-    sparse_ids,
-    indices,
-    dense_shape,
-    sparse_weights,
-    combiner,
-    default_id,
-    max_norm,
-    allow_fast_lookup,
-    mode: Mode = "device",
-    deterministic=False,
-    name=None,
-):
-    return jaxops.safe_embedding_lookup_sparse(
-        embedding_weights,
-        _sparse_tensor(indices, sparse_ids, dense_shape),
-        _sparse_tensor(indices, sparse_weights, dense_shape),
-        combiner,
-        default_id,
-        max_norm,
-        name,
-        allow_fast_lookup,
-        mode=mode,
-        deterministic=deterministic,
-    )
-
-
-# As the tests call them: with arrays only, which are the values of the sparse tensors, and places.
-FUNCTIONS = {"embedding_lookup_sparse": _sparse, "safe_embedding_lookup_sparse": _safe}
-
-
+OPTIONS = ("name", "mode", "deterministic")
+FUNCTIONS = {
+    "embedding_lookup_sparse": _of_parts("embedding_lookup_sparse", "sp_ids", "sp_weights"),
+    "safe_embedding_lookup_sparse": _of_parts(
+        "safe_embedding_lookup_sparse", "sparse_ids", "sparse_weights"
+    ),
+}
 IDS = ("integers, own", [1, 3, 0])
 SPARSE_CALL = {
     "indices": ("integers, own", PLACES),
@@ -172,23 +125,19 @@ RECORDS = {
                 int32s([[1, 1], [0, 3]]),
                 MODES,
                 has_deterministic=True,
-            ),
+            )
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.embedding_lookup(X, i, **k),
                 [[0, 2]],
                 [[0, 4]],
                 "indices[0,1] = 4 is not in [0, 4)",
-                (0, 1),
-                4,
-                4,
             )
         },
         narrow={"": (lambda i, **k: jaxops.embedding_lookup(TABLE, i, **k), lambda i: TABLE[i])},
-        exports=[Export("(x, i)", filled(jaxops.embedding_lookup), ("a, b", "n int"))],
-        section="Embeddings",
-        readme="- | - | scatter-add | ids",
+        exports=[evaluated(filled(jaxops.embedding_lookup), "(x, i)", "a, b", "n int")],
+        row="Embeddings | - | - | scatter-add | ids",
     ),
     "embedding_lookup_sparse": Record(
         call={"params": TABLES, "sp_ids": IDS, **SPARSE_CALL, "sp_weights": ("data, own", WEIGHTS)},
@@ -198,31 +147,27 @@ RECORDS = {
             "no-ids": sparse_case("embedding_lookup_sparse", "mean", ids=()),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.embedding_lookup_sparse(
                     X, SparseTensor(PLACES, i, (3, 4)), None, **k
                 ),
                 [0, 2, 1],
                 [0, 4, 1],
                 "indices[1] = 4 is not in [0, 4)",
-                (1,),
-                4,
-                4,
             )
         },
         narrow={"": narrow(jaxops.embedding_lookup_sparse)},
         exports=[
-            Export(
+            evaluated(
+                filled(jaxops.embedding_lookup_sparse),
                 "(x, SparseTensor(p, i, (3, 4)), None)",
-                lambda x, p, i: jaxops.embedding_lookup_sparse(
-                    x, SparseTensor(p, i, (3, 4)), None, mode="fill"
-                ),
-                ("a, b", "n, 2 int", "n int"),
+                "a, b",
+                "n, 2 int",
+                "n int",
             )
         ],
         of_dtype=("params",),
-        section="Embeddings",
-        readme="- | static `dense_shape` | scatter-add | ids",
+        row="Embeddings | - | static `dense_shape` | scatter-add | ids",
     ),
     "safe_embedding_lookup_sparse": Record(
         call={
@@ -238,16 +183,15 @@ RECORDS = {
         },
         narrow={"": narrow(jaxops.safe_embedding_lookup_sparse)},
         exports=[
-            Export(
+            evaluated(
+                filled(jaxops.safe_embedding_lookup_sparse),
                 "(x, SparseTensor(p, i, (3, 4)))",
-                lambda x, p, i: jaxops.safe_embedding_lookup_sparse(
-                    x, SparseTensor(p, i, (3, 4)), mode="fill"
-                ),
-                ("a, b", "n, 2 int", "n int"),
+                "a, b",
+                "n, 2 int",
+                "n int",
             )
         ],
         of_dtype=("embedding_weights",),
-        section="Embeddings",
-        readme="- | as above | scatter-add | ids",
+        row="Embeddings | - | as above | scatter-add | ids",
     ),
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import Case, Export, Record, X, floats
+from records.arguments import X
+from records.loops import array_case, evaluated
+from records.record import Record
 
 
 def broadcast_to(x, shape):
@@ -14,24 +16,15 @@ def broadcast_to(x, shape):
     return out
 
 
-def broadcast_case(op, shape, result_shape):
-    return Case(
-        lambda x: op(x, result_shape), lambda x: broadcast_to(x, result_shape), (floats(*shape),)
-    )
-
-
 RECORDS = {
     "broadcast_to": Record(
         call={"input": ("data", X[:1]), "shape": ("ints", [2, 3])},
         cases={
-            "": broadcast_case(jaxops.broadcast_to, (2, 1), (3, 2, 4)),
-            "empty": broadcast_case(jaxops.broadcast_to, (1, 2), (0, 2)),
+            "": array_case(jaxops.broadcast_to, broadcast_to, (2, 1), (3, 2, 4)),
+            "empty": array_case(jaxops.broadcast_to, broadcast_to, (1, 2), (0, 2)),
         },
-        exports=[
-            Export("(x, (2, *x.shape))", lambda x: jaxops.broadcast_to(x, (2, *x.shape)), ("a, b",))
-        ],
-        section="Shapes and shaping",
-        readme="- | static `shape` | summed over the copies | -",
+        exports=[evaluated(jaxops.broadcast_to, "(x, (2, *x.shape))", "a, b")],
+        row="Shapes and shaping | - | static `shape` | summed over the copies | -",
     ),
     "fill": Record(
         call={
@@ -40,13 +33,12 @@ RECORDS = {
             "layout": ("word", None),
         },
         cases={
-            "": broadcast_case(lambda x, shape: jaxops.fill(shape, x), (), (2, 3)),
-            "empty": broadcast_case(lambda x, shape: jaxops.fill(shape, x), (), (2, 0)),
+            "": array_case(lambda x, shape: jaxops.fill(shape, x), broadcast_to, (), (2, 3)),
+            "empty": array_case(lambda x, shape: jaxops.fill(shape, x), broadcast_to, (), (2, 0)),
         },
-        exports=[Export("(x.shape, y)", lambda x, y: jaxops.fill(x.shape, y), ("a, b", ""))],
+        exports=[evaluated(jaxops.fill, "(x.shape, y)", "a, b", "")],
         of_dtype=("value",),
-        section="Shapes and shaping",
-        readme="`fill` | static `dims` | summed | -",
+        row="Shapes and shaping | `fill` | static `dims` | summed | -",
     ),
     "range": Record(
         call={
@@ -55,8 +47,7 @@ RECORDS = {
             "delta": ("int, number", 3),
             "dtype": ("dtype", "int32"),
         },
-        exports=[Export("(x.shape[0])", lambda x: jaxops.range(x.shape[0]), ("a, b",))],
-        section="Shapes and shaping",
-        readme="`range` | static numbers | - | -",
+        exports=[evaluated(jaxops.range, "(x.shape[0])", "a, b")],
+        row="Shapes and shaping | `range` | static numbers | - | -",
     ),
 }

@@ -1,5 +1,6 @@
 """What is known of the functions of `_ops/gather.py`."""
 
+import functools
 import itertools
 
 import jax
@@ -7,25 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import (
-    DATA,
-    DETERMINISTIC,
-    FILL,
-    MODES,
-    POLICY,
-    TABLE,
-    TALL,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    filled,
-    floats,
-    gradient,
-    int32s,
-    place_of,
-)
+from records.arguments import DATA, DETERMINISTIC, FILL, POLICY, TABLE, TALL, X
+from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
+from records.record import Export, OutOfBounds, Record
 
 
 def gather(params, indices, axis=None, batch_dims=0, mode="fill", fill_value=0):
@@ -55,38 +40,11 @@ def gather_nd(params, indices, batch_dims=0, mode="fill", fill_value=0):
     return out
 
 
-def gather_case(shape, indices, **options):
-    return Case(
-        lambda p, i, **k: jaxops.gather(p, i, **options, **k),
-        lambda p, i, **k: gather(p, i, **options, **k),
-        (floats(*shape),),
-        int32s(indices),
-        MODES,
-        has_deterministic=True,
-    )
-
-
-def gather_nd_case(shape, indices, **options):
-    return Case(
-        lambda p, i, **k: jaxops.gather_nd(p, i, **options, **k),
-        lambda p, i, **k: gather_nd(p, i, **options, **k),
-        (floats(*shape),),
-        int32s(indices),
-        MODES,
-        has_deterministic=True,
-    )
-
-
-def batch_gather_case(shape, indices):
-    return Case(
-        jaxops.batch_gather,
-        lambda p, i, **k: gather(p, i, None, i.ndim - 1, **k),
-        (floats(*shape),),
-        int32s(indices),
-        MODES,
-        has_deterministic=True,
-    )
-
+gather_case = functools.partial(indexed_case, jaxops.gather, gather)
+gather_nd_case = functools.partial(indexed_case, jaxops.gather_nd, gather_nd)
+batch_gather_case = functools.partial(
+    indexed_case, jaxops.batch_gather, lambda p, i, **k: gather(p, i, None, i.ndim - 1, **k)
+)
 
 OPTIONS = {**FILL, "deterministic": DETERMINISTIC}
 RECORDS = {
@@ -94,14 +52,11 @@ RECORDS = {
         call={"params": DATA, "indices": ("integers", [[0]] * 4), **OPTIONS},
         cases={"": batch_gather_case((2, 3, 2), [[1, 1], [0, 2]])},
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.batch_gather(X, i, **k),
                 [[0]] * 4,
                 [[0], [0], [5], [9]],
                 "indices[2,0] = 5 is not in [0, 3)",
-                (2, 0),
-                5,
-                3,
             )
         },
         narrow={
@@ -110,9 +65,8 @@ RECORDS = {
                 lambda i: TALL[:, i],
             )
         },
-        exports=[Export("(x, i)", filled(jaxops.batch_gather), ("a, b, c", "a, n int"))],
-        section="Indexing",
-        readme="- | - | scatter-add | indices",
+        exports=[evaluated(filled(jaxops.batch_gather), "(x, i)", "a, b, c", "a, n int")],
+        row="Indexing | - | - | scatter-add | indices",
     ),
     "gather": Record(
         call={
@@ -136,32 +90,20 @@ RECORDS = {
             "empty-rows": gather_case((4, 0), [1, 2]),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.gather(X, i, axis=1, **k),
                 [[0, 2]],
                 [[0, 3]],
                 "indices[0,1] = 3 is not in [0, 3)",
-                (0, 1),
-                3,
-                3,
             ),
-            "negative": OutOfBounds(
+            "negative": outside(
                 lambda i, **k: jaxops.gather(X, i, **k),
                 [1],
                 [-1],
                 "indices[0] = -1 is not in [0, 4)",
-                (0,),
-                -1,
-                4,
             ),
-            "scalar": OutOfBounds(
-                lambda i, **k: jaxops.gather(X, i, **k),
-                1,
-                7,
-                "indices = 7 is not in [0, 4)",
-                (),
-                7,
-                4,
+            "scalar": outside(
+                lambda i, **k: jaxops.gather(X, i, **k), 1, 7, "indices = 7 is not in [0, 4)"
             ),
         },
         narrow={
@@ -181,24 +123,14 @@ RECORDS = {
             ),
         },
         exports=[
-            Export("(x, i)", filled(jaxops.gather), ("a, b", "n, m int")),
+            evaluated(filled(jaxops.gather), "(x, i)", "a, b", "n, m int"),
             Export("(x, i), rows of 64", filled(jaxops.gather), ("a, 64", "n int")),
-            Export("(x, i, axis=-1)", filled(jaxops.gather, axis=-1), ("a, b", "n, m int")),
-            Export(
-                "(x, i, batch_dims=1)", filled(jaxops.gather, batch_dims=1), ("a, b, c", "a, n int")
-            ),
+            evaluated(filled(jaxops.gather), "(x, i, axis=-1)", "a, b", "n, m int"),
+            evaluated(filled(jaxops.gather), "(x, i, batch_dims=1)", "a, b, c", "a, n int"),
             Export("(x, i), vmapped", jax.vmap(filled(jaxops.gather)), ("k, a, b", "k, n int")),
             Export("(x, i), gradient", gradient(filled(jaxops.gather)), ("a, b", "n int")),
-            Export(
-                '(x, i, mode="clip")',
-                lambda x, i: jaxops.gather(x, i, mode="clip"),
-                ("a, b", "n int"),
-            ),
-            Export(
-                '(x, i, mode="wrap")',
-                lambda x, i: jaxops.gather(x, i, mode="wrap"),
-                ("a, b", "n int"),
-            ),
+            evaluated(jaxops.gather, '(x, i, mode="clip")', "a, b", "n int"),
+            evaluated(jaxops.gather, '(x, i, mode="wrap")', "a, b", "n int"),
             Export(
                 "(x, i, deterministic=True), gradient",
                 gradient(filled(jaxops.gather, deterministic=True)),
@@ -206,8 +138,7 @@ RECORDS = {
                 refused="associative scan",
             ),
         ],
-        section="Indexing",
-        readme="`gather` | - | scatter-add | indices",
+        row="Indexing | `gather` | - | scatter-add | indices",
     ),
     "gather_nd": Record(
         call={
@@ -226,14 +157,11 @@ RECORDS = {
             "no-indices": gather_nd_case((3, 4), np.zeros((0, 1))),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.gather_nd(X, i, **k),
                 [[0, 0], [3, 2]],
                 [[0, 0], [2, 9]],
                 "indices[1] = [2, 9] does not index into param shape [4,3]",
-                (1,),
-                (2, 9),
-                (4, 3),
             ),
             "batch": OutOfBounds(
                 lambda i, **k: jaxops.gather_nd(X, i, batch_dims=1, **k),
@@ -259,14 +187,9 @@ RECORDS = {
             ),
         },
         exports=[
-            Export("(x, i)", filled(jaxops.gather_nd), ("a, b, c", "n, 2 int")),
-            Export(
-                "(x, i, batch_dims=1)",
-                filled(jaxops.gather_nd, batch_dims=1),
-                ("a, b, c", "a, n, 1 int"),
-            ),
+            evaluated(filled(jaxops.gather_nd), "(x, i)", "a, b, c", "n, 2 int"),
+            evaluated(filled(jaxops.gather_nd), "(x, i, batch_dims=1)", "a, b, c", "a, n, 1 int"),
         ],
-        section="Indexing",
-        readme="`gather_nd` | - | `scatter_nd` | indices",
+        row="Indexing | `gather_nd` | - | `scatter_nd` | indices",
     ),
 }

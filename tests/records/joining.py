@@ -1,10 +1,14 @@
 """What is known of the functions of `_ops/joining.py`."""
 
+import functools
+
 import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, X, floats
+from records.arguments import DATA, X
+from records.loops import array_case, evaluated, floats
+from records.record import Case, Record
 
 
 def moved(at, axis, by):
@@ -36,21 +40,12 @@ def concat(values, axis):
 
 def stack(values, axis):
     shape = values[0].shape
-    out = np.empty((*shape[:axis], len(values), *shape[axis:]), values[0].dtype)
-    for n, value in enumerate(values):
-        for at in np.ndindex(*shape):
-            out[(*at[:axis], n, *at[axis:])] = value[at]
-    return out
+    return concat([value.reshape(*shape[:axis], 1, *shape[axis:]) for value in values], axis)
 
 
 def unstack(x, axis):
-    pieces = []
-    for n in range(x.shape[axis]):
-        piece = np.empty(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
-        for at in np.ndindex(*piece.shape):
-            piece[at] = x[(*at[:axis], n, *at[axis:])]
-        pieces.append(piece)
-    return pieces
+    shape = x.shape[:axis] + x.shape[axis + 1 :]
+    return [piece.reshape(shape) for piece in split(x, [1] * x.shape[axis], axis)]
 
 
 def tile(x, multiples):
@@ -97,11 +92,7 @@ def stack_case(shape, count, axis):
     )
 
 
-def tile_case(shape, multiples):
-    return Case(
-        lambda x: jaxops.tile(x, multiples), lambda x: tile(x, multiples), (floats(*shape),)
-    )
-
+tile_case = functools.partial(array_case, jaxops.tile, tile)
 
 RECORDS = {
     "concat": Record(
@@ -111,9 +102,8 @@ RECORDS = {
             "last": concat_case(((2, 1), (2, 3)), -1),
             "one": concat_case(((2, 3),), 0),
         },
-        exports=[Export("([x, y], 0)", lambda x, y: jaxops.concat([x, y], 0), ("a, b", "c, b"))],
-        section="Slicing and joining",
-        readme="`concat`, `concat_v2` | - | split | -",
+        exports=[evaluated(jaxops.concat, "([x, y], 0)", "a, b", "c, b")],
+        row="Slicing and joining | `concat`, `concat_v2` | - | split | -",
     ),
     "split": Record(
         call={
@@ -128,12 +118,11 @@ RECORDS = {
             "empty": split_case((0, 4), 2, 0, (0, 0)),
         },
         exports=[
-            Export("(x, 2)", lambda x: jaxops.split(x, 2), ("2*a, b",)),
-            Export("(x, [1, -1])", lambda x: jaxops.split(x, [1, -1]), ("a, b",)),
-            Export("(x, y.shape)", lambda x, y: jaxops.split(x, y.shape), ("a + b", "a, b")),
+            evaluated(jaxops.split, "(x, 2)", "2*a, b"),
+            evaluated(jaxops.split, "(x, [1, -1])", "a, b"),
+            evaluated(jaxops.split, "(x, y.shape)", "a + b", "a, b"),
         ],
-        section="Slicing and joining",
-        readme="`split`, `split_v` | static sizes | joined | -",
+        row="Slicing and joining | `split`, `split_v` | static sizes | joined | -",
     ),
     "parallel_stack": Record(
         call={"values": ("arrays", [X, X])},
@@ -144,9 +133,8 @@ RECORDS = {
                 (floats(2, 3), 1 + floats(2, 3)),
             )
         },
-        exports=[Export("([x, y])", lambda x, y: jaxops.parallel_stack([x, y]), ("a, b", "a, b"))],
-        section="Slicing and joining",
-        readme="`parallel_stack` | - | unstacked | -",
+        exports=[evaluated(jaxops.parallel_stack, "([x, y])", "a, b", "a, b")],
+        row="Slicing and joining | `parallel_stack` | - | unstacked | -",
     ),
     "stack": Record(
         call={"values": ("arrays", [X, X]), "axis": ("int", 0)},
@@ -155,9 +143,8 @@ RECORDS = {
             "last": stack_case((2, 3), 2, -1),
             "empty": stack_case((2, 0), 2, 0),
         },
-        exports=[Export("([x, y], 1)", lambda x, y: jaxops.stack([x, y], 1), ("a, b", "a, b"))],
-        section="Slicing and joining",
-        readme="`pack`, `stack` | - | unstacked | -",
+        exports=[evaluated(jaxops.stack, "([x, y], 1)", "a, b", "a, b")],
+        row="Slicing and joining | `pack`, `stack` | - | unstacked | -",
     ),
     "tile": Record(
         call={"input": DATA, "multiples": ("ints", [1, 2])},
@@ -168,17 +155,15 @@ RECORDS = {
             "empty": tile_case((0, 3), (2, 2)),
         },
         exports=[
-            Export("(x, [2, 3])", lambda x: jaxops.tile(x, [2, 3]), ("a, b",)),
-            Export("(x, (1, *y.shape))", lambda x, y: jaxops.tile(x, (1, *y.shape)), ("a, b", "n")),
+            evaluated(jaxops.tile, "(x, [2, 3])", "a, b"),
+            evaluated(jaxops.tile, "(x, (1, *y.shape))", "a, b", "n"),
         ],
-        section="Slicing and joining",
-        readme="`tile` | static `multiples` | summed over the copies | -",
+        row="Slicing and joining | `tile` | static `multiples` | summed over the copies | -",
     ),
     "unstack": Record(
         call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)},
         cases={"": unstack_case((3, 2), 0), "last": unstack_case((2, 1, 3), -1)},
-        exports=[Export("(x, axis=1)", lambda x: jaxops.unstack(x, axis=1), ("a, 3",))],
-        section="Slicing and joining",
-        readme="`unpack`, `unstack` | - | stacked | -",
+        exports=[evaluated(jaxops.unstack, "(x, axis=1)", "a, 3")],
+        row="Slicing and joining | `unpack`, `unstack` | - | stacked | -",
     ),
 }

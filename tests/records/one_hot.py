@@ -6,19 +6,9 @@ import numpy as np
 
 import jaxops
 from jaxops.typing import Mode
-from records.record import (
-    LENGTH,
-    MODE,
-    MODES,
-    NUMBERS,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import LENGTH, MODE, NUMBERS
+from records.loops import evaluated, floats, int32s, outside, place_of
+from records.record import MODES, Case, Record
 
 
 def one_hot(indices, depth, on_value, off_value, axis=-1, mode="fill"):
@@ -63,23 +53,12 @@ RECORDS = {
             "empty": one_hot_case([0], 0, modes=("fill",)),
         },
         out_of_bounds={
-            "": OutOfBounds(
-                one_hot_or_error,
-                [0, 2],
-                [0, 3],
-                "indices[1] = 3 is not in [0, 3)",
-                (1,),
-                3,
-                3,
-            ),
-            "negative": OutOfBounds(
+            "": outside(one_hot_or_error, [0, 2], [0, 3], "indices[1] = 3 is not in [0, 3)"),
+            "negative": outside(
                 functools.partial(one_hot_or_error, axis=0),
                 [[0], [1]],
                 [[0], [-1]],
                 "indices[1,0] = -1 is not in [0, 3)",
-                (1, 0),
-                -1,
-                3,
             ),
         },
         narrow={
@@ -90,14 +69,11 @@ RECORDS = {
         },
         of_dtype=("on_value", "off_value"),
         exports=[
-            Export("(i, 5)", lambda i: jaxops.one_hot(i, 5), ("n, m int",)),
-            Export(
-                "(i, x.shape[0])", lambda x, i: jaxops.one_hot(i, x.shape[0]), ("a", "n, m int")
-            ),
+            evaluated(jaxops.one_hot, "(i, 5)", "n, m int"),
+            evaluated(jaxops.one_hot, "(i, x.shape[0])", "n, m int", "a"),
         ],
-        section="Indexing",
-        readme=(
-            "`one_hot` | static `depth` | sums, to `on_value` and `off_value` | "
+        row=(
+            "Indexing | `one_hot` | static `depth` | sums, to `on_value` and `off_value` | "
             "indices, with `mode`"
         ),
     )

@@ -1,9 +1,13 @@
 """What is known of the functions of `_ops/padding.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, floats
+from records.arguments import DATA
+from records.loops import array_case, evaluated
+from records.record import Record
 
 
 def pad(x, paddings, mode="CONSTANT", constant=0):
@@ -23,11 +27,7 @@ def pad(x, paddings, mode="CONSTANT", constant=0):
     return out
 
 
-def pad_case(shape, paddings, mode="CONSTANT"):
-    return Case(
-        lambda x: jaxops.pad(x, paddings, mode), lambda x: pad(x, paddings, mode), (floats(*shape),)
-    )
-
+pad_case = functools.partial(array_case, jaxops.pad, pad)
 
 RECORDS = {
     "pad": Record(
@@ -46,25 +46,17 @@ RECORDS = {
             "symmetric-empty": pad_case((0, 3), ((0, 0), (1, 1)), "SYMMETRIC"),
         },
         exports=[
-            Export(
-                '(x, [[1, 2], [0, 1]], "CONSTANT")',
-                lambda x: jaxops.pad(x, [[1, 2], [0, 1]]),
-                ("a, b",),
-            ),
-            Export(
+            evaluated(jaxops.pad, '(x, [[1, 2], [0, 1]], "CONSTANT")', "a, b"),
+            evaluated(
+                jaxops.pad,
                 '(x, [[1, 2], [0, 1]], "REFLECT")',
-                lambda x: jaxops.pad(x, [[1, 2], [0, 1]], "REFLECT"),
-                ("a, b",),
-                ("a >= 3", "b >= 2"),
+                "a, b",
+                constraints=("a >= 3", "b >= 2"),
             ),
-            Export(
-                '(x, [[1, 2], [0, 1]], "SYMMETRIC")',
-                lambda x: jaxops.pad(x, [[1, 2], [0, 1]], "SYMMETRIC"),
-                ("a, b",),
-                ("a >= 2",),
+            evaluated(
+                jaxops.pad, '(x, [[1, 2], [0, 1]], "SYMMETRIC")', "a, b", constraints=("a >= 2",)
             ),
         ],
-        section="Slicing and joining",
-        readme="`pad` | static `paddings` | summed over the images | -",
+        row="Slicing and joining | `pad` | static `paddings` | summed over the images | -",
     )
 }

@@ -4,32 +4,18 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import (
-    DATA,
-    HELD,
-    LENGTH,
-    MODES,
-    NUMBERS,
-    TABLE,
-    Case,
-    Export,
-    Record,
-    fitted,
-    floats,
-)
+from records.arguments import DATA, HELD, LENGTH, NUMBERS, TABLE
+from records.loops import evaluated, filled, fitted, floats, place_of
+from records.record import MODES, Case, Record
 
 
 def dynamic_partition(data, partitions, num_partitions, size=None, mode="fill", fill_value=0):
     data, partitions = np.asarray(data), np.asarray(partitions)
     rows = [[] for _ in range(num_partitions)]
     for at in np.ndindex(*partitions.shape):
-        number = int(partitions[at])
-        if mode == "clip":
-            number = min(max(number, 0), num_partitions - 1)
-        elif mode == "wrap":
-            number = number % num_partitions
-        if 0 <= number < num_partitions:
-            rows[number].append(data[at])
+        place = place_of((int(partitions[at]),), (num_partitions,), mode)
+        if place is not None:
+            rows[place[0]].append(data[at])
     sizes = size if isinstance(size, (list, tuple)) else [size] * num_partitions
     row_shape = data.shape[partitions.ndim :]
     return [
@@ -77,16 +63,10 @@ RECORDS = {
                 lambda i: np.pad(TABLE[:4][i == 99], [(0, int((i != 99).sum())), (0, 0)]),
             )
         },
-        exports=[
-            Export(
-                "(x, i, 2, size=3)",
-                lambda x, i: jaxops.dynamic_partition(x, i, 2, size=3, mode="fill"),
-                ("n, b", "n int"),
-            )
-        ],
-        section="Indexing",
-        readme=(
-            "`dynamic_partition` | static `size=` | stitched | partitions, and what `size=` holds"
+        exports=[evaluated(filled(jaxops.dynamic_partition), "(x, i, 2, size=3)", "n, b", "n int")],
+        row=(
+            "Indexing | `dynamic_partition` | static `size=` | stitched | "
+            "partitions, and what `size=` holds"
         ),
     )
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import IMAGES, Case, Export, Record, floats
+from records.arguments import IMAGES
+from records.loops import floats
+from records.record import Case, Export, Record
 
 
 def extract_patches(x, sizes, strides, rates, padding):
@@ -76,8 +78,10 @@ RECORDS = {
                 ("n, a, b, c",),
             ),
         ],
-        section="Slicing and joining",
-        readme="`extract_image_patches` | static but `images` | summed over the patches | -",
+        row=(
+            "Slicing and joining | `extract_image_patches` | static but `images` | "
+            "summed over the patches | -"
+        ),
     ),
     "extract_patches": Record(
         call=CALL,
@@ -89,7 +93,6 @@ RECORDS = {
                 *INSIDE,
             )
         ],
-        section="Slicing and joining",
-        readme="- | static but `images` | summed over the patches | -",
+        row="Slicing and joining | - | static but `images` | summed over the patches | -",
     ),
 }

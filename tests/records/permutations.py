@@ -4,17 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import (
-    LENGTH,
-    MODES,
-    NUMBERS,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    int32s,
-    place_of,
-)
+from records.arguments import LENGTH, NUMBERS
+from records.loops import evaluated, filled, int32s, outside, place_of
+from records.record import MODES, Case, OutOfBounds, Record
 
 
 def unravel_index(indices, dims, mode="fill"):
@@ -71,14 +63,11 @@ RECORDS = {
             "empty": unravel_case([], [2, 3]),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.unravel_index(i, [2, 3], **k).astype(np.float32),
                 np.array([5, 0], np.int32),
                 np.array([5, 6], np.int32),
                 "indices[1] = 6 is not in [0, 6)",
-                (1,),
-                6,
-                6,
             )
         },
         narrow={
@@ -88,13 +77,8 @@ RECORDS = {
             )
         },
         of_dtype=("indices",),
-        exports=[
-            Export(
-                "(i, [2, 3])", lambda i: jaxops.unravel_index(i, [2, 3], mode="fill"), ("n int",)
-            )
-        ],
-        section="Indexing",
-        readme="- | static `dims` | - | `indices`",
+        exports=[evaluated(filled(jaxops.unravel_index), "(i, [2, 3])", "n int")],
+        row="Indexing | - | static `dims` | - | `indices`",
     ),
     "invert_permutation": Record(
         call={
@@ -103,14 +87,11 @@ RECORDS = {
         },
         cases={"": invert_case([2, 0, 3, 1]), "empty": invert_case([])},
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda x, **k: jaxops.invert_permutation(x, **k).astype(np.float32),
                 ORDER,
                 np.array([2, 0, 4, 1], np.int32),
                 "x[2] = 4 is not between 0 and 4",
-                (2,),
-                4,
-                4,
             ),
             "duplicate": OutOfBounds(
                 lambda x, **k: jaxops.invert_permutation(x, **k).astype(np.float32),
@@ -130,8 +111,7 @@ RECORDS = {
             )
         },
         of_dtype=("x",),
-        exports=[Export("(x)", lambda x: jaxops.invert_permutation(x, mode="fill"), ("n int",))],
-        section="Indexing",
-        readme="`invert_permutation` | - | - | `x`",
+        exports=[evaluated(filled(jaxops.invert_permutation), "(x)", "n int")],
+        row="Indexing | `invert_permutation` | - | - | `x`",
     ),
 }

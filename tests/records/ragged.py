@@ -6,20 +6,9 @@ from typing import Any
 import numpy as np
 
 import jaxops
-from records.record import (
-    LENGTH,
-    MODE,
-    NO_STRINGS,
-    TABLE,
-    TALL,
-    Case,
-    OutOfBounds,
-    Record,
-    fitted,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import LENGTH, MODE, NO_STRINGS, TABLE, TALL
+from records.loops import fitted, floats, int32s, outside, place_of
+from records.record import Case, Record
 
 LENGTHS = [2, 0, 3]
 ROWS = {"values": NO_STRINGS, "row_splits": ("integers", [0, 1, 1, 4])}
@@ -187,14 +176,11 @@ RECORDS = {
             )
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: rows_of(floats(5)).gather(i, size=6, **k).values,
                 [2, 0],
                 [1, 3],
                 "indices[1] = 3 is not in [0, 3)",
-                (1,),
-                3,
-                3,
             )
         },
     ),

@@ -1,12 +1,8 @@
 """What a record of a public function holds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
@@ -71,10 +67,9 @@ class Record(NamedTuple):
         exports: calls with symbolic sizes, for docs/symbolic_shapes.md.
         of_dtype: the arguments whose dtype docs/dtypes.md is about, where they are not those of the
             kinds `data` and `arrays`.
-        section: of the table of functions on the site, and of the names in the README.
-        readme: the cells of that table after the function of TensorFlow 2, which `jaxops/_names.py`
-            knows: the function of 0.x; what differs under `jit`; the gradient; the arguments that
-            have bounds.
+        row: of the table of functions on the site: its section, also of the names in the README;
+            and the cells after the function of TensorFlow 2, which `jaxops/_names.py` knows: the
+            function of 0.x; what differs under `jit`; the gradient; the arguments with bounds.
     """
 
     call: Mapping[str, tuple[str, Any]] = {}
@@ -83,83 +78,12 @@ class Record(NamedTuple):
     narrow: Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
     exports: Sequence[Export] = ()
     of_dtype: tuple[str, ...] = ()
-    section: str = ""
-    readme: str = ""
+    row: str = ""
 
+    @property
+    def section(self) -> str:
+        return self.row.partition(" | ")[0]
 
-# --- values of calls that are good ---
-
-X = np.arange(12, dtype=np.float32).reshape(4, 3)
-IMAGES = np.zeros((4, 2, 2, 4), np.float32)
-NUMBERS = np.array([2, 0, 2, 1], np.int32)
-
-DATA = ("data", X)
-NO_STRINGS = ("data, no strings", X)
-ONLY_NUMBERS = ("data, numbers", X)
-ANYTHING = ("data, anything", X)
-TABLES = ("data, tables", X)
-MASK = ("bools", np.array([True, False, True, True]))
-MODE = (f"word, one of {', '.join(MODES)}", "fill")
-POLICY = ("word, policy", "IGNORE")  # the same in TensorFlow's words
-DETERMINISTIC = ("word, bool", True)
-ACCUMULATE = ("dtype", "float32")
-FILL = {"fill_value": ("scalar", 7.0), "mode": MODE}
-HELD = {**FILL, "size": ("int", 3), "return_size": ("word, bool", True)}
-PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])
-
-# What narrow indices index.
-LENGTH = 300
-TABLE = np.arange(LENGTH * 3, dtype=np.float32).reshape(LENGTH, 3)
-TALL = np.arange(200 * LENGTH, dtype=np.float32).reshape(200, LENGTH)
-
-
-# Dtypes of elements that are moved.
-MOVED = [jnp.bool_, jnp.int4, jnp.uint4, jnp.int8, jnp.uint8, jnp.uint16, jnp.int32, jnp.uint64]
-MOVED += [jnp.float16, jnp.bfloat16, jnp.float64, jnp.complex64, jnp.complex128]
-MOVED += [jnp.float8_e4m3fn, jnp.float8_e5m2]
-
-
-def floats(*shape: int) -> np.ndarray:
-    return np.random.default_rng(0).integers(-9, 9, shape).astype(np.float32)
-
-
-def int32s(indices: Any) -> tuple[np.ndarray]:
-    return (np.asarray(indices, np.int32),)
-
-
-def filled(function: Callable[..., Any], **options) -> Callable[..., Any]:
-    return lambda *args: function(*args, mode="fill", **options)
-
-
-def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, *args: jax.grad(lambda x: (function(x, *args) ** 2).sum())(x)
-
-
-# --- loops that several oracles share; no oracle shares code with jaxops ---
-
-
-def place_of(index, dims, mode):
-    """Where an index vector leads under `mode`; None if nowhere."""
-    if all(0 <= i < d for i, d in zip(index, dims, strict=True)):
-        return index
-    if mode == "clip":
-        return tuple(min(max(i, 0), d - 1) for i, d in zip(index, dims, strict=True))
-    if mode == "wrap":
-        return tuple(i % d for i, d in zip(index, dims, strict=True))
-    assert mode == "fill", f"index {index} does not fit {dims}"
-    return None
-
-
-def fitted(rows, row_shape, dtype, size, fill_value):
-    """As many rows as `size` holds, with rows of the fill value where there are fewer."""
-    size = len(rows) if size is None else size
-    out = np.full((size, *row_shape), fill_value, dtype)
-    for n, row in enumerate(rows[:size]):
-        out[n] = row
-    return out
-
-
-def added(indices, rows):
-    total = np.zeros_like(TABLE)
-    np.add.at(total, indices, rows)
-    return total
+    @property
+    def readme(self) -> str:
+        return self.row.partition(" | ")[2]

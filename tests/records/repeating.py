@@ -3,10 +3,12 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, HELD, NUMBERS, Case, Export, Record, fitted, floats
+from records.arguments import DATA, HELD, NUMBERS
+from records.loops import array_case, evaluated, filled, fitted, int32s
+from records.record import Record
 
 
-def repeat(x, repeats, axis=None, size=None):
+def repeat(x, repeats, axis=None, size=None, mode="fill"):
     x = np.asarray(x)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -17,39 +19,28 @@ def repeat(x, repeats, axis=None, size=None):
     return np.moveaxis(fitted(copies, rows.shape[1:], x.dtype, size, padding), 0, axis)
 
 
-def repeat_case(shape, repeats, axis=None, size=None, **options):
-    return Case(
-        lambda x: jaxops.repeat(x, np.asarray(repeats, np.int32), axis, size=size, **options),
-        lambda x: repeat(x, repeats, axis, size),
-        (floats(*shape),),
-    )
+def repeat_case(shape, repeats, *args, **kwargs):
+    return array_case(jaxops.repeat, repeat, shape, *int32s(repeats), *args, **kwargs)
 
 
 RECORDS = {
     "repeat": Record(
-        call={
-            "input": DATA,
-            "repeats": ("integers", NUMBERS),
-            "axis": ("int", 0),
-            **HELD,
-        },
+        call={"input": DATA, "repeats": ("integers", NUMBERS), "axis": ("int", 0), **HELD},
         cases={
             "evenly": repeat_case((2, 3), 2, 1),
             "each": repeat_case((2, 3), [2, 0, 1], -1),
-            "padded": repeat_case((3, 2), [2, 0, 1], 0, 4),
-            "padded-after-none": repeat_case((2, 3), [1, 2, 0], 1, 6),
-            "cut": repeat_case((2, 2), [1, 2, 0, 3], None, 4, mode="fill"),
+            "padded": repeat_case((3, 2), [2, 0, 1], 0, size=4),
+            "padded-after-none": repeat_case((2, 3), [1, 2, 0], 1, size=6),
+            "cut": repeat_case((2, 2), [1, 2, 0, 3], None, size=4, mode="fill"),
             "empty": repeat_case((0, 2), 3, 0),
         },
         exports=[
-            Export("(x, 2, 1)", lambda x: jaxops.repeat(x, 2, 1), ("n, m",)),
-            Export(
-                "(x, repeats, 0, size=5)",
-                lambda x, i: jaxops.repeat(x, i, 0, size=5, mode="fill"),
-                ("n, m", "n int"),
-            ),
+            evaluated(jaxops.repeat, "(x, 2, 1)", "n, m"),
+            evaluated(filled(jaxops.repeat), "(x, repeats, 0, size=5)", "n, m", "n int"),
         ],
-        section="Slicing and joining",
-        readme="- | static `repeats` or `size=` | summed over copies | what `size=` holds; repeats",
-    ),
+        row=(
+            "Slicing and joining | - | static `repeats` or `size=` | summed over copies | "
+            "what `size=` holds; repeats"
+        ),
+    )
 }

@@ -1,12 +1,17 @@
 """What is known of the functions of `_ops/reversing.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
-from records.record import DATA, TALL, Case, Export, Record, floats
+from records.arguments import DATA, TALL
+from records.loops import array_case, evaluated, indexed_case
+from records.record import Record
 
 
-def reverse(x, axes):
+def reverse(x, axis):
+    axes = [a % x.ndim for a in axis]
     out = np.empty(x.shape, x.dtype)
     for at in np.ndindex(*x.shape):
         out[at] = x[tuple(d - 1 - i if n in axes else i
@@ -28,22 +33,13 @@ def reverse_sequence(x, lengths, seq_axis, batch_axis, mode="clip"):
     return out
 
 
-def reverse_case(shape, axis):
-    return Case(
-        lambda x: jaxops.reverse(x, axis),
-        lambda x: reverse(x, [a % len(shape) for a in axis]),
-        (floats(*shape),),
-    )
+reverse_case = functools.partial(array_case, jaxops.reverse, reverse)
 
 
-def reverse_sequence_case(shape, lengths, seq_axis, batch_axis):
-    return Case(
-        lambda x, i, **k: jaxops.reverse_sequence(x, i, seq_axis, batch_axis, **k),
-        lambda x, i, **k: reverse_sequence(x, i, seq_axis, batch_axis, **k),
-        (floats(*shape),),
-        (np.array(lengths, np.int32),),
-        ("device", "error", "clip", "promise_in_bounds"),
-    )
+def reverse_sequence_case(*args):
+    case = indexed_case(jaxops.reverse_sequence, reverse_sequence, *args)
+    modes = ("device", "error", "clip", "promise_in_bounds")
+    return case._replace(modes=modes, has_deterministic=False)
 
 
 RECORDS = {
@@ -54,9 +50,8 @@ RECORDS = {
             "no-axis": reverse_case((2, 3), []),
             "empty": reverse_case((2, 0), [1]),
         },
-        exports=[Export("(x, [1])", lambda x: jaxops.reverse(x, [1]), ("a, b",))],
-        section="Slicing and joining",
-        readme="`reverse`, `reverse_v2` | static `axis` | reversed | -",
+        exports=[evaluated(jaxops.reverse, "(x, [1])", "a, b")],
+        row="Slicing and joining | `reverse`, `reverse_v2` | static `axis` | reversed | -",
     ),
     "reverse_sequence": Record(
         call={
@@ -81,13 +76,13 @@ RECORDS = {
             )
         },
         exports=[
-            Export(
+            evaluated(
+                functools.partial(jaxops.reverse_sequence, mode="clip"),
                 "(x, i, 1, 0)",
-                lambda x, i: jaxops.reverse_sequence(x, i, 1, 0, mode="clip"),
-                ("a, b, c", "a int"),
+                "a, b, c",
+                "a int",
             )
         ],
-        section="Slicing and joining",
-        readme="`reverse_sequence` | - | reversed | lengths",
+        row="Slicing and joining | `reverse_sequence` | - | reversed | lengths",
     ),
 }

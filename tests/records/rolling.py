@@ -1,9 +1,13 @@
 """What is known of the functions of `_ops/rolling.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, X, floats
+from records.arguments import DATA, X
+from records.loops import array_case, evaluated, floats
+from records.record import Case, Record
 
 
 def roll(x, shift, axis):
@@ -16,10 +20,7 @@ def roll(x, shift, axis):
     return out
 
 
-def roll_case(shape, shift, axis):
-    return Case(
-        lambda x: jaxops.roll(x, shift, axis), lambda x: roll(x, shift, axis), (floats(*shape),)
-    )
+roll_case = functools.partial(array_case, jaxops.roll, roll)
 
 
 def meshgrid(*args, indexing):
@@ -47,21 +48,16 @@ RECORDS = {
             "ij": meshgrid_case((3, 2, 4), 1, "ij"),
             "empty": meshgrid_case((0, 2), 1, "xy"),
         },
-        exports=[Export("(x, y)", lambda x, y: jaxops.meshgrid(x, y), ("a", "b"))],
-        section="Shapes and shaping",
-        readme="`meshgrid` | - | summed over the copies | -",
+        exports=[evaluated(jaxops.meshgrid, "(x, y)", "a", "b")],
+        row="Shapes and shaping | `meshgrid` | - | summed over the copies | -",
     ),
     "roll": Record(
         call={"input": DATA, "shift": ("integers", [1, -5]), "axis": ("ints, int or ints", [0, 1])},
-        cases={
-            "": roll_case((3, 4), [7, -1, 0], [-1, 0, 0]),
-            "empty": roll_case((2, 0), [1], [1]),
-        },
+        cases={"": roll_case((3, 4), [7, -1, 0], [-1, 0, 0]), "empty": roll_case((2, 0), [1], [1])},
         exports=[
-            Export("(x, i, 0)", lambda x, i: jaxops.roll(x, i, 0), ("a, b", " int")),
-            Export("(x, 2, 0)", lambda x: jaxops.roll(x, 2, 0), ("a, b",)),
+            evaluated(jaxops.roll, "(x, i, 0)", "a, b", " int"),
+            evaluated(jaxops.roll, "(x, 2, 0)", "a, b"),
         ],
-        section="Slicing and joining",
-        readme="- | static `axis` | rolled back | -",
+        row="Slicing and joining | - | static `axis` | rolled back | -",
     ),
 }

@@ -3,25 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import (
-    ACCUMULATE,
-    DETERMINISTIC,
-    LENGTH,
-    MODE,
-    MODES,
-    POLICY,
-    TABLE,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    added,
-    filled,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import ACCUMULATE, DETERMINISTIC, LENGTH, MODE, POLICY, TABLE, X
+from records.loops import added, evaluated, filled, floats, int32s, outside, place_of
+from records.record import MODES, Case, Export, Record
 
 COMBINE = {
     "add": lambda old, new: old + new,
@@ -104,14 +88,11 @@ def tensor_scatter_record(kind):
             "no-updates": tensor_scatter_case(kind, (3, 2), np.zeros((0, 1))),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: op(X, i, np.ones(1, np.float32), **k),
                 [[3, 2]],
                 [[3, -1]],
                 "indices[0] = [3, -1] does not index into shape [4,3]",
-                (0,),
-                (3, -1),
-                (4, 3),
             )
         },
         narrow={
@@ -121,8 +102,7 @@ def tensor_scatter_record(kind):
             )
         },
         exports=exports,
-        section="Indexing",
-        readme=f"- | - | {GRADIENTS[kind]} | indices",
+        row=f"Indexing | - | - | {GRADIENTS[kind]} | indices",
     )
 
 
@@ -144,14 +124,11 @@ RECORDS = {
             "no-updates": scatter_nd_case((3, 4), np.zeros((0, 1))),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: jaxops.scatter_nd(i, np.ones(1, np.float32), [8], **k),
                 [[7]],
                 [[8]],
                 "indices[0] = [8] does not index into shape [8]",
-                (0,),
-                (8,),
-                (8,),
             )
         },
         narrow={
@@ -167,19 +144,10 @@ RECORDS = {
             ),
         },
         exports=[
-            Export(
-                "(i, x, [8, 3])",
-                lambda i, x: jaxops.scatter_nd(i, x, [8, 3], mode="fill"),
-                ("n, 1 int", "n, 3"),
-            ),
-            Export(
-                "(i, x, y.shape)",
-                lambda i, x, y: jaxops.scatter_nd(i, x, y.shape, mode="fill"),
-                ("n, 1 int", "n, b", "a, b"),
-            ),
+            evaluated(filled(jaxops.scatter_nd), "(i, x, [8, 3])", "n, 1 int", "n, 3"),
+            evaluated(filled(jaxops.scatter_nd), "(i, x, y.shape)", "n, 1 int", "n, b", "a, b"),
         ],
-        section="Indexing",
-        readme="`scatter_nd` | static `shape` | `gather_nd` | indices",
+        row="Indexing | `scatter_nd` | static `shape` | `gather_nd` | indices",
     ),
     **{f"tensor_scatter_nd_{kind}": tensor_scatter_record(kind) for kind in COMBINE},
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import LENGTH, NUMBERS, Case, Export, Record, floats
+from records.arguments import LENGTH, NUMBERS
+from records.loops import evaluated, floats
+from records.record import Case, Export, Record
 
 
 def sequence_mask(lengths, maxlen, dtype=bool):
@@ -45,11 +47,7 @@ ROWS = [[0, 3, 3, 8, 9], [1, 2, 3, 4, 5]]
 VALUES = [[9.5, 3, -1], [0, 6, 2]]
 RECORDS = {
     "sequence_mask": Record(
-        call={
-            "lengths": ("integers", NUMBERS),
-            "maxlen": ("int", 3),
-            "dtype": ("dtype", "int32"),
-        },
+        call={"lengths": ("integers", NUMBERS), "maxlen": ("int", 3), "dtype": ("dtype", "int32")},
         cases={"": mask_case([[2, 0], [-1, 7]], 3), "empty": mask_case([1, 2], 0)},
         narrow={
             "": (
@@ -59,15 +57,10 @@ RECORDS = {
         },
         of_dtype=("lengths",),
         exports=[
-            Export("(lengths, 5)", lambda i: jaxops.sequence_mask(i, 5), ("n int",)),
-            Export(
-                "(lengths, x.shape[1])",
-                lambda x, i: jaxops.sequence_mask(i, x.shape[1]),
-                ("n, m", "n int"),
-            ),
+            evaluated(jaxops.sequence_mask, "(lengths, 5)", "n int"),
+            evaluated(jaxops.sequence_mask, "(lengths, x.shape[1])", "n int", "n, m"),
         ],
-        section="Indexing",
-        readme="`sequence_mask` | static `maxlen` | - | -",
+        row="Indexing | `sequence_mask` | static `maxlen` | - | -",
     ),
     "searchsorted": Record(
         call={
@@ -82,7 +75,6 @@ RECORDS = {
             "empty": search_case(np.zeros((2, 0)), VALUES, "left"),
         },
         exports=[Export("(rows, values)", jaxops.searchsorted, ("b, n", "b, m"))],
-        section="Indexing",
-        readme="- | - | - | -",
+        row="Indexing | - | - | - | -",
     ),
 }

@@ -3,24 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import (
-    ACCUMULATE,
-    DETERMINISTIC,
-    LENGTH,
-    MODE,
-    MODES,
-    ONLY_NUMBERS,
-    TABLE,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    filled,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import ACCUMULATE, DETERMINISTIC, LENGTH, MODE, ONLY_NUMBERS, TABLE, X
+from records.loops import evaluated, filled, floats, int32s, outside, place_of
+from records.record import MODES, Case, Record
 from records.unsorted_segments import GRADIENTS, KINDS, SUMS
 
 SORTED = ("integers", np.array([0, 0, 1, 3], np.int32))
@@ -64,19 +49,13 @@ def record(kind):
         call["accumulate_dtype"] = ACCUMULATE
     return Record(
         call,
-        cases={
-            "rows": case(kind, [0, 1, 1, 1, 1, 3], 4, 2),
-            "empty": case(kind, [], 2, 2),
-        },
+        cases={"rows": case(kind, [0, 1, 1, 1, 1, 3], 4, 2), "empty": case(kind, [], 2, 2)},
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: op(X[:2], i, num_segments=3, **k),
                 [0, 2],
                 [0, 3],
                 "segment_ids[1] = 3 is not in [0, 3)",
-                (1,),
-                3,
-                3,
             )
         },
         narrow={
@@ -86,20 +65,12 @@ def record(kind):
             )
         },
         exports=[
-            Export(
-                "(x, i, num_segments=3)",
-                filled(op, num_segments=3),
-                ("n, b", "n int"),
-            ),
-            Export(
-                "(x, i, num_segments=y.shape[0])",
-                lambda x, i, y: op(x, i, num_segments=y.shape[0], mode="fill"),
-                ("n, b", "n int", "a, b"),
-            ),
+            evaluated(filled(op), "(x, i, num_segments=3)", "n, b", "n int"),
+            evaluated(filled(op), "(x, i, num_segments=y.shape[0])", "n, b", "n int", "a, b"),
         ],
-        section="Indexing",
-        readme=(
-            f"`{name}` | static `num_segments` | {GRADIENTS[kind]} | ids out of range or not sorted"
+        row=(
+            f"Indexing | `{name}` | static `num_segments` | {GRADIENTS[kind]} | "
+            f"ids out of range or not sorted"
         ),
     )
 

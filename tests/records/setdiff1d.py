@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import HELD, NUMBERS, Case, Export, Record, fitted
+from records.arguments import HELD, NUMBERS
+from records.loops import evaluated, filled, fitted
+from records.record import Case, Record
 
 
 def setdiff1d(x, y, size=None):
@@ -37,16 +39,10 @@ RECORDS = {
             "empty": setdiff_case([], [1], 0, 2),
         },
         of_dtype=("x", "y"),
-        exports=[
-            Export(
-                "(x, y, size=4)",
-                lambda x, y: jaxops.setdiff1d(x, y, size=4, mode="fill"),
-                ("n", "m"),
-            )
-        ],
-        section="Indexing",
-        readme=(
-            "`listdiff`, `setdiff1d` | static `size=` | to the elements of `x` | what `size=` holds"
+        exports=[evaluated(filled(jaxops.setdiff1d), "(x, y, size=4)", "n", "m")],
+        row=(
+            "Indexing | `listdiff`, `setdiff1d` | static `size=` | "
+            "to the elements of `x` | what `size=` holds"
         ),
     )
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import ANYTHING, DATA, Case, Export, Record, X, floats
+from records.arguments import ANYTHING, DATA, X
+from records.loops import evaluated, floats
+from records.record import Case, Export, Record
 
 
 def same_elements(x, shape):
@@ -40,15 +42,13 @@ RECORDS = {
     "expand_dims": Record(
         call={"input": DATA, "axis": ("int, or a list of one", 0)},
         cases={"": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3))},
-        exports=[Export("(x, 1)", lambda x: jaxops.expand_dims(x, 1), ("a, b",))],
-        section="Shapes and shaping",
-        readme="`expand_dims` | - | reshaped back | -",
+        exports=[evaluated(jaxops.expand_dims, "(x, 1)", "a, b")],
+        row="Shapes and shaping | `expand_dims` | - | reshaped back | -",
     ),
     "rank": Record(
         call={"input": ANYTHING},
         exports=[Export("(x)", lambda x: x * float(jaxops.rank(x)), ("a, b",))],
-        section="Shapes and shaping",
-        readme="`rank` | known at trace time | - | -",
+        row="Shapes and shaping | `rank` | known at trace time | - | -",
     ),
     "reshape": Record(
         call={"tensor": DATA, "shape": ("ints, int or ints", [3, 4])},
@@ -58,33 +58,25 @@ RECORDS = {
             "empty": same_elements_case(lambda x: jaxops.reshape(x, [2, -1]), (0, 3), (2, 0)),
         },
         exports=[
-            Export(
-                "(x, (*x.shape[1:], -1))",
-                lambda x: jaxops.reshape(x, (*x.shape[1:], -1)),
-                ("a, b, c",),
-            ),
-            Export("(x, x.size)", lambda x: jaxops.reshape(x, x.size), ("a, b",)),
+            evaluated(jaxops.reshape, "(x, (*x.shape[1:], -1))", "a, b, c"),
+            evaluated(jaxops.reshape, "(x, x.size)", "a, b"),
         ],
-        section="Shapes and shaping",
-        readme="`reshape` | static `shape` | reshaped back | -",
+        row="Shapes and shaping | `reshape` | static `shape` | reshaped back | -",
     ),
     "shape": Record(
         call={"input": ANYTHING, "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("(x)", jaxops.shape, ("a, b",))],
-        section="Shapes and shaping",
-        readme="`shape` | known at trace time | - | -",
+        row="Shapes and shaping | `shape` | known at trace time | - | -",
     ),
     "shape_n": Record(
         call={"input": ("arrays, anything", [X, X]), "out_type": ("dtype, of shapes", "int32")},
-        exports=[Export("([x, y])", lambda x, y: jaxops.shape_n([x, y]), ("a, b", "n"))],
-        section="Shapes and shaping",
-        readme="`shape_n` | known at trace time | - | -",
+        exports=[evaluated(jaxops.shape_n, "([x, y])", "a, b", "n")],
+        row="Shapes and shaping | `shape_n` | known at trace time | - | -",
     ),
     "size": Record(
         call={"input": ANYTHING, "out_type": ("dtype, of shapes", "int32")},
         exports=[Export("(x)", jaxops.size, ("a, b",))],
-        section="Shapes and shaping",
-        readme="`size` | known at trace time | - | -",
+        row="Shapes and shaping | `size` | known at trace time | - | -",
     ),
     "squeeze": Record(
         call={"input": ("data", X[:1]), "axis": ("ints, int or ints", [0])},
@@ -92,9 +84,8 @@ RECORDS = {
             "": same_elements_case(jaxops.squeeze, (1, 2, 1), (2,)),
             "axis": same_elements_case(lambda x: jaxops.squeeze(x, [-1]), (1, 2, 1), (1, 2)),
         },
-        exports=[Export("(x, [1])", lambda x: jaxops.squeeze(x, [1]), ("a, 1, b",))],
-        section="Shapes and shaping",
-        readme="`squeeze` | - | reshaped back | -",
+        exports=[evaluated(jaxops.squeeze, "(x, [1])", "a, 1, b")],
+        row="Shapes and shaping | `squeeze` | - | reshaped back | -",
     ),
     "transpose": Record(
         call={"a": DATA, "perm": ("ints", [1, 0]), "conjugate": ("word, bool", False)},
@@ -103,7 +94,6 @@ RECORDS = {
             "default": transpose_case((2, 0, 4), None, (2, 1, 0)),
         },
         exports=[Export("(x)", jaxops.transpose, ("a, b, c",))],
-        section="Shapes and shaping",
-        readme="`transpose` | static `perm` | transposed back | -",
+        row="Shapes and shaping | `transpose` | static `perm` | transposed back | -",
     ),
 }

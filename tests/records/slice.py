@@ -4,21 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import (
-    DATA,
-    FILL,
-    MODES,
-    TABLE,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    filled,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import DATA, FILL, TABLE, X
+from records.loops import evaluated, filled, indexed_case, place_of
+from records.record import OutOfBounds, Record
 
 
 def slice(input_, begin, size, mode="fill", fill_value=0):
@@ -30,14 +18,8 @@ def slice(input_, begin, size, mode="fill", fill_value=0):
     return out
 
 
-def slice_case(shape, begin, size):
-    return Case(
-        lambda x, b, **k: jaxops.slice(x, b, size, **k),
-        lambda x, b, **k: slice(x, b, size, **k),
-        (floats(*shape),),
-        int32s(begin),
-        MODES,
-    )
+def slice_case(*args):
+    return indexed_case(jaxops.slice, slice, *args)._replace(has_deterministic=False)
 
 
 RECORDS = {
@@ -79,22 +61,13 @@ RECORDS = {
             )
         },
         exports=[
-            Export(
-                "(x, [1, 1], [-1, 2])",
-                lambda x: jaxops.slice(x, [1, 1], [-1, 2]),
-                ("a, b",),
-                ("b >= 3",),
-            ),
-            Export("(x, i, [2, 2])", filled(jaxops.slice, size=[2, 2]), ("a, b", "2 int")),
-            Export(
-                "(x, i, y.shape)",
-                lambda x, i, y: jaxops.slice(x, i, y.shape, mode="fill"),
-                ("a, b", "2 int", "m, k"),
-            ),
+            evaluated(jaxops.slice, "(x, [1, 1], [-1, 2])", "a, b", constraints=("b >= 3",)),
+            evaluated(filled(jaxops.slice), "(x, i, [2, 2])", "a, b", "2 int"),
+            evaluated(filled(jaxops.slice), "(x, i, y.shape)", "a, b", "2 int", "m, k"),
         ],
-        section="Slicing and joining",
-        readme=(
-            "`slice` | static `size`; `begin` may be traced | placed into zeros | begin and size"
+        row=(
+            "Slicing and joining | `slice` | static `size`; `begin` may be traced | "
+            "placed into zeros | begin and size"
         ),
     )
 }

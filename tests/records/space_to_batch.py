@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import IMAGES, PADS, Case, Export, Record, floats
+from records.arguments import IMAGES, PADS
+from records.loops import array_case, evaluated
+from records.record import Record
 
 
 def batch_moves(block_shape, batch, dims):
@@ -43,20 +45,12 @@ def batch_to_space(x, block_shape, crops):
     return out
 
 
-def batch_case(op, oracle, shape, block_shape, edges):
-    return Case(
-        lambda x: op(x, block_shape, edges),
-        lambda x: oracle(x, block_shape, edges),
-        (floats(*shape),),
-    )
-
-
 def to_batch(op, *arguments):
-    return batch_case(op, space_to_batch, *arguments)
+    return array_case(op, space_to_batch, *arguments)
 
 
 def to_space(op, *arguments):
-    return batch_case(op, batch_to_space, *arguments)
+    return array_case(op, batch_to_space, *arguments)
 
 
 CALL = {"input": ("data", IMAGES), "block_shape": ("ints", [2, 2])}
@@ -69,28 +63,16 @@ RECORDS = {
             "all-cropped": to_space(jaxops.batch_to_space, (4, 2, 2, 1), [2, 2], [[3, 1], [0, 0]]),
             "one-dim": to_space(jaxops.batch_to_space, (6, 2), [3], [[0, 0]]),
         },
-        exports=[
-            Export(
-                "(x, [2, 2], crops)",
-                lambda x: jaxops.batch_to_space(x, [2, 2], [[0, 0], [1, 0]]),
-                ("4*n, a, b, c",),
-            )
-        ],
-        section="Slicing and joining",
-        readme="`batch_to_space` | static but `input` | `space_to_batch` | -",
+        exports=[evaluated(jaxops.batch_to_space, "(x, [2, 2], [[0, 0], [1, 0]])", "4*n, a, b, c")],
+        row="Slicing and joining | `batch_to_space` | static but `input` | `space_to_batch` | -",
     ),
     "batch_to_space_nd": Record(
         call=CROPPED,
         cases={"image": to_space(jaxops.batch_to_space_nd, (4, 1, 2), [2, 2], [[0, 0], [0, 0]])},
         exports=[
-            Export(
-                "(x, [2, 2], crops)",
-                lambda x: jaxops.batch_to_space_nd(x, [2, 2], [[0, 0], [1, 0]]),
-                ("4*n, a, b, c",),
-            )
+            evaluated(jaxops.batch_to_space_nd, "(x, [2, 2], [[0, 0], [1, 0]])", "4*n, a, b, c")
         ],
-        section="Slicing and joining",
-        readme="`batch_to_space_nd` | static but `input` | `space_to_batch` | -",
+        row="Slicing and joining | `batch_to_space_nd` | static but `input` | `space_to_batch` | -",
     ),
     "space_to_batch": Record(
         call={**CALL, "paddings": PADS},
@@ -100,14 +82,9 @@ RECORDS = {
             "empty-space": to_batch(jaxops.space_to_batch, (1, 0, 2, 1), [2, 2], [[1, 1], [0, 0]]),
         },
         exports=[
-            Export(
-                "(x, [2, 2], paddings)",
-                lambda x: jaxops.space_to_batch(x, [2, 2], [[0, 0], [1, 1]]),
-                ("n, 2*a, 2*b, c",),
-            )
+            evaluated(jaxops.space_to_batch, "(x, [2, 2], [[0, 0], [1, 1]])", "n, 2*a, 2*b, c")
         ],
-        section="Slicing and joining",
-        readme="`space_to_batch` | static but `input` | `batch_to_space` | -",
+        row="Slicing and joining | `space_to_batch` | static but `input` | `batch_to_space` | -",
     ),
     "required_space_to_batch_paddings": Record(
         call={
@@ -115,20 +92,16 @@ RECORDS = {
             "block_shape": ("ints", [2, 4]),
             "base_paddings": ("pairs, [2, 2]", [[0, 0], [0, 0]]),
         },
-        section="Slicing and joining",
-        readme="`required_space_to_batch_paddings` | known at trace time | - | -",
+        row=(
+            "Slicing and joining | `required_space_to_batch_paddings` | known at trace time | - | -"
+        ),
     ),
     "space_to_batch_nd": Record(
         call={**CALL, "paddings": PADS},
         cases={"image": to_batch(jaxops.space_to_batch_nd, (1, 2, 2), [2, 2], [[0, 0], [0, 0]])},
         exports=[
-            Export(
-                "(x, [2, 2], paddings)",
-                lambda x: jaxops.space_to_batch_nd(x, [2, 2], [[0, 0], [1, 1]]),
-                ("n, 2*a, 2*b, c",),
-            )
+            evaluated(jaxops.space_to_batch_nd, "(x, [2, 2], [[0, 0], [1, 1]])", "n, 2*a, 2*b, c")
         ],
-        section="Slicing and joining",
-        readme="`space_to_batch_nd` | static but `input` | `batch_to_space` | -",
+        row="Slicing and joining | `space_to_batch_nd` | static but `input` | `batch_to_space` | -",
     ),
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import IMAGES, Case, Export, Record, floats
+from records.arguments import IMAGES
+from records.loops import evaluated, floats
+from records.record import Case, Record
 
 
 def space_to_depth(x, size):
@@ -48,9 +50,8 @@ RECORDS = {
             "nhwc": depth_case(jaxops.depth_to_space, depth_to_space, (2, 1, 2, 8), 2),
             "nchw": depth_case(jaxops.depth_to_space, depth_to_space, (1, 8, 1, 2), 2, NCHW),
         },
-        exports=[Export("(x, 2)", lambda x: jaxops.depth_to_space(x, 2), ("n, a, b, 4*c",))],
-        section="Slicing and joining",
-        readme="`depth_to_space` | - | `space_to_depth` | -",
+        exports=[evaluated(jaxops.depth_to_space, "(x, 2)", "n, a, b, 4*c")],
+        row="Slicing and joining | `depth_to_space` | - | `space_to_depth` | -",
     ),
     "space_to_depth": Record(
         call=CALL,
@@ -58,8 +59,7 @@ RECORDS = {
             "nhwc": depth_case(jaxops.space_to_depth, space_to_depth, (2, 2, 4, 2), 2),
             "nchw": depth_case(jaxops.space_to_depth, space_to_depth, (1, 2, 2, 4), 2, NCHW),
         },
-        exports=[Export("(x, 2)", lambda x: jaxops.space_to_depth(x, 2), ("n, 2*a, 2*b, c",))],
-        section="Slicing and joining",
-        readme="`space_to_depth` | - | `depth_to_space` | -",
+        exports=[evaluated(jaxops.space_to_depth, "(x, 2)", "n, 2*a, 2*b, c")],
+        row="Slicing and joining | `space_to_depth` | - | `depth_to_space` | -",
     ),
 }

@@ -1,6 +1,7 @@
 """What is known of the functions of `_sparse`, and of gradients that hold IndexedSlices."""
 
-from records.record import MODE, Record, X
+from records.arguments import MODE, X
+from records.record import Record
 
 GRADS = ("grads", {"w": X})
 SLICES = {

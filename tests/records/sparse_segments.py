@@ -3,21 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import (
-    DETERMINISTIC,
-    MODE,
-    MODES,
-    ONLY_NUMBERS,
-    TALL,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    filled,
-    floats,
-    int32s,
-)
+from records.arguments import DETERMINISTIC, MODE, ONLY_NUMBERS, TALL, X
+from records.loops import evaluated, filled, floats, int32s, outside
+from records.record import MODES, Case, OutOfBounds, Record
 from records.segments import SORTED, segments
 from records.unsorted_segments import GRADIENTS, SUMS
 
@@ -52,14 +40,11 @@ def record(kind):
             "empty": case(kind, [], [], 2, 3, 2),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: op(X, i, [0, 0], **k),
                 [0, 2],
                 [0, 4],
                 "indices[1] = 4 is not in [0, 4)",
-                (1,),
-                4,
-                4,
             ),
             "segment_ids": OutOfBounds(
                 lambda i, **k: op(X, [0, 0], i, 3, **k),
@@ -78,16 +63,9 @@ def record(kind):
                 lambda i: segments(kind, TALL.T, [0, 0, 0, 1], 2, indices=i),
             )
         },
-        exports=[
-            Export(
-                "(x, i, s, 3)",
-                lambda x, i, s: filled(op)(x, i, s, 3),
-                ("a, b", "n int", "n int"),
-            )
-        ],
-        section="Indexing",
-        readme=(
-            f"`{name}` | static `num_segments` | "
+        exports=[evaluated(filled(op), "(x, i, s, 3)", "a, b", "n int", "n int")],
+        row=(
+            f"Indexing | `{name}` | static `num_segments` | "
             f"to the rows, {GRADIENTS[kind]} | `indices`; ids out of range or not sorted"
         ),
     )

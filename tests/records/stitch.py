@@ -3,19 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import (
-    HELD,
-    LENGTH,
-    MODES,
-    NUMBERS,
-    TABLE,
-    Case,
-    Export,
-    Record,
-    X,
-    added,
-    floats,
-)
+from records.arguments import HELD, LENGTH, NUMBERS, TABLE, X
+from records.loops import added, evaluated, filled, floats, place_of
+from records.record import MODES, Case, Record
 
 
 def dynamic_stitch(indices, data, size=None, mode="fill", fill_value=0):
@@ -25,12 +15,8 @@ def dynamic_stitch(indices, data, size=None, mode="fill", fill_value=0):
     out = np.full((size, *data[0].shape[indices[0].ndim :]), fill_value, data[0].dtype)
     for index, rows in zip(indices, data, strict=True):
         for at in np.ndindex(*index.shape):
-            place = int(index[at])
-            if mode == "clip":
-                place = min(max(place, 0), size - 1)
-            elif mode == "wrap":
-                place = place % size
-            if 0 <= place < size:
+            place = place_of((int(index[at]),), (size,), mode)
+            if place is not None:
                 out[place] = rows[at]
     return out
 
@@ -67,13 +53,15 @@ RECORDS = {
             )
         },
         exports=[
-            Export(
+            evaluated(
+                filled(jaxops.dynamic_stitch),
                 "([i, j], [x, y], size=5)",
-                lambda i, j, x, y: jaxops.dynamic_stitch([i, j], [x, y], size=5, mode="fill"),
-                ("n int", "m int", "n, b", "m, b"),
+                "n int",
+                "m int",
+                "n, b",
+                "m, b",
             )
         ],
-        section="Indexing",
-        readme="`dynamic_stitch` | static `size=` | none to what was overwritten | indices",
+        row="Indexing | `dynamic_stitch` | static `size=` | none to what was overwritten | indices",
     )
 }

@@ -6,20 +6,9 @@ import itertools
 import numpy as np
 
 import jaxops
-from records.record import (
-    DATA,
-    FILL,
-    MODES,
-    TABLE,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
-    X,
-    floats,
-    int32s,
-    place_of,
-)
+from records.arguments import DATA, FILL, TABLE, X
+from records.loops import floats, int32s, place_of
+from records.record import MODES, Case, Export, OutOfBounds, Record
 
 
 def pythonint32s(x, entries, singles, mode="fill", fill_value=0):
@@ -132,13 +121,12 @@ RECORDS = {
                 ("a, b", " int"),
             ),
         ],
-        section="Slicing and joining",
-        readme=(
-            "`strided_slice` | static ranges; single indices may be traced | "
+        row=(
+            "Slicing and joining | `strided_slice` | static ranges; single indices may be traced | "
             "placed into zeros | single indices"
         ),
     ),
     "strided_slice_spec": Record(
-        section="Slicing and joining", readme="- | static, but for single indices | - | -"
+        row="Slicing and joining | - | static, but for single indices | - | -"
     ),
 }

@@ -14,7 +14,6 @@ RECORDS = {
         },
         of_dtype=("input",),
         exports=[Export("(x)", jaxops.string_to_number, ("n",), refused="string_to_number: ")],
-        section="Casting",
-        readme="`string_to_number` | constants only: strings live on the host | - | -",
+        row="Casting | `string_to_number` | constants only: strings live on the host | - | -",
     )
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import NO_STRINGS, Case, Export, Record, floats
+from records.arguments import NO_STRINGS
+from records.loops import floats
+from records.record import Case, Export, Record
 
 
 def tensor_diag(diagonal):
@@ -28,8 +30,7 @@ RECORDS = {
             "empty": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 0),)),
         },
         exports=[Export("(x)", jaxops.tensor_diag, ("a, b",))],
-        section="Slicing and joining",
-        readme="`diag` | - | the diagonal | -",
+        row="Slicing and joining | `diag` | - | the diagonal | -",
     ),
     "tensor_diag_part": Record(
         call={"input": ("data, no strings", np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2))},
@@ -39,7 +40,6 @@ RECORDS = {
             "empty": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(2, 0, 2, 0),)),
         },
         exports=[Export("(x)", jaxops.tensor_diag_part, ("a, b, a, b",))],
-        section="Slicing and joining",
-        readme="`diag_part` | - | on the diagonal | -",
+        row="Slicing and joining | `diag_part` | - | on the diagonal | -",
     ),
 }

@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import HELD, NUMBERS, Case, Export, Record, fitted
+from records.arguments import HELD, NUMBERS
+from records.loops import evaluated, filled, fitted
+from records.record import Case, Record
 
 
 def unique_with_counts(x, size=None, fill_value=0):
@@ -71,26 +73,19 @@ RECORDS = {
         },
         of_dtype=("x",),
         exports=[
-            Export("(x, size=4)", lambda x: jaxops.unique(x, size=4, mode="fill"), ("n int",)),
-            Export(
-                "(x, size=4, axis=0)",
-                lambda x: jaxops.unique(x, size=4, mode="fill", axis=0),
-                ("n, m int",),
-            ),
+            evaluated(filled(jaxops.unique), "(x, size=4)", "n int"),
+            evaluated(filled(jaxops.unique), "(x, size=4, axis=0)", "n, m int"),
         ],
-        section="Indexing",
-        readme="`unique` | static `size=` | to first occurrences | what `size=` holds",
+        row="Indexing | `unique` | static `size=` | to first occurrences | what `size=` holds",
     ),
     "unique_with_counts": Record(
         call=CALL,
         cases={"count": unique_case([5, 3, 5, 1], "count", 6), "empty": unique_case([], "y", 2)},
         of_dtype=("x",),
-        exports=[
-            Export(
-                "(x, size=4)", lambda x: jaxops.unique_with_counts(x, size=4, mode="fill"), ("n",)
-            )
-        ],
-        section="Indexing",
-        readme="`unique_with_counts` | static `size=` | to first occurrences | what `size=` holds",
+        exports=[evaluated(filled(jaxops.unique_with_counts), "(x, size=4)", "n")],
+        row=(
+            "Indexing | `unique_with_counts` | static `size=` | to first occurrences | "
+            "what `size=` holds"
+        ),
     ),
 }

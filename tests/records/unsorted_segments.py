@@ -4,24 +4,18 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.record import (
+from records.arguments import (
     ACCUMULATE,
     DETERMINISTIC,
     LENGTH,
     MODE,
-    MODES,
     NUMBERS,
     ONLY_NUMBERS,
     TABLE,
-    Case,
-    Export,
-    OutOfBounds,
-    Record,
     X,
-    filled,
-    floats,
-    int32s,
 )
+from records.loops import evaluated, filled, floats, int32s, outside
+from records.record import MODES, Case, Record
 
 # How slices are combined, and what a segment without any holds.
 KINDS = {
@@ -101,14 +95,11 @@ def record(kind):
             "no-slices": case(kind, np.zeros((0,)), 2, 2),
         },
         out_of_bounds={
-            "": OutOfBounds(
+            "": outside(
                 lambda i, **k: op(X[:2], i, 3, **k),
                 [0, 2],
                 [0, 3],
                 "segment_ids[1] = 3 is out of range [0, 3)",
-                (1,),
-                3,
-                3,
             )
         },
         narrow={
@@ -118,20 +109,11 @@ def record(kind):
             )
         },
         exports=[
-            Export(
-                "(x, i, 3)",
-                lambda x, i: filled(op)(x, i, 3),
-                ("n, b", "n int"),
-            ),
-            Export(
-                "(x, i, y.shape[0])",
-                lambda x, i, y: filled(op)(x, i, y.shape[0]),
-                ("n, b", "n int", "a, b"),
-            ),
+            evaluated(filled(op), "(x, i, 3)", "n, b", "n int"),
+            evaluated(filled(op), "(x, i, y.shape[0])", "n, b", "n int", "a, b"),
         ],
-        section="Indexing",
-        readme=(
-            f"{v0} | static `num_segments` | {GRADIENTS[kind]} | "
+        row=(
+            f"Indexing | {v0} | static `num_segments` | {GRADIENTS[kind]} | "
             'ids that are too large; negative ones with `mode="error"`'
         ),
     )

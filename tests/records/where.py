@@ -3,7 +3,9 @@
 import numpy as np
 
 import jaxops
-from records.record import DATA, Case, Export, Record, X, floats
+from records.arguments import DATA, X
+from records.loops import evaluated, filled, floats
+from records.record import Case, Record
 
 
 def where(condition, x, y):
@@ -39,22 +41,13 @@ RECORDS = {
             "empty": where_case(np.zeros((0, 1), bool), (2,), (0, 2)),
         },
         exports=[
-            Export(
-                "(condition, x, y)",
-                lambda c, x, y: jaxops.where(c, x, y),
-                ("n, m bool", "n, m", "m"),
-            ),
-            Export(
-                "(condition, size=3)",
-                lambda c: jaxops.where(c, size=3, mode="fill"),
-                ("n, m bool",),
-            ),
+            evaluated(jaxops.where, "(condition, x, y)", "n, m bool", "n, m", "m"),
+            evaluated(filled(jaxops.where), "(condition, size=3)", "n, m bool"),
         ],
         of_dtype=("x", "y"),
-        section="Indexing",
-        readme=(
-            "`where`, `select` | static `size=` of positions | "
+        row=(
+            "Indexing | `where`, `select` | static `size=` of positions | "
             "selected, to `x` and `y` | what `size=` holds"
         ),
-    ),
+    )
 }

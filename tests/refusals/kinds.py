@@ -85,7 +85,8 @@ VALUES = {
     "keys-and-number": lambda: [key(), 1],
     "slices": lambda: slices(),
 }
-OBJECTS = "dict set thing generator type class slices"
+OTHER_OBJECTS = "dict set thing generator type class"
+OBJECTS = f"{OTHER_OBJECTS} slices"
 ODD = "array-of-dates array-of-records array-of-longdoubles"
 OTHER_ORDER = "array-of-other-order array-of-floats-of-other-order"
 
@@ -114,6 +115,11 @@ SHAPED = [
     ("ragged", ValueError, f"{NESTED}; received {{received}}"),
     ("keys-and-number", ValueError, f"{NESTED}, of dtypes that JAX promotes; received [Array("),
 ]
+SLICES = (
+    "slices",
+    TypeError,
+    f"{NUMBERS} {{received}}; IndexedSlices: a sparse gradient has no NumPy",
+)
 DTYPES = [
     ("array-of-objects", TypeError, f"{NUMBERS} {{received}}"),
     (ODD, TypeError, f"{NUMBERS} dtype {{dtype}}"),
@@ -155,7 +161,8 @@ REFUSED = {
     "or text": [*SHAPED[:2], *DTYPES, ("list", ValueError, "must be a scalar; received shape (1,)")],
     "of any shape": DATA,
     "integers": [
-        (f"none nones array-of-objects {OBJECTS}", TypeError, "must have an integer dtype; received {received}"),
+        (f"none nones array-of-objects {OTHER_OBJECTS}", TypeError, "must have an integer dtype; received {received}"),
+        SLICES,
         ("text bytes texts " + ODD, TypeError, "must have an integer dtype; received {dtype}"),
         ("key", TypeError, "must have an integer dtype; received key<fry>"),
         ("float nan complex floats array-of-floats array-of-no-floats jax-array-of-floats", TypeError, "must have an integer dtype; received {dtype}" + CAST),
@@ -168,7 +175,8 @@ REFUSED = {
     "or a list of one": [("none two", TypeError, INT), *NO_INT, *TRACED_INT],
     "or traced": [("none list", TypeError, INT), *NO_INT],
     "number": [
-        (f"none true complex text bytes key list floats {OBJECTS}", TypeError, "must be a static number; received {received}"),
+        (f"none true complex text bytes key list floats {OTHER_OBJECTS}", TypeError, "must be a static number; received {received}"),
+        SLICES,
         SHAPED[1],
         ("traced traced-vector", TypeError, TRACED),
     ],

@@ -52,6 +52,12 @@ def test_eager_arrays_are_as_jaxs(name):
     assert ours.weak_type == theirs.weak_type
 
 
+def test_bools_of_other_bytes():
+    """A view of bytes as bools: each that is not 0 counts once."""
+    x = np.array([0, 1, 2, 255], np.uint8).view(bool)
+    assert arguments.to_operand(x, "op", "x").astype(int).tolist() == [0, 1, 1, 1]
+
+
 def test_indices_made_while_x64_was_on():
     """JAX would take their low 32 bits."""
     with jax.enable_x64(True):
@@ -139,3 +145,10 @@ def test_bools_of_numpy_are_bools():
     for x in (1, np.int8(1), np.array(True), jnp.array(True), None):
         with pytest.raises(TypeError, match="gather: deterministic must be a static bool"):
             arguments.check_bool(x, "gather", "deterministic")
+
+
+def test_numbers_of_python_as_tensorflow_takes_them():
+    """Also where 64-bit types are on; those that do not fit stay what they are."""
+    taken = [arguments.as_tensorflow_takes(x) for x in (3, 2.5)]
+    assert [x.dtype for x in taken] == [np.int32, np.float32]
+    assert [arguments.as_tensorflow_takes(x) for x in (2**31, 1e39, True)] == [2**31, 1e39, True]

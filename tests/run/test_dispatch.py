@@ -7,7 +7,7 @@ import pytest
 from checks import assert_fails
 from jax.core import Tracer
 from records import CALLS, FUNCTIONS, joined
-from records.record import X
+from records.arguments import X
 
 import jaxops
 from jaxops.compat import v0

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from jax.core import Tracer
 from records import CALLS, FUNCTIONS
 from test_dispatch import OF_INTEGERS, integer_arguments
@@ -160,17 +161,20 @@ USES = {
     **{name: binary(name) for name in BINARY},
     "unary": unary,
     "divmod": in_pairs,
+    "ufuncs": lambda x, i: (np.add.outer(x, x), np.add.reduce(x), np.add(x, 1, dtype=np.int32)),
 }
 
 
 OF_ANY_SIZE = ["at", *(f"x[{name}]" for name in INDICES)]
 
 
-@pytest.mark.parametrize("use", USES | OF_MEMORY)
+@pytest.mark.parametrize(
+    "use", [*OF_ANY_SIZE, *share([use for use in USES | OF_MEMORY if use not in OF_ANY_SIZE], 3)]
+)
 @jax.numpy_dtype_promotion("standard")
 def test_as_eagerly(use):
     function = (USES | OF_MEMORY)[use]
-    sizes = (1, 256, 257) if use in OF_ANY_SIZE else (1, 256)  # 257 is traced as any other array
+    sizes = (1, 256, 257) if use in OF_ANY_SIZE else (256,)  # 257 is traced as any other array
 
     def results(i):
         made = [function(jaxops.range(size), i) for size in sizes]
@@ -255,18 +259,24 @@ def is_of_numpy(name):
     return "np." in str(inspect.signature(FUNCTIONS[name]).return_annotation)
 
 
-@pytest.mark.parametrize("name", [name for name in OF_INTEGERS if not is_of_numpy(name)])
+@pytest.mark.parametrize("name", share([n for n in OF_INTEGERS if not is_of_numpy(n)], 3))
 def test_of_every_function(name):
-    """What each makes of host integers is read and written at a traced index, as eagerly."""
+    """What each makes of host integers is read and written at a traced index, as by NumPy."""
     arguments = integer_arguments(name)
 
-    def call(i):
-        leaves = jax.tree.leaves(FUNCTIONS[name](**arguments))
-        uses = [x.at[i].set(1) if x.ndim else x.at[()].set(i) for x in leaves if x.size]
-        return uses, [x[i] for x in leaves if x.ndim and x.size]
+    def leaves():
+        return [x for x in jax.tree.leaves(FUNCTIONS[name](**arguments)) if x.size]
 
-    eager, compiled = call(jnp.int32(0)), jax.jit(call)(jnp.int32(0))
-    jax.tree.map(np.testing.assert_array_equal, compiled, eager)
+    @jax.jit
+    def compiled(i):
+        uses = [x.at[i].set(1) if x.ndim else x.at[()].set(i) for x in leaves()]
+        return uses, [x[i] for x in leaves() if x.ndim]
+
+    eager = [np.array(x) for x in leaves()]
+    read = [x[0].copy() for x in eager if x.ndim]
+    for x in eager:
+        x[0 if x.ndim else ()] = x.ndim > 0
+    jax.tree.map(np.testing.assert_array_equal, compiled(jnp.int32(0)), (eager, read))
 
 
 def test_a_static_number_may_be_one_that_is_known():

@@ -1,5 +1,8 @@
 """Results of exact shapes, which the host computes."""
 
+import types
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -33,3 +36,28 @@ def test_results_stay_on_the_device_of_the_data():
     data = jax.device_put(jnp.arange(3.0), jax.devices()[0])
     assert jaxops.boolean_mask(data, [True, False, True]).committed
     assert not jaxops.boolean_mask(jnp.arange(3.0), [True, False, True]).committed
+
+
+def test_empty_arrays_that_numpy_does_not_hold():
+    """NumPy refuses sizes beside a 0 whose product takes more than 63 bits of bytes."""
+    shape = (2**31, 0, 2**31)
+    for dtype, is_on_host in ((np.int8, True), (np.float32, False)):
+        x = jnp.zeros(shape, dtype)
+        assert on_host.is_on_host(x) == is_on_host
+        assert jaxops.boolean_mask(x, np.zeros(0, bool), axis=1).shape == shape
+
+
+class Sharding(NamedTuple):
+    is_fully_addressable: bool
+    platforms: tuple[str, ...]
+
+    @property
+    def device_set(self):
+        return [types.SimpleNamespace(platform=platform) for platform in self.platforms]
+
+
+def test_memory_that_the_host_reads():
+    """That of CPUs, all of them of this process."""
+    of = [(True, ("cpu", "cpu")), (False, ("cpu",)), (True, ("gpu",)), (True, ("cpu", "gpu"))]
+    found = [on_host._is_in_host_memory(Sharding(*fields)) for fields in of]  # type: ignore[arg-type]
+    assert found == [True, False, False, False]

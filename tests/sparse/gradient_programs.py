@@ -1,4 +1,4 @@
-"""Sums of gradients over devices; run by `test_gradients.py`.
+"""Sums of gradients over devices; run by `test_sums_and_norms.py`.
 
 A process of its own, because the number of devices is fixed when JAX starts. Prints one JSON pair a
 line: the way that the devices are mapped over, and which results are not those of one device.
@@ -21,7 +21,7 @@ from jax.sharding import PartitionSpec as P
 NUMBER = int(sys.argv[1])
 jax.config.update("jax_num_cpu_devices", NUMBER)
 
-import test_gradients as gradients  # noqa: E402
+import test_sums_and_norms as gradients  # noqa: E402
 
 import jaxops  # noqa: E402
 

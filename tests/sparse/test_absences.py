@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from checks import NIGHTLY, share
 from fast import optimized_jit
 
 import jaxops
@@ -104,7 +105,7 @@ def assert_close(received, expected, rtol=1e-8):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_64_bits")
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", share(OPTIMIZERS, 3, NIGHTLY))
 def test_1000_steps_are_those_of_the_dense_optimizer(name):
     words, goals = batches(1000)
     assert (np.diff(np.flatnonzero(np.any(words == NEVER - 1, axis=1))) > 30).any()
@@ -168,7 +169,7 @@ def test_a_dense_gradient_makes_up_for_the_missed_steps_of_all_rows():
 
 def test_rows_are_caught_up_in_blocks(monkeypatch):
     """Of a few rows each, absent for different times, and the last one not full."""
-    monkeypatch.setattr("jaxops._sparse.missed_steps._BLOCK", 4)
+    monkeypatch.setattr("jaxops._sparse.optimizer.missed_steps._BLOCK", 4)
     grads = [gradient([n % 6]) for n in range(16)]
     lazy, (table, state), (dense, _) = steps_of(optax.adam(0.1), grads, jnp.array(TABLE))
     table, state = lazy.catch_up(table, state, {"": jnp.array([[1, 5], [0, 2], [3, 5]])})

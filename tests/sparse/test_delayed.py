@@ -35,7 +35,7 @@ def made_of_size(jaxpr, size):
     ]
 
 
-@pytest.mark.parametrize("name", [*STEPS, *LOOKUPS])
+@pytest.mark.parametrize("name", share([*STEPS, *LOOKUPS], 2))
 @pytest.mark.usefixtures("x32")
 def test_nothing_of_the_size_of_the_table_is_made(name):
     p = big_params()
@@ -81,8 +81,6 @@ TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that i
     "padded": (lambda a, b: jnp.pad(a, ((2, 0), (0, 0)))[jnp.array([0, 1, 2])], [0], []),
     "padded within": (
         lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 3, 4])], [0, 2], []),
-    "one_hot": (
-        lambda a, b: jax.nn.one_hot(jnp.array([2, 9, -1]), 7) @ a, [2], []),
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from checks import NIGHTLY, SLOW, share
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -123,7 +124,7 @@ def types(lookup, spec):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", GATHERS)
+@pytest.mark.parametrize("name", share(GATHERS, 2))
 def test_all_devices_have_the_rows_of_a_gather(name, table):
     """Within rows they are shared as the table."""
     lookup, n = GATHERS[name]
@@ -163,15 +164,18 @@ def test_rows_that_the_devices_cannot_share_evenly():
     assert types(both, P("d", None))["values"] == "float32[7,4]"
 
 
-FAST = ["gather", "scaled", "sharded_gather"]
-SLOW = [
-    pytest.param(name, jit, marks=[] if jit and name in FAST else pytest.mark.slow)
-    for name in [*GATHERS, "sharded_gather"]
-    for jit in (False, True)
-]
+FEW = ["gather", "scaled", "sharded_gather"]
 
 
-@pytest.mark.parametrize(("name", "jit"), SLOW)
+@pytest.mark.parametrize(
+    ("name", "jit"),
+    [
+        *((name, True) for name in FEW),
+        *(pytest.param(name, True, marks=SLOW) for name in GATHERS if name not in FEW),
+        *(pytest.param(name, False, marks=SLOW) for name in FEW),
+        *(pytest.param(name, False, marks=NIGHTLY) for name in GATHERS if name not in FEW),
+    ],
+)
 def test_as_the_dense_gradient(name, jit):
     """On a mesh of one device."""
     lookup = sharded if name == "sharded_gather" else GATHERS[name][0]
@@ -181,7 +185,7 @@ def test_as_the_dense_gradient(name, jit):
     ids = put(np.array([4, 1, 1, 0, 5, 4], np.int32), P("d"))
     function = functools.partial(step, lookup)
     with jax.set_mesh(mesh):
-        value, dense = jax.value_and_grad(loss_of(lookup))(table, ids)
+        value, dense = jax.jit(jax.value_and_grad(loss_of(lookup)))(table, ids)
         found = (jax.jit(function) if jit else function)(table, ids)
     assert_close = functools.partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-6)
     assert_close(found["value"], value)

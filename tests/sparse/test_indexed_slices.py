@@ -126,3 +126,17 @@ def test_mapped_over_with_the_indices(result):
 def test_tied_gradient():
     tied = TiedGradient(jnp.ones((4, 2)), slices())
     np.testing.assert_array_equal(tied.to_dense(), 1 + dense_oracle(slices()))
+
+
+@pytest.mark.parametrize(
+    ("gradient", "words"),
+    [
+        (SLICES["rank-1"], "only IndexedSlices can be added to it"),
+        (TiedGradient(jnp.ones((4, 2)), slices()), "only another can be added to it"),
+    ],
+)
+def test_python_adds_gradients_from_0_on(gradient, words):
+    assert sum([gradient]) is gradient
+    for other in (5, 0.0, jnp.zeros(())):
+        with pytest.raises(TypeError, match=words):
+            _ = other + gradient

@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from jax import lax
 
@@ -33,11 +32,3 @@ def test_unchanged(name):
     function, expected = UNCHANGED[name]
     program = jax.make_jaxpr(function)(1.0, 2.0)
     assert jaxprs.unchanged(program, [0, 1]) == expected
-
-
-@pytest.mark.parametrize("name", UNCHANGED)
-def test_walked_by_bind_it_is_the_program(name):
-    function, _ = UNCHANGED[name]
-    program = jax.make_jaxpr(function)(1.5, -2.0)
-    results = jaxprs.walk(program, [1.5, -2.0], jaxprs.bind)
-    np.testing.assert_array_equal(results, jax.tree.leaves(function(1.5, -2.0)))

@@ -31,21 +31,26 @@ def test_update_is_that_of_the_distinct_rows(case):
     with jax.numpy_dtype_promotion("standard"):
         # A step of all rows, so that no row of the state is 0; then two that are not finite, the
         # last one as it is next to the indices that are ignored.
-        _, state = OPTIMIZER.update(jnp.ones_like(params), OPTIMIZER.init(params), params)
+        _, state = jax.jit(OPTIMIZER.update)(jnp.ones_like(params), OPTIMIZER.init(params), params)
         state = jax.tree.map(
             lambda x: x.at[np.array([5, ROWS - 1])].set(jnp.nan) if x.ndim else x, state
         )
         received, received_state = jax.jit(lazy.apply)(grads, state, params)
 
         rows = np.unique(indices[(indices >= 0) & (indices < ROWS)])
-        dense = grads.to_dense()[rows]
-        of_rows = jax.tree.map(lambda x: x[rows] if x.ndim else x, state)
-        updates, of_rows = OPTIMIZER.update(dense, of_rows, params[rows])
-    wanted_state = [
-        old.at[rows].set(new) if old.ndim else new
-        for old, new in zip(*map(jax.tree.leaves, (state, of_rows)), strict=True)
-    ]
-    wanted = [params.at[rows].add(updates), *wanted_state]
+
+        @jax.jit
+        def wanted_of(grads, state, params):
+            dense = grads.to_dense()[rows]
+            of_rows = jax.tree.map(lambda x: x[rows] if x.ndim else x, state)
+            updates, of_rows = OPTIMIZER.update(dense, of_rows, params[rows])
+            wanted_state = [
+                old.at[rows].set(new) if old.ndim else new
+                for old, new in zip(*map(jax.tree.leaves, (state, of_rows)), strict=True)
+            ]
+            return [params.at[rows].add(updates), *wanted_state]
+
+        wanted = wanted_of(grads, state, params)
     for array, expected in zip([received, *jax.tree.leaves(received_state)], wanted, strict=True):
         np.testing.assert_allclose(array, expected, rtol=1e-6, atol=1e-6)
 
@@ -80,8 +85,13 @@ def test_gradients_of_another_dtype(momentum, of_gradient, of_table):
     grads = jaxops.IndexedSlices(jnp.full((3, 2), 2, of_gradient), jnp.array([4, 1, 4]), (6, 2))
     lazy = jaxops.lazy(optimizer)
     with jax.numpy_dtype_promotion("standard"):
-        received, _ = jax.jit(lazy.apply)(grads, lazy.init(table), table)
-        updates, _ = optimizer.update(grads.to_dense(), optimizer.init(table), table)
-        expected = jnp.asarray(optax.apply_updates(table, updates))
+
+        @jax.jit
+        def both(grads, table):
+            updates, _ = optimizer.update(grads.to_dense(), optimizer.init(table), table)
+            received, _ = lazy.apply(grads, lazy.init(table), table)
+            return received, jnp.asarray(optax.apply_updates(table, updates))
+
+        received, expected = both(grads, table)
     assert received.dtype == expected.dtype
     np.testing.assert_array_equal(received, expected)

@@ -8,13 +8,13 @@ import pytest
 from row_wise_steps import ROWS, Stateless, slices, table
 
 import jaxops
-from jaxops._sparse import missed_steps, row_wise
+from jaxops._sparse.optimizer import missed_steps, trees
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
 
 
 def plan(optimizer, params=None):
-    kinds, _ = row_wise.flatten({"table": table()} if params is None else params)
+    kinds, _ = trees.flatten({"table": table()} if params is None else params)
     return missed_steps.plan(optimizer, kinds, {})
 
 
@@ -70,7 +70,9 @@ def test_counts():
 
 def shared(of_shared, start):
     """The update is of the state of all rows, which becomes `of_shared` of gradient and itself."""
-    return Stateful(lambda g, s, p, n: (n * s, 0.9 * s + g, of_shared(g, n)), start)
+    is_key = jnp.issubdtype(start.dtype, jax.dtypes.prng_key)
+    number = jax.random.uniform if is_key else jnp.asarray
+    return Stateful(lambda g, s, p, n: (number(n) * s, 0.9 * s + g, of_shared(g, n)), start)
 
 
 KNOWN = {
@@ -95,6 +97,10 @@ UNKNOWN = {
         shared(lambda g, n: jnp.where(n < 10, n + 1, 10), jnp.ones((), jnp.int32)),
         IS_NO_COUNT,
     ),
+    "counts-to-a-million": (
+        shared(lambda g, n: jnp.where(n < 10**6, n + 1, 10**6), jnp.ones((), jnp.int32)),
+        IS_NO_COUNT,
+    ),
     "one-more-than-another": (
         Stateful(lambda g, s, p, n: (n[0] * s, 0.9 * s + g, (n[1] + 1, n[1])), (jnp.int32(1),) * 2),
         r"depends on its state \['shared'\]\[0\], which is no count of steps",
@@ -107,6 +113,10 @@ UNKNOWN = {
     "product": (
         Stateful(lambda g, s, p, n: (s * jnp.einsum("ij,ij->", g, g), s + g, n)),
         "depends on the gradients of other rows",
+    ),
+    "random": (
+        shared(lambda g, n: jax.random.split(n)[0], jax.random.key(0)),
+        IS_NO_COUNT,
     ),
     "if-finite": (optax.apply_if_finite(optax.adam(0.1), 3), "depends on"),
 }

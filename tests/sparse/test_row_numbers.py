@@ -15,7 +15,7 @@ import pytest
 from jax import lax
 
 from jaxops import IndexedSlices, TiedGradient
-from jaxops._sparse import row_numbers
+from jaxops._sparse.slices import row_numbers
 
 WORDS = r"for whole IndexedSlices write a \+ b, 2 \* a, jaxops.psum"
 NUMBERS = [7, 3, 7, 5]  # none is 0, 1 or 2

@@ -403,9 +403,12 @@ def check(case, jitted):
 @pytest.mark.parametrize(
     ("jitted", "x64", "examples"),
     [
-        (True, False, 80),
-        (True, True, 30),
-        (False, False, 15),
+        (True, False, 40),
+        (True, True, 10),
+        (False, False, 5),
+        pytest.param(True, False, 80, marks=pytest.mark.nightly),
+        pytest.param(True, True, 30, marks=pytest.mark.nightly),
+        pytest.param(False, False, 15, marks=pytest.mark.nightly),
     ],
 )
 def test_family(jitted, x64, examples):

@@ -10,6 +10,7 @@ import pytest
 from fast import optimized_jit
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr
+from sparse_checks import EACH_WAY
 
 import jaxops
 
@@ -55,21 +56,23 @@ MODES = {
 }
 
 
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", MODES)
-def test_out_of_bounds(name):
+def test_out_of_bounds(name, run):
     read, row = MODES[name]
 
     def loss(t):
         return cube(read(t, BAD))
 
-    transformed = jaxops.sparse_value_and_grad(loss, tables="")
-    expected_value, expected = jax.value_and_grad(loss)(TABLE)
-    for call in (transformed, jax.jit(transformed)):
-        value, slices = call(TABLE)
-        np.testing.assert_array_equal(value, expected_value)
-        np.testing.assert_array_equal(slices.to_dense(), expected)
-        np.testing.assert_array_equal(slices.indices, [3, row, 1])
-        assert row != ROWS or not slices.values[1].any()
+    @run
+    def both(table):
+        value, slices = jaxops.sparse_value_and_grad(loss, tables="")(table)
+        return slices, (value, slices.to_dense()), jax.value_and_grad(loss)(table)
+
+    slices, received, expected = both(TABLE)
+    assert_equal(received, expected)
+    np.testing.assert_array_equal(slices.indices, [3, row, 1])
+    assert row != ROWS or not slices.values[1].any()
 
 
 def test_an_element_out_of_bounds_is_no_other_element():
@@ -121,17 +124,23 @@ def in_scan(params, indices):
 LOSSES = {"gather": loss, "scan": in_scan}
 
 
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", LOSSES)
-def test_vmap(name):
+def test_vmap(name, run):
     fun = LOSSES[name]
     batch = jnp.array([[3, 0, 3], [6, 6, 1]])
-    transformed = jaxops.sparse_value_and_grad(fun, tables="embed")
-    for call in (jax.vmap(transformed, (None, 0)), jax.jit(jax.vmap(transformed, (None, 0)))):
-        values, grads = call(PARAMS, batch)
-        assert grads["embed"].values.shape == (2, 3, 3)
-        np.testing.assert_array_equal(grads["embed"].indices, batch)
-        expected_values, expected = jax.vmap(jax.value_and_grad(fun), (None, 0))(PARAMS, batch)
-        assert_equal((values, jax.vmap(to_dense)(grads)), (expected_values, expected))
+    transformed = jax.vmap(jaxops.sparse_value_and_grad(fun, tables="embed"), (None, 0))
+
+    @run
+    def both(params, batch):
+        values, grads = transformed(params, batch)
+        received = values, jax.vmap(to_dense)(grads)
+        return grads["embed"], received, jax.vmap(jax.value_and_grad(fun), (None, 0))(params, batch)
+
+    slices, received, expected = both(PARAMS, batch)
+    assert slices.values.shape == (2, 3, 3)
+    np.testing.assert_array_equal(slices.indices, batch)
+    assert_equal(received, expected)
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
-from sparse_checks import assert_sparse, is_sparse, square, table, to_dense
+from sparse_checks import EACH_WAY, assert_sparse, is_sparse, square, table, to_dense
 
 import jaxops
 
@@ -41,14 +41,15 @@ TREES = {  # parameters, how to come by the table in them, `tables`
 }
 
 
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", TREES)
-def test_trees(name):
+def test_trees(name, run):
     params, table_of, tables = TREES[name]
 
     def loss(params, indices):
         return square(jaxops.gather(table_of(params), indices, mode="clip"))
 
-    grads = assert_sparse(loss, params, INDICES, tables=tables)
+    grads = assert_sparse(loss, params, INDICES, tables=tables, run=run)
     (slices,) = filter(is_sparse, jax.tree.leaves(grads, is_leaf=is_sparse))
     rows = table_of(params).shape[0]
     np.testing.assert_array_equal(slices.indices, np.minimum(INDICES.ravel(), rows - 1))
@@ -195,11 +196,12 @@ def carry(t, wrap):
     return so_far + square(t[I])
 
 
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", PASSED)
 @pytest.mark.usefixtures("x32")
-def test_table_that_is_passed_on(name):
+def test_table_that_is_passed_on(name, run):
     use = PASSED[name]
-    grads = assert_sparse(lambda p: use(p["embed"]), {"embed": table(7, 3)})
+    grads = assert_sparse(lambda p: use(p["embed"]), {"embed": table(7, 3)}, run=run)
     assert isinstance(grads["embed"], jaxops.IndexedSlices)
 
 

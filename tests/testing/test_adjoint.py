@@ -8,6 +8,7 @@ from own_gradients import counted, normal, square, with_transpose, with_vjp
 
 import jaxops
 from jaxops import testing
+from jaxops.testing import _adjoint
 
 SCATTERED = np.array([3, 0, 3, 2])
 
@@ -149,3 +150,12 @@ def test_cost_does_not_grow_with_the_size():
         calls[size] = f.calls
     assert calls[10] == calls[1_000_000]
     assert calls[10] <= 7  # 3 of them while it is transposed
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.complex64, np.uint8])
+def test_numbers_have_signs_of_their_own(dtype):
+    numbers = _adjoint._whole_numbers(np.zeros(64, dtype), np.random.default_rng(0))
+    assert numbers.dtype == dtype
+    parts = [np.real(numbers), np.imag(numbers)] if dtype is np.complex64 else [numbers]
+    for part in parts:
+        assert {*np.sign(part).tolist()} == ({1} if dtype is np.uint8 else {-1, 1})

@@ -8,6 +8,7 @@ from own_gradients import square, with_vjp
 
 import jaxops
 from jaxops import testing
+from jaxops.testing import _function
 
 POINT = np.array([1.5, -2, 0.5, 3], np.float32)
 
@@ -40,3 +41,10 @@ def test_the_other_mode_is_named_where_one_is_not_there():
         testing.check_grads(f, POINT)
     assert any("modes='rev'" in note for note in info.value.__notes__)
     testing.check_grads(f, POINT, modes="rev", order=2)
+
+
+def test_dtypes_in_which_a_function_is_evaluated():
+    """The real one that was asked for makes complex numbers of as many bits; none is narrowed."""
+    pairs = [(np.float16, np.float32), (np.complex64, np.float64), (np.float64, np.float32)]
+    widened = [_function._widened(np.dtype(dtype), np.dtype(wide)) for dtype, wide in pairs]
+    assert widened == [np.float32, np.complex128, np.float64]

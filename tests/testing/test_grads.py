@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
+from checks import SLOW, share
 from own_gradients import counted, normal, square, with_jvp, with_transpose, with_vjp
 
 import jaxops
@@ -51,12 +51,11 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", RIGHT)
-def test_right_gradients_pass(name, order):
+def test_right_gradients_pass(name):
     f, args = RIGHT[name]
     with jax.numpy_dtype_promotion("standard"):
-        testing.check_grads(f, *args, order=order)
+        testing.check_grads(f, *args, order=2)  # after order 1
 
 
 @pytest.mark.slow
@@ -189,7 +188,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=SLOW if n == "mean-of-a-million" else []) for n in WRONG]
+)
 def test_wrong_gradients_are_found(name):
     f, point, modes, order, texts = WRONG[name]
     if order == 2:
@@ -290,13 +291,13 @@ def sampled(points, volume):
 
 
 KINKED = {
-    "splatted": splatted,
-    "sampled": sampled,
     "segment-max": lambda x, y: jnp.mean(jaxops.unsorted_segment_max(x, np.arange(40) % 7, 7) ** 2),
+    "splatted": splatted,
+    "clip": lambda x, y: jnp.mean(jnp.clip(x, 1, 3) ** 3),
+    "sampled": sampled,
     "relu": lambda x, y: jnp.mean((jax.nn.relu(x - 2) @ normal(3, 4).astype(x.dtype)) ** 2),
     "abs": lambda x, y: jnp.mean(jnp.abs(normal(30, 40).astype(x.dtype) @ x)),
     "sort": lambda x, y: jnp.sum(jnp.sort(x, 0) * normal(40, 3).astype(x.dtype)) ** 2,
-    "clip": lambda x, y: jnp.mean(jnp.clip(x, 1, 3) ** 3),
     "piecewise-linear": lambda x, y: jnp.mean(
         jnp.interp(x, np.arange(5).astype(x.dtype), normal(5).astype(x.dtype)) ** 2
     ),
@@ -332,14 +333,22 @@ def test_one_wrong_element_is_found_among_kinks(name, dtype):
                     testing.check_grads(wrong, x, modes="rev", seed=seed, jit=None)
 
 
-def test_elements_beside_a_kink_are_named():
+@pytest.mark.parametrize("name", ["clip", "segment-max"])
+def test_elements_that_change_nothing_are_known(name):
+    """Beside kinks of others, in float32, in which narrow steps of these are lost: no warning."""
+    f, x, _ = kinked(name, 1)
+    testing.check_grads(f, x, modes="rev", seed=1, jit=None)
+
+
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
+def test_elements_beside_a_kink_are_named(mode):
     """Each has a kink, the first the nearest; beside 30 the slopes of narrow steps are lost."""
     x = np.linspace(1, 2, 40, dtype=np.float32)
     at = (x * (1 + np.geomspace(2e-4, 0.1, 40))).astype(np.float32)
     f = jax.jit(lambda x: 30 + jnp.mean(x**2 + 3 * jax.nn.relu(x - at)))
     for seed in range(3):
         with pytest.warns(UserWarning, match="could not be checked, as f has kinks") as warned:
-            testing.check_grads(f, x, seed=seed, jit=None)
+            testing.check_grads(f, x, modes=mode, seed=seed, jit=None)
         text = str(warned[0].message)
         (numbers,) = re.findall(r"at (\d+) of 40 elements: args\[0\]\[(\d+)\]", text)
         count, first = numbers

@@ -8,6 +8,7 @@ from own_gradients import normal, with_vjp
 
 import jaxops
 from jaxops import testing
+from jaxops.testing import _numeric
 
 POINT = np.array([1.5, -2, 0.5, 3], np.float32)
 
@@ -84,3 +85,9 @@ def test_the_dtype_of_fewest_digits_sets_the_tolerance():
     wrong = with_vjp(f, lambda x, c: 3 * x * c.astype(x.dtype))
     with pytest.raises(AssertionError, match=r"is wrong at .*\n(.*\n)*.*rtol=0\.088"):
         testing.check_grads(wrong, POINT, modes="rev")
+
+
+def test_cotangents_make_results_of_all_sizes_weigh_alike():
+    results = [np.full(8, size, np.float32) for size in (1 / 64, 1.0, 64.0)]
+    for w, y in zip(_numeric.random_cotangents(results, seed=0), results, strict=True):
+        assert ((abs(w * y) >= 0.5) & (abs(w * y) <= 1.5)).all()

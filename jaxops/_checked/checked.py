@@ -1,0 +1,227 @@
+"""`checked`: an error for each index out of bounds in JAX code that already exists."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Literal, ParamSpec, TypeVar, overload
+
+from jaxops._checked import primitives
+from jaxops._checked import setting as settings
+from jaxops._checked.setting import Setting
+from jaxops._errors import brief
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_RULES = ("any", "padding")
+_MODES = ("device", "error")
+_NEGATIVE = ("from_end", "error")
+
+
+@overload
+def checked(
+    fun: Callable[_P, _R],
+    *,
+    outside: Mapping[str, str] | None = None,
+    negative: Literal["from_end", "error"] = "from_end",
+    one_hot: bool = False,
+    repeat: bool = False,
+    mode: Literal["device", "error"] = "device",
+) -> Callable[_P, _R]: ...
+
+
+@overload
+def checked(
+    fun: None = None,
+    *,
+    outside: Mapping[str, str] | None = None,
+    negative: Literal["from_end", "error"] = "from_end",
+    one_hot: bool = False,
+    repeat: bool = False,
+    mode: Literal["device", "error"] = "device",
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
+
+
+def checked(
+    fun=None, *, outside=None, negative="from_end", one_hot=False, repeat=False, mode="device"
+):
+    """A function of JAX, as it is, in which an index out of bounds is an error.
+
+    `jaxops.checked(fun)` computes what `fun` computes. Each index that its code takes is checked,
+    also in libraries that it calls: `x[i]`, `x.at[i].set` and its sisters, `jnp.take`,
+    `jnp.take_along_axis`, `jnp.put`, `jnp.put_along_axis`, `jax.ops.segment_sum` and its sisters,
+    `lax.gather`, `lax.scatter`, `lax.dynamic_slice`, `lax.dynamic_update_slice`. `fun` may be
+    jitted, and `checked(fun)` may be: under `jit`, `vmap`, `grad`, `shard_map` and in loops and
+    branches an index is checked as often as the program takes it. A call of a batch raises for its
+    own branch alone. As a decorator: `@jaxops.checked`, or `@jaxops.checked(outside=...)`.
+
+    Out of bounds is what JAX calls so: negative indices count from the end. An index with an
+    explicit `mode=` that says what becomes of it ("clip", "wrap", "fill", "drop") is not checked;
+    one that is promised to be in bounds is checked. Indices that functions of JAX make for
+    themselves (in `jnp.nonzero`, `jnp.unique`, `jnp.searchsorted`) are not checked.
+
+    Args:
+        fun: a function, of any arguments and results.
+        outside: where code counts on what JAX does with an index out of bounds: a mapping from
+            patterns of files and functions to a rule, as in `{"jax_md/partition.py": "padding",
+            "*:lookup": "any"}`. "any": no index of these functions is checked. "padding": the index
+            may be the size of the axis. The first pattern that fits counts; `*` fits anything. A
+            function stands with its class, as in "model.py:Encoder.embed".
+        negative: "from_end", or "error": then an array of indices may have no negative ones. A
+            number that stands in the source, as in `x[-1]`, may be negative.
+        one_hot: bool; whether a class of `jax.nn.one_hot` that is not among `num_classes`, of which
+            JAX makes zeros, is an error.
+        repeat: bool; whether `jnp.repeat` with a `total_repeat_length` that is not the sum of
+            the repeats, of which JAX drops or fills the rest, is an error.
+        mode: "device": an error on a CPU, and elsewhere what JAX does. "error": an error on every
+            platform.
+
+    Returns:
+        A function with the arguments and results of `fun`. Derivatives, donation and static
+        arguments are those of `fun`.
+
+    Raises:
+        OutOfBoundsError: for an index out of bounds; in a compiled program in the words of JAX's
+            exception, which `jaxops.typed_errors` turns into this one. The message has the index as
+            the code writes it, its position, the axis, the function of JAX, and the line.
+        TypeError: `fun` is not callable, or wrong type of an argument.
+        ValueError: an unknown rule, `negative` or `mode`; on a call: an index is checked where
+            `jax.export` stores the program for a CPU.
+
+    Gradient: the gradient of `fun`. An index in a backward rule of `jax.custom_vjp` is checked.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxops
+        >>> def embed(table, words):
+        ...     return jnp.take(table, words, axis=0)
+        >>> table = jnp.ones((4, 2))
+        >>> step = jaxops.typed_errors()(jax.jit(jaxops.checked(embed)))
+        >>> step(table, jnp.array([3, -1])).shape
+        (2, 2)
+        >>> try:
+        ...     step(table, jnp.array([1, 7]))
+        ... except jaxops.OutOfBoundsError as error:
+        ...     print(str(error).partition(" [Op")[0])
+        index 7 at position [1] is out of bounds for axis 0 of an array of shape (4, 2)
+
+    Source: https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html, "Out-of-bounds
+    indexing"
+    """
+    setting = _setting("checked", outside, negative, one_hot, repeat, mode)
+    if fun is None:
+        return functools.partial(_within, "checked", setting)
+    return _within("checked", setting, fun)
+
+
+def unchecked(fun: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A function whose indices are not checked, also where `jaxops.checked` calls it.
+
+    Args:
+        fun: a function, of any arguments and results.
+
+    Returns:
+        A function with the arguments and results of `fun`.
+
+    Raises:
+        TypeError: `fun` is not callable.
+
+    Gradient: the gradient of `fun`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> last = jaxops.unchecked(lambda x, i: x[i])
+        >>> jaxops.checked(last)(jnp.arange(3), jnp.array(9))  # as JAX has it: the last one
+        Array(2, dtype=int32)
+
+    Source: https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html, "Out-of-bounds
+    indexing"
+    """
+    return _within("unchecked", False, fun)
+
+
+def check_everything(
+    *,
+    outside: Mapping[str, str] | None = None,
+    negative: Literal["from_end", "error"] = "from_end",
+    one_hot: bool = False,
+    repeat: bool = False,
+    mode: Literal["device", "error"] = "device",
+) -> None:
+    """From now on all code of this process runs as in `jaxops.checked`.
+
+    What was jitted before is traced again. Code in a `jaxops.checked` or `jaxops.unchecked` of its
+    own runs as that says. With the environment variable `JAXOPS_CHECK_EVERYTHING=1` the first
+    `import jaxops` of a process does the same, with the arguments as they are by default.
+    `pytest --jaxops-checked` runs the tests of a project so, with `outside` and `negative` as its
+    options.
+
+    Args:
+        outside: the mapping that `jaxops.checked` takes, from patterns to rules.
+        negative: "from_end", or "error" for negative indices of arrays.
+        one_hot: bool; whether a class beyond those of `jax.nn.one_hot` is an error.
+        repeat: bool; whether another length of `jnp.repeat` than the sum of repeats is an error.
+        mode: "device", or "error" for errors on every platform.
+
+    Returns:
+        None.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: an unknown rule, `negative` or `mode`.
+
+    Gradient: the gradient of the code.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.check_everything(outside={"jax_md/partition.py": "padding"})  # doctest: +SKIP
+
+    Source: https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html, "Out-of-bounds
+    indexing"
+    """
+    setting = _setting("check_everything", outside, negative, one_hot, repeat, mode)
+    primitives.wrap_primitives()
+    settings.set_everywhere(setting)
+
+
+def _within(op: str, setting: Setting | bool, fun: Callable[_P, _R]) -> Callable[_P, _R]:
+    if not callable(fun):
+        raise TypeError(f"{op}: fun must be callable; received {brief(fun)}")
+    primitives.wrap_primitives()
+
+    @functools.wraps(fun)
+    def function(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with settings.within(setting):
+            return fun(*args, **kwargs)
+
+    return function
+
+
+def _setting(op: str, outside, negative, one_hot, repeat, mode) -> Setting:
+    """The setting of arguments that the caller passed."""
+    if outside is not None and not isinstance(outside, Mapping):
+        raise TypeError(f"{op}: outside must be a mapping or None; received {brief(outside)}")
+    for pattern, rule in (outside or {}).items():
+        if not isinstance(pattern, str):
+            raise TypeError(
+                f"{op}: outside must map strings, as 'model.py:embed'; received {brief(pattern)}"
+            )
+        _check_choice(op, f"outside[{pattern!r}]", rule, _RULES)
+    _check_choice(op, "negative", negative, _NEGATIVE)
+    _check_choice(op, "mode", mode, _MODES)
+    for name, value in (("one_hot", one_hot), ("repeat", repeat)):
+        if not isinstance(value, bool):
+            raise TypeError(f"{op}: {name} must be a bool; received {brief(value)}")
+    options = {"negative": negative == "error", "one_hot": one_hot, "repeat": repeat}
+    for name, is_on in options.items():
+        if is_on:
+            primitives.wrap_for_option(name)
+    return Setting(tuple((outside or {}).items()), mode, **options)
+
+
+def _check_choice(op: str, name: str, value, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{op}: {name} must be a str; received {brief(value)}")
+    if value not in choices:
+        words = " or ".join(map(repr, choices))
+        raise ValueError(f"{op}: {name} must be {words}; received {value!r}")

@@ -1,0 +1,149 @@
+"""The bounds of an index of JAX, and the words for one that is outside."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from jaxops._call_sites import CallSite
+from jaxops._checked import whose
+from jaxops._errors import OutOfBoundsError
+from jaxops._indexing.specs import IndexSpec
+
+# The site of a check in a function of JAX that is traced once for all of its calls, as it is jitted
+# or handed to `lax.cond` or `jax.checkpoint` by name. Where the function is called in a trace, the
+# call gets a program with its own site. Where it is called eagerly, the stack tells the site, when
+# the program raises.
+LATER = CallSite("<a call of a function of JAX>", None)
+
+
+class IndexOfJax(IndexSpec):
+    """An index, or another number of JAX's functions, that the caller's code gives."""
+
+    to_export: ClassVar[str] = (
+        "Export a function that is not checked (jaxops.unchecked), or the function"
+    )
+    # Whether `outside="padding"` lets it be the limit.
+    takes_padding: ClassVar[bool] = False
+
+    def error(self, position, index, site):
+        if site != LATER:
+            return super().error(position, index, site)
+        spec, site = self._of_running_call()
+        if spec is None or all(map(self.inside, index, spec.limits)):
+            return None
+        return spec.error(position, index, site)
+
+    def find_error(self, indices, site, active=None) -> OutOfBoundsError | None:
+        if site != LATER:
+            return super().find_error(indices, site, active)
+        spec, site = self._of_running_call()
+        return spec and spec.find_error(indices, site, active)
+
+    def _of_running_call(self) -> tuple[IndexOfJax | None, CallSite]:
+        access = whose.access_of_running_call()
+        if access is None or access.site is None:
+            return None, LATER
+        return self.of(access), access.site
+
+    def of(self, access: whose.Access) -> IndexOfJax:
+        """The same, taken by this access."""
+        slack = access.slack and self.takes_padding
+        limits = tuple(limit + slack for limit in self.limits)
+        operation = access.operation or self.operation  # if the caller called the function itself
+        return dataclasses.replace(self, operation=operation, limits=limits)
+
+
+def _at(position: tuple[int, ...]) -> str:
+    return f" at position {list(position)}" if position else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class JaxIndex(IndexOfJax):
+    """`x[i]`, `jnp.take`, `x.at[i].set`, `lax.dynamic_slice` and others.
+
+    Component `k` indexes the axis `axes[k]` of an array of this shape, where a window of
+    `sizes[k]` elements begins. `wraps`: JAX has added the size of the axis to negative indices.
+    """
+
+    takes_padding = True
+    axes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    shape: tuple[int, ...]
+    wraps: bool
+
+    def describe(self, position, index):
+        k = self.first_bad_component(index)
+        axis, value, limit = self.axes[k], index[k], self.limits[k]
+        if value < 0 and self.wraps:
+            value -= self.shape[axis]  # as the caller wrote it
+        message = (
+            f"index {value}{_at(position)} is out of bounds for axis {axis} of an array of shape "
+            f"{self.shape}"
+        )
+        if self.sizes[k] > 1:
+            message += f", where a window of {self.sizes[k]} begins in [0, {limit})"
+        return message, position, value, limit
+
+
+class SegmentNumber(JaxIndex):
+    """`jax.ops.segment_sum` and its sisters: a negative number is that of no segment."""
+
+    ignores_negative = True
+
+    @staticmethod
+    def inside(index, limit):
+        return index < limit
+
+
+class PutIndex(JaxIndex):
+    """`jnp.put`: an index into the flat array."""
+
+    def describe(self, position, index):
+        message, position, index, bound = super().describe(position, index)
+        return f"{message}, flat", position, index, bound
+
+
+class NegativeIndex(IndexOfJax):
+    """An array of indices as the caller wrote them, before JAX adds the size of the axis."""
+
+    def describe(self, position, index):
+        message = f"index {index[0]}{_at(position)} is negative, which negative='error' refuses"
+        return message, position, index[0], self.limits[0]
+
+
+class OneHotClass(IndexOfJax):
+    """`jax.nn.one_hot`: the number of a class."""
+
+    takes_padding = True
+
+    def describe(self, position, index):
+        message = f"class {index[0]}{_at(position)} is not in [0, {self.limits[0]})"
+        return message, position, index[0], self.limits[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class WideIndex(IndexOfJax):
+    """How far an index that JAX converts to int32 is from the `least` number that int32 holds."""
+
+    comes_first = True  # the number that JAX makes of the index may be out of bounds too
+    least: int
+
+    def describe(self, position, index):
+        value = index[0] + self.least
+        value += (value < -(2**63)) * 2**64  # of the largest the difference did not fit either
+        added = ", with the size of the axis added," if value < 0 else ""
+        message = f"index {value}{_at(position)}{added} is out of bounds: int32 does not hold it"
+        return message, position, value, self.limits[0] + self.least
+
+
+@dataclasses.dataclass(frozen=True)
+class RepeatedLength(IndexOfJax):
+    """`jnp.repeat`: how much more than `total` the sum of the repeats is, which must be 0."""
+
+    total: int
+
+    def describe(self, position, index):
+        received = self.total + index[0]
+        message = f"the sum of repeats, {received}, is not total_repeat_length, {self.total}"
+        return message, position, received, self.total

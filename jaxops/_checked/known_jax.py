@@ -1,0 +1,77 @@
+"""Whether JAX binds its primitives, and names its functions, as `checked` relies on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops import _jax_internals
+from jaxops._checked import setting as settings
+from jaxops._checked.setting import Setting
+from jaxops._indexing import check
+
+# Compiled as a file of its own: a frame of this package is no caller.
+_FILE = "<jaxops>"
+_PROGRAM = """
+def loss(x, i):
+    first = jnp.take(x, i)
+    return first + jnp.take(x, i) + function(x, i)
+@jax.custom_vjp
+def function(x, i):
+    return x[i]
+def backward(residuals, bar):
+    x, i = residuals
+    return x.at[i].add(bar), None
+function.defvjp(lambda x, i: (x[i], (x, i)), backward)
+"""
+# Functions of JAX and lines of the program. JAX traces `jnp.take` once, for both lines.
+_CHECKS = [("take", 3), ("take", 4), ("x.at[...].add", 10), ("x[...]", 11)]
+
+
+def refuse_unknown_jax() -> None:
+    """A NotImplementedError, if the checks of a small program are not those that it should have.
+
+    Called once, after the primitives are wrapped. Without it a version of JAX that renames a
+    function would leave indices unchecked, or name wrong lines, in silence.
+    """
+    try:
+        found, cause = _checks_of_program(), None
+    except Exception as error:  # whatever it is, JAX is not the known one
+        found, cause = [], error
+    if found != [_CHECKS, _CHECKS]:
+        raise NotImplementedError(
+            "checked: jax must bind the primitives that index from functions that jaxops knows; "
+            f"jax {jax.__version__} does it in another way. Use a version of jax that this version "
+            "of jaxops knows"
+        ) from cause
+
+
+def _checks_of_program() -> list[list[tuple[str, int]]]:
+    """The checks of a program and its gradient, as traced, and as JAX evaluates it again."""
+    names: dict[str, Any] = {"jax": jax, "jnp": jnp}
+    exec(compile(_PROGRAM, _FILE, "exec"), names)
+    x, i = np.zeros(2, np.float32), np.int32(0)
+
+    def gradient(x, i):
+        with settings.within(Setting()):
+            value, pull = jax.vjp(lambda x: names["loss"](x, i), x)
+        return pull(value)  # `backward` runs after the call
+
+    with jax.disable_jit(False):
+        program = jax.make_jaxpr(gradient)(x, i)
+        with settings.within(Setting()):
+            again = jax.make_jaxpr(_jax_internals.jaxpr_as_fun(program))(x, i)
+    return [_checks_of(program), _checks_of(again)]
+
+
+def _checks_of(program: _jax_internals.ClosedJaxpr) -> list[tuple[str, int]]:
+    checks = []
+    for eqn in _jax_internals.equations_in(program):
+        if eqn.primitive is check.check_p:
+            file, _, place = _jax_internals.param(eqn, "site").where.partition(":")
+            line = int(place.split()[0]) if file == _FILE else 0
+            checks.append((_jax_internals.param(eqn, "spec").operation, line))
+    return sorted(checks)

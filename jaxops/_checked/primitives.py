@@ -1,0 +1,340 @@
+"""The primitives of JAX that index: where the caller's code binds one, a check is bound first.
+
+It is bound above `vmap`, `grad`, `jit` and `shard_map`, so each of them treats the check as if the
+caller had written it.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxops import _jax_internals
+from jaxops._checked import known_jax, whose
+from jaxops._checked import setting as settings
+from jaxops._checked.index import (
+    LATER,
+    IndexOfJax,
+    JaxIndex,
+    NegativeIndex,
+    OneHotClass,
+    PutIndex,
+    RepeatedLength,
+    SegmentNumber,
+    WideIndex,
+)
+from jaxops._checked.whose import Access
+from jaxops._indexing import check, lanes
+from jaxops._jax_internals import Primitive
+
+
+class _OfThread(threading.local):
+    is_binding = False  # a primitive that indexes, whose rules may bind others
+
+
+_of_thread = _OfThread()
+
+
+# For each primitive that is wrapped, functions of its operands and parameters that return the
+# operands, with a check where one is wanted.
+_rules: dict[Primitive, list[Callable]] = {}
+
+
+def _add_rule(primitive: Primitive, rule: Callable) -> None:
+    if primitive not in _rules:
+        _jax_internals.wrap_bind(primitive, functools.partial(_bind, primitive))
+    _rules.setdefault(primitive, []).append(rule)
+
+
+def _bind(primitive: Primitive, bind: Callable, *operands, **params):
+    """`bind(*operands, **params)`, of operands that the rules of the primitive have checked."""
+    if _of_thread.is_binding or settings.current() is None:
+        return bind(*operands, **params)
+    _of_thread.is_binding = True
+    try:
+        for rule in _rules[primitive]:
+            operands = rule(*operands, **params)
+        return bind(*operands, **params)
+    finally:
+        _of_thread.is_binding = False
+
+
+def _of_caller(with_check: Callable) -> Callable:
+    """`with_check(access, *operands, **params)` where the index is the caller's."""
+
+    def checked_operands(*operands, **params):
+        access = whose.access_now(whose.INDEXING)
+        return operands if access is None else with_check(access, *operands, **params)
+
+    return checked_operands
+
+
+def _gather(access: Access, operand, indices, *, dimension_numbers, slice_sizes, mode, **_):
+    if mode == lax.GatherScatterMode.CLIP:
+        return operand, indices
+    axes = dimension_numbers.start_index_map
+    return operand, _checked(access, indices, operand, axes, [slice_sizes[axis] for axis in axes])
+
+
+def _scatter(access: Access, operand, indices, updates, *, dimension_numbers, mode, **_):
+    if mode == lax.GatherScatterMode.CLIP:
+        return operand, indices, updates
+    numbers = dimension_numbers
+    inserted = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+    window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
+    sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
+    axes = numbers.scatter_dims_to_operand_dims
+    sizes = [sizes[axis] for axis in axes]
+    return operand, _checked(access, indices, operand, axes, sizes), updates
+
+
+def _dynamic_slice(access: Access, operand, *starts, slice_sizes, **_):
+    return operand, *_checked_starts(access, operand, starts, slice_sizes)
+
+
+def _dynamic_update_slice(access: Access, operand, update, *starts, **_):
+    return operand, update, *_checked_starts(access, operand, starts, np.shape(update))
+
+
+def _checked_starts(access: Access, operand, starts: Sequence, sizes: Sequence[int]) -> list:
+    """The scalars at which a window begins, with a check of those that may be out of bounds.
+
+    A constant that is in bounds has none, such as the 0 of `x[i]`, which begins at `(i, 0)`.
+    """
+    shape = np.shape(operand)
+    # The caller gives the start of each axis to these alone; others take whole axes from 0.
+    all_starts = access.operation in ("dynamic_slice", "dynamic_update_slice")
+    axes = [
+        axis
+        for axis, (start, size) in enumerate(zip(starts, sizes, strict=True))
+        if (all_starts or size < shape[axis])
+        and (isinstance(start, Tracer) or not 0 <= int(start) <= shape[axis] - size)
+    ]
+    starts = list(starts)
+    if axes:
+        vector = jnp.stack([starts[axis] for axis in axes])
+        vector = _checked(access, vector, operand, axes, [sizes[axis] for axis in axes])
+        for number, axis in enumerate(axes):
+            starts[axis] = lax.index_in_dim(vector, number, keepdims=False)
+    return starts
+
+
+def _checked(access: Access, indices, operand, axes: Sequence[int], sizes: Sequence[int]) -> Any:
+    """`indices[..., K]`, with a check if they may be out of bounds."""
+    shape = np.shape(operand)
+    limits = tuple(shape[axis] - size + 1 for axis, size in zip(axes, sizes, strict=True))
+    setting = settings.current()
+    of_segments = access.operation.startswith("segment_") and not (setting and setting.negative)
+    kind = SegmentNumber if of_segments else JaxIndex
+    spec = kind(access.operation, limits, tuple(axes), tuple(sizes), shape, wraps=access.wraps)
+    return checked_by(spec, indices, access)
+
+
+def checked_by(spec: IndexOfJax, indices, access: Access) -> Any:
+    """`indices[..., K]`, with a check of this spec if they may be out of bounds."""
+    setting = settings.current()
+    assert setting is not None
+    spec, site = spec.of(access), access.site or LATER
+    if 0 in np.shape(indices):
+        return indices
+    if not isinstance(indices, Tracer) and spec.find_error(np.asarray(indices), site) is None:
+        return indices
+    return check.error_if_any(spec, jnp.asarray(indices), setting.mode, site)
+
+
+# --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
+
+# Of a program whether it has such checks, and what it is for each access.
+_has_later: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+_called: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+
+
+def _bind_call(bind: Callable, *operands, **params):
+    """`bind(*operands, **params)`, the checks in the programs those of the call being made."""
+    setting = settings.current()
+    if setting is None:
+        return bind(*operands, **params)
+    if setting.negative and params.get("name") == "_where":  # `jnp.take` counts from the end by it
+        which, from_end, index = operands
+        which, index, from_end = _within({"_take"}, _negative)(which, index, from_end)
+        operands = which, from_end, index
+    with_programs = _jax_internals.with_programs
+    return bind(*operands, **{k: with_programs(x, _of_this_call) for k, x in params.items()})
+
+
+def _of_this_call(program: Any) -> Any:
+    """The program, closed or not, with the checks of the call that is being made.
+
+    The same object for calls of one line: JAX's caches know programs by their identity.
+    """
+    if not _has_checks_for_later(program):
+        return program
+    access = whose.access_now(whose.INDEXING | whose.LOSING, is_call=True)
+    known = _called.setdefault(program, {})
+    if access not in known:
+        known[access] = _jax_internals.map_equations(program, functools.partial(_of_call, access))
+    return known[access]
+
+
+def _has_checks_for_later(program: Any) -> bool:
+    """Also in the programs that it calls."""
+    if program not in _has_later:
+        _has_later[program] = any(
+            _is_later(eqn) or any(map(_has_checks_for_later, _jax_internals.programs_in(eqn)))
+            for eqn in program.eqns
+        )
+    return _has_later[program]
+
+
+def _is_later(eqn) -> bool:
+    return eqn.primitive is check.check_p and _jax_internals.param(eqn, "site") == LATER
+
+
+def _of_call(access: Access | None, eqn):
+    if not _is_later(eqn):
+        return eqn
+    spec = _jax_internals.param(eqn, "spec")
+    if access is None:  # not the caller's: a mode in which it is no error anywhere
+        return _jax_internals.set_params(eqn, mode=None)
+    return _jax_internals.set_params(eqn, spec=spec.of(access), site=access.site or LATER)
+
+
+# --- functions of JAX that change an index before a primitive has it, or lose data without one ---
+
+
+def _within(names: set[str], rule: Callable) -> Callable:
+    """`rule(access, frame, *operands)` where a function of JAX of these names binds it."""
+
+    def checked_operands(*operands, **params):
+        del params
+        frame = whose.frame_of(names)
+        access = frame and whose.access_now(names | whose.INDEXING)
+        return operands if access is None else rule(access, frame, *operands)
+
+    return checked_operands
+
+
+def _each_checked_by(spec: IndexOfJax, numbers, access: Access) -> Any:
+    """`numbers`, an array of any shape, with a check of each."""
+    vectors = checked_by(spec, lax.expand_dims(numbers, [numbers.ndim]), access)
+    return lax.squeeze(vectors, [numbers.ndim])
+
+
+def _negative(access: Access, frame, which, index, *others):
+    """The operands of a select, by which JAX counts a negative index from the end."""
+    del frame
+    if jnp.issubdtype(index.dtype, jnp.unsignedinteger):
+        return which, index, *others
+    spec = NegativeIndex(access.operation, (jnp.iinfo(index.dtype).max,))
+    return which, _each_checked_by(spec, index, access), *others
+
+
+def _narrowed(*operands, new_dtype, **params):
+    """The operand of a conversion of 64-bit or unsigned indices to int32, which cuts large ones."""
+    (index,) = operands
+    dtype = getattr(index, "dtype", np.dtype(bool))  # jax 0.10.0 converts numbers of Python too
+    if not (jnp.issubdtype(dtype, jnp.integer) and jnp.issubdtype(new_dtype, jnp.signedinteger)):
+        return operands
+    largest = jnp.iinfo(new_dtype).max
+    if jnp.iinfo(dtype).max <= largest:
+        return operands
+    # As a number that is not negative: where the least int32 is 0.
+    least = 0 if jnp.iinfo(dtype).min == 0 else -largest - 1
+    limit, shift = largest + 1 - least, np.array(least, dtype)
+
+    def check_that_it_fits(access: Access, frame, index):
+        del frame
+        spec = WideIndex(access.operation, (limit,), least)
+        return (_each_checked_by(spec, index - shift, access) + shift,)
+
+    return _within(whose.NARROWING, check_that_it_fits)(index, **params)
+
+
+def _put(access: Access, frame, operand, indices, updates):
+    if frame.f_locals["mode"] is not None:
+        return operand, indices, updates
+    flat, size = frame.f_locals["ind_arr"], np.size(operand)
+    spec = PutIndex(access.operation, (size,), (0,), (1,), (size,), wraps=True)
+    from_start = flat + jnp.where(flat < 0, jnp.asarray(size, flat.dtype), 0)
+    return operand, _after(_each_checked_by(spec, from_start, access), indices), updates
+
+
+def _one_hot(access: Access, frame, classes):
+    count = frame.f_locals["num_classes"]
+    if not jnp.issubdtype(classes.dtype, jnp.integer):
+        return (classes,)
+    return (_each_checked_by(OneHotClass(access.operation, (count,)), classes, access),)
+
+
+def _repeat(access: Access, frame, operand, indices, updates):
+    total, repeats = frame.f_locals["total_repeat_length"], frame.f_locals["repeats"]
+    if isinstance(repeats, np.ndarray):  # no total was given
+        return operand, indices, updates
+    spec = RepeatedLength(access.operation, (1,), total)
+    more = _each_checked_by(spec, jnp.sum(repeats) - total, access)
+    return operand, _after(more, indices), updates
+
+
+def _after(checked, indices):
+    """`indices`, made so that JAX does not drop the check of other numbers as not used."""
+    first = lax.squeeze(lax.slice(checked.ravel(), (0,), (1,)), [0])
+    return indices + jnp.zeros_like(indices) * first.astype(indices.dtype)
+
+
+# --- the primitives are wrapped when the first function is checked ---
+
+
+@functools.cache
+def wrap_primitives() -> None:
+    _wrap()
+    lanes.register_rules()
+    known_jax.refuse_unknown_jax()
+
+
+@functools.cache
+def _wrap() -> None:
+    scatters = ("", "_add", "_sub", "_mul", "_min", "_max")
+    checks = {
+        lax.gather_p: _gather,
+        lax.dynamic_slice_p: _dynamic_slice,
+        lax.dynamic_update_slice_p: _dynamic_update_slice,
+        **{getattr(lax, f"scatter{kind}_p"): _scatter for kind in scatters},
+    }
+    for primitive, with_check in checks.items():
+        _add_rule(primitive, _of_caller(with_check))
+    _add_rule(lax.scatter_p, _within({"put"}, _put))
+    _add_rule(lax.convert_element_type_p, _narrowed)
+    for primitive in _jax_internals.CALLING:
+        _jax_internals.wrap_bind(primitive, _bind_call)
+    _jax_internals.wrap_backward_rules(lambda: settings.within(settings.within.value))
+
+
+# For each option of `checked` the functions of JAX that it is about, how their index or their loss
+# is looked at, and the primitives that they bind.
+_OPTIONS = {
+    "negative": (whose.NORMALIZING, _negative, [lax.select_n_p]),
+    # By one of the two it adds the axis of the classes.
+    "one_hot": ({"one_hot", "_one_hot"}, _one_hot, [lax.broadcast_in_dim_p, lax.reshape_p]),
+    "repeat": ({"repeat", "_repeat"}, _repeat, [lax.scatter_add_p]),
+}
+
+
+@functools.cache
+def wrap_for_option(option: str) -> None:
+    """What `checked` looks at by one of its options alone, when the option is first used."""
+    names, rule, primitives = _OPTIONS[option]
+
+    def if_asked(*operands, **params):
+        is_asked = getattr(settings.current(), option)
+        return _within(names, rule)(*operands, **params) if is_asked else operands
+
+    for primitive in primitives:
+        _add_rule(primitive, if_asked)

@@ -1,0 +1,89 @@
+"""`pytest --jaxops-checked`: the code of every test runs as under `jaxops.check_everything`.
+
+pytest imports this module in each of its runs where jaxops is installed. So the module imports
+neither JAX nor another room before a run asks for the checks.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("jaxops")
+    group.addoption(
+        "--jaxops-checked",
+        action="store_true",
+        help="an index of JAX code that is out of bounds is an error: jaxops.check_everything",
+    )
+    group.addoption(
+        "--jaxops-outside",
+        action="append",
+        default=[],
+        type=_pattern_and_rule,
+        metavar="PATTERN=RULE",
+        help="for code that counts on what JAX does with such an index, by file and function: "
+        "model.py:lookup=any, or sparse/*.py=padding; the first that fits counts",
+    )
+    group.addoption(
+        "--jaxops-negative",
+        action="store_true",
+        help="negative indices of an array are errors too",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.jaxops_checked:
+        config.pluginmanager.register(_Checked())
+        return
+    for option in ("outside", "negative"):
+        if config.getoption(f"jaxops_{option}"):
+            raise pytest.UsageError(f"--jaxops-{option} needs --jaxops-checked")
+
+
+def _pattern_and_rule(argument: str) -> tuple[str, str]:
+    pattern, equals, rule = argument.rpartition("=")
+    if not equals or rule not in ("any", "padding"):
+        raise argparse.ArgumentTypeError(
+            f"must be PATTERN=any or PATTERN=padding; received {argument!r}"
+        )
+    return pattern, rule
+
+
+class _Checked:
+    """The hooks of a run with `--jaxops-checked`."""
+
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """After all test modules are imported, some of which set JAX up first."""
+        from jaxops._checked.checked import check_everything
+
+        options = session.config.option
+        rules: dict[str, str] = {}
+        for pattern, rule in options.jaxops_outside:
+            rules.setdefault(pattern, rule)
+        negative = "error" if options.jaxops_negative else "from_end"
+        check_everything(outside=rules, negative=negative)
+
+    @pytest.hookimpl(wrapper=True)
+    def _with_typed_errors(self):
+        """A program that fails makes its test fail, also if the test never reads the result."""
+        from jaxops._typed_errors import typed_errors
+
+        with typed_errors():
+            return (yield)
+
+    pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = _with_typed_errors
+
+    def pytest_runtest_makereport(self, call: pytest.CallInfo) -> None:
+        """The report of a failure has the typed error, and frames of the caller's code alone.
+
+        The exceptions of a `unittest.TestCase` pass no other hook.
+        """
+        from jaxops import _errors, _frames
+
+        error = _errors.find_in(call.excinfo and call.excinfo.value)
+        if error is not None and call.excinfo is not None:
+            frames = _frames.of_caller(call.excinfo.tb) or call.excinfo.tb
+            call.excinfo = pytest.ExceptionInfo.from_exception(error.with_traceback(frames))

@@ -1,0 +1,55 @@
+"""What `checked` was asked for, while the code that it checks runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import functools
+
+import jax
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """The arguments of `checked`; a part of the keys of JAX's caches."""
+
+    outside: tuple[tuple[str, str], ...] = ()
+    mode: str = "device"
+    negative: bool = False  # whether a negative index is an error
+    one_hot: bool = False
+    repeat: bool = False
+
+    def rule_for(self, file: str, function: str) -> str | None:
+        """What `outside` says of the indices of a function: "any", "padding" or None."""
+        return _rule(self.outside, file, function) if self.outside else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _rule(outside: tuple[tuple[str, str], ...], file: str, function: str) -> str | None:
+    names = (file, f"{file}:{function}")
+    for pattern, rule in outside:
+        if any(fnmatch.fnmatchcase(name, f"*{pattern}") for name in names):
+            return rule
+    return None
+
+
+# The setting; False within `unchecked`; None outside of both. JAX's caches of traced and of
+# compiled programs have its value in their keys, so a function that was called before is traced
+# again.
+within = jax.make_user_context(None)
+_everywhere: list[Setting] = []  # of the process: by `check_everything`
+
+
+def current() -> Setting | None:
+    """The setting for the code that runs; None if it is not checked."""
+    value = within.value
+    if value is None:
+        return _everywhere[-1] if _everywhere else None
+    return value or None
+
+
+def set_everywhere(setting: Setting) -> None:
+    """For all code of this process that is in no `checked` or `unchecked`."""
+    _everywhere[:] = [setting]
+    # One more value in the keys of the caches: what was traced before is not checked.
+    jax.make_user_context(setting)

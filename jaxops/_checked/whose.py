@@ -1,0 +1,191 @@
+"""Whose index it is: the Python stack tells, while a primitive that indexes is bound.
+
+From the primitive outward to the first frame of the caller's code there are frames of JAX. If the
+outermost function of JAX among them is one by which a caller indexes (`x[i]`, `jnp.take`,
+`jax.ops.segment_sum`), the index is the caller's. If it is another (`jnp.nonzero`, `jnp.sort`,
+`jax.random.choice`), JAX knows what it does. An explicit `mode` is a local variable of that
+function, however the caller passed it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import os
+from collections.abc import Collection
+from types import CodeType, FrameType
+
+from jaxops import _call_sites, _jax_internals
+from jaxops._call_sites import CallSite
+from jaxops._checked import setting as settings
+from jaxops._checked.setting import Setting
+
+# Functions of JAX by which its callers index: those of the documented interface, and those by which
+# `x[i]` and methods of arrays come there.
+BY_SUBSCRIPT = {"_getitem", "rewriting_take"}
+BY_AT = {
+    "get", "set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply",
+}  # fmt: skip
+BY_FUNCTION = {
+    *("take", "take_along_axis", "put", "put_along_axis", "choose"),
+    *("segment_sum", "segment_prod", "segment_min", "segment_max"),
+    *("gather", "scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min"),
+    *("scatter_max", "scatter_apply"),
+    *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim"),
+    *("dynamic_update_slice", "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim"),
+}
+_WRITTEN = {"_take": "take", "_choose": "choose"}  # as methods of arrays
+INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
+# Those that lose data in silence, and those in which JAX counts negative indices from the end.
+LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}
+NARROWING = {"to_gather", "_index_to_gather", "take_along_axis"}  # they convert indices to int32
+NORMALIZING = {
+    *("normalize_indices", "_normalize_index", "_dynamic_slice", "_dynamic_slice_indices"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """How the caller's code takes an index."""
+
+    operation: str  # as the caller writes it: "take", "x[...]", "x.at[...].add"
+    site: CallSite | None  # None: in a function of JAX that is traced once for several calls
+    slack: bool = False  # whether the size of the axis is no error, as `outside` says
+    wraps: bool = False  # whether JAX counts negative indices from the end
+
+
+# The frames of jaxops that call the caller's code, or are called where a program raises.
+_OURS = os.path.join(os.path.dirname(_call_sites.__file__), "")
+_OWN_INDICES = tuple(
+    os.path.join(_OURS, room)
+    for room in ("_ops", "_run", "_indexing", "_devices", "_sparse", "_cpu", "_cuda")
+)
+
+
+def access_now(names: Collection[str], is_call: bool = False) -> Access | None:
+    """The access of the primitive that is being bound; None if the index is not the caller's.
+
+    `names` are those of the functions by which a caller indexes. `is_call`: the primitive is the
+    call of a function that JAX jits, and the caller may have called it with no other function of
+    JAX between.
+    """
+    setting = settings.current()
+    return None if setting is None else _access(inspect.currentframe(), setting, names, is_call)
+
+
+def frame_of(names: Collection[str]) -> FrameType | None:
+    """The frame of a function of JAX of these names, if a few others at most are within it."""
+    frame = inspect.currentframe()
+    depth = 0
+    while frame is not None and depth < _DEEPEST:
+        if not frame.f_code.co_filename.startswith(_OURS):
+            depth += 1
+            code = frame.f_code
+            if code.co_name in names and _is_computing(code.co_filename, code.co_name):
+                return frame
+        frame = frame.f_back
+    return None
+
+
+_DEEPEST = 12  # frames from a primitive to the function that counts from the end
+
+
+def _is_computing(file: str, function: str) -> bool:
+    return _jax_internals.kind_of_frame(file, function) == "compute"
+
+
+def access_of_running_call() -> Access | None:
+    """The same of the program that runs, called in this thread by a frame of the caller.
+
+    If it runs in another thread the call is not known, and the access has no site.
+    """
+    setting = settings.current()
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    if frame is None or _call_sites.frame_of_caller() is None or setting is None:
+        return Access("", CallSite("", None))
+    return _access(frame, setting, INDEXING | LOSING, is_call=True)
+
+
+def _access(
+    frame: FrameType | None, setting: Setting, names: Collection[str], is_call: bool
+) -> Access | None:
+    entry = None  # the outermost function of JAX, so far
+    is_for_later = False
+    while frame is not None:
+        code = frame.f_code
+        file, function = code.co_filename, code.co_name
+        kind = _jax_internals.kind_of_frame(file, function)
+        if kind == "evaluate" or file.startswith(_OWN_INDICES):
+            return None  # the program has its checks already; functions of jaxops have their own
+        if kind == "trace" and _jax_internals.is_traced_for_later(frame):
+            is_for_later = True
+            break
+        if kind == "compute":
+            entry = frame
+        elif _call_sites.is_of_caller(code):
+            break
+        frame = frame.f_back
+    if entry is None and not is_call:
+        return None  # a primitive that the caller binds
+    operation = _operation(entry, names)
+    if operation is None or (entry is not None and _has_lenient_mode(entry)):
+        return None
+    if is_for_later or frame is None:
+        return Access(operation, None if is_for_later else CallSite("", None), wraps=_wraps(entry))
+    code = frame.f_code
+    rule = setting.rule_for(code.co_filename, code.co_qualname)
+    if rule == "any":
+        return None
+    return Access(operation, _site(frame), rule == "padding", _wraps(entry))
+
+
+def _operation(entry: FrameType | None, names: Collection[str]) -> str | None:
+    """What the caller wrote; "" for a jitted function of JAX alone; None if it does not index."""
+    if entry is None:
+        return ""
+    name = entry.f_code.co_name
+    if name in BY_SUBSCRIPT:
+        return "x[...]"
+    if name in BY_AT:
+        return f"x.at[...].{name}"
+    return _WRITTEN.get(name, name) if name in names else None
+
+
+def _has_lenient_mode(entry: FrameType) -> bool:
+    """Whether the caller asked for another treatment of indices that are outside."""
+    mode = entry.f_locals.get("mode")
+    return mode is not None and "promise" not in str(mode).lower()
+
+
+def _wraps(entry: FrameType | None) -> bool:
+    if entry is None or entry.f_code.co_name.startswith(("gather", "scatter", "segment")):
+        return False
+    return entry.f_locals.get("wrap_negative_indices", True) is not False
+
+
+def _site(frame: FrameType) -> CallSite:
+    """The innermost line of the caller's code; of a library's, with the line that led there."""
+    where = _place(frame.f_code, frame.f_lineno)
+    outer: FrameType | None = frame
+    if _is_installed(frame.f_code.co_filename):
+        while outer is not None and not _is_of_project(outer.f_code):
+            outer = outer.f_back
+        if outer is not None:
+            where += f", called at {_place(outer.f_code, outer.f_lineno)}"
+    return CallSite(where, None)
+
+
+def _place(code: CodeType, line: int) -> str:
+    return _call_sites.place(code.co_filename, line, code.co_qualname)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed(file: str) -> bool:
+    return any(f"{os.sep}{name}{os.sep}" in file for name in ("site-packages", "dist-packages"))
+
+
+def _is_of_project(code: CodeType) -> bool:
+    return _call_sites.is_of_caller(code) and not _is_installed(code.co_filename)

@@ -1,0 +1,286 @@
+"""The lanes of `vmap`: a check counts for the calls of a batch that come to it, and for no other.
+
+Where the predicate of a `cond` differs within a batch, `vmap` computes every branch for all calls,
+and where that of a `while_loop` does, it goes on with the calls that have ended. An index that such
+a call would never use may lie anywhere. So the batching rules of both primitives hand the checks in
+a branch or in the body of a loop a mask, which is batched as the predicate is.
+
+The mask is one more operand of the branch, and of each program in it that holds checks. Those
+programs are traced once more for it, by JAX's own functions where these take a program's parts.
+Without a batched predicate nothing is changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+
+from jaxops import _jax_internals
+from jaxops._indexing import check, programs
+from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn
+
+
+@functools.cache
+def register_rules() -> None:
+    """Called by the modules that bind checks, when they are imported.
+
+    Not with the first check: that may be in a backward rule, which JAX traces after `vmap` has
+    batched the branch.
+    """
+    of_while = ("cond_jaxpr", "body_jaxpr", "cond_nconsts", "body_nconsts")
+    _jax_internals.wrap_batching_rule(lax.cond_p, _batched_cond, "branches")
+    _jax_internals.wrap_batching_rule(lax.while_p, _batched_while, *of_while)
+
+
+_has_checks: weakref.WeakKeyDictionary[Jaxpr, bool] = weakref.WeakKeyDictionary()
+
+
+def has_checks(jaxpr: Jaxpr) -> bool:
+    """Whether a program, or one that it calls, holds a check."""
+    if jaxpr not in _has_checks:
+        _has_checks[jaxpr] = any(
+            eqn.primitive is check.check_p or calls_checks(eqn) for eqn in jaxpr.eqns
+        )
+    return _has_checks[jaxpr]
+
+
+def calls_checks(eqn: JaxprEqn) -> bool:
+    """Whether a program that an equation calls holds a check, or may hold one.
+
+    JAX traces the rules of a custom derivative later, if at all. They may index where the function
+    does not, but for those that JAX's own source defines, such as that of `jax.nn.relu`.
+    """
+    if eqn.primitive.name in ("custom_jvp_call", "custom_vjp_call"):
+        program = _jax_internals.body(eqn)
+        return has_checks(program.jaxpr) or not _jax_internals.is_of_jax(program)
+    return any(map(has_checks, _jax_internals.programs_in(eqn)))
+
+
+def _batched_cond(rule: Callable, axis_data, args, dims, *, branches, **params):
+    index, index_dim = args[0], dims[0]
+    if index_dim is not None and any(has_checks(b.jaxpr) for b in branches):
+        one = functools.partial(lax.index_in_dim, index=0, axis=index_dim, keepdims=False)
+        (index_type,) = jax.make_jaxpr(one)(index).out_avals
+        branches = tuple(
+            _with_mask(branch, [index_type], functools.partial(_is, number))
+            for number, branch in enumerate(branches)
+        )
+        args, dims = (index, *args), (index_dim, *dims)
+    return rule(axis_data, args, dims, branches=branches, **params)
+
+
+def _is(number: int, index: jax.Array) -> jax.Array:
+    return index == jnp.asarray(number, index.dtype)
+
+
+def _batched_while(rule: Callable, axis_data, args, dims, **params):
+    """The mask is the condition, computed once more in the body, as JAX's rule does too.
+
+    If the condition turns out not to be batched, the mask stays a scalar, which no check looks at.
+    """
+    cond, body = params["cond_jaxpr"], params["body_jaxpr"]
+    num_cond, num_body = params["cond_nconsts"], params["body_nconsts"]
+    # A condition that is batched already comes from a loop that has its masks.
+    if has_checks(body.jaxpr) and cond.out_avals[0].shape == ():
+
+        def is_active(*operands):
+            consts, carry = operands[:num_cond], operands[num_cond + num_body :]
+            return _jax_internals.jaxpr_as_fun(_without_checks(cond))(*consts, *carry)[0]
+
+        def step(*operands):
+            return _evaluate(body, operands[num_cond:], is_active(*operands))
+
+        types = [*cond.in_avals[:num_cond], *body.in_avals]
+        params["body_jaxpr"] = jax.make_jaxpr(step)(*types)
+        params["body_nconsts"] = num_cond + num_body
+        args, dims = ((*x[:num_cond], *x) for x in (args, dims))
+    return rule(axis_data, args, dims, **params)
+
+
+def _with_mask(program: ClosedJaxpr, types: Sequence, mask: Callable) -> ClosedJaxpr:
+    """`program` with operands of these types before its own, whose checks count where `mask` is."""
+
+    def with_mask(*operands):
+        first, rest = operands[: len(types)], operands[len(types) :]
+        return _evaluate(program, rest, mask(*first))
+
+    return jax.make_jaxpr(with_mask)(*types, *program.in_avals)
+
+
+def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list:
+    """The results of a program whose checks count where `active`, a scalar of a lane, holds."""
+
+    def step(eqn: JaxprEqn, inputs: list) -> list:
+        if eqn.primitive is check.check_p:
+            indices, *before = inputs
+            both = active & before[0] if before else active
+            return _jax_internals.bind_again(eqn, [indices, both])
+        if not calls_checks(eqn):
+            return programs.bind(eqn, inputs)
+        evaluate = _EVALUATED.get(eqn.primitive.name)
+        if evaluate is None and not _holds_check(eqn):
+            return programs.bind(eqn, inputs)
+        if evaluate is None:
+            raise NotImplementedError(
+                f"jaxops: an index is checked inside {eqn.primitive.name}, in a branch of a cond "
+                "or a step of a while_loop whose predicate jax.vmap batches; which calls of the "
+                "batch come to it cannot be told there. Check no index in it (jaxops.unchecked, or "
+                'mode="fill"), or use lax.map in place of jax.vmap'
+            )
+        return evaluate(eqn, inputs, active)
+
+    return programs.walk(program, inputs, step)
+
+
+def _holds_check(eqn: JaxprEqn) -> bool:
+    """Whether a program that an equation calls holds a check for certain."""
+    return any(
+        inner.primitive is check.check_p
+        for program in _jax_internals.programs_in(eqn)
+        for inner in _jax_internals.equations_in(program)
+    )
+
+
+def _without_checks(program: ClosedJaxpr) -> ClosedJaxpr:
+    """For the condition that is computed twice: it is checked once."""
+
+    def step(eqn: JaxprEqn, inputs: list) -> list:
+        return inputs[:1] if eqn.primitive is check.check_p else programs.bind(eqn, inputs)
+
+    walked = functools.partial(programs.walk, program, step=step)
+    return jax.make_jaxpr(lambda *inputs: walked(inputs))(*program.in_avals)
+
+
+# --- equations that call programs with checks ---
+
+
+def _call(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    """The program of a `jit` in place of the call; what it says of shardings stays."""
+    inputs = _jax_internals.shared_as_said(eqn, "in", inputs)
+    results = _evaluate(_jax_internals.body(eqn), inputs, active)
+    return _jax_internals.shared_as_said(eqn, "out", results)
+
+
+def _checkpoint(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    program = _with_mask(_jax_internals.body(eqn), [jax.typeof(active)], lambda mask: mask)
+    jaxpr, constants = _jax_internals.open_program(program)
+    return _jax_internals.bind_again(eqn, [*constants, active, *inputs], jaxpr=jaxpr)
+
+
+def _scan(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    num_consts, num_carry = _jax_internals.scan_counts(eqn)
+    consts, carry = inputs[:num_consts], inputs[num_consts : num_consts + num_carry]
+
+    def step(carry, xs):
+        results = _evaluate(_jax_internals.body(eqn), [*consts, *carry, *xs], active)
+        return results[:num_carry], results[num_carry:]
+
+    options = {name: _jax_internals.param(eqn, name) for name in ("length", "reverse", "unroll")}
+    last, stacked = lax.scan(step, carry, inputs[num_consts + num_carry :], **options)
+    return [*last, *stacked]
+
+
+def _while(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    num_cond = _jax_internals.param(eqn, "cond_nconsts")
+    operands = [active, *inputs[:num_cond], active, *inputs[num_cond:]]
+    changed = {
+        name: _with_mask(_jax_internals.param(eqn, name), [jax.typeof(active)], lambda mask: mask)
+        for name in ("cond_jaxpr", "body_jaxpr")
+    }
+    num_body = _jax_internals.param(eqn, "body_nconsts")
+    counts = {"cond_nconsts": num_cond + 1, "body_nconsts": num_body + 1}
+    return _jax_internals.bind_again(eqn, operands, **changed, **counts)
+
+
+def _cond(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    branches = tuple(
+        _with_mask(branch, [jax.typeof(active)], lambda mask: mask)
+        for branch in _jax_internals.branches(eqn)
+    )
+    index, *operands = inputs
+    return _jax_internals.bind_again(eqn, [index, active, *operands], branches=branches)
+
+
+def _custom_jvp(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    program, rule = _jax_internals.custom_jvp_parts(eqn)
+    first = 1 + _jax_internals.param(eqn, "num_consts")
+
+    @jax.custom_jvp
+    def function(active, *inputs):
+        return _evaluate(program, inputs, active)
+
+    def jvp(primals, tangents):
+        active, primals, tangents = primals[0], primals[first:], tangents[first:]
+        is_zero = [isinstance(t, SymbolicZero) for t in tangents]
+        moving = [t for t in tangents if not isinstance(t, SymbolicZero)]
+        derivative, results_are_zero = rule(is_zero)
+        out = _evaluate(derivative, [*primals, *moving], active)
+        results, dots = out[: len(results_are_zero)], iter(out[len(results_are_zero) :])
+        zeros = [SymbolicZero(jax.typeof(x).to_tangent_aval()) for x in results]
+        pairs = zip(zeros, results_are_zero, strict=True)
+        return results, [zero if is_zero else next(dots) for zero, is_zero in pairs]
+
+    function.defjvp(jvp, symbolic_zeros=True)
+    return function(active, *inputs)
+
+
+def _custom_vjp(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    program, forward, split, backward = _jax_internals.custom_vjp_parts(eqn)
+    num_consts = _jax_internals.param(eqn, "num_consts")
+
+    @jax.custom_vjp
+    def function(active, *inputs):
+        return _evaluate(program, inputs, active)
+
+    def fwd(active, *inputs):
+        values, is_perturbed = [x.value for x in inputs], [x.perturbed for x in inputs]
+        derivative = forward(is_perturbed[num_consts:])
+        results, residuals = split(values, _evaluate(derivative, values[num_consts:], active.value))
+        return results, (active.value, residuals)
+
+    def bwd(residuals, cotangents):
+        active, residuals = residuals
+        cotangents = list(map(_as_array, cotangents))
+        has_cotangent: list[bool] = []
+
+        def bars_of(residuals, cotangents):
+            bars = backward(residuals, cotangents)
+            has_cotangent[:] = [bar is not None for bar in bars]
+            return [bar for bar in bars if bar is not None]
+
+        derivative = jax.make_jaxpr(bars_of)(residuals, cotangents)
+        bars = iter(_evaluate(derivative, [*residuals, *cotangents], active))
+        return None, *(next(bars) if has else None for has in has_cotangent)
+
+    function.defvjp(fwd, bwd, symbolic_zeros=True)
+    return function(active, *inputs)
+
+
+def _as_array(cotangent: Any) -> Any:
+    if not isinstance(cotangent, SymbolicZero):
+        return cotangent
+    zero: Any = cotangent  # its attributes have no types
+    return np.zeros(zero.shape, zero.dtype)
+
+
+_EVALUATED: dict[str, Callable[[JaxprEqn, list, Any], list]] = {
+    "jit": _call,
+    "pjit": _call,
+    "closed_call": _call,
+    "core_call": _call,
+    "checkpoint": _checkpoint,
+    "remat2": _checkpoint,  # the same, as jax 0.10 names it
+    "scan": _scan,
+    "while": _while,
+    "cond": _cond,
+    "custom_jvp_call": _custom_jvp,
+    "custom_vjp_call": _custom_vjp,
+}

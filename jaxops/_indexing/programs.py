@@ -1,0 +1,44 @@
+"""Traced programs, evaluated equation by equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxops import _jax_internals
+from jaxops._indexing import explicit_axes
+from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+
+
+def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
+    """The results of a program whose equations `step(eqn, inputs)` evaluates.
+
+    Each of them under the mesh of its types.
+    """
+    jaxpr: Jaxpr = program.jaxpr
+    values = dict(zip(jaxpr.constvars, map(literal, program.consts), strict=True))
+    values.update(zip(jaxpr.invars, inputs, strict=True))
+
+    def read(atom):
+        return literal(atom.val) if isinstance(atom, Literal) else values[atom]
+
+    for eqn in jaxpr.eqns:
+        with explicit_axes.around(mesh_of(eqn)):
+            results = step(eqn, list(map(read, eqn.invars)))
+        values.update(zip(eqn.outvars, results, strict=True))
+    return list(map(read, jaxpr.outvars))
+
+
+def mesh_of(eqn: JaxprEqn) -> Any:
+    """The mesh of the types of an equation's results; None if they have none."""
+    shardings = (getattr(v.aval, "sharding", None) for v in eqn.outvars)
+    return next((sharding.mesh for sharding in shardings if sharding is not None), None)
+
+
+def bind(eqn: JaxprEqn, inputs: list) -> list:
+    """Evaluates one equation, by way of a program that has no other."""
+    invars = [v for v in eqn.invars if not isinstance(v, Literal)]
+    inputs = [x for x, v in zip(inputs, eqn.invars, strict=True) if not isinstance(v, Literal)]
+    distinct = dict(zip(invars, inputs, strict=True))
+    program = _jax_internals.program_of(eqn.primitive.name, [eqn], list(distinct), eqn.outvars)
+    return jaxpr_as_fun(program)(*distinct.values())

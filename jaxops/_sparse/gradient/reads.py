@@ -1,0 +1,304 @@
+"""Reads of tables by a loss, and the taps by which the loss is differentiated.
+
+`walk.py` evaluates the traced loss with a `Table` in place of each table. Where the loss reads
+rows, the rows are `tapped`: the result is the rows as they are, but the derivative of the loss by
+the `tap`, an array of zeros beside them, is the cotangent of these rows. For
+
+    loss = lambda table: jnp.sum(table[jnp.array([2, 0])] ** 2)
+
+and a table of shape [4, 3], the walk evaluates `jnp.sum(tapped(table[indices], tap) ** 2)` with a
+`tap` of shape [2, 3]. Its cotangent is twice the rows, so the gradient of the table is
+`IndexedSlices(values=2 * rows, indices=[2, 0], dense_shape=(4, 3))`. JAX differentiates by the tap
+as by any other argument, through loops, branches and checkpoints. The table itself is a constant.
+
+How many taps there are, and of which shapes, the loss must tell first. So it is walked twice:
+
+1. Only traced, without taps. `Reads.found` is the list of lookups: here
+   `[Lookup(positions=[2, 0], table=0, ...)]`. The lookups in the body of a `jit`, `checkpoint`,
+   `scan` or `cond` are one item of the list, a list itself.
+2. With a tap for each lookup, in lists that are nested likewise, and differentiated. `found` is
+   then an auxiliary result, with the positions.
+
+The body of a `scan` runs many times: `found` comes out of the loop stacked, and each round gets its
+part of the taps. Where round `i` looks up `table[words[i]]`, with `words` of shape [3, 2], the
+positions have the shape [3, 2] and the tap has the shape [3, 2, 3]. Of a `cond`, each branch gets
+the taps of its own lookups, and returns positions past the end of the table for those of the other
+branches, which read nothing.
+
+A loss may also take all rows of a table, as `jnp.max(table)` does. With `tied=True` the table is
+then an argument to differentiate by as well (`Table.whole`). Without, that is an error if the loss
+depends on it differentiably. To know, each such use has a tap too, a scalar that `_noted` adds to
+the tangent of every element: if the derivative of the loss uses it, it uses the whole table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+from jax.extend.core import JaxprEqn
+
+from jaxops import _jax_internals
+from jaxops._devices.exchange import RowSharding
+from jaxops._indexing import explicit_axes, programs
+from jaxops._sparse import jaxprs
+from jaxops._sparse.gradient.access import Access, starts_of
+from jaxops._sparse.slices.indexed_slices import IndexedSlices
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["positions"],
+    meta_fields=["table", "table_shape", "depth", "masked", "sharding"],
+)
+@dataclasses.dataclass(frozen=True)
+class Lookup:
+    """One lookup, or the lookups of all rounds of a loop, stacked: rows `positions[..., n]`.
+
+    `table` is the number of the table. `masked`: cotangents other than 0 may arrive at positions
+    outside the table, and are to be replaced by 0. `sharding`: how devices share the table, if the
+    lookup is one of `sharded_gather`; `table_shape` is then that of the whole table.
+    """
+
+    positions: Any
+    table: int
+    table_shape: tuple[int, ...]
+    depth: int
+    masked: bool
+    sharding: RowSharding | None = None
+
+    @property
+    def rows(self) -> int:
+        return math.prod(self.table_shape[: self.depth])
+
+    def nowhere(self) -> Lookup:
+        """A lookup of the same type that reads nothing."""
+        aval = self.positions
+        positions = self._shared(jnp.full(aval.shape, self.rows, aval.dtype))
+        positions = _jax_internals.varying_over(positions, _jax_internals.varying_axes(aval))
+        return dataclasses.replace(self, positions=positions)
+
+    def brought(self) -> Lookup:
+        """The same, with positions of a type on the mesh around."""
+        return dataclasses.replace(self, positions=self._shared(self.positions))
+
+    def _shared(self, positions: jax.Array) -> jax.Array:
+        """On explicit axes, positions of `sharded_gather` stay sharded; all others are replicated.
+
+        Every device must know the others, as it updates its own copy or shard of the table.
+        """
+        names = self.sharding.axis_names if self.sharding else ()
+        return explicit_axes.brought(
+            positions, explicit_axes.positions_spec(positions.shape, names)
+        )
+
+    def tap(self, leaves: Sequence[jax.Array]) -> jax.Array:
+        """Zeros of the type of the rows that are read; `leaves` are the parameters."""
+        table = jax.typeof(leaves[self.table])
+        shape = (*self.positions.shape, *self.table_shape[self.depth :])
+        zeros = jnp.zeros(shape, table.dtype)
+        if table.sharding.mesh.explicit_axes:
+            of_positions = self.positions.sharding.spec
+            spec = jax.sharding.PartitionSpec(*of_positions, *table.sharding.spec[self.depth :])
+            zeros = explicit_axes.brought(zeros, spec)
+        # Under `shard_map`: the table may be the same on all devices, and the positions not.
+        varying = _jax_internals.varying_axes(table) | _jax_internals.varying_axes(self.positions)
+        return _jax_internals.varying_over(zeros, varying)
+
+    def slices(self, values: jax.Array, zero: jax.Array | None) -> IndexedSlices:
+        """The gradient of the table, from the cotangents of the rows that are read.
+
+        `zero` is a 0 to add to the positions, or None.
+        """
+        rank = self.positions.ndim
+        positions = explicit_axes.joined(self.positions, rank)
+        values = explicit_axes.joined(values, rank)
+        if self.masked:
+            counts = (positions < self.rows).reshape((-1,) + (1,) * (values.ndim - 1))
+            values = jnp.where(counts, values, jnp.zeros((), values.dtype))
+        varying = _jax_internals.varying_axes
+        if zero is not None and not varying(zero) - varying(positions):  # which are to stay alike
+            positions = positions + zero.astype(positions.dtype)
+        return IndexedSlices(values, positions, self.table_shape)._shared_by(self.sharding)
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass, data_fields=["positions"], meta_fields=["table", "use"]
+)
+@dataclasses.dataclass(frozen=True)
+class WholeTable:
+    """A use of all rows of a table, in an item of `found`. `positions` is a scalar, and no number.
+
+    The scalar is stacked by loops, as the positions of a lookup are, which gives the tap its shape.
+    """
+
+    positions: Any
+    table: int
+    use: Any  # a `whole_uses.Use`, whose words an error has
+
+    def nowhere(self) -> WholeTable:
+        return dataclasses.replace(self, positions=jnp.zeros(self.positions.shape, jnp.float32))
+
+    def brought(self) -> WholeTable:
+        return dataclasses.replace(self, positions=explicit_axes.brought(self.positions))
+
+    def tap(self, leaves: Sequence[jax.Array]) -> jax.Array:
+        return jnp.zeros(self.positions.shape, jnp.float32)
+
+
+def is_item(x: object) -> bool:
+    return isinstance(x, (Lookup, WholeTable))
+
+
+def map_items(function: Callable[[Any], Any], found: Any) -> Any:
+    """`found` with `function(item)` in place of each item."""
+    return jax.tree.map(function, found, is_leaf=is_item)
+
+
+class Reads:
+    """The reads of tables by one program, in the order of its equations.
+
+    Args:
+        is_tied: static; whether a table has an array to take all rows of, with a gradient.
+        taps: the taps of the program, nested as `found` will be; None in the first walk.
+    """
+
+    def __init__(self, is_tied: bool, taps: Sequence | None = None):
+        self.is_tied = is_tied
+        self.found: list = []
+        self.memo: dict = {}  # arrays that were computed whole, by identity
+        self.parts: dict = {}  # and slices of several rows
+        self._taps = None if taps is None else list(taps)
+        self._mesh = jax.sharding.get_abstract_mesh()
+        self._use: Any = None
+
+    def inside(self, taps: Sequence | None) -> Reads:
+        """For the body of an equation, or for one of the rows that `vmap` reads."""
+        return Reads(self.is_tied, taps)
+
+    def next_taps(self) -> Any:
+        """The taps of the next item of `found`, on the mesh around; None in the first walk."""
+        if self._taps is None:
+            return None
+        return jax.tree.map(explicit_axes.brought, self._taps[len(self.found)])
+
+    def add(self, found: Any, eqn: JaxprEqn | None = None) -> None:
+        """Adds an item, or those of the body of `eqn`."""
+
+        def placed(item: Any) -> Any:
+            if eqn is not None and isinstance(item, WholeTable):
+                item = dataclasses.replace(item, use=item.use.placed(eqn))
+            return item.brought()
+
+        with explicit_axes.around(self._mesh):
+            self.found.append(map_items(placed, found))
+
+    # --- rows ---
+
+    def rows(self, eqn: JaxprEqn, access: Access, table: Any, operands: Sequence) -> jax.Array:
+        """The rows of a `Table` that `eqn` reads; `operands` are those after the table."""
+        rows = programs.bind(eqn, [table.array, *operands])[0]
+        with explicit_axes.auto_around(programs.mesh_of(eqn)):
+            if self._taps is None:  # only the type of the positions matters
+                positions = jnp.zeros(access.num_positions, access.position_dtype)
+                varying = map(_jax_internals.varying_axes, operands)
+                positions = _jax_internals.varying_over(positions, frozenset().union(*varying))
+            else:
+                operands = list(map(explicit_axes.brought, operands))
+                positions = access.positions(starts_of(eqn, operands))
+        masked = access.mode != lax.GatherScatterMode.CLIP
+        return self.tapped(table, access, rows, positions, masked, eqn)
+
+    def tapped(
+        self,
+        table: Any,
+        access: Access,
+        rows: jax.Array,
+        positions: jax.Array,
+        masked: bool,
+        eqn: JaxprEqn | None = None,
+    ) -> jax.Array:
+        """Rows of a `Table`, with the tap of this lookup, which is added to `found`."""
+        tap = self.next_taps()
+        # Under `shard_map` the rows may vary over devices where the positions do not. The tap then
+        # varies too: else its cotangent is a `psum` at this place, which waits for ever if this is
+        # a branch of a `cond` that some devices do not take.
+        positions = _jax_internals.varying_over(positions, _jax_internals.varying_axes(rows))
+        self.add(
+            Lookup(positions, table.number, access.shape, access.depth, masked, access.sharding)
+        )
+        return rows if tap is None else _tapped(_Shaped(access, eqn), rows, tap)
+
+    # --- all rows ---
+
+    def whole(self, use: Any, x: Any) -> jax.Array:
+        """All of a delayed array, for the `use` that is made of it."""
+        if self.is_tied:
+            return x.dense(self)
+        # Each use has taps of its own, so arrays are computed again that other uses have computed.
+        before = self.memo, self._use
+        self.memo, self._use = {}, use
+        try:
+            return x.dense(self)
+        finally:
+            self.memo, self._use = before
+
+    def all_rows(self, table: Any) -> jax.Array:
+        """All rows of a `Table`; called by its `dense`."""
+        if self.is_tied:
+            return table.whole
+        tap = self.next_taps()
+        self.add(WholeTable(jnp.zeros((), jnp.float32), table.number, self._use))
+        return table.whole if tap is None else _noted(table.whole, tap)
+
+
+# --- taps ---
+
+
+class _Shaped:
+    """From a tap, `[n, *row]`, to the shape and type of the rows as the lookup has them."""
+
+    def __init__(self, access: Access, eqn: JaxprEqn | None):
+        self.access, self.eqn = access, eqn
+
+    def __call__(self, tap: jax.Array, rows: jax.Array) -> jax.Array:
+        if self.eqn is None:
+            shaped = self.access.to_result(tap)
+        else:
+            with explicit_axes.auto_around(programs.mesh_of(self.eqn)):
+                shaped = self.access.to_result(explicit_axes.brought(tap))
+            shaped = explicit_axes.brought(shaped, jaxprs.spec_of(self.eqn))
+        return _jax_internals.varying_over(shaped, _jax_internals.varying_axes(rows))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _tapped(shaped: Callable, rows: jax.Array, tap: jax.Array) -> jax.Array:
+    return rows
+
+
+@functools.partial(_tapped.defjvp, symbolic_zeros=True)
+def _tapped_jvp(shaped: Callable, primals, tangents):
+    (rows, _), (rows_dot, tap_dot) = primals, tangents
+    dots = [] if isinstance(rows_dot, SymbolicZero) else [rows_dot]
+    if not isinstance(tap_dot, SymbolicZero):
+        dots.append(shaped(tap_dot, rows))
+    return rows, sum(dots[1:], dots[0]) if dots else jnp.zeros_like(rows)
+
+
+@jax.custom_jvp
+def _noted(x: jax.Array, tap: jax.Array) -> jax.Array:
+    return x
+
+
+@_noted.defjvp
+def _noted_jvp(primals, tangents):
+    (x, _), (x_dot, tap_dot) = primals, tangents
+    noted = jnp.broadcast_to(tap_dot.astype(x.dtype), x.shape)
+    return x, x_dot + _jax_internals.varying_over(noted, _jax_internals.varying_axes(x))

@@ -1,0 +1,202 @@
+"""How many steps each row of a table has behind it, and making up for those that it missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxops._indexing import index_dtypes
+from jaxops._run import arguments
+from jaxops._sparse.optimizer import missed_steps, trees
+from jaxops._sparse.slices.indexed_slices import IndexedSlices, gather_rows, put_rows
+from jaxops._sparse.slices.repeated_rows import counted, first_places
+
+_OP = "lazy"
+
+
+class LazyState(NamedTuple):
+    """The state of an optimizer, and of the rows that wait for steps in which they were absent."""
+
+    optimizer: Any
+    steps: jax.Array  # int32: how many were made
+    done: dict[str, jax.Array]  # by key path of a table, int32: how many of these each row has had
+
+
+def begin(plan: missed_steps.Plan, params: trees.Params, state: Any) -> LazyState:
+    if twice := [path for path in params.paths if params.paths.count(path) > 1]:
+        raise ValueError(
+            f"{_OP}: with catch_up, parameters must have key paths of their own; received two with "
+            f"{twice[0]!r}"
+        )
+    done = {
+        params.paths[n]: jnp.zeros(params.types[n].shape[0], jnp.int32)
+        for n, missed in plan.tables.items()
+        if not missed.does_nothing
+    }
+    return LazyState(state, jnp.zeros((), jnp.int32), done)
+
+
+def check_state(state: Any, params: trees.Params) -> LazyState:
+    if not isinstance(state, LazyState):
+        raise ValueError(
+            f"{_OP}: with catch_up, state must come from init; received "
+            f"{arguments.brief(type(state))}"
+        )
+    for path, done in state.done.items():
+        n = params.paths.index(path) if path in params.paths else None
+        if n is None or np.shape(done) != params.types[n].shape[:1]:
+            raise ValueError(
+                f"{_OP}: state must come from init for these params; received one with "
+                f"{np.shape(done)} rows of {path!r}"
+            )
+    return state
+
+
+def check_extra(extra: Mapping[str, Any]) -> None:
+    for name, x in extra.items():
+        if not all(map(trees.is_value, jax.tree.leaves(x))):
+            raise ValueError(
+                f"{_OP}: with catch_up, other arguments of apply must be arrays or floats, as "
+                f"missed steps had values of their own; received {name}={arguments.brief(x)}"
+            )
+
+
+def _check_tables(
+    plan: missed_steps.Plan,
+    params: trees.Params,
+    state: LazyState,
+    slices: Mapping[int, IndexedSlices],
+) -> None:
+    for n, rows in slices.items():
+        path = params.paths[n]
+        if n in plan.problems:
+            raise ValueError(plan.problems[n])
+        if rows.depth > 1:
+            raise ValueError(
+                f"{_OP}: with catch_up, the gradient of table {path!r} must be of whole rows; "
+                f"received one whose indices count along {rows.depth} axes"
+            )
+        if rows.sharding is not None:
+            raise ValueError(
+                f"{_OP}: with catch_up, table {path!r} must be looked up by gather; received a "
+                "gradient of sharded_gather, whose rows are not where the table's are"
+            )
+        if path not in state.done and not plan.tables[n].does_nothing:
+            raise ValueError(
+                f"{_OP}: state must come from init with catch_up for these params; received one "
+                f"without rows of {path!r}"
+            )
+
+
+class Absences:
+    """The rows of parameters that have missed steps, in one call of `apply` or `catch_up`.
+
+    Args:
+        plan: what the optimizer does to rows without a gradient.
+        params: the parameters.
+        state: of the lazy optimizer.
+        update: of the optimizer, on lists of leaves.
+        inputs: leaves of parameters and of the optimizer's state, of all rows.
+        slices: by table, the rows that will be caught up.
+            Of tables without slices all rows may be.
+    """
+
+    def __init__(
+        self,
+        plan: missed_steps.Plan,
+        params: trees.Params,
+        state: LazyState,
+        update: Callable,
+        inputs: Sequence[Any],
+        slices: Mapping[int, IndexedSlices],
+    ):
+        self.state = state
+        self.done_of_rows: dict[int, jax.Array] = {}
+        self.paths = {n: path for n, path in enumerate(params.paths) if path in state.done}
+        _check_tables(plan, params, state, slices)
+        self.owners = [n if n in plan.tables else None for n in range(len(params.types))]
+        self.owners += plan.owners
+        blocks = {
+            n: missed_steps.rows_at_a_time(
+                t.shape[1:], slices[n].indices.size if n in slices else t.shape[0]
+            )
+            for n, t in enumerate(params.types)
+            if n in plan.tables
+        }
+        leaves, state_leaves = inputs[: len(params.types)], inputs[len(params.types) :]
+        self.step = missed_steps.step_without_gradients(update, plan, leaves, state_leaves, blocks)
+
+    def rows_caught_up(self, inputs: Sequence, slices: Mapping[int, IndexedSlices]) -> list:
+        """`inputs` caught up, in which some tables are those rows that are in `slices`."""
+        inputs = list(inputs)
+        for n in self.paths:
+            if n in slices:
+                inputs = self._caught_up(n, inputs, self._done_of_rows(n, slices[n]))
+        return inputs
+
+    def whole_caught_up(self, inputs: Sequence, tables: Sequence[int]) -> list:
+        """`inputs` with all rows of some tables caught up."""
+        inputs = list(inputs)
+        for n in self.paths:
+            if n in tables:
+                inputs = self._caught_up(n, inputs, self.state.done[self.paths[n]])
+        return inputs
+
+    def _caught_up(self, table: int, inputs: Sequence, done: jax.Array) -> list:
+        return missed_steps.catch_up(self.step, table, inputs, done, self.state.steps)
+
+    def _done_of_rows(self, table: int, slices: IndexedSlices) -> jax.Array:
+        """For an index that counts for nothing all steps, so that nothing is done for it."""
+        done = gather_rows(self.state.done[self.paths[table]], _numbers(slices))
+        is_row = counted(slices.indices, slices.num_rows) < slices.num_rows
+        self.done_of_rows[table] = jnp.where(is_row, done, self.state.steps)
+        return self.done_of_rows[table]
+
+    def after(
+        self, optimizer: Any, slices: Mapping[int, IndexedSlices], whole: Sequence[int], steps: Any
+    ) -> LazyState:
+        """The state when these rows, and the `whole` tables, have so many steps behind them."""
+        done = dict(self.state.done)
+        for n, path in self.paths.items():
+            if n in slices:
+                # None is more than `steps`. Made from what was read, so that the program writes
+                # after it has read: else XLA copies the whole vector before.
+                rows = jnp.maximum(steps, self.done_of_rows[n])
+                done[path] = put_rows(done[path], rows, _numbers(slices[n]))
+            elif n in whole:
+                done[path] = jnp.broadcast_to(steps, done[path].shape)
+        return LazyState(optimizer, steps, done)
+
+
+def _numbers(slices: IndexedSlices) -> IndexedSlices:
+    """Slices of a vector with one number for each row."""
+    zeros = jnp.zeros(slices.indices.shape, jnp.int32)
+    return IndexedSlices(zeros, slices.indices, slices.dense_shape[:1])
+
+
+def slices_of_rows(rows: Any, params: trees.Params) -> dict[int, IndexedSlices]:
+    """For each table in `rows`, by key path, its distinct rows as slices without values."""
+    if not isinstance(rows, Mapping):
+        raise TypeError(
+            f"{_OP}: rows must be a mapping from key paths of tables to indices; received "
+            f"{arguments.brief(rows)}"
+        )
+    found = {}
+    for path, indices in rows.items():
+        if path not in params.paths:
+            raise ValueError(
+                f"{_OP}: rows must be of tables among {params.paths}; received {path!r}"
+            )
+        n = params.paths.index(path)
+        shape, dtype = params.types[n].shape, params.types[n].dtype
+        if not shape:
+            raise ValueError(f"{_OP}: rows must be of tables; received {path!r} of shape ()")
+        indices = arguments.to_indices(indices, _OP, f"rows[{path!r}]", None)
+        indices = index_dtypes.to_signed(indices).reshape(-1)
+        ((_, distinct),) = first_places((indices,), (shape[0],))
+        found[n] = IndexedSlices(jnp.zeros((indices.size, *shape[1:]), dtype), distinct, shape)
+    return found

@@ -1,0 +1,511 @@
+"""lazy: optimizers that update only the rows of a table that have a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.extend.core import jaxpr_as_fun
+
+from jaxops import _jax_internals
+from jaxops._frames import without_frames
+from jaxops._indexing import explicit_axes
+from jaxops._run import arguments
+from jaxops._sparse.optimizer import absences, judge, missed_steps, scaled, trees
+from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.slices.owner_rows import (
+    Rows,
+    gather_rows,
+    in_rounds,
+    put_rows,
+    sum_all_at_first,
+)
+
+_OP = "lazy"
+
+
+class LazyOptimizer(NamedTuple):
+    """The two functions that `lazy` returns; they are described there."""
+
+    init: Callable[..., Any]
+    apply: Callable[..., tuple[Any, Any]]
+
+    if not TYPE_CHECKING:  # for which any name would then do
+
+        @without_frames
+        def __getattr__(self, name: str) -> Any:
+            raise _no_attribute(self, name)
+
+    def __repr__(self) -> str:
+        return "LazyOptimizer(init(params), apply(grads, state, params))"
+
+
+class CatchingUpOptimizer(NamedTuple):
+    """The three functions that `lazy` returns with `catch_up`; they are described there."""
+
+    init: Callable[..., Any]
+    apply: Callable[..., tuple[Any, Any]]
+    catch_up: Callable[..., tuple[Any, Any]]
+
+    if not TYPE_CHECKING:  # for which any name would then do
+
+        @without_frames
+        def __getattr__(self, name: str) -> Any:
+            raise _no_attribute(self, name)
+
+    def __repr__(self) -> str:
+        return (
+            "CatchingUpOptimizer(init(params), apply(grads, state, params), "
+            "catch_up(params, state, rows))"
+        )
+
+
+def _no_attribute(optimizer: Any, name: str) -> AttributeError:
+    kind = type(optimizer).__name__
+    if name != "update":
+        return AttributeError(f"{kind!r} object has no attribute {name!r}")
+    return AttributeError(
+        f"{_OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
+        "write params, state = optimizer.apply(grads, state, params)"
+    )
+
+
+@overload
+def lazy(optimizer: Any, *, catch_up: Literal[False] = False) -> LazyOptimizer: ...
+
+
+@overload
+def lazy(optimizer: Any, *, catch_up: Literal[True]) -> CatchingUpOptimizer: ...
+
+
+def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingUpOptimizer:
+    """Runs an optimizer on those rows of the tables that have a gradient.
+
+    For gradients with `IndexedSlices`, such as `sparse_value_and_grad` makes. The rows of the table
+    and of the optimizer's state are gathered at the distinct indices, updated, and put back: time
+    and memory do not depend on the size of the table. Where the caller donates them, under
+    `jax.jit(..., donate_argnums=...)`, tables and state are updated in place. Where a table's
+    update is its gradient, scaled, as by SGD without momentum, each value is added by itself.
+
+    A lazy optimizer does nothing to rows without a gradient. Plain SGD and Adagrad do nothing to
+    them anyway, so the result is that of the dense optimizer. With momentum, RMSProp and Adam a
+    dense optimizer goes on moving such rows and lets their averages decay; in a lazy one these
+    averages wait for the next gradient of their row. Weight decay reaches rows with a gradient
+    only. Step counts are shared by all rows, so Adam corrects the bias of a row by all steps taken,
+    not by the steps in which the row had a gradient. TensorFlow Addons' LazyAdam does the same.
+
+    With `catch_up=True` the result is that of the dense optimizer for these too. The state keeps
+    one int32 for each row, how many steps the row has behind it; steps that it missed are made up
+    for before the row is used, with the step counts that they had, by the optimizer itself and a
+    gradient of 0. `apply` does so, and `catch_up` must before the loss reads the rows:
+
+        params, state = optimizer.catch_up(params, state, {"embed": words})
+        value, grads = value_and_grad(params, words)
+        params, state = optimizer.apply(grads, state, params)
+
+    A row that was absent for 100 steps costs the arithmetic of 100 steps of this row.
+
+    Args:
+        optimizer: an object with `init(params)` and `update(grads, state, params)`, which returns
+            updates to add and a new state, as optax's gradient transformations do. Each row of
+            a table must be updated by itself. The state for a table is arrays with a row for each
+            of its rows, of any shape, each of which depends on that row alone, and anything that
+            does not depend on the number of rows, such as counts. A reduction over gradients to
+            which rows of 0 add nothing, as in clipping by the global norm, gets each row once.
+        catch_up: static bool; whether rows catch up with the steps in which they had no gradient.
+            What the optimizer does in such a step must follow from the row, its state and step
+            counts.
+
+    Returns:
+        A named tuple of two functions. `init(params) -> state` gives the optimizer's own state.
+        `apply(grads, state, params, **extra) -> (params, state)` makes one step; `grads` has the
+        structure of `params`, with `IndexedSlices` for some of the leaves. Other leaves, and
+        `TiedGradient`, are updated densely. `extra` goes to `optimizer.update`.
+
+        With `catch_up` there is a third one, `catch_up(params, state, rows=None, **extra) ->
+        (params, state)`, which brings rows up to date: those in `rows`, integer arrays by key path
+        of the table, or all rows of all tables, as for evaluation. Rows count from 0; others are
+        ignored.
+        The optimizer's own state is then `state.optimizer`.
+
+    Raises:
+        TypeError: `optimizer` lacks one of the methods; `catch_up` is not a static bool.
+        ValueError: gradients that do not have the structure or shapes of the parameters; an
+            optimizer that does not update each row by itself or collects gradients over several
+            steps. `init` runs it on small tables to find that out, and raises if no parameter could
+            be a table, `apply` if one of the tables cannot. The message names the transformation
+            and a remedy. With `catch_up`, an optimizer whose missed steps depend on more, such as a
+            norm of gradients that it keeps; gradients of parts of rows; an argument of `apply` that
+            is neither array nor float.
+
+    Gradient: as the optimizer's.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops, optax
+        >>> optimizer = jaxops.lazy(optax.sgd(0.5))
+        >>> params = {"embed": jnp.zeros((4, 2))}
+        >>> state = optimizer.init(params)
+        >>> grads = {"embed": jaxops.IndexedSlices([[1.0, 2.0], [1.0, 0.0]], [3, 3], (4, 2))}
+        >>> params, state = optimizer.apply(grads, state, params)
+        >>> params["embed"][3]
+        Array([-1., -1.], dtype=float32)
+
+    Source: https://www.tensorflow.org/addons/api_docs/python/tfa/optimizers/LazyAdam
+    """
+    for method in ("init", "update"):
+        if not callable(getattr(optimizer, method, None)):
+            raise TypeError(
+                f"{_OP}: optimizer must have methods init and update, as optax's have; "
+                f"received {arguments.brief(optimizer)}"
+            )
+    catches_up = arguments.check_bool(catch_up, _OP, "catch_up")
+    checked = _Checked(optimizer)
+
+    @without_frames
+    def init(params: Any) -> Any:
+        # With jax 0.12 `zeros_like` is shared as its operand under a mesh alone.
+        with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
+            state = optimizer.init(params)
+        checked.before_steps(params)
+        if not catches_up:
+            return state
+        kinds, _ = trees.flatten(params)
+        return absences.begin(checked.plan_before_steps(kinds), kinds, state)
+
+    @without_frames
+    def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
+        mesh, specs = _shared_as(params, state)
+        return explicit_axes.shared(applied, mesh, specs, grads, state, params, extra)
+
+    def applied(grads: Any, state: Any, params: Any, extra: dict) -> tuple[Any, Any]:
+        kinds, leaves = trees.flatten(params)
+        gradients = _flatten_grads(grads, state, kinds, leaves)
+        slices = {n: g for n, g in enumerate(gradients) if isinstance(g, IndexedSlices)}
+        others = [n for n in range(len(leaves)) if n not in slices]
+        inner = absences.check_state(state, kinds).optimizer if catches_up else state
+        of_state = checked.owners(kinds, {n: g.depth for n, g in slices.items()}, inner, extra)
+        owners = [*(n if n in slices else None for n in range(len(leaves))), *of_state]
+        call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
+        inputs = [*leaves, *jax.tree.leaves(inner)]
+        absent = None
+        if catches_up:
+            absent = checked.absences(call, state, inputs, slices)
+            inputs = absent.whole_caught_up(inputs, others)
+
+        update, added, are_apart = _traced(call.update, gradients, slices, owners, inputs)
+        shared = {
+            n: sharding
+            for n, g in slices.items()
+            if n not in added and (sharding := g.sharding) is not None
+        }
+
+        def step(inputs: Sequence, slices: Mapping[int, Any]) -> list:
+            """New parameters and state, from the gradients of rows."""
+            summed = [n for n in slices if n not in added]
+            sums = sum_all_at_first([slices[n] for n in summed])
+            slices = {**slices, **dict(zip(summed, sums, strict=True))}
+            # What is made of any row where an index counts for nothing is not written.
+            rows = _gather(inputs, owners, slices, any_beyond=are_apart)
+            if absent is not None:
+                rows = absent.rows_caught_up(rows, slices)
+            of_rows = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
+            results = (call.update if shared else update)(of_rows, rows)
+            return _put(call, inputs, rows, results, owners, slices, added)
+
+        if shared:
+            is_own = [n is not None for n in owners]
+            new = in_rounds(step, inputs, slices, shared, is_own, at_once=not are_apart)
+        else:
+            new = step(inputs, slices)
+        params, new_state = call.unflatten(new)
+        if absent is not None:
+            new_state = absent.after(new_state, slices, others, state.steps + 1)
+        return params, new_state
+
+    @without_frames
+    def rows_up_to_date(
+        params: Any, state: Any, rows: Any = None, **extra: Any
+    ) -> tuple[Any, absences.LazyState]:
+        mesh, specs = _shared_as(params, state)
+        return explicit_axes.shared(brought_up_to_date, mesh, specs, params, state, rows, extra)
+
+    def brought_up_to_date(
+        params: Any, state: Any, rows: Any, extra: dict
+    ) -> tuple[Any, absences.LazyState]:
+        kinds, leaves = trees.flatten(params)
+        inner = absences.check_state(state, kinds).optimizer
+        call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
+        inputs = [*leaves, *jax.tree.leaves(inner)]
+        slices = {} if rows is None else absences.slices_of_rows(rows, kinds)
+        whole = range(len(leaves)) if rows is None else ()
+        absent = checked.absences(call, state, inputs, slices)
+        slices = {n: g for n, g in slices.items() if n in absent.paths}
+        inputs = absent.whole_caught_up(inputs, whole)
+        owners = [n if n in slices else None for n in absent.owners]
+        new_rows = absent.rows_caught_up(_gather(inputs, owners, slices), slices)
+        new = [
+            new if n is None else put_rows(x, new, slices[n])
+            for x, new, n in zip(inputs, new_rows, owners, strict=True)
+        ]
+        params, new_inner = call.unflatten(new)
+        return params, absent.after(new_inner, slices, whole, state.steps)
+
+    if catches_up:
+        return CatchingUpOptimizer(init, apply, rows_up_to_date)
+    return LazyOptimizer(init, apply)
+
+
+def _shared_as(*arrays: Any) -> tuple[Any, Any]:
+    """The mesh with explicit axes, if there is one, and how the devices share each array."""
+    return explicit_axes.mesh_of(*jax.tree.leaves(arrays)), explicit_axes.specs_of(arrays)
+
+
+class _Call(NamedTuple):
+    """An optimizer and the structures of its arguments, which are lists of leaves here."""
+
+    optimizer: Any
+    kinds: trees.Params
+    state_structure: Any
+    extra: Mapping[str, Any]
+
+    def update(self, gradients: Sequence, inputs: Sequence) -> list:
+        """Updates and new state, from gradients and from the leaves of parameters and state."""
+        structure = self.kinds.structure
+        params, states = inputs[: len(gradients)], inputs[len(gradients) :]
+        updates, new_state = self.optimizer.update(
+            structure.unflatten(gradients),
+            self.state_structure.unflatten(states),
+            structure.unflatten(params),
+            **self.extra,
+        )
+        return [
+            *trees.leaves_like(updates, structure, "updates"),
+            *trees.leaves_like(new_state, self.state_structure, "state"),
+        ]
+
+    def unflatten(self, leaves: Sequence) -> tuple[Any, Any]:
+        """Parameters and state."""
+        count = len(self.kinds.types)
+        params = self.kinds.structure.unflatten(leaves[:count])
+        return params, self.state_structure.unflatten(leaves[count:])
+
+
+def _traced(
+    update: Callable,
+    gradients: Sequence,
+    slices: Mapping[int, IndexedSlices],
+    owners: Sequence[int | None],
+    inputs: Sequence,
+) -> tuple[Callable, set[int], bool]:
+    """`update`, the tables to whose rows it only adds their gradient, scaled, and its rows.
+
+    Values of these gradients are added to the table one by one: to find the rows that come more
+    than once, and to sum them first, was a third of such a step. In a table of 16 bits small
+    updates that are added one by one would be rounded away. The third result is whether nothing is
+    computed of several rows.
+    """
+    num = len(gradients)
+    candidates = [n for n in slices if n not in owners[num:] and inputs[n].dtype.itemsize >= 4]
+    # An eager step is that of the optimizer itself, to the last bit.
+    is_traced = any(isinstance(x, Tracer) for x in [*inputs, *(g.values for g in slices.values())])
+    is_shared = any(g.sharding is not None for g in slices.values())
+    if not candidates and not (slices and (is_traced or is_shared)):
+        return update, set(), False
+
+    def update_rows(*arrays: Any) -> list:
+        of_rows = dict(zip(slices, arrays, strict=False))
+        of_all = [of_rows.get(n, gradient) for n, gradient in enumerate(gradients)]
+        return update(of_all, arrays[len(slices) :])
+
+    def like_rows(x: Any, owner: int | None) -> Any:
+        """What has the type of those rows of a table or its state that have a gradient."""
+        shape, dtype = np.shape(x), jnp.result_type(x)
+        arrays = [x]
+        if owner is not None:
+            arrays.append(slices[owner].values)
+            shape = (arrays[1].shape[0], *shape[slices[owner].depth :])
+        return like(shape, dtype, arrays)
+
+    def like(shape: tuple, dtype: Any, arrays: Sequence) -> Any:
+        arrays = [array for array in arrays if isinstance(array, jax.Array)]
+        varying = frozenset().union(*map(_jax_internals.varying_axes, arrays))
+        if varying:  # which belongs to the type, under `shard_map`
+            return _jax_internals.varying_over(jnp.zeros(shape, dtype), varying)
+        return jax.ShapeDtypeStruct(shape, dtype)
+
+    values = [g.values for g in slices.values()]
+    of_values = [like(x.shape, x.dtype, [x]) for x in values]
+    try:
+        program = jax.make_jaxpr(update_rows)(*of_values, *map(like_rows, inputs, owners))
+    except trees.LOOKS_AT_VALUES:  # as it may in an eager call
+        return update, set(), False
+
+    def evaluate(gradients: Sequence, rows: Sequence) -> list:
+        return jaxpr_as_fun(program)(*(gradients[n] for n in slices), *rows)
+
+    are_scaled = zip(slices, scaled.only_scaled(program, [*slices]), strict=True)
+    same_dtype = {n for n in candidates if program.out_avals[n].dtype == inputs[n].dtype}
+    added = {n for n, is_scaled in are_scaled if is_scaled}
+    return evaluate, added & same_dtype, scaled.rows_stay_apart(program)
+
+
+def _gather(
+    inputs: Sequence,
+    owners: Sequence[int | None],
+    slices: Mapping[int, Rows],
+    *,
+    any_beyond: bool = False,
+) -> list:
+    """The rows in `slices` of tables and of their states; other inputs as they are.
+
+    `any_beyond`: where an index counts for nothing any row will do, as no sum over rows sees it.
+    """
+    pairs = zip(inputs, owners, strict=True)
+    return [x if n is None else gather_rows(x, slices[n], any_beyond=any_beyond) for x, n in pairs]
+
+
+def _put(
+    call: _Call,
+    inputs: Sequence,
+    rows: Sequence,
+    results: Sequence,
+    owners: Sequence[int | None],
+    slices: Mapping[int, Any],
+    added: set[int],
+) -> list:
+    """All parameters and state, with what `update` returned for some of their rows."""
+
+    def put(n: int) -> Any:
+        x, result, owner = inputs[n], results[n], owners[n]
+        is_update = n < len(call.kinds.types)
+        if is_update and owner in added:
+            return slices[owner]._with_values(result).add_to(x)
+        if is_update:
+            result = (rows[n] + result).astype(rows[n].dtype)
+        return result if owner is None else put_rows(x, result, slices[owner])
+
+    return [put(n) for n in range(len(inputs))]
+
+
+def _is_gradient(x: object) -> bool:
+    return isinstance(x, (IndexedSlices, TiedGradient))
+
+
+def _flatten_grads(grads: Any, state: Any, params: trees.Params, leaves: Sequence) -> list:
+    """Gradients in the order of the parameters; dense ones as arrays."""
+    flat, received = jax.tree.flatten(grads, is_leaf=_is_gradient)
+    if received != params.structure:
+        if received == jax.tree.structure(state):
+            raise ValueError(
+                f"{_OP}: apply must get its arguments in the order grads, state, params; received "
+                "params in the place of state"
+            )
+        raise ValueError(
+            f"{_OP}: grads must have the structure of params, {params.structure}; received "
+            f"{received}"
+        )
+    for n, (path, gradient, leaf) in enumerate(zip(params.paths, flat, leaves, strict=True)):
+        if isinstance(gradient, TiedGradient):
+            gradient = flat[n] = gradient.to_dense()
+        elif not isinstance(gradient, IndexedSlices):
+            gradient = flat[n] = arguments.to_operand(gradient, _OP, f"gradient {path!r}")
+        shape = gradient.shape_here if isinstance(gradient, IndexedSlices) else gradient.shape
+        if shape != leaf.shape:
+            raise ValueError(
+                f"{_OP}: gradient {path!r} must have the parameter's shape {leaf.shape}; "
+                f"received {shape}"
+            )
+    return flat
+
+
+class _Checked:
+    """Keeps what was found out about an optimizer, so that eager steps find it out once."""
+
+    def __init__(self, optimizer: Any):
+        self.optimizer = optimizer
+        self.found: dict[Any, trees.States] = {}  # by `_key`
+        self.plans: dict[Any, missed_steps.Plan] = {}  # by `_key`
+        # By `_key`: the parameters that are right as tables, and the states if all are.
+        self.good: dict[Any, tuple[frozenset[int], trees.States]] = {}
+
+    def before_steps(self, params: Any) -> None:
+        kinds, _ = trees.flatten(params)
+        key = _key(kinds, {}, {})
+        if key not in self.good:
+            _keep(self.good, key, judge.possible_tables(self.optimizer, kinds))
+
+    def owners(self, kinds, depths: dict[int, int], state: Any, extra: dict) -> list[int | None]:
+        """For each leaf of the state the table whose rows it holds, or None."""
+        if not depths:
+            return [None] * len(jax.tree.leaves(state))
+        states = self._states(kinds, depths, extra)
+        received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
+        if received != states.shapes:
+            raise ValueError(
+                f"{_OP}: state must come from init for these params, with leaves of shapes "
+                f"{states.shapes}; received {received}"
+            )
+        return [n if n in depths else None for n in states.owners]
+
+    def _states(self, kinds, depths: dict[int, int], extra: dict) -> trees.States:
+        """What is known of the state, once the optimizer is known to be right for the tables."""
+        known = self.good.get(_key(kinds, {}, extra))
+        if known is not None and known[0].issuperset(depths) and set(depths.values()) == {1}:
+            return known[1]
+        key = _key(kinds, depths, extra)
+        if key not in self.found:
+            states = trees.states(self.optimizer, kinds, depths)
+            judge.check(self.optimizer, kinds, depths, states, extra)
+            _keep(self.found, key, states)
+            return states
+        return self.found[key]
+
+    def plan(self, kinds: trees.Params, extra: Mapping[str, Any]) -> missed_steps.Plan:
+        key = _key(kinds, {}, extra)
+        plan = self.plans.get(key) or missed_steps.plan(self.optimizer, kinds, extra)
+        _keep(self.plans, key, plan)
+        return plan
+
+    def plan_before_steps(self, kinds: trees.Params) -> missed_steps.Plan:
+        try:
+            plan = self.plan(kinds, {})
+        except Exception as error:
+            # It may want arguments, or an axis of `shard_map`, that exist in the steps only.
+            if not (judge.takes_extra(self.optimizer) or isinstance(error, NameError)):
+                raise
+            return missed_steps.unknown_plan(kinds)
+        if plan.problems and not plan.tables:
+            raise ValueError(next(iter(plan.problems.values())))
+        return plan
+
+    def absences(
+        self, call: _Call, state: absences.LazyState, inputs: Sequence, slices: Mapping
+    ) -> absences.Absences:
+        absences.check_extra(call.extra)
+        plan = self.plan(call.kinds, call.extra)
+        return absences.Absences(plan, call.kinds, state, call.update, inputs, slices)
+
+
+def _keep(found: dict, key: Any, item: Any) -> None:
+    """Stores `item`, and drops old ones: a step may bring new functions as arguments each time."""
+    if key is not None:
+        while len(found) >= 16:
+            del found[next(iter(found))]
+        found[key] = item
+
+
+def _key(kinds: trees.Params, depths: dict[int, int], extra: Mapping[str, Any]) -> Any:
+    """All that the check depends on, as a key; None if a part of it cannot be compared."""
+    leaves, structure = jax.tree.flatten(extra)
+    arrays = [(np.shape(x), jnp.result_type(x)) if trees.is_value(x) else x for x in leaves]
+    types = tuple((t.shape, t.dtype) for t in kinds.types)
+    key = (kinds.structure, types, tuple(depths.items()), structure, *arrays)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key

@@ -1,0 +1,351 @@
+"""Steps in which rows of a table had no gradient: what the optimizer does in them, made up for.
+
+What it does is seen in small runs (`plan`), by which `judge.py` judges optimizers too. A row
+without a gradient must depend on nothing but itself, its state, and numbers whose values in a
+missed step are known: those that stay as they are, and those that count steps. All else is changed
+to see whether the row is another one then. With a gradient `g`, the state `m` of a row, a step
+count `t` and a state `a` of all rows that gives:
+
+    update                          without a gradient
+    -0.1 * g                        0: there is nothing to make up for
+    m = 0.9 * m + g, -0.1 * m       depends on m; where m is 0, as before the first gradient, 0
+    -rate(t) * m                    depends on m and t, which was t - 3 three steps ago
+    m = 0.9 * m + g / norm(g)       depends on m: 0 / norm(g) is 0
+    -m / a, a = 0.5 * a + norm(g)   refused: depends on a, which is not known any more
+
+The steps are then made up for by making them (`catch_up`), each with the step count that it had.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from jaxops import _jax_internals
+from jaxops._sparse import jaxprs
+from jaxops._sparse.optimizer import judge, refusals, trees
+from jaxops._sparse.optimizer.probe import Probe, UpdateRaises
+from jaxops._sparse.optimizer.runner import CannotRun, Runner, Step, aside
+
+# Rows that were absent for about as long are made up for together, so many elements at a time.
+_BLOCK = 1 << 15
+
+_GRADIENTS = "the gradients of other rows"
+_PARAMETERS = "another parameter"
+_TRACED = "numbers that are traced around it, as a learning rate may be"
+_ARGUMENTS = "other arguments of update"
+
+
+class Missed(NamedTuple):
+    """What an optimizer does to rows of a table that have no gradient."""
+
+    does_nothing: bool
+    rests: bool  # it does nothing to a row whose state is 0
+
+
+class Plan(NamedTuple):
+    """What an optimizer does to rows without a gradient, of each parameter that may be a table."""
+
+    tables: dict[int, Missed]
+    problems: dict[int, str]  # why missed steps of other parameters cannot be made up for
+    owners: list[int | None]  # for each leaf of the state, the one of `tables` whose rows it holds
+    counts: frozenset[int]  # the leaves of the state that count steps
+
+
+def plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Plan:
+    """Finds out what the optimizer does to rows without a gradient, by running it."""
+    try:
+        return _plan(optimizer, params, extra)
+    except UpdateRaises as raised:
+        error = raised.__cause__ or raised
+        raise error from None
+    except CannotRun as error:
+        raise ValueError(
+            f"{trees.OP}: with catch_up, the optimizer must run by itself; received one that uses "
+            "an axis or a mesh around it, or a callback within a call"
+        ) from error
+
+
+def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Plan:
+    depths = {n: 1 for n, t in enumerate(params.types) if t.shape}
+    states = trees.states(optimizer, params, depths)
+    found = dict(states.problems)
+    rest = {n: 1 for n in depths if n not in found}
+    if rest:
+        found |= judge.problems(optimizer, params, rest, states.owners, extra)
+    rest = {n: 1 for n in rest if n not in found}
+    owners = [n if n in rest else None for n in states.owners]
+    if not rest:
+        return Plan({}, found, owners, frozenset())
+    probe = Probe(optimizer, params, rest, owners, extra)
+    seen = aside(lambda pool: _Seen(Runner(probe, pool)))
+    tables = {}
+    for n in rest:
+        what = seen.unknown(n)
+        if what is None:
+            tables[n] = Missed(n in seen.do_nothing, n in seen.rest)
+        else:
+            found[n] = refusals.of_missed_steps(params.paths[n], what)
+    return Plan(tables, found, owners, frozenset(k - probe.states.start for k in seen.counts))
+
+
+def unknown_plan(params: trees.Params) -> Plan:
+    """That of an optimizer that wants arguments which only steps have: any leaf may be a table."""
+    leaves = [n for n, t in enumerate(params.types) if t.shape]
+    return Plan(dict.fromkeys(leaves, Missed(False, False)), {}, [], frozenset())
+
+
+class _Seen:
+    """What small runs show of rows without a gradient, in steps in which others have one.
+
+    Such a row is the same to the last bit whatever changes that it does not depend on.
+    """
+
+    def __init__(self, runner: Runner):
+        self.runner = runner
+        self.probe = probe = runner.probe
+        self.do_nothing, self.rest = set(probe.depths), set(probe.depths)
+        shared = [k for k in probe.states if probe.input_owners[k] is None]
+        self.constants = set(shared)  # leaves of the state that stay as they are
+        types = runner.inputs.types
+        self.counts = {
+            k for k in shared if not types[k].shape and jnp.issubdtype(types[k].dtype, jnp.integer)
+        }
+        # By what changed (a leaf of the state, or words): the tables whose rows followed.
+        self.followed: dict[Any, set[int]] = {}
+        steps = [*judge.steps(runner)]
+        for step in steps:
+            self._look_at_rows(step)
+        for step in steps:
+            self._follow(_TRACED, step, runner.with_other_constants(step))
+        unknown = set(shared) - self.counts - self.constants
+        params = [
+            m for m, n in zip(probe.parameters, probe.updates, strict=True) if n not in probe.depths
+        ]
+        changes = {**{k: [k] for k in unknown}, _PARAMETERS: params, _ARGUMENTS: probe.others}
+        for what, leaves in changes.items():
+            are_numbers = all(n in runner.inputs.places for n in leaves)
+            for step in steps:  # a random key is moved to that of the next step
+                others = step.others if are_numbers else step.next_others
+                self._follow(what, step, runner.moved(step, leaves, others))
+
+    def _look_at_shared(self, inputs: np.ndarray, results: np.ndarray) -> None:
+        """Whether the states of all rows stay as they are, or are 1 more."""
+
+        def more(k: int) -> Any:
+            places = self.runner.results.places.get(k)
+            if places is None:
+                return np.array(np.nan)  # no number, as a random key
+            return results[places] - inputs[self.runner.inputs.places[k]]
+
+        self.constants = {k for k in self.constants if np.all(more(k) == 0)}
+        self.counts = {k for k in self.counts if np.all(more(k) == 1)}
+
+    def _look_at_rows(self, step: Step) -> None:
+        runner, probe = self.runner, self.probe
+        own = [k for k in probe.states if probe.input_owners[k] is not None]
+        zeros = step.inputs.copy()
+        zeros[runner.inputs.of(own)] = 0
+        self.do_nothing -= self._changed(step, step.inputs, step.results)
+        self.rest -= self._changed(step, zeros, runner.dense(zeros, step.others)[0])
+        # Numbers that stay as they are may be others after `init`, as a weight decay.
+        types = runner.inputs.types
+        floats = [k for k in self.constants if jnp.issubdtype(types[k].dtype, jnp.floating)]
+        for inputs, found in (step.inputs, self.do_nothing), (zeros, self.rest):
+            inputs = inputs.copy()
+            inputs[runner.inputs.of(floats)] += 0.1
+            found -= self._changed(step, inputs, runner.dense(inputs, step.others)[0])
+        self._look_at_shared(step.inputs, step.results)
+        gradients = runner.inputs.of(probe.gradients)
+        for factor in (-3.0, 1e4, np.nan):
+            inputs = step.inputs.copy()
+            some = inputs[gradients]
+            inputs[gradients] = np.where(some == 0, 0.0, factor * some)
+            results, _ = runner.dense(inputs, step.others)
+            self._look_at_shared(inputs, results)
+            self._follow(_GRADIENTS, step, results)
+
+    def _absent(self, is_there: np.ndarray, step: Step) -> set[int]:
+        """The tables of those numbers of the results that are of rows without a gradient."""
+        leaves = self.runner.results.leaf[is_there & ~step.is_seen]
+        return {self.probe.result_owners[k] for k in np.unique(leaves)}
+
+    def _changed(self, step: Step, inputs: np.ndarray, results: np.ndarray) -> set[int]:
+        """The tables of which such a row, or its state, is another one after a step."""
+        before = np.zeros_like(results)
+        before[self.runner.results.of(self.probe.states)] = inputs[
+            self.runner.inputs.of(self.probe.states)
+        ]
+        return self._absent(results != before, step)
+
+    def _follow(self, what: Any, step: Step, results: np.ndarray) -> None:
+        """What is not a number shows nothing: 0 times the norm of gradients that are none."""
+        is_other = (results != step.results) & ~np.isnan(results) & ~np.isnan(step.results)
+        self.followed.setdefault(what, set()).update(self._absent(is_other, step))
+
+    def unknown(self, table: int) -> str | None:
+        """On what rows without a gradient depend that is not known after the step; or None."""
+        for what, tables in self.followed.items():
+            if table in tables:
+                if isinstance(what, str):
+                    return f"depends on {what}"
+                path = self.probe.state_paths[what - self.probe.states.start]
+                return f"depends on its state {path}, which is no count of steps"
+        return None
+
+
+# --- making up for them ---
+
+
+class EmptyStep(NamedTuple):
+    """A step in which no row has a gradient: a program from parameters and state to the same.
+
+    One more row stands behind the rows of each table, with a gradient of 1: a step that rows missed
+    was one in which others had a gradient, so a norm over all of them is not 0.
+    """
+
+    program: ClosedJaxpr
+    plan: Plan
+    owners: list[int | None]  # for each input the table whose rows it holds
+
+
+def step_without_gradients(
+    update: Callable, plan: Plan, leaves: Sequence, state_leaves: Sequence, sizes: Mapping[int, int]
+) -> EmptyStep:
+    """The step for so many rows of each table.
+
+    Args:
+        update: from gradients, and parameters and state, as lists, to updates and state.
+        plan: of the optimizer.
+        leaves: the parameters, of which the types matter.
+        state_leaves: the leaves of the state, likewise.
+        sizes: by table, how many rows `catch_up` shall do at a time.
+    """
+    owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.owners
+
+    def type_of(x: Any, owner: int | None) -> jax.ShapeDtypeStruct:
+        shape = jnp.shape(x) if owner is None else (sizes[owner] + 1, *jnp.shape(x)[1:])
+        return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
+
+    def step(*arrays: jax.Array) -> list[jax.Array]:
+        params = arrays[: len(leaves)]
+        gradients = [
+            jnp.ones_like(x) if owner is None else jnp.zeros_like(x).at[-1].set(1)
+            for x, owner in zip(params, owners, strict=False)
+        ]
+        results = update(gradients, arrays)
+        updates, new_states = results[: len(leaves)], results[len(leaves) :]
+        new = [old + update for old, update in zip(params, updates, strict=True)]
+        return [x.astype(i.dtype) for x, i in zip([*new, *new_states], arrays, strict=True)]
+
+    types = map(type_of, [*leaves, *state_leaves], owners)
+    return EmptyStep(jax.make_jaxpr(step)(*types), plan, owners)
+
+
+def rows_at_a_time(row: tuple[int, ...], num_rows: int) -> int:
+    """How many of `num_rows` rows of this shape `catch_up` shall do at a time."""
+    return max(min(num_rows, _BLOCK // max(math.prod(row), 1)), 1)
+
+
+def catch_up(
+    step: EmptyStep,
+    table: int,
+    inputs: Sequence[Any],
+    done: jax.Array,
+    steps: jax.Array,
+) -> list[Any]:
+    """`inputs` with the rows of one table, and of its state, as they are after all `steps`.
+
+    Rows that were absent for equally long are done together: as many steps as were missed in all.
+
+    Args:
+        step: a step without gradients, for as many rows at a time as it was traced for.
+        table: the number of the table.
+        inputs: parameters and state; of this table some rows, the same ones of its state.
+        done: int32 vector, how many steps each row has behind it.
+        steps: int32, how many there were, after which all that rows share is as in `inputs`.
+    """
+    places = [place for place, owner in enumerate(step.owners) if owner == table]
+    rows = [inputs[place] for place in places]
+    if step.plan.tables[table].does_nothing or done.size == 0:
+        return list(inputs)
+    if step.plan.tables[table].rests:
+        rests = [jnp.all(x == 0, axis=range(1, x.ndim)) for x in rows[1:]]
+        done = jnp.where(functools.reduce(jnp.logical_and, rests, True), steps, done)
+    size = jaxprs.type_of(step.program.jaxpr.invars[table]).shape[0] - 1
+    missed_step = _missed_step(step, places, inputs)
+
+    def do_all(rows, done):
+        return _in_blocks(functools.partial(_do, missed_step, steps), rows, done, size)
+
+    rows = lax.cond(jnp.any(done < steps), do_all, lambda rows, _: rows, rows, done)
+    return [dict(zip(places, rows, strict=True)).get(n, x) for n, x in enumerate(inputs)]
+
+
+def _missed_step(step: EmptyStep, places: Sequence[int], inputs: Sequence) -> Callable:
+    """The step so many steps ago, from arrays for the inputs at `places` to the same."""
+    num_params = len(step.owners) - len(step.plan.owners)
+    program = _jax_internals.drop_unused(jaxprs.with_results(step.program, places))
+
+    def missed_step(ago: jax.Array, rows: Sequence[jax.Array]) -> list[jax.Array]:
+        given = dict(zip(places, rows, strict=True))
+        arrays = []
+        for n, (owner, aval) in enumerate(zip(step.owners, step.program.in_avals, strict=True)):
+            if n in given:
+                arrays.append(given[n])
+            elif owner is not None:
+                arrays.append(jnp.zeros(aval.shape, aval.dtype))  # rows of another table: unused
+            elif n - num_params in step.plan.counts:
+                arrays.append(inputs[n] - ago.astype(aval.dtype))
+            else:
+                arrays.append(inputs[n])
+        return jaxpr_as_fun(program)(*arrays)
+
+    return missed_step
+
+
+def _do(
+    missed_step: Callable, steps: jax.Array, rows: list[jax.Array], done: jax.Array
+) -> list[jax.Array]:
+    """All steps that one of the rows has missed, each for those rows that missed it."""
+
+    def is_left(loop):
+        return loop[0] < steps
+
+    def do(loop):
+        number, rows = loop
+        new = missed_step(steps - number, rows)
+        is_missed = done <= number
+
+        def choose(new, old):
+            return jnp.where(is_missed.reshape(-1, *[1] * (old.ndim - 1)), new, old)
+
+        return number + 1, list(map(choose, new, rows))
+
+    return lax.while_loop(is_left, do, (jnp.min(done), rows))[1]
+
+
+def _in_blocks(do: Callable, rows: list[jax.Array], done: jax.Array, size: int) -> list[jax.Array]:
+    """`do(rows, done)` for `size` rows at a time, and one more that has missed no step."""
+    count = done.size
+    num_blocks = -(-count // size)
+    order = jnp.argsort(done) if num_blocks > 1 else lax.iota(jnp.int32, count)
+
+    def of_blocks(x, fill):
+        others = [(0, 0)] * (x.ndim - 1)
+        x = jnp.pad(x[order], [(0, num_blocks * size - count), *others], constant_values=fill)
+        x = x.reshape(num_blocks, size, *x.shape[1:])
+        return jnp.pad(x, [(0, 0), (0, 1), *others], constant_values=fill)
+
+    blocks = [of_blocks(x, 0) for x in rows], of_blocks(done, jnp.iinfo(done.dtype).max)
+    results = lax.map(lambda block: do(*block), blocks)
+    places = jnp.zeros_like(order).at[order].set(lax.iota(order.dtype, count))
+    return [x[:, :-1].reshape(-1, *x.shape[2:])[places] for x in results]

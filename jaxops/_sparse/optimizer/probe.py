@@ -1,0 +1,374 @@
+"""Small runs of an optimizer, dense and on some rows, that show what it does to rows.
+
+A lazy step is a dense step after which the rows without a gradient are put back, in tables and
+states. So an optimizer is run both ways on tables of 7 rows, 3 of which have a gradient:
+
+    update          rows 0, 3, 5 of the dense step        the step of rows 0, 3, 5 alone
+    0.9 * s + g     0.9 * s + g                           the same
+    g / norm(g)     by the norm of 7 rows, 4 of them 0    the same
+    g / norm(p)     by the norm of 7 rows                 by the norm of 3 rows: refused
+    g - mean(g)     less sum(g) / 7                       less sum(g) / 3: refused
+
+The step of some rows gets one row more, as `lazy` gives it one for each index that counts for
+nothing: parameters, state and gradient of this row are 0.
+
+`update` is traced where `lazy` is called, as it may depend on what is traced there. `runner.py`
+compiles and runs the programs.
+
+Dimensions of more than 8 become 9, 10, ..., so that neither the width of tables nor the size of
+other parameters costs time. An optimizer to which sizes matter is run with its own sizes. It is
+known by an exception, by states of other shapes, or by another sequence of primitives.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
+
+from jaxops import _jax_internals
+from jaxops._sparse.optimizer import scaled, trees
+from jaxops._sparse.optimizer.vectors import Vectors
+
+ROWS = 7  # of a table
+SLOTS = 4  # of these have a gradient, or 3 beside a row of zeros
+_MANY = 4001  # rows of a trace that is not run, for programs that differ by the number of rows
+_LARGE = 8  # dimensions beyond it are made small
+_LARGER = 128  # these, for optimizers as Adafactor that do other things to smaller ones
+
+GRADIENTS = object()  # as an extra argument: the gradients that `update` gets
+
+
+class NotAnyNumber(ValueError):
+    """An optimizer does not take tables of some numbers of rows."""
+
+
+class UpdateRaises(Exception):
+    """An optimizer raises, for 7 rows, what is the cause of this exception."""
+
+
+class Program(NamedTuple):
+    """A traced function of arrays, and how their numbers lie in vectors."""
+
+    traced: ClosedJaxpr
+    inputs: Vectors
+    results: Vectors
+
+
+class _Cut(NamedTuple):
+    """Where the vector of some rows has its numbers from, by number.
+
+    That is `first + width * row` in the vector of all rows, `row` being the one in this slot.
+    """
+
+    first: np.ndarray
+    width: np.ndarray
+    slot: np.ndarray
+
+    def sources(self, rows: np.ndarray) -> np.ndarray:
+        """The places in the vector of all rows, by the rows in the slots; -1 for a row of zeros."""
+        row = rows[self.slot]
+        return np.where(row < 0, -1, self.first + self.width * row)
+
+
+class Probe:
+    """An optimizer with small parameters, some of which are tables; traced.
+
+    Its step is a function of gradients, states, parameters and other arguments to updates and new
+    states. `gradients`, `states`, `parameters` and `others` are numbers of leaves of the former,
+    `updates` and `states` of the latter.
+
+    Raises `UpdateRaises`; `NotAnyNumber` if the optimizer raises for other numbers of rows only.
+
+    Args:
+        optimizer: as for `lazy`.
+        params: the parameters.
+        depths: by table, along how many axes rows are counted: more than one for elements.
+        owners: for each leaf of the state, the table whose rows it holds.
+        extra: other arguments of `optimizer.update`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        params: trees.Params,
+        depths: Mapping[int, int],
+        owners: Sequence[int | None],
+        extra: Mapping[str, Any],
+    ):
+        self.depths = depths
+        ways = _ways(params)
+        for way in ways:
+            try:
+                self._trace(optimizer, params, owners, extra, *way)
+            except Exception as error:
+                if way != ways[-1]:
+                    continue
+                if isinstance(error, (NotAnyNumber, trees.WrongStructure)):
+                    raise
+                raise UpdateRaises from error
+            # An equation of the step of some rows that is another one in that of many.
+            self.difference = _difference(self.some.traced, self.many)
+            if self.difference is None:
+                break
+        # What is computed of no other rows, by the same numbers for 4 rows and for 4001, needs no
+        # comparison of steps.
+        self.rows_stay_apart = (
+            set(depths.values()) == {1}
+            and scaled.rows_stay_apart(self.some.traced)
+            and not self.some.traced.consts
+            and _difference(self.some.traced, self.many, numbers=True) is None
+        )
+        count, num_states = len(params.types), len(owners)
+        leaves = [n if n in depths else None for n in range(count)]
+        self.gradients = self.updates = range(count)
+        self.states = range(count, count + num_states)
+        self.parameters = range(count + num_states, 2 * count + num_states)
+        self.others = range(2 * count + num_states, len(self.dense.inputs.types))
+        self.result_owners = [*leaves, *owners]
+        self.input_owners = [*self.result_owners, *leaves, *[None] * len(self.others)]
+        self.counts = {
+            n: int(np.prod(self.dense.inputs.types[n].shape[:depth])) for n, depth in depths.items()
+        }
+        ends = itertools.accumulate(self.counts.values())
+        self.starts = {n: end - self.counts[n] for n, end in zip(depths, ends, strict=True)}
+        self.input_rows = self._rows_of(self.dense.inputs, self.input_owners)
+        self.result_rows = self._rows_of(self.dense.results, self.result_owners)
+        self.input_cut = self._cut(self.some.inputs, self.dense.inputs, self.input_owners)
+        self.result_cut = self._cut(self.some.results, self.dense.results, self.result_owners)
+
+    def _trace(
+        self,
+        optimizer: Any,
+        params: trees.Params,
+        owners: Sequence[int | None],
+        extra: Mapping[str, Any],
+        dims: Mapping[int, int],
+        widens: bool,
+    ) -> None:
+        """With some dimensions made others: `init`, the dense step, that of some rows, of many."""
+        real = params
+        if widens:
+            real = params._replace(types=[_widened(t) for t in params.types])
+        types = [
+            jax.ShapeDtypeStruct([dims.get(d, d) for d in t.shape], t.dtype) for t in real.types
+        ]
+        small = real._replace(types=types).with_rows(dict.fromkeys(self.depths, ROWS))
+        state, real_state = (trees.state_types(optimizer, p) for p in (small, real))
+        with_paths, structure = jax.tree_util.tree_flatten_with_path(state)
+        self.state_paths = [jax.tree_util.keystr(path) for path, _ in with_paths]
+        states, real_states = [leaf for _, leaf in with_paths], jax.tree.leaves(real_state)
+        if structure != jax.tree.structure(real_state):
+            raise NotAnyNumber(
+                f"{trees.OP}: the optimizer must keep a state of the same structure for tables of "
+                f"any number of rows; received one that keeps another for {ROWS} rows"
+            )
+        _check_states(owners, real_states, states, dims)
+
+        def init(*leaves: Any) -> list:
+            return jax.tree.leaves(optimizer.init(small.structure.unflatten(leaves)))
+
+        def of_rows(t: Any, owner: int | None, sizes: Mapping[int, int]) -> Any:
+            """The type of an array that holds so many rows."""
+            if owner is None:
+                return t
+            shape = (sizes[owner], *t.shape[self.depths[owner] :])
+            return jax.ShapeDtypeStruct(shape, t.dtype)
+
+        def step(leaves: Sequence, states: Sequence, sizes: Mapping[int, int] | None) -> tuple:
+            """Types of its results, and the program of a step, of so many rows if that is said."""
+            if sizes is not None:
+                own = [n if n in sizes else None for n in range(len(leaves))]
+                leaves = [of_rows(t, n, sizes) for t, n in zip(leaves, own, strict=True)]
+                states = [of_rows(t, n, sizes) for t, n in zip(states, owners, strict=True)]
+            return [*leaves, *states], _step(
+                optimizer, small.structure, structure, leaves, states, extra
+            )
+
+        self.init = Program(_trace(init, *small.types), Vectors(small.types), Vectors(states))
+        self.dense = _program(*step(small.types, states, None))
+        most = max([_MANY, *(params.types[n].shape[0] for n in self.depths)])
+        many = {n: most + 2 * place for place, n in enumerate(self.depths)}
+        try:
+            self.some = _program(*step(small.types, states, dict.fromkeys(self.depths, SLOTS)))
+            _, self.many = step(real.types, real_states, many)
+        except Exception as error:
+            raise NotAnyNumber(
+                f"{trees.OP}: the optimizer must take tables of any number of rows; received one "
+                f"whose update raises {type(error).__name__}: {error}"
+            ) from error
+
+    # --- rows in vectors ---
+
+    def _rows_of(self, vectors: Vectors, owners: Sequence[int | None]) -> np.ndarray:
+        """For each number the row that it is of, counted over all tables; -1 for none."""
+        rows = np.full(len(vectors), -1)
+        for n, places in vectors.places.items():
+            if (owner := owners[n]) is not None and places.size:
+                numbers = self.starts[owner] + np.arange(self.counts[owner])
+                rows[places.reshape(-1)] = np.repeat(numbers, places.size // len(numbers))
+        return rows
+
+    def slots_of(self, table: int) -> slice:
+        """Those of the rows of a table, of which the last one is of zeros."""
+        first = [*self.depths].index(table) * SLOTS
+        return slice(first, first + SLOTS)
+
+    def _cut(self, some: Vectors, all_rows: Vectors, owners: Sequence[int | None]) -> _Cut:
+        """A slot holds a row of a table; one more, the last, what no table owns."""
+        first, width = np.zeros(len(some), int), np.zeros(len(some), int)
+        slot = np.full(len(some), -1)
+        for n, places in some.places.items():
+            places, source = places.reshape(-1), all_rows.places[n].reshape(-1)
+            if (owner := owners[n]) is None:
+                first[places] = source
+            elif len(source):
+                in_row = len(places) // SLOTS
+                first[places] = source[0] + np.tile(np.arange(in_row), SLOTS)
+                width[places] = in_row
+                slot[places] = self.slots_of(owner).start + np.repeat(np.arange(SLOTS), in_row)
+        return _Cut(first, width, slot)
+
+
+def _ways(params: trees.Params) -> list[tuple[dict[int, int], bool]]:
+    """Other sizes for dimensions, and whether narrow floats become float32: in the order to try."""
+    small, larger = (_small_dims(params, limit) for limit in (_LARGE, _LARGER))
+    ways = [(dims, True) for dims in (small, larger) if dims] + [({}, True)]
+    # JAX promotes no float of 8 bits, so that a rate of that dtype wants such parameters.
+    return ways + [({}, False)] * any(t.dtype.itemsize == 1 for t in params.types)
+
+
+def _widened(t: Any) -> jax.ShapeDtypeStruct:
+    """Floats of 16 bits and less would hide what is to be seen by how they round."""
+    is_narrow = jnp.issubdtype(t.dtype, jnp.floating) and t.dtype.itemsize < 4
+    return jax.ShapeDtypeStruct(t.shape, jnp.float32 if is_narrow else t.dtype)
+
+
+def _small_dims(params: trees.Params, limit: int) -> dict[int, int]:
+    """For each large dimension another one; different ones stay different."""
+    large = {d for t in params.types for d in t.shape if d > limit}
+    dims = {d: limit + 1 + n for n, d in enumerate(sorted(large))}
+    return {d: small for d, small in dims.items() if small < d}
+
+
+def _check_states(
+    owners: Sequence[int | None], real: Sequence, small: Sequence, dims: Mapping[int, int]
+) -> None:
+    """States of 7 rows, and of other dimensions, must be of the shapes of the real ones."""
+    for owner, x, y in zip(owners, real, small, strict=True):
+        shape = x.shape if owner is None else (ROWS, *x.shape[1:])
+        if len(shape) != len(y.shape) or any(
+            b not in (a, dims.get(a)) for a, b in zip(shape, y.shape, strict=True)
+        ):
+            raise NotAnyNumber(
+                f"{trees.OP}: the optimizer must keep states of the same shapes for tables of any "
+                f"number of rows; received one that keeps {x.shape}, and {y.shape} for {ROWS} rows"
+            )
+
+
+# --- programs ---
+
+
+def _step(
+    optimizer: Any,
+    structure: Any,
+    state_structure: Any,
+    leaves: Sequence,
+    states: Sequence,
+    extra: Mapping[str, Any],
+) -> ClosedJaxpr:
+    """The program from gradients, states, parameters and extra values to updates and new states."""
+    extra_leaves, extra_structure = jax.tree.flatten(dict(extra))
+    is_input = list(map(trees.is_value, extra_leaves))
+    types = [
+        jax.ShapeDtypeStruct(np.shape(x), jnp.result_type(x))
+        for x, is_one in zip(extra_leaves, is_input, strict=True)
+        if is_one
+    ]
+
+    def update(gradients: list, states: list, leaves: list, given: list) -> list:
+        gradients, values = structure.unflatten(gradients), iter(given)
+        merged = [
+            gradients if x is GRADIENTS else next(values) if is_one else x
+            for x, is_one in zip(extra_leaves, is_input, strict=True)
+        ]
+        updates, new = optimizer.update(
+            gradients,
+            state_structure.unflatten(states),
+            structure.unflatten(leaves),
+            **extra_structure.unflatten(merged),
+        )
+        updates = trees.leaves_like(updates, structure, "updates")
+        new = trees.leaves_like(new, state_structure, "state")
+        for x, t in zip([*updates, *new], [*leaves, *states], strict=True):
+            if np.broadcast_shapes(np.shape(x), t.shape) != t.shape:
+                raise trees.WrongStructure(
+                    f"{trees.OP}: the optimizer's updates and state must keep the shapes of "
+                    f"parameters and state; received one that makes {np.shape(x)} of {t.shape}"
+                )
+        return [*updates, *new]
+
+    return _trace(update, list(leaves), list(states), list(leaves), types)
+
+
+def _trace(function: Callable, *types: Any) -> ClosedJaxpr:
+    """Optax's transformations promote types; which types they get decides nothing here."""
+    with (
+        trees.off_mesh(),
+        jax.numpy_dtype_promotion("standard"),
+        jax.numpy_rank_promotion("allow"),
+    ):
+        return _without_prints(jax.make_jaxpr(function)(*types))
+
+
+def _without_prints(program: ClosedJaxpr) -> ClosedJaxpr:
+    """Without `jax.debug.print` and callbacks, which a small run must not call."""
+    jaxpr = program.jaxpr
+    eqns = [
+        eqn for eqn in jaxpr.eqns if eqn.primitive.name not in ("debug_callback", "debug_print")
+    ]
+    constants = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    return _jax_internals.program_of("step", eqns, jaxpr.invars, jaxpr.outvars, constants)
+
+
+def _program(results: Sequence, traced: ClosedJaxpr) -> Program:
+    return Program(traced, Vectors(traced.in_avals), Vectors(results))
+
+
+def _difference(first: Any, second: Any, *, numbers: bool = False) -> tuple[JaxprEqn, ...] | None:
+    """An equation that is another one in a second program, after the calls that it is in.
+
+    With `numbers`, also one whose numbers are others.
+    """
+    for eqn, other in itertools.zip_longest(first.eqns, second.eqns):
+        if eqn is None or other is None or eqn.primitive is not other.primitive:
+            return tuple(x for x in (eqn, other) if x is not None)[:1]
+        if len(eqn.invars) != len(other.invars) or _axes(eqn) != _axes(other):
+            return (eqn,)
+        if numbers and _numbers(eqn) != _numbers(other):
+            return (eqn,)
+        programs = _jax_internals.programs_in(eqn), _jax_internals.programs_in(other)
+        for pair in zip(*programs, strict=False):
+            if found := _difference(*pair, numbers=numbers):
+                return (eqn, *found)
+    return None
+
+
+def _axes(eqn: JaxprEqn) -> str:
+    """Which axes an equation is along, as `jnp.sum(x, axis=np.argmax(x.shape))` chooses them."""
+    names = ("axes", "axis", "dimension", "dimensions", "dimension_numbers", "permutation")
+    if eqn.primitive.name == "reshape":  # whose `dimensions` are sizes
+        return ""
+    return str([item for item in _jax_internals.params_of(eqn).items() if item[0] in names])
+
+
+def _numbers(eqn: JaxprEqn) -> list:
+    """Literals, and the only number that a primitive of single elements has as a parameter."""
+    literals = [str(v.val) for v in eqn.invars if isinstance(v, Literal)]
+    is_power = eqn.primitive.name == "integer_pow"
+    return [*literals, _jax_internals.param(eqn, "y")] if is_power else literals

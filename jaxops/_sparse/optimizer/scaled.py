@@ -1,0 +1,100 @@
+"""What the traced update of some rows says for certain: whether it is the gradient, scaled.
+
+Runs of an optimizer (`probe.py`) do not show that: `optax.clip(1000.0)` leaves all gradients of a
+run as they are. Where a program may be another one than it seems, the answer here is no.
+
+    update                     `only_scaled`
+    -0.1 * g                   yes: `lazy` adds each of the values, scaled, to the table
+    -rate(count) * g           yes: the factor depends on no gradient
+    -0.1 * (g + 0.5 * m)       no: with two values of one row m would be added twice
+    clip(g, -1, 1)             no: the sum of two values may be clipped, where neither is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, JaxprEqn
+from jax.extend.core import primitives as jax_primitives
+
+from jaxops import _jax_internals
+from jaxops._indexing import programs
+from jaxops._sparse import jaxprs, row_rules
+
+
+class Dependence(NamedTuple):
+    """How a value depends on the inputs that are followed."""
+
+    inputs: frozenset[int] = frozenset()
+    is_multiple: bool = False  # of the only one of `inputs`; the factor depends on none
+
+
+def only_scaled(program: ClosedJaxpr, updates: Sequence[int]) -> list[bool]:
+    """For each of the first inputs, gradients: whether all that depends on it is its update.
+
+    And this is a multiple of it. A multiple stays one when it is scaled, negated, or cast to a
+    float of at least as many bits. `updates` are the numbers of the results.
+    """
+    gradients = [Dependence(frozenset({n}), is_multiple=True) for n in range(len(updates))]
+    others = [Dependence()] * (len(program.in_avals) - len(updates))
+    results = _walk(program, gradients + others)
+    return [
+        results[update] == gradient and sum(n in result.inputs for result in results) == 1
+        for n, (update, gradient) in enumerate(zip(updates, gradients, strict=True))
+    ]
+
+
+def _walk(program: ClosedJaxpr, inputs: list[Dependence]) -> list[Dependence]:
+    return programs.walk(program, inputs, _step, literal=lambda _: Dependence())
+
+
+def _step(eqn: JaxprEqn, inputs: list[Dependence]) -> list[Dependence]:
+    if eqn.primitive is jax_primitives.jit_p:
+        return _walk(_jax_internals.body(eqn), inputs)
+    result = Dependence(
+        frozenset().union(*(x.inputs for x in inputs)), _keeps_multiples(eqn, inputs)
+    )
+    return [result] * len(eqn.outvars)
+
+
+def _keeps_multiples(eqn: JaxprEqn, inputs: list[Dependence]) -> bool:
+    dependent = [n for n, x in enumerate(inputs) if x.inputs]
+    if len(dependent) != 1 or not inputs[dependent[0]].is_multiple:
+        return False
+    if eqn.primitive is jax_primitives.convert_element_type_p:
+        (operand,), (result,) = eqn.invars, eqn.outvars
+        old, new = jaxprs.type_of(operand).dtype, jaxprs.type_of(result).dtype
+        return bool(jnp.issubdtype(new, jnp.inexact)) and old.itemsize <= new.itemsize
+    if eqn.primitive is jax_primitives.div_p:
+        return dependent == [0]
+    unary = {jax_primitives.neg_p, *jaxprs.IDENTITIES}
+    return eqn.primitive is jax_primitives.mul_p or eqn.primitive in unary
+
+
+def rows_stay_apart(program: ClosedJaxpr) -> bool:
+    """Whether nothing is computed of several rows; each array with rows has them as first axis.
+
+    So the results for some rows are right whatever the others are, and however many.
+    """
+
+    def is_so(eqn: JaxprEqn) -> bool:
+        name, param = eqn.primitive.name, _jax_internals.param
+        if name in row_rules.CALLS:
+            return rows_stay_apart(_jax_internals.body(eqn))
+        if name in row_rules.ELEMENTWISE:
+            return True
+        shapes: Sequence = [jaxprs.type_of(v).shape for v in (*eqn.invars[:1], *eqn.outvars)]
+        if name == "broadcast_in_dim" and shapes[0]:
+            # Of an array without rows this would make the axis of rows another one.
+            return param(eqn, "broadcast_dimensions")[0] == 0 and shapes[0][0] == shapes[1][0]
+        if name in ("reduce_sum", "reduce_max", "reduce_min"):
+            return 0 not in param(eqn, "axes")
+        return name == "broadcast_in_dim" or (
+            name in ("reshape", "squeeze") and shapes[0][:1] == shapes[1][:1] != ()
+        )
+
+    # An array of constants may have rows of its own.
+    return all(np.size(x) == 1 for x in program.consts) and all(map(is_so, program.jaxpr.eqns))

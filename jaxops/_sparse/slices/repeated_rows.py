@@ -1,0 +1,130 @@
+"""Rows of `IndexedSlices` that come several times: where they come first, and their sums.
+
+With the indices [5, 2, 9, 5, 2] of a table of 8 rows, and values [a, b, c, d, e]:
+
+    position                   0     1     2     3     4
+    first place of its row     0     1     -     0     1      `-`: 9 counts for nothing
+
+    sum_at_first: sums         a+d   b+e   0     0     0      as many as before, which takes one
+                  rows         5     2     8     8     8      search and one scatter
+    compact:      slots        0     1     -     0     1      numbers of the rows that there are
+                  sums         a+d   b+e                      as many as `size` says
+                  rows         5     2
+
+Optimizers take the first form: a place without a row has the index `num_rows`, and is not written.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxops._indexing import narrow_sums
+from jaxops._indexing.dimension_numbers import Windows, lax_scatter
+from jaxops._indexing.first_occurrences import first_occurrences, first_occurrences_in_rows
+from jaxops._indexing.index_dtypes import position_dtype as position_dtype
+
+_ROWS = Windows(axes=(0,), batch_dims=0)
+_DROP = lax.GatherScatterMode.FILL_OR_DROP
+
+
+def counted(indices: jax.Array, num_rows: int) -> jax.Array:
+    """The indices; any that is out of bounds, and so counts for nothing, becomes `num_rows`."""
+    if position_dtype((num_rows,), "IndexedSlices") == jnp.int64:
+        indices = indices.astype(jnp.int64)  # as `num_rows` itself must fit
+    valid = (indices >= 0) & (indices < num_rows)
+    return jnp.where(valid, indices, jnp.asarray(num_rows, indices.dtype))
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
+    """Where each index first occurs; for one that counts for nothing, the number of indices."""
+    indices = counted(indices, num_rows)
+    first = first_occurrences(indices)
+    return jnp.where(indices < num_rows, first, jnp.asarray(first.size, first.dtype))
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
+    """Numbers the distinct indices by first occurrence: the number of each index, and how many.
+
+    Indices that count for nothing get a number beyond every size.
+    """
+    first = _first_slots(indices, num_rows)
+    n = first.size
+    is_first = first == lax.iota(first.dtype, n)
+    ordinal = jnp.cumsum(is_first, dtype=first.dtype) - 1
+    nowhere = jnp.iinfo(first.dtype).max  # beyond every size
+    slots = ordinal.at[first].get(mode="fill", fill_value=nowhere)
+    return slots, jnp.sum(is_first, dtype=first.dtype)
+
+
+@functools.partial(jax.jit, static_argnames=("num_rows", "size"))
+def indices_of_slots(indices: jax.Array, num_rows: int, slots: jax.Array, size: int) -> jax.Array:
+    """The row of each of the first `size` slots; `num_rows` for a slot without a row."""
+    indices = counted(indices, num_rows)
+    nowhere = jnp.full(size, num_rows, indices.dtype)
+    return nowhere.at[slots].min(indices, mode="drop")  # all indices in a slot are equal
+
+
+@functools.partial(jax.jit, static_argnames="size")
+def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
+    """The sum of the values in each of the first `size` slots."""
+    # JAX cannot transpose an addition to an array without rows.
+    wide = narrow_sums.widened(values)
+    sums = jnp.zeros((max(size, 1), *values.shape[1:]), wide.dtype)
+    return sums.at[slots].add(wide, mode="drop")[:size].astype(values.dtype)
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def sum_at_first(
+    values: tuple[jax.Array, ...], indices: tuple[jax.Array, ...], num_rows: tuple[int, ...]
+) -> list[tuple[jax.Array, jax.Array]]:
+    """Of each table values and indices of the same length, the sum of a row where it first occurs.
+
+    The other places have values of 0 and the index `num_rows`.
+    """
+
+    def sums(x: jax.Array, slots: jax.Array) -> jax.Array:
+        wide = narrow_sums.widened(x)
+        total = lax_scatter("add", jnp.zeros_like(wide), slots[:, None], wide, _ROWS, _DROP)
+        return total.astype(x.dtype)
+
+    places = first_places(indices, num_rows)
+    return [(sums(x, slots), rows) for x, (slots, rows) in zip(values, places, strict=True)]
+
+
+@functools.partial(jax.jit, static_argnames="num_rows")
+def first_places(
+    indices: tuple[jax.Array, ...], num_rows: tuple[int, ...]
+) -> list[tuple[jax.Array, jax.Array]]:
+    """Of each table where each index first occurs, and its indices, `num_rows` at the other places.
+
+    Tables with equally many indices are searched by one program: the searches, one for each of many
+    tables, were most of what there was to compile in a step.
+    """
+    found: dict[int, tuple[jax.Array, jax.Array]] = {}
+    numbers = range(len(indices))
+
+    def kind(n: int) -> Any:
+        return jax.typeof(indices[n]), position_dtype((num_rows[n],), "IndexedSlices")
+
+    for kind_of_group in dict.fromkeys(map(kind, numbers)):
+        group = [n for n in numbers if kind(n) == kind_of_group]
+        dtype = np.promote_types(indices[group[0]].dtype, kind_of_group[1])
+        ends = np.array([[num_rows[n]] for n in group], dtype)
+        rows = jnp.stack([indices[n] for n in group]).astype(dtype)
+        rows = jnp.where((rows >= 0) & (rows < ends), rows, ends)
+        first = first_occurrences_in_rows(rows)
+        count = jnp.asarray(first.shape[1], first.dtype)
+        slots = jnp.where(rows < ends, first, count)
+        rows = jnp.where(slots == lax.broadcasted_iota(slots.dtype, slots.shape, 1), rows, ends)
+        # Else XLA computes them again in each of several loops for each table, and compiles those.
+        slots, rows = lax.optimization_barrier((slots, rows))
+        found |= {n: (slots[place], rows[place]) for place, n in enumerate(group)}
+    return [found[n] for n in numbers]

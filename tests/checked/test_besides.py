@@ -1,0 +1,168 @@
+"""`checked` with what else works on functions of JAX."""
+
+import subprocess
+import sys
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from checked.jax_code import BAD, GOOD, X
+from checked.test_primitives import raised
+from jax import lax
+from jax.experimental import checkify
+
+import jaxops
+
+
+def rows(x, i):
+    return x[i]
+
+
+def take(x, i):
+    return jnp.take(x, i, axis=0)
+
+
+def loss(x, i):
+    return jnp.sum(x[i] ** 2)
+
+
+def sparse(f):
+    return jaxops.sparse_value_and_grad(f, tables="")
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("within", [False, True])
+def test_sparse_gradients(within, jit):
+    f = sparse(jaxops.checked(loss)) if within else jaxops.checked(sparse(loss))
+    f = jax.jit(f) if jit else f
+    value, slices = f(X, GOOD)
+    dense = jax.value_and_grad(loss)(X, GOOD)
+    np.testing.assert_array_equal(value, dense[0])
+    np.testing.assert_array_equal(slices.to_dense(), dense[1])
+    assert raised(f, X, BAD).where.endswith("(loss)")
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_lazy_steps():
+    optimizer = jaxops.lazy(optax.sgd(0.5))
+
+    def step(x, i):
+        return optimizer.apply(sparse(loss)(x, i)[1], optimizer.init(x), x)[0]
+
+    np.testing.assert_array_equal(jax.jit(jaxops.checked(step))(X, GOOD), step(X, GOOD))
+    assert raised(jax.jit(jaxops.checked(step)), X, BAD).where.endswith("(loss)")
+
+
+@pytest.mark.parametrize("function", [rows, take])
+@pytest.mark.parametrize("errors", [checkify.user_checks, checkify.index_checks])
+def test_checkify(function, errors):
+    for f in (
+        checkify.checkify(jaxops.checked(function), errors=errors),
+        jaxops.checked(checkify.checkify(jax.jit(function), errors=errors)),
+    ):
+        error, values = f(X, GOOD)
+        assert error.get() is None
+        np.testing.assert_array_equal(values, function(X, GOOD))
+        assert "index 4 at position [1]" in (f(X, BAD)[0].get() or "")
+
+
+def test_without_jit():
+    with jax.disable_jit():
+        raised(jax.jit(jaxops.checked(take)), X, BAD)
+        raised(jaxops.checked(lambda: lax.map(lambda j: X[j], BAD)))
+
+
+def test_debug_nans():
+    with jax.debug_nans(True):
+        np.testing.assert_array_equal(jaxops.checked(take)(X, GOOD), take(X, GOOD))
+        raised(jax.jit(jaxops.checked(take)), X, BAD)
+
+
+def test_threads_have_each_their_own():
+    seen = []
+
+    def run(f):
+        try:
+            with jaxops.typed_errors():
+                seen.append(jax.block_until_ready(f(X, BAD)).shape)
+        except jaxops.OutOfBoundsError as error:
+            seen.append(error.index)
+
+    threads = [
+        threading.Thread(target=run, args=[f])
+        for f in 4 * (jaxops.checked(jax.jit(rows)), jax.jit(rows))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen, key=str) == 4 * [(2, 3)] + 4 * [4]
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_donation(within):
+    write = lambda x, i: x.at[i].set(0.0)  # noqa: E731
+    inner = jaxops.checked(write) if within else write
+    f = jax.jit(inner, donate_argnums=0)
+    f = f if within else jaxops.checked(f)
+    x = X + 0
+    np.testing.assert_array_equal(f(x, GOOD), write(X, GOOD))
+    assert x.is_deleted()
+    raised(f, X + 0, BAD)
+
+
+def test_static_arguments():
+    scaled = lambda x, i, n, *, by: x[i] * n * by  # noqa: E731
+    for f in (
+        jaxops.checked(jax.jit(scaled, static_argnums=2, static_argnames="by")),
+        jax.jit(jaxops.checked(scaled), static_argnums=2, static_argnames="by"),
+    ):
+        np.testing.assert_array_equal(f(X, GOOD, 2.0, by=3.0), X[GOOD] * 6)
+        with pytest.raises(jaxops.OutOfBoundsError), jaxops.typed_errors():
+            jax.block_until_ready(f(X, BAD, 2.0, by=3.0))
+
+
+@pytest.mark.parametrize("spec", [jax.P("d", None), jax.P(None, "d")])
+def test_explicit_mesh(spec):
+    mesh = jax.make_mesh((1,), ("d",), (jax.sharding.AxisType.Explicit,), devices=jax.devices()[:1])
+    with jax.set_mesh(mesh):
+        f = jax.jit(jaxops.checked(lambda x, i: x.at[i].get(out_sharding=jax.P())))
+        x = jax.device_put(X, spec)
+        np.testing.assert_array_equal(f(x, GOOD), X[GOOD])
+        raised(f, x, BAD)
+
+
+def test_compiled_ahead_of_time():
+    compiled = jax.jit(jaxops.checked(rows)).lower(X, GOOD).compile()
+    np.testing.assert_array_equal(compiled(X, GOOD), X[GOOD])
+    raised(compiled, X, BAD)
+
+
+CACHED = """
+import sys, jax, jax.numpy as jnp, jaxops
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+f = jax.jit(jaxops.checked(lambda x, i: jnp.sin(x)[i]))
+x = jnp.arange(3.0)
+assert f(x, jnp.array([2])) == jnp.sin(2.0)
+try:
+    with jaxops.typed_errors():
+        f(x, jnp.array([3]))
+except jaxops.OutOfBoundsError as error:
+    assert error.index == 3
+else:
+    raise AssertionError
+"""
+
+
+@pytest.mark.slow
+def test_the_persistent_cache(tmp_path):
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", CACHED, tmp_path], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr

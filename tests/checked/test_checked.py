@@ -1,0 +1,212 @@
+"""The arguments of `checked`."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checked.jax_code import BAD, GOOD, X
+from checked.test_primitives import raised
+from jax import export, lax
+
+import jaxops
+
+NEGATIVE = {
+    "rows": lambda i: X[i],
+    "row": lambda i: X[i[1]],
+    "at": lambda i: X.at[i].set(0.0),
+    "take": lambda i: jnp.take(X, i, axis=0),
+    "take_along_axis": lambda i: jnp.take_along_axis(X, i[:, None], 0),
+    "dynamic_slice": lambda i: lax.dynamic_slice(X, (i[1], 0), (1, 3)),
+    "index_in_dim": lambda i: lax.dynamic_index_in_dim(X, i[1]),
+}
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_negative_indices(name, jit):
+    program = NEGATIVE[name]
+    indices = jnp.array([1, -2])
+    lenient, strict = (jaxops.checked(program, negative=n) for n in ("from_end", "error"))
+    if jit:
+        lenient, strict = jax.jit(lenient), jax.jit(strict)
+    np.testing.assert_array_equal(lenient(indices), program(indices))
+    np.testing.assert_array_equal(strict(GOOD), program(GOOD))
+    assert raised(strict, indices).index == -2
+    assert raised(lenient, jnp.array([1, -5])).index == -5
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_negative_numbers_of_segments(jit):
+    def total(i):
+        return jax.ops.segment_sum(X[:2], i, 4)
+
+    lenient, strict = (jaxops.checked(total, negative=n) for n in ("from_end", "error"))
+    if jit:
+        lenient, strict = jax.jit(lenient), jax.jit(strict)
+    indices = jnp.array([1, -8])
+    np.testing.assert_array_equal(lenient(indices), total(indices))
+    assert raised(strict, indices).index == -8
+    assert raised(lenient, jnp.array([-8, 4])).index == 4
+
+
+WIDE = ["rows", "at", "take", "take_along_axis"]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
+@pytest.mark.parametrize("name", WIDE)
+def test_an_index_that_int32_does_not_hold(name, dtype, jit):
+    """JAX converts it to an int32, which may be in bounds."""
+    program = NEGATIVE[name]
+    checked = jaxops.checked(program)
+    checked = jax.jit(checked) if jit else checked
+    with jax.enable_x64(True):
+        good, largest = jnp.array([2, 3], dtype), jnp.iinfo(dtype).max
+        np.testing.assert_array_equal(checked(good), program(good))
+        wide = [2**32 + 2, largest] if largest > 2**32 else [largest]
+        for index in [*wide, *([-(2**32) + 2] if jnp.iinfo(dtype).min else [])]:
+            error = raised(checked, jnp.array([1, index], dtype))
+            # A negative one has the size of the axis added. The check of the row, which has the
+            # index that JAX cut, comes later.
+            assert error.index in [index, *[index + 4] * (index < 0)]
+
+
+def test_a_negative_number_in_the_source():
+    assert jaxops.checked(lambda: X[-1, -1], negative="error")() == 11
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_one_hot(jit, axis):
+    def classes(i):
+        return jax.nn.one_hot(i, 4, axis=axis)
+
+    checked = jaxops.checked(classes, one_hot=True)
+    checked = jax.jit(checked) if jit else checked
+    np.testing.assert_array_equal(checked(GOOD), classes(GOOD))
+    assert raised(checked, BAD).index == 4
+    assert raised(checked, -BAD).index == -1
+    jaxops.checked(classes)(BAD)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_repeat(jit):
+    def repeat(i):
+        return jnp.repeat(X[:2], i, axis=0, total_repeat_length=5)
+
+    checked = jaxops.checked(repeat, repeat=True)
+    checked = jax.jit(checked) if jit else checked
+    np.testing.assert_array_equal(checked(GOOD), repeat(GOOD))
+    for repeats in ([3, 3], [1, 1]):
+        error = raised(checked, jnp.array(repeats))
+        assert (error.operation, error.index, error.bound) == ("repeat", sum(repeats), 5)
+
+
+PADDED = {
+    "rows": NEGATIVE["rows"],
+    "take": NEGATIVE["take"],
+    "put": lambda i: jnp.put(X[:, 0], i, 0.0, inplace=False),
+}
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("program", PADDED)
+def test_outside(program, jit):
+    program = PADDED[program]
+    padded = jaxops.checked(program, outside={"test_checked.py": "padding"})
+    anything = jaxops.checked(program, outside={"other.py": "padding", "*:<lambda>": "any"})
+    if jit:
+        padded, anything = jax.jit(padded), jax.jit(anything)
+    np.testing.assert_array_equal(padded(BAD), program(BAD))
+    assert raised(padded, BAD + 1).index == 5
+    np.testing.assert_array_equal(anything(BAD + 1), program(BAD + 1))
+
+
+def test_unchecked():
+    program = jaxops.checked(lambda i: (jaxops.unchecked(lambda: X[i])(), X[i - 1]))
+    assert program(BAD)[0].shape == (2, 3)
+    raised(program, BAD + 1)
+
+
+def test_a_backward_rule_that_runs_later():
+    @jax.custom_vjp
+    def f(x, i):
+        return x[i].sum()
+
+    f.defvjp(lambda x, i: (f(x, i), i), lambda i, bar: (X.at[i + 1].add(bar), None))
+    value, pull = jax.vjp(jaxops.checked(lambda x: f(x, GOOD - 1)), X)
+    assert pull(value)[0].shape == X.shape
+    _, pull = jax.vjp(jaxops.checked(lambda x: f(x, GOOD)), X)
+    assert raised(pull, value).where.endswith("(<lambda>)")
+
+
+def test_options_of_a_decorator():
+    @jaxops.checked(mode="error")
+    def row(i):
+        """A row."""
+        return X[i]
+
+    assert row.__doc__ == "A row."
+    raised(row, BAD)
+
+
+def test_export_is_refused_in_words():
+    program = jax.jit(jaxops.checked(NEGATIVE["rows"]))
+    with pytest.raises(ValueError, match=r"x\[...\]: .*Export a function that is not checked"):
+        export.export(program)(GOOD)
+
+
+EVERYTHING = """
+import jax, jax.numpy as jnp, threading, jaxops
+f = jax.jit(lambda x, i: x[i])
+x, bad = jnp.arange(3), jnp.array([5])
+f(x, bad)
+jaxops.check_everything()
+def raises(f):
+    try:
+        with jaxops.typed_errors():
+            f(x, bad)
+    except jaxops.OutOfBoundsError:
+        return True
+    return False
+assert raises(f)
+assert raises(lambda x, i: x[i])
+assert not raises(jaxops.unchecked(f))
+seen = []
+thread = threading.Thread(target=lambda: seen.append(raises(f)))
+thread.start()
+thread.join()
+assert seen == [True]
+"""
+
+
+def test_check_everything():
+    done = subprocess.run([sys.executable, "-c", EVERYTHING], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow  # starts a process
+@pytest.mark.parametrize(
+    ("value", "raises"), [("1", True), ("0", False), ("", False), ("yes", None)]
+)
+def test_environment_variable(value, raises):
+    code = "import jaxops, sys"
+    if raises:
+        code = EVERYTHING.replace("f(x, bad)\njaxops.check_everything()\n", "")
+        assert code != EVERYTHING
+    elif raises is False:
+        code += "; assert not {'jax', 'jaxops._checked'} & {*sys.modules}"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAXOPS_CHECK_EVERYTHING": value},
+    )
+    if raises is None:
+        assert "JAXOPS_CHECK_EVERYTHING must be 0 or 1; received 'yes'" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,40 @@
+"""A version of JAX in which `checked` would not see an index is refused."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxops
+from jaxops._checked import known_jax, primitives
+
+
+def test_this_version_is_known():
+    jaxops.checked(jnp.sin)
+    assert known_jax._checks_of_program() == [known_jax._CHECKS, known_jax._CHECKS]
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        jax.disable_jit,
+        lambda: jax.enable_x64(True),
+        lambda: jax.debug_nans(True),
+        jax.checking_leaks,
+    ],
+)
+def test_where_the_first_function_is_checked(context):
+    with context():
+        known_jax.refuse_unknown_jax()
+    jax.vmap(lambda x: known_jax.refuse_unknown_jax() or x)(jnp.zeros(2))
+    jax.jit(lambda x: known_jax.refuse_unknown_jax() or x)(jnp.zeros(2))
+
+
+@pytest.mark.parametrize("fails", [lambda *_: [[], []], lambda *_: 1 / 0])
+def test_refused(monkeypatch, fails):
+    monkeypatch.setattr(known_jax, "_checks_of_program", fails)
+    primitives.wrap_primitives.cache_clear()
+    for use in (lambda: jaxops.checked(jnp.sin), jaxops.check_everything):
+        with pytest.raises(NotImplementedError, match=f"jax {jax.__version__} does it in another"):
+            use()
+    monkeypatch.undo()
+    jaxops.checked(jnp.sin)

@@ -1,0 +1,86 @@
+"""What `checked` checks, and what it leaves alone."""
+
+import jax
+import numpy as np
+import pytest
+from checked.jax_code import GOOD, PROGRAMS, READS, SILENT, WRITES, X, bad_for
+from checks import NIGHTLY, share
+
+import jaxops
+
+CALLS = {
+    "eager": jaxops.checked,
+    "jit-of-checked": lambda f: jax.jit(jaxops.checked(f)),
+    "checked-of-jit": lambda f: jaxops.checked(jax.jit(f)),
+}
+
+
+def raised(f, *args):
+    with pytest.raises(jaxops.OutOfBoundsError) as caught, jaxops.typed_errors():
+        jax.block_until_ready(f(*args))
+    return caught.value
+
+
+def assert_same(results, expected):
+    jax.tree.map(np.testing.assert_array_equal, results, expected)
+
+
+def some(soon):
+    """The ways to call, all but one of them for the night."""
+    return [pytest.param(call, marks=NIGHTLY * (call != soon)) for call in CALLS]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_index_out_of_bounds_is_an_error(name):
+    check_an_index_out_of_bounds(name, "eager")
+
+
+@pytest.mark.parametrize("call", ["jit-of-checked", "checked-of-jit"])
+@pytest.mark.parametrize("name", share(PROGRAMS, 4, NIGHTLY))
+def test_an_index_out_of_bounds_is_an_error_in_a_program(name, call):
+    check_an_index_out_of_bounds(name, call)
+
+
+def check_an_index_out_of_bounds(name, call):
+    program, operation = PROGRAMS[name]
+    checked = CALLS[call](program)
+    assert_same(checked(X, GOOD), program(X, GOOD))
+    for _ in range(2):  # the second is called by another way in JAX
+        error = raised(checked, X, bad_for(name))
+        line = program.__code__.co_firstlineno
+        assert error.operation == operation
+        assert error.where.startswith("jax_code.py:")
+        assert line <= int(error.where.split(":")[1].split()[0]) <= line + 3
+        assert_same(checked(X, GOOD), program(X, GOOD))
+
+
+@pytest.mark.parametrize("name", [name for name in READS | WRITES if "segment" not in name])
+def test_the_index_in_the_message_is_as_the_code_has_it(name):
+    """Before JAX adds the size of the axis. A segment may be negative."""
+    program, _ = PROGRAMS[name]
+    added = {"columns": -1, "slice_in_dim": -1, "dynamic_slice": -1, "take-flat": 8, "put": 8}
+    error = raised(jaxops.checked(program), X, np.array([-30, 1]))
+    assert error.index == -30 + added.get(name, 0)
+
+
+@pytest.mark.parametrize("call", some("eager"))
+@pytest.mark.parametrize("name", SILENT)
+@pytest.mark.usefixtures("standard_promotion")
+def test_no_false_alarm(name, call):
+    program = SILENT[name]
+    for indices in (GOOD, bad_for(name), -9 * GOOD):
+        assert_same(CALLS[call](program)(X, indices), program(X, indices))
+
+
+@pytest.mark.parametrize("call", some("checked-of-jit"))
+@pytest.mark.parametrize("name", sorted({*READS, *WRITES} - {"apply", "segment_prod"}))
+def test_no_false_alarm_from_derivatives(name, call):
+    """Of those of which JAX has derivatives."""
+    program, _ = PROGRAMS[name]
+
+    def loss(x):
+        return (program(x, GOOD) ** 2).sum()
+
+    unchecked = jax.grad(loss) if call == "eager" else jax.jit(jax.grad(loss))
+    assert_same(CALLS[call](jax.grad(loss))(X), unchecked(X))
+    assert_same(jax.grad(CALLS[call](loss))(X), unchecked(X))

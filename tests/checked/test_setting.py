@@ -1,0 +1,35 @@
+"""What `outside` says of a function."""
+
+import pytest
+
+from jaxops._checked import setting as settings
+from jaxops._checked.setting import Setting
+
+RULES = Setting((("md/partition.py", "padding"), ("*:lookup", "any"), ("net.py:Net.*", "any")))
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "rule"),
+    [
+        ("/home/md/partition.py", "neighbours", "padding"),
+        ("/home/md/partition.py", "lookup", "padding"),  # the first that fits
+        ("/home/md/other.py", "lookup", "any"),
+        ("/home/md/other.py", "Table.lookup", None),
+        ("/home/net.py", "Net.embed", "any"),
+        ("/home/net.py", "embed", None),
+        ("/home/net.pyc", "Net.embed", None),
+    ],
+)
+def test_rule_for_a_function(file, function, rule):
+    assert RULES.rule_for(file, function) == rule
+    assert Setting().rule_for(file, function) is None
+
+
+def test_current():
+    assert settings.current() is None
+    with settings.within(RULES):
+        assert settings.current() == RULES
+        with settings.within(False):
+            assert settings.current() is None
+        assert settings.current() == RULES
+    assert settings.current() is None

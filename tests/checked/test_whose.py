@@ -1,0 +1,116 @@
+"""Whose index it is, and on which line."""
+
+import inspect
+
+import jax
+import jax.numpy as jnp
+import pytest
+from checked.jax_code import BAD, GOOD, X
+from checked.test_primitives import raised
+from jax import lax
+
+import jaxops
+
+
+def line_of(error):
+    return int(error.where.split(":")[1].split()[0])
+
+
+def by_take(i, j):
+    first = jnp.take(X, i, axis=0)
+    return first + jnp.take(X, j, axis=0)
+
+
+def along_axis(i, j):
+    first = jnp.take_along_axis(X, i[:, None], 0)
+    return first + jnp.take_along_axis(X, j[:, None], 0)
+
+
+def in_a_branch(i, j):
+    first = lax.cond(i[0] > -1, jnp.take, lambda x, i: x[:2], X.ravel(), i + 8)
+    return first + lax.cond(i[0] > -1, jnp.take, lambda x, i: x[:2], X.ravel(), j + 8)
+
+
+def in_a_switch(i, j):
+    first = lax.switch(i[0] * 0, [jnp.take, lambda x, i: x[:2]], X.ravel(), i + 8)
+    return first + lax.switch(i[0] * 0, [jnp.take, lambda x, i: x[:2]], X.ravel(), j + 8)
+
+
+def in_a_checkpoint(i, j):
+    first = jax.checkpoint(jnp.take)(X.ravel(), i + 8)
+    return first + jax.checkpoint(jnp.take)(X.ravel(), j + 8)
+
+
+def in_a_checkpoint_of_jit(i, j):
+    first = jax.checkpoint(jax.jit(jnp.take))(X.ravel(), i + 8)
+    return first + jax.checkpoint(jax.jit(jnp.take))(X.ravel(), j + 8)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [by_take, along_axis, in_a_branch, in_a_switch, in_a_checkpoint, in_a_checkpoint_of_jit],
+)
+def test_two_lines_that_call_a_function_of_jax(function, jit):
+    """JAX traces that function once for both."""
+    checked = jaxops.checked(function)
+    call = jax.jit(checked) if jit else checked
+    start = inspect.getsourcelines(function)[1]
+    for _ in range(2):
+        call(GOOD, GOOD)
+        assert line_of(raised(call, BAD, GOOD)) == start + 1
+        assert line_of(raised(call, GOOD, BAD)) == start + 2
+
+
+def test_a_function_that_jax_jits_called_by_jax_and_by_the_caller():
+    def by_jax(x, i):  # calls jnp.take_along_axis for itself, with such arrays
+        return jnp.median(x, axis=0), jnp.quantile(x, 0.5, axis=0)
+
+    def by_caller(x, i):
+        return jnp.take_along_axis(x, i[:, None], 0)
+
+    for order in ((by_jax, by_caller), (by_caller, by_jax)):
+        jax.clear_caches()
+        for function in order:
+            jaxops.checked(function)(X, GOOD)
+            if function is by_jax:
+                jaxops.checked(function)(X, BAD)
+            else:
+                raised(jaxops.checked(function), X, BAD)
+
+
+def test_one_function_unchecked_and_checked_in_turn():
+    function = jax.jit(lambda i: X[i])
+    for _ in range(2):
+        assert function(BAD).shape == (2, 3)
+        raised(jaxops.checked(function), BAD)
+        assert jaxops.checked(jaxops.unchecked(function))(BAD).shape == (2, 3)
+
+
+def test_methods_are_named_with_their_class():
+    class Encoder:
+        def embed(self, i):
+            return X[i]
+
+    error = raised(jax.jit(jaxops.checked(Encoder().embed)), BAD)
+    assert error.where.endswith("(Encoder.embed)")
+
+
+def test_a_line_of_a_library_is_followed_by_that_of_the_project(tmp_path):
+    path = tmp_path / "site-packages" / "library.py"
+    library: dict = {}
+    source = "def read(x, i):\n    return x[i]\ndef outer(x, i):\n    return read(x, i)\n"
+    exec(compile(source, str(path), "exec"), library)
+
+    def of_project(i):
+        return library["outer"](X, i)
+
+    error = raised(jax.jit(jaxops.checked(of_project)), BAD)
+    line = inspect.getsourcelines(of_project)[1] + 1
+    where = "library.py:2 (read), called at test_whose.py"
+    assert error.where.endswith(f"{where}:{line} (of_project)")
+
+
+def test_a_negative_index_that_does_not_count_from_the_end():
+    read = jaxops.checked(lambda i: X.at[i].get(wrap_negative_indices=False))
+    assert raised(read, jnp.array([1, -1])).index == -1

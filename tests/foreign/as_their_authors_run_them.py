@@ -1,0 +1,16 @@
+"""A plugin of pytest for the suites of other packages, which their authors start in another way."""
+
+import types
+
+
+def pytest_configure():
+    import jax
+    import jax.lib
+    from absl import flags
+    from jax.extend.backend import get_backend
+
+    # `absltest.main` reads the flags before the first test.
+    flags.FLAGS(["pytest"])
+    # Names of JAX that are gone, by which jraph's tests call it.
+    jax.__dict__.update(tree_map=jax.tree.map, tree_leaves=jax.tree.leaves)
+    jax.lib.__dict__.update(xla_bridge=types.SimpleNamespace(get_backend=get_backend))

@@ -1,0 +1,285 @@
+"""Checks in what `vmap` computes for calls of a batch that do not come to it."""
+
+import functools
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checks import NIGHTLY, share
+from jax import lax
+from jax.experimental import checkify
+
+import jaxops
+
+TABLE = jnp.arange(1.0, 6.0)
+
+
+@jax.custom_jvp
+def _by_custom_jvp(table, i):
+    return jaxops.gather(table, i)
+
+
+@_by_custom_jvp.defjvp
+def _(primals, tangents):
+    return _by_custom_jvp(*primals), jaxops.gather(tangents[0], primals[1])
+
+
+def _ignored(table, i):
+    return jaxops.gather(table, i, mode="fill")
+
+
+def _custom_jvp_of_rule(table, i):
+    """Only its rule can raise."""
+    function = jax.custom_jvp(_ignored)
+    rule = lambda p, t: (_ignored(*p), jaxops.gather(t[0], p[1]))  # noqa: E731
+    function.defjvp(rule)
+    return function(table, i)
+
+
+def _by_custom_vjp(in_primal, in_forward, in_backward):
+    """A lookup that raises in some of its three functions."""
+
+    def lookup(raises, table, i):
+        return jaxops.gather(table, i) if raises else _ignored(table, i)
+
+    def bwd(residuals, bar):
+        i, like = residuals
+        mode = "device" if in_backward else "fill"
+        zeros = jnp.zeros_like(like)
+        return jaxops.tensor_scatter_nd_add(zeros, i[None, None], bar[None], mode=mode), None
+
+    @jax.custom_vjp
+    def function(table, i):
+        return lookup(in_primal, table, i)
+
+    function.defvjp(lambda table, i: (lookup(in_forward, table, i), (i, table)), bwd)
+    return function
+
+
+def _scan(table, i):
+    return lax.scan(lambda c, k: (c + jaxops.gather(table, i), k), 0.0, jnp.arange(2))[0] / 2
+
+
+def _while(table, i):
+    first = 0, jnp.zeros((), table.dtype)
+    body = lambda c: (c[0] + 1, jaxops.gather(table, i))  # noqa: E731
+    return lax.while_loop(lambda c: c[0] < 1, body, first)[1]
+
+
+def _condition(table, i):
+    """Reads in the condition of a loop."""
+    body = lambda x: x + 1.0  # noqa: E731
+    return lax.while_loop(lambda x: x < jaxops.gather(table, i), body, 0.0)
+
+
+def _inner_lanes(table, i):
+    """A batch in a call, of which each reads if it is even, and the odd ones are far outside."""
+
+    def one(k):
+        read = lambda: jaxops.gather(table, i + 100 * (k % 2))  # noqa: E731
+        return lax.cond(k % 2 == 0, read, lambda: 0.0)
+
+    return jax.vmap(one)(jnp.arange(2)).sum()
+
+
+# Functions of a table and an index that raise where the index is outside.
+READS = {
+    "read": jaxops.gather,
+    "jit": lambda table, i: jax.jit(jaxops.gather)(table, i),
+    "jit-of-jit": lambda table, i: jax.jit(lambda j: jax.jit(jaxops.gather)(table, j))(i),
+    "checkpoint": lambda table, i: jax.checkpoint(jaxops.gather)(table, i),
+    "scan": _scan,
+    "cond": lambda table, i: lax.cond(i > -9, lambda: jaxops.gather(table, i), lambda: 0.0),
+    "switch": lambda table, i: lax.switch(1, [lambda: 0.0, lambda: jaxops.gather(table, i)]),
+    "custom_jvp": _by_custom_jvp,
+    "map": lambda table, i: lax.map(lambda j: jaxops.gather(table, j), i[None])[0],
+    "vmap": lambda table, i: jax.vmap(lambda j: jaxops.gather(table, j))(i[None])[0],
+    "inner-lanes": _inner_lanes,
+    "twice": lambda table, i: jaxops.gather(table, i) + 0 * jaxops.gather_nd(table, i[None]),
+    "scatter": lambda table, i: jaxops.tensor_scatter_nd_add(table, i[None, None], table[:1])[0],
+}
+READS_WITHOUT_GRADIENTS = {"while": _while, "condition": _condition}
+RULES = {
+    "custom_jvp-of-rule": _custom_jvp_of_rule,
+    **{
+        f"custom_vjp-{''.join('pfb'[n] for n in range(3) if where[n])}": _by_custom_vjp(*where)
+        for where in itertools.product([False, True], repeat=3)
+        if where[1] or where[2]  # the primal is not run where derivatives are taken
+    },
+}
+
+
+def _branch(read, table, i, reads):
+    return lax.cond(reads, lambda: read(table, i), lambda: 0.0)
+
+
+def _last_branch(read, table, i, reads):
+    return lax.switch(2 * reads.astype(int), [lambda: 0.0, lambda: 1.0, lambda: read(table, i)])
+
+
+def _step(read, table, i, reads):
+    """A loop of one step for the calls that read, and of none for others."""
+    return lax.while_loop(
+        lambda c: c[0], lambda c: (jnp.zeros_like(c[0]), read(table, i)), (reads, 0.0)
+    )[1]
+
+
+def _branch_of_branch(read, table, i, reads):
+    return lax.cond(reads | (i == 9), lambda: _branch(read, table, i, reads), lambda: 0.0)
+
+
+LANES = {f.__name__[1:]: f for f in (_branch, _last_branch, _step, _branch_of_branch)}
+INDICES = jnp.array([0, 7, 3, 9, -1])
+READING = np.array([True, False, True, False, False])
+
+
+def _values(read, lanes, reading, table=TABLE):
+    return jax.vmap(functools.partial(lanes, read, table))(INDICES, jnp.asarray(reading))
+
+
+def _raises(f, *args):
+    with pytest.raises(jaxops.OutOfBoundsError), jaxops.typed_errors():
+        jax.block_until_ready(f(*args))
+
+
+PAIRS = [
+    *itertools.product(READS | READS_WITHOUT_GRADIENTS, ["branch", "step"]),
+    *itertools.product(["read"], ["last_branch", "branch_of_branch"]),
+]
+
+
+@pytest.mark.parametrize("pair", share(PAIRS, 3, NIGHTLY), ids="-".join)
+def test_only_the_calls_that_come_to_a_check_raise(pair):
+    read, lanes = (READS | READS_WITHOUT_GRADIENTS)[pair[0]], LANES[pair[1]]
+    values = jax.jit(functools.partial(_values, read, lanes))
+    expected = [read(TABLE, i) if r else 0.0 for i, r in zip(INDICES, READING, strict=True)]
+    np.testing.assert_array_equal(values(READING), expected)
+    np.testing.assert_array_equal(_values(read, lanes, READING), expected)
+    for number in (1, 4):  # one more call reads, outside
+        _raises(values, READING | (np.arange(5) == number))
+
+
+@pytest.mark.parametrize("read", share(READS | RULES, 2, NIGHTLY))
+def test_gradients_of_the_calls_that_come_to_a_check(read):
+    read = (READS | RULES)[read]
+
+    def loss(table, reading):
+        return _values(read, _branch, reading, table).sum()
+
+    def by_calls(table, reading):
+        one = jax.vmap(jax.value_and_grad(functools.partial(_branch, read)), (None, 0, 0))
+        values, gradients = one(table, INDICES, jnp.asarray(reading))
+        return values.sum(), gradients.sum(0)
+
+    reading = [i for i, r in zip(INDICES, READING, strict=True) if r]
+    value = sum(read(TABLE, i) for i in reading)
+    gradient = sum(jax.grad(read)(TABLE, i) for i in reading)
+    # The value too: XLA drops a lookup that nothing uses, and its check.
+    for both in (jax.jit(jax.value_and_grad(loss)), jax.jit(by_calls)):
+        jax.tree.map(np.testing.assert_array_equal, both(TABLE, READING), (value, gradient))
+        _raises(both, TABLE, READING | (np.arange(5) == 1))
+
+
+@pytest.mark.parametrize("mapped", [1, 2])
+def test_position_of_the_call_that_raises(mapped):
+    def f(i, reads):
+        return _branch(jaxops.gather, TABLE, i, reads)
+
+    for _ in range(mapped):
+        f = jax.vmap(f)
+    shape = (1,) * (mapped - 1) + (5,)
+    reading = (READING | (np.arange(5) == 3)).reshape(shape)
+    for call in (f, jax.jit(f)):
+        with pytest.raises(jaxops.OutOfBoundsError) as caught, jaxops.typed_errors():
+            jax.block_until_ready(call(INDICES.reshape(shape), jnp.asarray(reading)))
+        assert (caught.value.position, caught.value.index) == ((0,) * (mapped - 1) + (3,), 9)
+
+
+@pytest.mark.parametrize("reading", [[False, False], [False, True]])
+def test_an_index_that_the_calls_share(reading):
+    index = jnp.array([7])  # of the whole batch
+
+    def f(reads):
+        return lax.cond(reads, lambda: jaxops.gather(TABLE, index)[0], lambda: 0.0)
+
+    mapped = jax.jit(jax.vmap(f))
+    if any(reading):
+        _raises(mapped, jnp.array(reading))
+    else:
+        np.testing.assert_array_equal(mapped(jnp.array(reading)), [0, 0])
+
+
+def test_batched_by_turns():
+    """The mask by one `vmap`, the index by the other."""
+
+    def f(i, reads):
+        return _branch(jaxops.gather, TABLE, i, reads)
+
+    both = jax.vmap(jax.vmap(f, (None, 0)), (0, None))
+    turned = jax.vmap(jax.vmap(f, (0, None)), (None, 0))
+    no = jnp.array([False, False])
+    for call, indices, shape in ((both, INDICES, (5, 2)), (turned, INDICES, (2, 5))):
+        np.testing.assert_array_equal(jax.jit(call)(indices, no), np.zeros(shape))
+        _raises(jax.jit(call), indices, jnp.array([False, True]))
+
+
+def test_checkify():
+    mapped = checkify.checkify(functools.partial(_values, jaxops.gather, _branch))
+    assert mapped(READING)[0].get() is None
+    error, _ = mapped(READING | (np.arange(5) == 1))
+    assert "indices[1] = 7 is not in [0, 5)" in (error.get() or "")
+
+
+def test_a_predicate_that_is_not_batched_leaves_the_program():
+    def f(i, reads):
+        return _step(jaxops.gather, TABLE, i, reads) + _branch(jaxops.gather, TABLE, i, reads)
+
+    program = jax.make_jaxpr(jax.vmap(f, (0, None)))(INDICES, True)
+    text = jax.jit(jax.vmap(f, (0, None))).lower(INDICES, True).as_text()
+    assert "cond" in str(program)
+    assert "stablehlo.and" not in text
+
+
+def test_sharding_of_a_jit_stays():
+    sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    read = jax.jit(jaxops.gather, in_shardings=(sharding, sharding), out_shardings=sharding)
+    np.testing.assert_array_equal(_values(read, _branch, READING), [1, 0, 4, 0, 0])
+    program = str(jax.make_jaxpr(functools.partial(_values, read, _branch))(READING))
+    assert "sharding_constraint" in program
+
+
+@jax.custom_jvp
+def _without_derivative(x):
+    return 2 * x
+
+
+@_without_derivative.defjvp
+def _(primals, tangents):
+    raise NotImplementedError
+
+
+def _solved(b):
+    """By a primitive into which no mask goes, whose program has a rule and no check."""
+    matvec = lambda x: _without_derivative(x)  # noqa: E731
+    return lax.custom_linear_solve(matvec, b, lambda matvec, b: b / 2)
+
+
+@pytest.mark.parametrize("function", [_without_derivative, _solved])
+def test_rules_without_checks_stay(function):
+    def read(table, i):
+        return jaxops.gather(table, i) + function(1.0)
+
+    expected = [float(read(TABLE, i)) if r else 0.0 for i, r in zip(INDICES, READING, strict=True)]
+    np.testing.assert_array_equal(_values(read, _branch, READING), expected)
+
+
+def test_what_no_mask_reaches_is_refused():
+    def solve(table, i):
+        matvec = lambda x: x * jaxops.gather(table, i)  # noqa: E731
+        return lax.custom_linear_solve(matvec, 1.0, lambda matvec, b: b / matvec(1.0))
+
+    with pytest.raises(NotImplementedError, match=r"checked inside custom_linear_solve.*lax\.map"):
+        _values(solve, _branch, READING)
+    assert jax.jit(_branch, static_argnums=0)(solve, TABLE, 1, True) == 0.5

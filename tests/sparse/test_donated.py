@@ -1,0 +1,84 @@
+"""Steps whose parameters are donated update tables in place: nothing of a table's size is made."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+import pytest
+from fast import optimized_jit
+from sparse_patterns import INDICES, LOOKUPS, STEPS, polynomial
+
+import jaxops
+
+pytestmark = [pytest.mark.usefixtures("x32", "standard_promotion")]
+
+# Of the first ones the gradient does not depend on the rows: nothing but the value of the loss says
+# that the table is read before it is updated.
+LOSSES = {
+    "sum": lambda p: jnp.sum(p["t"][INDICES]),
+    "shifted": lambda p: jnp.sum(jaxops.gather(p["t"], INDICES) - 1),
+    "weighted": lambda p: jnp.sum(p["t"][INDICES] @ p["w"]),
+    "product of two tables": lambda p: jnp.sum(p["t"][INDICES] * p["u"][INDICES]),
+    "logistic": lambda p: jnp.sum(jnp.logaddexp(0, -jnp.sum(p["t"][INDICES] * p["u"][INDICES], 1))),
+    "in a scan": lambda p: jax.lax.scan(lambda c, i: (c + jnp.sum(p["t"][i]), None), 0.0, INDICES)[
+        0
+    ],
+    "in a checkpoint": jax.checkpoint(lambda p: jnp.sum(p["t"][INDICES] * p["u"][INDICES])),
+    "squared": lambda p: polynomial(p["t"][INDICES]),
+}
+OPTIMIZERS = {
+    "sgd": lambda: optax.sgd(0.1),
+    "adagrad": lambda: optax.adagrad(0.1),
+    "adam": lambda: optax.adam(0.1),
+}
+
+
+def temporaries(loss, optimizer, rows, width=8):
+    lazy = jaxops.lazy(optimizer)
+    table = jax.ShapeDtypeStruct((rows, width), jnp.float32)
+    params = {"t": table, "u": table, "w": jax.ShapeDtypeStruct((width,), jnp.float32)}
+
+    def step(params, state):
+        value, grads = jaxops.sparse_value_and_grad(loss, tables=["t", "u"])(params)
+        return value, *lazy.apply(grads, state, params)
+
+    state = jax.eval_shape(lazy.init, params)
+    compiled = optimized_jit(step, donate_argnums=(0, 1)).lower(params, state).compile()
+    analysis: Any = compiled.memory_analysis()
+    return analysis.temp_size_in_bytes
+
+
+@pytest.mark.optimized
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("name", LOSSES)
+def test_temporaries_do_not_grow_with_the_table(name, optimizer):
+    small, large = (
+        temporaries(LOSSES[name], OPTIMIZERS[optimizer](), rows) for rows in (20_000, 80_000)
+    )
+    assert large <= small + 1000
+
+
+def of_pattern(step, lookup):
+    """A loss that is linear in what it looks up."""
+
+    def loss(p):
+        p = {**p, "c": jnp.array([2.0, -1.0, 0.5]), "of_rows": jnp.ones(p["t"].shape[0])}
+        return jnp.sum(LOOKUPS[lookup](STEPS[step](p["t"], p), p))
+
+    return loss
+
+
+# Others make arrays of one number a row, or need weights of other shapes.
+PATTERNS = [
+    ("scaled", name) for name in ("take", "fill", "gather_nd", "elements", "range", "mapped")
+] + [(name, "gather") for name in ("tanh", "negated", "where", "reversed rows", "cond", "switch")]
+
+
+@pytest.mark.slow
+@pytest.mark.optimized
+@pytest.mark.parametrize(("step", "lookup"), PATTERNS)
+def test_patterns(step, lookup):
+    loss = of_pattern(step, lookup)
+    small, large = (temporaries(loss, optax.sgd(0.1), rows) for rows in (20_000, 80_000))
+    assert large <= small + 1000

@@ -1,0 +1,797 @@
+"""Optimizers that lazy takes and refuses, by what they do."""
+
+import contextlib
+import functools
+import re
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from row_wise_steps import ROWS, WIDTH, Stateless, slices, table
+
+import jaxops
+from jaxops import IndexedSlices
+
+pytestmark = pytest.mark.usefixtures("standard_promotion")
+
+# --- each row by itself ---
+
+
+def looped(g, p):
+    """Halves the gradient of a row until its norm is small."""
+
+    def halve(state):
+        _, g = state
+        return jnp.sum(g**2, axis=1) > 1, jnp.where(state[0][:, None], g / 2, g)
+
+    return jax.lax.fori_loop(0, 4, lambda _, state: halve(state), (jnp.sum(g**2, axis=1) > 1, g))[1]
+
+
+# As the dense optimizer, with other rows put back.
+ROW_WISE = {
+    "norm of each row": lambda g, p: g / (jnp.linalg.norm(g, axis=1, keepdims=True) + 1),
+    "norms of parameters' rows": lambda g, p: g * jnp.linalg.norm(p, axis=-1, keepdims=True),
+    "mean of each row": lambda g, p: g - jnp.mean(g, axis=1, keepdims=True),
+    "softmax in rows": lambda g, p: g * jax.nn.softmax(p, axis=-1),
+    "sorted rows": lambda g, p: g * jnp.sort(p, axis=1),
+    "reversed rows": lambda g, p: g[:, ::-1] * p,
+    "sums along rows": lambda g, p: jnp.cumsum(g, axis=1),
+    "a column": lambda g, p: g * p[:, :1],
+    "projected": lambda g, p: g @ jnp.ones((WIDTH, WIDTH)),
+    "projected from the left": lambda g, p: (jnp.ones((WIDTH, WIDTH)) @ g.T).T,
+    "products in rows": lambda g, p: g * jnp.einsum("nd,nd->n", g, p)[:, None],
+    "transposed": lambda g, p: (g.T * p.T).T,
+    "transposed sums": lambda g, p: g * jnp.sum((g * p).T, axis=0)[:, None],
+    "transposed cubes": lambda g, p: g * jnp.sum(jnp.transpose(p[:, :, None], (2, 0, 1)), axis=2).T,
+    "squeezed": lambda g, p: g * jnp.sum(jnp.squeeze(p[None], 0), axis=1, keepdims=True),
+    "ravelled": lambda g, p: (g.ravel() * p.ravel()).reshape(g.shape),
+    "sum of squares": lambda g, p: g * jnp.sum(g**2),
+    "sums of columns": lambda g, p: g * jnp.sum(g, axis=0),
+    "products of columns": lambda g, p: g @ (g.T @ g),
+    "dot product": lambda g, p: g * jnp.vdot(g, p),
+    "all finite": lambda g, p: jnp.where(jnp.all(jnp.isfinite(g)), g, 0),
+    "any large": lambda g, p: jnp.where(jnp.any(jnp.abs(g) > 1), g, g * p),
+    "checkpointed": jax.checkpoint(lambda g, p: jnp.sin(g) * p),
+    "custom derivative": lambda g, p: jax.nn.relu(g) * p,
+    "column numbers": lambda g, p: g * jax.lax.broadcasted_iota(jnp.float32, g.shape, 1),
+    "ones": lambda g, p: g + jnp.ones_like(g),
+    "mapped over columns": jax.vmap(lambda g, p: g * jnp.abs(p), in_axes=1, out_axes=1),
+    "mapped over rows": jax.vmap(lambda g, p: g * jnp.sum(p)),
+    "scanned columns": lambda g, p: jax.lax.scan(lambda c, x: (c + x, c * x), g[:, 0], g.T)[1].T,
+    "looped": looped,
+    "products of rows": lambda g, p: g @ g.T @ g,
+}
+
+
+# Others, and the operation that the error names.
+MIXED = {
+    "norm of parameters": (lambda g, p: g * jnp.linalg.norm(p), "norm"),
+    "norm of columns of parameters": (lambda g, p: g * jnp.linalg.norm(p, axis=0), "norm"),
+    "mean of gradients": (lambda g, p: g - g.mean(), "div"),
+    "mean of columns": (lambda g, p: g - g.mean(axis=0), "div"),
+    "weighted by size": (lambda g, p: g / g.shape[0], "div"),
+    "weighted by a power": (lambda g, p: g * 0.5 ** g.shape[0], "mul"),
+    "sum of shifted": (lambda g, p: g * jnp.sum(jnp.exp(g)), "reduce_sum"),
+    "product": (lambda g, p: g * jnp.prod(g), "reduce_prod"),
+    "largest parameter": (lambda g, p: g * jnp.max(p), "reduce_max"),
+    "softmax of columns": (lambda g, p: g * jax.nn.softmax(p, axis=0), "reduce_sum|reduce_max"),
+    "sorted columns": (lambda g, p: jnp.sort(g, axis=0), "sort"),
+    "sums along columns": (lambda g, p: jnp.cumsum(g, axis=0), "cumsum"),
+    "reversed columns": (lambda g, p: g[::-1], "rev"),
+    "rolled": (lambda g, p: jnp.roll(g, 1, axis=0), "roll"),
+    "first row": (lambda g, p: g * p[0], "slice"),
+    "chosen rows": (lambda g, p: g * p[jnp.argsort(g[:, 0])], "argsort"),
+    "products with parameters": (lambda g, p: g @ (p.T @ p), "dot_general"),
+    "row numbers": (
+        lambda g, p: g * jax.lax.broadcasted_iota(jnp.float32, g.shape, 0),
+        "iota",
+    ),
+    "noise": (lambda g, p: g + jax.random.normal(jax.random.key(0), g.shape), "normal"),
+    "size as a power": (lambda g, p: jax.lax.integer_pow(g, g.shape[0]), "integer_pow"),
+    "by size": (lambda g, p: g if g.shape[0] > 100 else -g, "for other numbers of rows .neg"),
+    "by small size": (lambda g, p: g if g.shape[0] < 100 else -g, "for other numbers of rows .neg"),
+    "scanned rows": (
+        lambda g, p: jax.lax.scan(lambda c, x: (c + x, c), jnp.zeros(WIDTH), g)[1],
+        "scan",
+    ),
+    "while": (
+        lambda g, p: jax.lax.while_loop(lambda g: jnp.sum(p) * jnp.sum(g) > 1, lambda g: g / 2, g),
+        "while",
+    ),
+    "branch by parameters": (
+        lambda g, p: jax.lax.cond(jnp.sum(p) > 1, lambda: g, lambda: -g),
+        "reduce_sum",
+    ),
+    "inverse": (lambda g, p: jnp.linalg.svd(g, full_matrices=False)[0], "svd"),
+}
+
+
+@pytest.mark.parametrize("name", ROW_WISE)
+def test_row_wise(name):
+    optimizer, params, grads = Stateless(ROW_WISE[name]), table(), slices()
+    lazy = jaxops.lazy(optimizer)
+    received, _ = lazy.apply(grads, lazy.init(params), params)
+    updates, _ = optimizer.update(grads.to_dense(), (), params)
+    expected = np.array(params)
+    expected[[1, 4]] = (params + updates)[np.array([1, 4])]
+    np.testing.assert_allclose(received, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_mixed_rows(name):
+    step, words = MIXED[name]
+    lazy = jaxops.lazy(Stateless(step))
+    for call in (
+        lambda: lazy.init(table()),
+        lambda: lazy.apply(slices(), (), table()),
+        lambda: jax.eval_shape(lazy.init, table()),
+        lambda: jax.eval_shape(lazy.apply, slices(), (), table()),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=rf"each row of table '' by itself; .*{words}\w*\) in (Stateless|test_judge)",
+        ):
+            call()
+
+
+@pytest.mark.parametrize("name", ["norm of each row", "mean of each row", "sums along rows"])
+def test_parts_of_rows_are_rows_too(name):
+    """By two indices each: an optimizer that works in whole rows does not see them."""
+    lazy = jaxops.lazy(Stateless(ROW_WISE[name]))
+    grads = IndexedSlices([1.0, 2.0], [7, 2], (ROWS, WIDTH))
+    with pytest.raises(ValueError, match="tables of any number of rows"):
+        lazy.apply(grads, (), table())
+
+
+@pytest.mark.parametrize("name", ["sum of squares", "all finite"])
+def test_parts_of_rows(name):
+    optimizer = Stateless(ROW_WISE[name])
+    grads = IndexedSlices(jnp.array([1.0, 2.0, 0.5]), jnp.array([7, 2, 7]), (ROWS, WIDTH))
+    received, _ = jaxops.lazy(optimizer).apply(grads, (), table())
+    updates, _ = optimizer.update(grads.to_dense(), (), table())
+    np.testing.assert_allclose(received, table() + updates, rtol=1e-6)
+
+
+def normed(g, p):
+    """By a function of its own, whose line the error does not name."""
+
+    def norm(x):
+        return jnp.linalg.norm(x)
+
+    return g * norm(p)
+
+
+def test_the_error_names_the_line():
+    with pytest.raises(
+        ValueError, match=re.escape("(norm) in scale_by_trust_ratio (optax/_src/transform")
+    ):
+        jaxops.lazy(optax.chain(optax.clip(1.0), optax.lamb(0.1))).init(table())
+    words = r"\(norm\) in Stateless \(.*row_wise_steps.py:\d+\)"
+    with pytest.raises(ValueError, match=words):
+        jaxops.lazy(Stateless(normed)).init(table())
+
+
+# --- gradients of several steps ---
+
+
+class Collecting:
+    """Steps with the sum of every three gradients, or of so many."""
+
+    def __init__(self, gate, period: float = 3, dtype=jnp.int32):
+        self.gate, self.period, self.dtype = gate, period, dtype
+
+    def init(self, params):
+        return jnp.zeros((), self.dtype), jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        count, sums = state
+        sums = jax.tree.map(jnp.add, sums, updates)
+        step, sums = self.gate(jnp.mod(count + 1, self.period) == 0, sums)
+        return step, (count + 1, sums)
+
+
+class ByBool(Collecting):
+    """Steps with the sum when a bool of the state says so, which the caller sets."""
+
+    def init(self, params):
+        return jnp.bool_(False), jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        is_ready, sums = state
+        step, sums = by_where(is_ready, jax.tree.map(jnp.add, sums, updates))
+        return step, (is_ready, sums)
+
+
+class ByNorm(Collecting):
+    """Steps with the sum when its norm is large."""
+
+    def init(self, params):
+        return jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, sums, params):
+        sums = jax.tree.map(jnp.add, sums, updates)
+        return by_where(optax.tree.norm(sums) > self.period, sums)
+
+
+def by_where(emit, sums):
+    zeros = jax.tree.map(jnp.zeros_like, sums)
+    chosen = jax.tree.map(lambda s: jnp.where(emit, -s, 0), sums)
+    return chosen, jax.tree.map(lambda s, z: jnp.where(emit, z, s), sums, zeros)
+
+
+def by_cond(emit, sums):
+    zeros = jax.tree.map(jnp.zeros_like, sums)
+    return jax.lax.cond(emit, lambda: (sums, zeros), lambda: (zeros, sums))
+
+
+def by_product(emit, sums):
+    scale = jnp.where(emit, 1.0, 0.0)
+    return [jax.tree.map(lambda s, f=f: f * s, sums) for f in (scale, 1 - scale)]
+
+
+def by_switch(emit, sums):
+    zeros = jax.tree.map(jnp.zeros_like, sums)
+    waits, steps = (lambda: (zeros, sums)), (lambda: (sums, zeros))
+    return jax.lax.switch(jnp.where(emit, 2, 0), [waits, waits, steps])
+
+
+class Preconditioned(Stateless):
+    """Divides by an average of powers of gradients, which may begin anew and is used later on."""
+
+    def __init__(self, step, begins=True):
+        super().__init__(step)
+        self.begins = begins
+
+    def init(self, params):
+        return jnp.zeros((), jnp.int32), jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        count, average = state
+        powers = jax.tree.map(self.step, updates)
+        average = jax.tree.map(
+            lambda a, b: jnp.where(self.begins and count % 9 == 0, b, 0.9 * a + b), average, powers
+        )
+        step = jax.tree.map(
+            lambda g, a: jnp.where(count < 3, 0, g / (1 + jnp.abs(a))), updates, average
+        )
+        return step, (count + 1, average)
+
+
+COLLECTING = {
+    "multi-steps": (lambda: optax.MultiSteps(optax.sgd(0.1), 2), "MultiSteps"),
+    "multi-steps-adam": (lambda: optax.MultiSteps(optax.adam(0.1), 3), "MultiSteps"),
+    "multi-steps-sum": (
+        lambda: optax.MultiSteps(optax.sgd(0.1), 3, use_grad_mean=False),
+        "MultiSteps",
+    ),
+    "multi-steps-schedule": (
+        lambda: optax.MultiSteps(optax.sgd(0.1), lambda step: jnp.where(jnp.less(step, 5), 1, 4)),
+        "MultiSteps",
+    ),
+    "multi-steps-skip": (
+        lambda: optax.MultiSteps(optax.sgd(0.1), 2, should_skip_update_fn=optax.skip_not_finite),
+        "MultiSteps",
+    ),
+    "apply-every": (lambda: optax.apply_every(4), "apply_every"),
+    "chained": (lambda: optax.chain(optax.scale(0.1), optax.apply_every(3)), "apply_every"),
+    "then-adam": (lambda: optax.chain(optax.apply_every(3), optax.adam(0.1)), "apply_every"),
+    "masked": (lambda: optax.masked(optax.apply_every(3), True), "apply_every"),
+    "where": (lambda: Collecting(by_where), "Collecting"),
+    "cond": (lambda: Collecting(by_cond), "Collecting"),
+    "product": (lambda: Collecting(by_product), "Collecting"),
+    "switch": (lambda: Collecting(by_switch), "Collecting"),
+    "cubes": (lambda: Preconditioned(lambda g: g**3), "Preconditioned"),
+    # Of periods that are much longer than the runs.
+    "multi-steps-1000": (lambda: optax.MultiSteps(optax.adam(0.1), 1000), "MultiSteps"),
+    "multi-steps-1000-after-5000": (
+        lambda: optax.MultiSteps(
+            optax.sgd(0.1), lambda step: jnp.where(jnp.less(step, 5000), 1, 1000)
+        ),
+        "MultiSteps",
+    ),
+    "apply-every-1000": (lambda: optax.apply_every(1000), "apply_every"),
+    "chained-1000": (
+        lambda: optax.chain(
+            optax.clip(1.0),
+            optax.apply_every(1000),
+            optax.adam(optax.warmup_cosine_decay_schedule(0.0, 1.0, 100, 10_000)),
+        ),
+        "apply_every",
+    ),
+    "injected-1000": (lambda: optax.inject_hyperparams(optax.apply_every)(k=1000), "apply_every"),
+    "where-100000": (lambda: Collecting(by_where, 100_000), "Collecting"),
+    "float-1000": (lambda: Collecting(by_where, 1000.0, jnp.float32), "Collecting"),
+    "bool": (lambda: ByBool(by_where), "ByBool"),
+    "norm": (lambda: ByNorm(by_where, 50.0), "ByNorm"),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTING)
+def test_collecting_gradients(name):
+    build, words = COLLECTING[name]
+    words = f"collects gradients over several steps.*{words}.*Add the gradients"
+    with pytest.raises(ValueError, match=words):
+        jaxops.lazy(build()).init(table())
+    with pytest.raises(ValueError, match=words):
+        jaxops.lazy(build()).apply(slices(), build().init(table()), table())
+
+
+class Overwritten:
+    """Keeps the gradient for the next step, and steps by none of the first ones."""
+
+    def init(self, params):
+        return jnp.zeros((), jnp.int32), jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        count, old = state
+        step = jax.tree.map(lambda g, g0: jnp.where(count < 3, 0, g + g0), updates, old)
+        return step, (count + 1, updates)
+
+
+def every_second(step, **_) -> Any:
+    return step % 2 == 0
+
+
+# Choices by the step count that collect nothing.
+NOT_COLLECTING = {
+    "frozen-at-first": lambda: optax.adam(
+        optax.join_schedules([optax.constant_schedule(0.0), optax.constant_schedule(0.1)], [10])
+    ),
+    "overwritten": Overwritten,
+    "cubes-kept": lambda: Preconditioned(lambda g: g**3, begins=False),
+    "warm-up": lambda: optax.adamw(optax.warmup_cosine_decay_schedule(0.0, 0.1, 10, 100)),
+    "piecewise": lambda: optax.rmsprop(optax.piecewise_constant_schedule(0.1, {10: 0.0})),
+    "every-second": lambda: optax.conditionally_mask(optax.adam(0.1), every_second),
+    "first-step": lambda: optax.novograd(0.1),
+    "previous-gradient": lambda: optax.conditionally_transform(
+        optax.optimistic_adam_v2(0.1), every_second
+    ),
+    "finite": lambda: optax.apply_if_finite(optax.novograd(0.1), 3),
+    "injected": lambda: optax.inject_hyperparams(optax.adam)(optax.linear_schedule(0.0, 0.1, 5)),
+    "clipped": lambda: optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.1)),
+    "frozen-for-1000": lambda: optax.adam(
+        optax.join_schedules([optax.constant_schedule(0.0), optax.constant_schedule(0.1)], [1000])
+    ),
+    **{f"powers of {n}": lambda n=n: Preconditioned(lambda g: g**n) for n in (2, 4)},
+    "magnitudes": lambda: Preconditioned(jnp.abs),
+    "clipped-adagrad": lambda: optax.chain(optax.adagrad(0.1), optax.clip_by_global_norm(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", NOT_COLLECTING)
+def test_not_collecting(name):
+    optimizer = NOT_COLLECTING[name]()
+    state = jaxops.lazy(optimizer).init(table())
+    jax.tree.map(np.testing.assert_array_equal, state, optimizer.init(table()))
+
+
+def test_sum_of_slices_is_one_lazy_step():
+    """What to do instead."""
+    steps: Any = slices(), slices(indices=(0, 0, 2, 4))
+    lazy = jaxops.lazy(optax.adagrad(0.1))
+    received, _ = lazy.apply(steps[0] + steps[1], lazy.init(table()), table())
+    optimizer = optax.MultiSteps(optax.adagrad(0.1), 2, use_grad_mean=False)
+    state: Any
+    expected: Any
+    state, expected = optimizer.init(table()), table()
+    for step in steps:
+        updates, state = optimizer.update(step.to_dense(), state, expected)
+        expected = optax.apply_updates(expected, updates)
+    np.testing.assert_allclose(received, expected, rtol=1e-5)
+
+
+# --- which parameters ---
+
+LABELS = {"embed": "a", "w": "b"}
+PARAMS = {"embed": table(), "w": jnp.ones((4, 4))}
+
+
+def by_label(embed, other):
+    return optax.multi_transform({"a": embed, "b": other}, LABELS)
+
+
+def test_other_parameters_may_have_any_optimizer():
+    params, grads = PARAMS, {"embed": slices(), "w": jnp.ones((4, 4))}
+    optimizer = by_label(optax.adagrad(0.1), optax.lamb(0.1))
+    lazy = jaxops.lazy(optimizer)
+    state = lazy.init(params)
+    received, _ = lazy.apply(grads, state, params)
+    dense = {**grads, "embed": grads["embed"].to_dense()}
+    expected = optax.apply_updates(params, optimizer.update(dense, state, params)[0])
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), received, expected)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        by_label(optax.lamb(0.1), optax.adagrad(0.1)),
+        optax.masked(optax.lamb(0.1), {"embed": True, "w": False}),
+    ],
+)
+def test_the_first_step_knows_the_tables(optimizer):
+    """`init` does not."""
+    lazy = jaxops.lazy(optimizer)
+    state = lazy.init(PARAMS)
+    grads = {"embed": slices(), "w": jnp.ones((4, 4))}
+    with pytest.raises(ValueError, match=r"row of table 'embed' by itself.*scale_by_trust_ratio"):
+        lazy.apply(grads, state, PARAMS)
+    dense = {**grads, "embed": grads["embed"].to_dense()}
+    lazy.apply(dense, state, PARAMS)
+
+
+def test_tables_of_one_dimension_beside_matrices():
+    params = {"bias": jnp.ones(9), "w": jnp.ones((4, 4))}
+    optimizer = optax.multi_transform(
+        {"a": optax.sgd(0.1), "b": optax.lamb(0.1)}, {"bias": "a", "w": "b"}
+    )
+    lazy = jaxops.lazy(optimizer)
+    grads = {"bias": slices(indices=(8, 8), shape=(9,)), "w": jnp.ones((4, 4))}
+    received, _ = lazy.apply(grads, lazy.init(params), params)
+    assert np.flatnonzero(np.asarray(received["bias"] != 1)).tolist() == [8]
+
+
+def test_rows_of_two_tables_of_one_size():
+    """Apart they are row-wise; together the rows of one stand for other rows than the other's."""
+
+    class Coupled(Stateless):
+        def update(self, updates, state, params):
+            a, b = updates["a"], updates["b"]
+            return {"a": a * params["b"], "b": b}, state
+
+    lazy = jaxops.lazy(Coupled(None))
+    params = {"a": table(), "b": table()}
+    with pytest.raises(ValueError, match="any number of rows"):
+        lazy.apply({"a": slices(), "b": slices(indices=(0, 1, 2, 3))}, (), params)
+
+
+def test_rows_of_one_table_for_another_parameter():
+    class Shared(Stateless):
+        def update(self, updates, state, params):
+            return {"a": updates["a"], "scale": updates["a"]}, state
+
+    with pytest.raises(
+        ValueError, match=r"must keep the shapes of parameters and state; received .* of \(\)"
+    ):
+        jaxops.lazy(Shared(None)).init({"a": table(), "scale": jnp.ones(())})
+
+
+# --- what update is given besides ---
+
+
+class Scaled(Stateless):
+    def update(self, updates, state, params, *, scale):
+        return jax.tree.map(lambda g, p: scale(g, p), updates, params), state
+
+
+def test_functions_among_the_arguments():
+    """Each is looked at, also after another one."""
+    lazy = jaxops.lazy(Scaled(None))
+    state = lazy.init(table())
+    lazy.apply(slices(), state, table(), scale=lambda g, p: g * p)
+    with pytest.raises(ValueError, match="each row of table '' by itself"):
+        lazy.apply(slices(), state, table(), scale=lambda g, p: g * jnp.sum(p))
+
+
+def test_a_loss_of_the_parameters_gets_whole_tables():
+    """Which a lazy step does not have."""
+    optimizer = optax.chain(optax.sgd(0.1), optax.scale_by_backtracking_linesearch(3))
+    with pytest.raises(ValueError, match="each row of table '' by itself"):
+        jaxops.lazy(optimizer).init(table())
+    state = optimizer.init(table())
+    with pytest.raises(ValueError, match=r"any number of rows.*'grad', 'value', 'value_fn'"):
+        jaxops.lazy(optimizer).apply(
+            slices(), state, table(), value=1.0, grad=table(), value_fn=lambda p: jnp.sum(p[0] ** 2)
+        )
+
+
+def test_the_second_eager_step_traces_less():
+    calls = []
+
+    class Counting(Stateless):
+        def update(self, updates, state, params):
+            calls.append(1)
+            return super().update(updates, state, params)
+
+    lazy = jaxops.lazy(Counting(lambda g, p: g * p))
+    for expected in (4, 1):
+        calls.clear()
+        lazy.apply(slices(), (), table())
+        assert len(calls) == expected
+
+
+# --- states of one number for each row ---
+
+
+class Counted:
+    """Steps by the number of steps in which a row had a gradient, and by all of them."""
+
+    def __init__(self, shape=(), of_counts=lambda counts, total: counts):
+        self.shape, self.of_counts = shape, of_counts
+
+    def init(self, params):
+        return jnp.zeros((len(params), *self.shape), jnp.int32), jnp.int32(0)
+
+    def update(self, updates, state, params):
+        counts, total = state
+        has_gradient = jnp.any(updates != 0, axis=1)
+        counts = counts + has_gradient.reshape(counts.shape).astype(jnp.int32)
+        divisor = self.of_counts(counts, total).reshape(-1, 1)
+        return -updates / (1 + divisor), (counts, total + 1)
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_counts_of_rows(shape):
+    lazy = jaxops.lazy(Counted(shape))
+    params, state = table(), lazy.init(table())
+    for indices in ((4, 1, 4), (1, 9), (1,)):
+        grads = slices(indices=indices, values=np.ones((len(indices), WIDTH)))
+        params, state = jax.jit(lazy.apply)(grads, state, params)
+    np.testing.assert_array_equal(state[0].reshape(-1), [0, 3, 0, 0, 1, 0])
+    steps = np.asarray(table() - params)[:, 0]
+    np.testing.assert_allclose(steps, [0, 1 / 2 + 1 / 3 + 1 / 4, 0, 0, 2 / 2, 0], rtol=1e-6)
+
+
+def test_a_mean_over_the_counts_of_all_rows_is_refused():
+    optimizer = Counted(of_counts=lambda counts, total: counts / (1 + jnp.mean(counts)))
+    with pytest.raises(ValueError, match=r"each row of table '' by itself; .*\(div\) in Counted"):
+        jaxops.lazy(optimizer).init(table())
+
+
+def test_a_state_that_only_large_tables_have_is_refused():
+    """Adafactor's rows and columns: with 7 rows it keeps others, and so it does with some."""
+    with pytest.raises(ValueError, match="states of the same shapes for tables of any number"):
+        jaxops.lazy(optax.adafactor(0.1)).init(jnp.ones((256, 128)))
+
+
+# --- where lazy is called ---
+
+
+def a_step(rate: Any = 0.1):
+    lazy = jaxops.lazy(optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate)))
+    return lazy.apply(slices(), lazy.init(table()), table())[0]
+
+
+def expected_step():
+    return np.asarray(a_step())
+
+
+@contextlib.contextmanager
+def debug_nans():
+    """In all threads, as a flag at the start of a program does."""
+    jax.config.update("jax_debug_nans", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_debug_nans", False)
+
+
+AROUND = {
+    "debug_nans": debug_nans,
+    "transfer_guard": lambda: jax.transfer_guard("disallow_explicit"),
+    "mesh": lambda: jax.set_mesh(jax.make_mesh((1,), ("d",))),
+    "explicit-mesh": lambda: jax.set_mesh(
+        jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Explicit,))
+    ),
+    "disable_jit": lambda: jax.disable_jit(),
+    "x64": lambda: jax.enable_x64(True),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_contexts_around(name):
+    optimizers = jaxops.lazy(optax.adam(0.1)), jaxops.lazy(optax.lamb(0.1))
+    units = Stateless(lambda g, p: g / jnp.linalg.norm(g, axis=1, keepdims=True))  # 0 / 0 too
+    params = table()
+    with AROUND[name]():
+        types = jax.eval_shape(optimizers[0].init, params)
+        jax.eval_shape(jaxops.lazy(units).init, params)
+        with pytest.raises(ValueError, match=r"by itself; .*scale_by_trust_ratio"):
+            jax.eval_shape(optimizers[1].init, params)
+    assert jax.tree.leaves(types)[1].shape == (ROWS, WIDTH)
+
+
+def test_a_rate_that_is_traced():
+    """The optimizer is made where the step is traced, and its rate is no number there."""
+    expected = expected_step()
+    np.testing.assert_allclose(jax.jit(a_step)(0.1), expected, rtol=1e-6)
+    mapped = jax.vmap(a_step)(jnp.array([0.1, 0.2]))
+    np.testing.assert_allclose(mapped[0], expected, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"by itself; .*scale_by_trust_ratio"):
+        jax.jit(lambda rate: jaxops.lazy(optax.lamb(rate)).init(table()))(0.1)
+
+
+def printing(g, p):
+    jax.debug.print("seen")
+    return g * jnp.sum(p)
+
+
+def test_what_prints_is_judged_without_its_prints(capfd):
+    with pytest.raises(ValueError, match=r"computes rows from other rows.*reduce_sum"):
+        jaxops.lazy(Stateless(printing)).init(table())
+    jax.effects_barrier()
+    assert capfd.readouterr().out == ""
+
+
+def of_axis(g, p):
+    return g / jax.lax.psum(1.0, "d")
+
+
+def test_what_uses_an_axis_is_not_run():
+    """Outside of the `shard_map` it cannot be traced, and inside it cannot be run by itself."""
+    lazy = jaxops.lazy(Stateless(of_axis))
+    state = lazy.init(table())
+    mesh = jax.make_mesh((1,), ("d",))
+
+    @jax.jit
+    @functools.partial(jax.shard_map, mesh=mesh, in_specs=jax.P(), out_specs=jax.P())
+    def step(table):
+        return lazy.apply(slices(), state, table)[0]
+
+    np.testing.assert_allclose(step(table()), table() + slices().to_dense(), rtol=1e-6)
+
+
+def test_sizes_do_not_matter():
+    """To what the runs cost: these arrays are not made."""
+    big = jax.ShapeDtypeStruct((1 << 30, 1 << 12), jnp.float32)
+    params = {"embed": big, "layers": jax.ShapeDtypeStruct((32, 1 << 12, 1 << 14), jnp.bfloat16)}
+    lazy = jaxops.lazy(optax.adam(0.1))
+    jax.eval_shape(lazy.init, params)
+    lamb = jaxops.lazy(optax.lamb(0.1))
+    with pytest.raises(ValueError, match="table 'embed' by itself"):
+        jax.eval_shape(lamb.init, params)
+
+
+class OfColumns(Stateless):
+    """Has an array of the width of the table, so that it takes no other."""
+
+    def update(self, updates, state, params):
+        return jax.tree.map(lambda g: g * jnp.arange(20.0), updates), state
+
+
+def test_sizes_that_an_optimizer_wants():
+    params = jnp.ones((30, 20))
+    lazy = jaxops.lazy(OfColumns(None))
+    grads = IndexedSlices(jnp.ones((1, 20)), jnp.array([3]), params.shape)
+    received, _ = lazy.apply(grads, lazy.init(params), params)
+    np.testing.assert_allclose(received[3], 1 + jnp.arange(20.0))
+
+
+def test_which_of_several_tables_it_is():
+    """The norm after Adam is over all tables, as Adam moves rows without a gradient."""
+    labels = {"embed": "adagrad", "other": "adam"}
+    optimizers: Any = {"adagrad": optax.adagrad(0.1), "adam": optax.adam(0.1)}
+    optimizer = optax.chain(
+        optax.multi_transform(optimizers, labels), optax.clip_by_global_norm(0.1)
+    )
+    params = {"embed": table(), "other": table() + 1}
+    lazy = jaxops.lazy(optimizer)
+    state = lazy.init(params)
+    dense = {"embed": slices(), "other": jnp.ones((ROWS, WIDTH))}
+    lazy.apply(dense, state, params)
+    with pytest.raises(ValueError, match=r"table 'other' by itself"):
+        lazy.apply({"embed": slices(), "other": slices()}, state, params)
+
+
+def test_each_of_several_tables_has_its_own_problem():
+    """The norm of LAMB shows in the first step, what is collected only after some steps."""
+    labels = {"embed": "collects", "other": "lamb", "third": "adam"}
+    optimizers: Any = {
+        "collects": optax.apply_every(3),
+        "lamb": optax.lamb(0.1),
+        "adam": optax.adam(0.1),
+    }
+    params = dict.fromkeys(labels, table())
+    lazy = jaxops.lazy(optax.multi_transform(optimizers, labels))
+    state = lazy.init(params)
+    dense = dict.fromkeys(labels, jnp.ones((ROWS, WIDTH)))
+    lazy.apply({**dense, "third": slices()}, state, params)
+    for name, words in (("embed", "collects"), ("other", "by itself")):
+        with pytest.raises(ValueError, match=words):
+            lazy.apply({**dense, name: slices()}, state, params)
+
+
+class ScaledByTheOther:
+    """Steps in one table by the norm of another one."""
+
+    def init(self, params):
+        return ()
+
+    def update(self, updates, state, params):
+        return {**updates, "a": updates["a"] * jnp.linalg.norm(params["b"])}, state
+
+
+def test_a_table_that_matters_to_another_one():
+    params = {"a": table(), "b": table()}
+    lazy = jaxops.lazy(ScaledByTheOther())
+    state = lazy.init(params)
+    received, _ = lazy.apply({"a": slices(), "b": table()}, state, params)
+    expected = table() + slices().to_dense() * jnp.linalg.norm(table())
+    np.testing.assert_allclose(received["a"], expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="table 'b' by itself"):
+        lazy.apply({"a": table(), "b": slices()}, state, params)
+
+
+# --- what only other numbers show than those of small runs ---
+
+
+def along_the_longest_axis(g, p):
+    return g / jnp.sqrt(1 + jnp.sum(p**2, int(np.argmax(p.shape)), keepdims=True))
+
+
+def normed_if_large(g, p):
+    return g / (jnp.linalg.norm(p) if p.shape[0] > 10_000 else 1)
+
+
+UNSEEN_IN_SMALL_RUNS = {
+    "an axis by the shape": lambda: Stateless(along_the_longest_axis),
+    "more rows than 4001": lambda: Stateless(normed_if_large),
+    "a mean that is NaN for parameters of both signs": lambda: Stateless(
+        lambda g, p: g * jnp.exp(jnp.mean(jnp.log(p)))
+    ),
+    "a bound that few rows do not reach": lambda: optax.chain(
+        optax.scale_by_adam(), optax.clip_by_global_norm(100.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN_IN_SMALL_RUNS)
+def test_what_small_runs_do_not_reach(name):
+    with pytest.raises(ValueError, match="must update each row of table 'table' by itself"):
+        jaxops.lazy(UNSEEN_IN_SMALL_RUNS[name]()).init({"table": jnp.ones((20_000, 8))})
+
+
+class Emitting:
+    """Collects gradients until an argument says that it is enough."""
+
+    def update(self, grads, state, params, *, emit):
+        sums = jax.tree.map(jnp.add, state, grads)
+        updates = jax.tree.map(lambda s: jnp.where(emit, -s, 0.0), sums)
+        return updates, jax.tree.map(lambda s: jnp.where(emit, 0.0, s), sums)
+
+    def init(self, params):
+        return jax.tree.map(jnp.zeros_like, params)
+
+
+def test_arguments_that_are_bools_take_both_values():
+    lazy = jaxops.lazy(Emitting())
+    params = table()
+    with pytest.raises(ValueError, match="collects gradients over several steps"):
+        lazy.apply(slices(), lazy.init(params), params, emit=jnp.array(True))
+
+
+@pytest.mark.parametrize("dense", [lambda: optax.adafactor(0.1), lambda: optax.contrib.muon(0.1)])
+def test_dense_weights_beside_a_table_may_have_any_optimizer(dense):
+    optimizer = optax.partition(
+        {"rows": optax.adagrad(0.1), "whole": dense()}, {"table": "rows", "w": "whole"}
+    )
+    params = {"table": jnp.ones((1000, 16)), "w": jnp.ones((200, 150))}
+    lazy = jaxops.lazy(optimizer)
+    grads = {"table": IndexedSlices(jnp.ones((1, 16)), [3], (1000, 16)), "w": params["w"]}
+    state = lazy.init(params)
+    updated, _ = lazy.apply(grads, state, params)
+    dense_grads = {**grads, "table": grads["table"].to_dense()}
+    updates, _ = optimizer.update(dense_grads, optimizer.init(params), params)
+    expected = optax.apply_updates(params, updates)
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5), updated, expected)
+
+
+@pytest.mark.parametrize("name", ["jax_debug_nans", "jax_disable_jit"])
+def test_settings_of_the_process(name):
+    params = {"table": jnp.ones((100, 4))}
+    jax.config.update(name, True)
+    try:
+        state = jaxops.lazy(optax.adagrad(0.1), catch_up=True).init(params)
+    finally:
+        jax.config.update(name, False)
+    assert jax.tree.leaves(state)
+
+
+def test_parameters_of_one_key_path_cannot_catch_up():
+    params = {"a/b": table(), "a": {"b": table()}}
+    with pytest.raises(
+        ValueError, match=r"must have key paths of their own; received two with 'a/b'"
+    ):
+        jaxops.lazy(optax.adam(0.1), catch_up=True).init(params)

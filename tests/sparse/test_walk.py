@@ -1,0 +1,288 @@
+"""Losses that compute with tables before they look rows up, within and under transformations."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checks import NIGHTLY, share
+from jax import lax
+from sparse_checks import square
+from sparse_patterns import (
+    INDICES,
+    LOOKUPS,
+    STEPS,
+    assert_rows_first,
+    composed,
+    params,
+    polynomial,
+)
+
+import jaxops
+from jaxops._sparse.gradient import walk
+
+pytestmark = pytest.mark.usefixtures("x32")
+
+
+def in_scan(loss):
+    def scanned(p):
+        return lax.scan(lambda c, x: (c + loss({**p, "c": x * p["c"]}), None), 0.0, p["c"])[0]
+
+    return scanned
+
+
+def in_cond(loss):
+    return lambda p: lax.cond(
+        p["c"][0] > 0, lambda p: loss(p), lambda p: loss({**p, "t": -p["t"]}), p
+    )
+
+
+def in_vmap(loss):
+    return lambda p: jax.vmap(lambda c: loss({**p, "c": c * p["c"]}))(p["c"]).sum()
+
+
+WITHIN = {
+    "jit": jax.jit,
+    "checkpoint": jax.checkpoint,
+    "scan": in_scan,
+    "cond": in_cond,
+    "vmap": in_vmap,
+    "scan of checkpoints": lambda loss: in_scan(jax.checkpoint(loss)),
+}
+SOON = [["scaled by rows"], ["row set", "tanh"], ["of two, traced"], ["jit"]]
+
+
+@pytest.mark.parametrize("steps", SOON, ids="-".join)
+@pytest.mark.parametrize("name", share(WITHIN, 2))
+def test_within(name, steps):
+    assert_rows_first(WITHIN[name](composed(*steps)), params(), tolerance=1e-4)
+
+
+PATTERNS = [*STEPS, *LOOKUPS]
+# Each pattern in one of the kinds of programs, the next pattern in the next one; and in all others.
+EACH_ONCE = {(pattern, [*WITHIN][n % len(WITHIN)]) for n, pattern in enumerate(PATTERNS)}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        pytest.param(*pair, marks=pytest.mark.slow if pair in EACH_ONCE else pytest.mark.stress)
+        for pair in itertools.product(PATTERNS, WITHIN)
+    ],
+)
+def test_all_within(pattern, name):
+    loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
+    if (pattern, name) == ("updated", "vmap"):
+        # JAX makes it a scatter of parts of rows, of which no rule tells rows.
+        with pytest.raises(ValueError, match=r"and scatter at .* takes all rows of the result"):
+            jaxops.sparse_value_and_grad(WITHIN[name](loss), tables="t")(params())
+        return
+    assert_rows_first(WITHIN[name](loss), params(), tolerance=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", share(PATTERNS, 3, NIGHTLY))
+def test_under_vmap(pattern):
+    loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
+    stacked = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), params())
+    assert_rows_first(loss, stacked, wrap=jax.vmap, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("steps", SOON, ids="-".join)
+def test_second_order(steps):
+    def cubic(p):
+        return composed(*steps)(p) ** 2
+
+    def sparse(p):
+        grads = jaxops.sparse_value_and_grad(cubic, tables="t")(p)[1]
+        return {**grads, "t": grads["t"].to_dense()}
+
+    direction = jax.tree.map(jnp.cos, params())
+    _, expected = jax.jit(lambda p: jax.jvp(jax.grad(cubic), (p,), (direction,)))(params())
+    _, actual = jax.jit(lambda p: jax.jvp(sparse, (p,), (direction,)))(params())
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3), actual, expected)
+    back = jax.jit(lambda p: jax.vjp(sparse, p)[1](direction)[0])(params())
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3), back, expected)
+
+
+def test_two_tables():
+    def loss(p):
+        both = jnp.concatenate([p["t"] * p["c"][None], jnp.tanh(p["u"])])
+        chosen = lax.cond(p["c"][0] > 9, lambda: p["t"], lambda: 3 * p["u"])
+        return polynomial(both[INDICES * 2]) + polynomial(chosen[INDICES] + p["t"][INDICES])
+
+    p = {**params(), "u": params()["t"] - 1}
+    assert_rows_first(loss, p, tables=("t", "u"))
+
+
+def test_a_loop_within_a_loop():
+    """The inner one goes through what the outer one gets in a round."""
+
+    def outer(inner):
+        def loss(p):
+            tables = jnp.stack([p["t"], p["t"] * p["c"][None]])[None] * jnp.ones((2, 1, 1, 1))
+            return lax.scan(lambda c, two: (lax.scan(inner, c, two)[0], None), 0.0, tables)[0]
+
+        return loss
+
+    def layer_within(c, t):
+        return lax.scan(lambda c, i: (c + square(t) + square(t[i]), None), c, INDICES)[0], None
+
+    def loss(p):
+        return lax.scan(layer_within, 0.0, jnp.stack([p["t"], 2 * p["t"]]))[0]
+
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(loss, tables="t")(params())
+    assert_rows_first(outer(lambda c, t: (c + polynomial(t[INDICES]), None)), params())
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(outer(lambda c, t: (c + square(t), None)), tables="t")(
+            params()
+        )
+
+
+def test_a_part_that_is_taken_whole():
+    """As the first rows of a table of positions: looked up once, and no layer after it again."""
+    length = 9
+
+    def loss(p):
+        positions = p["t"][:length]
+        x = positions + p["c"][None]
+        for _ in range(3):
+            x = jnp.tanh(x @ p["w"][:, :3]) + positions
+        last = jax.checkpoint(lambda x: x[-1] * positions[-1])(x)
+        return polynomial(x) + polynomial(last)
+
+    grads = assert_rows_first(loss, params())
+    np.testing.assert_array_equal(grads["t"].indices, [*range(length)])
+
+
+def test_tied():
+    """What takes all rows has a dense gradient, lookups have slices still."""
+
+    def loss(p):
+        return polynomial(jnp.tanh(p["t"])[INDICES] @ p["t"].T)
+
+    _, grads = jaxops.sparse_value_and_grad(loss, tables="t", tied=True)(params())
+    assert isinstance(grads["t"], jaxops.TiedGradient)
+    np.testing.assert_array_equal(grads["t"].slices.indices, INDICES)
+    expected = jax.grad(loss)(params())["t"]
+    np.testing.assert_allclose(grads["t"].to_dense(), expected, rtol=1e-4)
+
+
+def test_aux_takes_the_whole_table():
+    def loss(p):
+        scaled = p["t"] * p["c"][None]
+        aux = {"norm": jnp.sum(scaled**2), "scaled": scaled, "text": "x", "none": None, "n": 3}
+        return polynomial(scaled[INDICES]), aux
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="t", has_aux=True)
+    (value, aux), grads = transformed(params())
+    (expected_value, expected_aux), expected = jax.value_and_grad(loss, has_aux=True)(params())
+    np.testing.assert_allclose(value, expected_value, rtol=1e-6)
+    assert (aux.pop("text"), aux.pop("none"), aux.pop("n")) == ("x", None, 3)
+    for name in aux:
+        np.testing.assert_allclose(aux[name], expected_aux[name], rtol=1e-6)
+    np.testing.assert_allclose(grads["t"].to_dense(), expected["t"], rtol=1e-5)
+    np.testing.assert_array_equal(grads["t"].indices, INDICES)
+
+
+def test_a_loss_that_decides_in_python():
+    """It cannot be traced, but its derivative can."""
+
+    def loss(t):
+        rows = t[INDICES] if t[0, 0] < 0 else t
+        return square(rows).astype(jnp.float32)
+
+    _, slices = jaxops.sparse_value_and_grad(loss, tables="")(params()["t"])
+    np.testing.assert_array_equal(slices.indices, INDICES)
+    halved = jaxops.sparse_value_and_grad(lambda t: loss(t.astype(jnp.bfloat16)), tables="")
+    assert halved(params()["t"])[1].dtype == jnp.float32
+    doubled = jaxops.sparse_value_and_grad(lambda t: loss(2 * t), tables="")
+    _, slices = doubled(params()["t"])
+    expected = jax.grad(lambda t: loss(2 * t))(params()["t"])
+    np.testing.assert_allclose(slices.to_dense(), expected, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"a use by neg at test_walk\.py"):
+        jaxops.sparse_value_and_grad(lambda t: loss(-t), tables="")(params()["t"])
+
+
+def test_errors_of_the_loss_are_its_own():
+    def loss(t):
+        return square((2 * t)[INDICES]) + jaxops.gather(t, [99]).sum()
+
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 99 is not in \[0, 17\)"):
+        jaxops.sparse_value_and_grad(loss, tables="")(params()["t"])
+
+
+@pytest.mark.parametrize("steps", [[], ["tanh"]], ids=["plain", "tanh"])
+def test_an_index_out_of_bounds(steps):
+    """At its place in the caller's code, also where rows are read first."""
+
+    def loss(p, indices):
+        t = p["t"]
+        for name in steps:
+            t = STEPS[name](t, p)
+        return square(jaxops.gather(t, indices))
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="t")
+    with pytest.raises(Exception, match=r"indices\[1\] = 99 is not in .*test_walk.py"):
+        transformed(params(), jnp.array([3, 99]))
+    with pytest.raises(Exception, match=r"indices\[1\] = 99 is not in .*test_walk.py"):
+        jax.block_until_ready(jax.jit(transformed)(params(), jnp.array([3, 99])))
+
+
+def test_callbacks_run_once():
+    seen = []
+
+    def loss(t):
+        def step(c, i):
+            jax.debug.callback(lambda i: seen.append(int(i)), i)
+            return c + square((2 * t)[i]), None
+
+        return lax.scan(step, jnp.float32(0), INDICES)[0]
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="")
+    for call in (transformed, jax.jit(transformed)):
+        call(params()["t"])
+        jax.effects_barrier()
+        assert sorted(seen) == sorted(map(int, INDICES))
+        seen.clear()
+
+
+def test_names_and_shardings_stay():
+    """Of a `jit` that says how its arguments are shared, which is not taken apart."""
+    sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    shared = jax.jit(lambda t: 2 * t, out_shardings=sharding)
+    with pytest.raises(ValueError, match="must be used by lookups"):
+        jaxops.sparse_value_and_grad(lambda t: square(shared(t)[INDICES]), tables="")(params()["t"])
+
+    def loss(t):
+        return square((2 * t)[INDICES]) + square(jax.named_call(jnp.sin, name="wave")(t[INDICES]))
+
+    text = (
+        jax.jit(jaxops.sparse_value_and_grad(loss, tables=""))
+        .lower(params()["t"])
+        .as_text(debug_info=True)
+    )
+    assert "wave" in text
+
+
+@pytest.mark.parametrize("step", ["none", "tanh", "row set", "cond"])
+def test_a_second_eager_call_compiles_nothing(step):
+    """Also of a `jit` that is given what the loss made of a table, by equations of each call."""
+
+    @jax.jit
+    def model(t, c):
+        for _ in range(20):  # not short, so that it stays a `jit`
+            c = jnp.sin(c)
+        return polynomial((t * c[None])[INDICES])
+
+    def loss(p):
+        return model(p["t"] if step == "none" else STEPS[step](p["t"], p), p["c"])
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="t")
+    transformed(params())
+    before = walk._jitted.cache_info()
+    transformed(params())
+    after = walk._jitted.cache_info()
+    assert (after.hits, after.misses) == (before.hits + 2, before.misses)  # in both walks
