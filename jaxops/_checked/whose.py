@@ -39,7 +39,8 @@ _WRITTEN = {"_take": "take", "_choose": "choose"}  # as methods of arrays
 INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
 # Those that lose data in silence, and those in which JAX counts negative indices from the end.
 LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}
-NARROWING = {"to_gather", "_index_to_gather", "take_along_axis"}  # they convert indices to int32
+# They convert indices to int32.
+NARROWING = {"to_gather", "_index_to_gather", "to_dynamic_slice", "take_along_axis"}
 NORMALIZING = {
     *("normalize_indices", "_normalize_index", "_dynamic_slice", "_dynamic_slice_indices"),
 }

@@ -20,7 +20,7 @@ NEGATIVE = {
     "at": lambda i: X.at[i].set(0.0),
     "take": lambda i: jnp.take(X, i, axis=0),
     "take_along_axis": lambda i: jnp.take_along_axis(X, i[:, None], 0),
-    "dynamic_slice": lambda i: lax.dynamic_slice(X, (i[1], 0), (1, 3)),
+    "dynamic_slice": lambda i: lax.dynamic_slice(X, (i[1], i[0] * 0), (1, 3)),
     "index_in_dim": lambda i: lax.dynamic_index_in_dim(X, i[1]),
 }
 
@@ -53,7 +53,12 @@ def test_negative_numbers_of_segments(jit):
     assert raised(lenient, jnp.array([-8, 4])).index == 4
 
 
-WIDE = ["rows", "at", "take", "take_along_axis"]
+WIDE = {
+    **NEGATIVE,
+    "element": lambda i: X[i[1], i[0]],
+    "window": lambda i: X[i[1], 1:],
+    "add-to-row": lambda i: X.at[i[1]].add(1.0),
+}
 
 
 @pytest.mark.parametrize("jit", [False, True])
@@ -61,7 +66,7 @@ WIDE = ["rows", "at", "take", "take_along_axis"]
 @pytest.mark.parametrize("name", WIDE)
 def test_an_index_that_int32_does_not_hold(name, dtype, jit):
     """JAX converts it to an int32, which may be in bounds."""
-    program = NEGATIVE[name]
+    program = WIDE[name]
     checked = jaxops.checked(program)
     checked = jax.jit(checked) if jit else checked
     with jax.enable_x64(True):
