@@ -8,6 +8,7 @@ def _namespace(module: str) -> dict[str, Any]: ...
 
 from jaxops import (compat as compat, dtypes as dtypes, image as image, linalg as linalg, math as
     math, nn as nn, sparse as sparse, strings as strings, testing as testing, typing as typing)
+from jaxops._checked.at import (at)
 from jaxops._checked.checked import (check_everything, checked, unchecked)
 from jaxops._devices.sharded_gather import (sharded_gather)
 from jaxops._errors import (OutOfBoundsError)
@@ -65,7 +66,7 @@ from jaxops._sparse.slices.sums_and_norms import (clip_by_global_norm, global_no
     sum_stacked)
 from jaxops._typed_errors import (typed_errors)
 __all__ = ["IndexedSlices", "LazyOptimizer", "Mode", "OutOfBoundsError", "RaggedTensor",
-    "SparseTensor", "StridedSliceSpec", "TiedGradient", "batch_gather", "batch_to_space",
+    "SparseTensor", "StridedSliceSpec", "TiedGradient", "at", "batch_gather", "batch_to_space",
     "batch_to_space_nd", "bitcast", "boolean_mask", "broadcast_to", "cast", "check_everything",
     "checked", "clip_by_global_norm", "concat", "depth_to_space", "dynamic_partition",
     "dynamic_stitch", "edit_distance", "embedding_lookup", "embedding_lookup_sparse", "expand_dims",

@@ -21,6 +21,7 @@ RaggedTensor                     _ops.ragged  # a pytree of static shapes
 SparseTensor                     _ops.sparse_tensor     tf.sparse.SparseTensor  # static dense_shape
 StridedSliceSpec                 _ops.strided_slice  # a tuple of arguments of strided_slice
 TiedGradient                     _sparse.slices.indexed_slices  # a pytree of gradients
+at                               _checked.at  # JAX's x.at[...]
 batch_gather                     _ops.gather            tf.compat.v1.batch_gather
 batch_to_space                   _ops.space_to_batch    tf.batch_to_space
 batch_to_space_nd                _ops.space_to_batch    tf.compat.v1.batch_to_space_nd

@@ -64,14 +64,14 @@ MUTANTS = {
         ("entry = frame\n", "entry = entry or frame\n", "tests/checked -k no_false"),
     ],
     "_checked/primitives": [
-        ("shape[axis] - size + 1 for", "shape[axis] - size + 2 for",
-         "tests/checked -k 'error and rows'"),
         ("set_params(eqn, mode=None)", "set_params(eqn)", "test_checked.py -k outside"),
         ("(all_starts or size < shape[axis])", "size < 1",
          "tests/checked -k 'error and dynamic_slice'"),
         ("if jnp.iinfo(dtype).max <= largest:", "if True:", "tests/checked -k int32_does_not_hold"),
     ],
     "_checked/index": [
+        ("shape[axis] - size + 1 for", "shape[axis] - size + 2 for",
+         "tests/checked -k 'error and rows'"),
         ("comes_first = True", "comes_first = False", "tests/checked -k int32_does_not_hold"),
         ("value -= self.shape[axis]", "value -= 0", "tests/checked -k as_the_code_has_it"),
         ("access.slack and self.takes_padding", "False", "test_checked.py -k outside"),

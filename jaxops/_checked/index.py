@@ -72,6 +72,12 @@ class JaxIndex(IndexOfJax):
     shape: tuple[int, ...]
     wraps: bool
 
+    @classmethod
+    def of_windows(cls, operation, shape, axes, sizes, *, wraps: bool) -> JaxIndex:
+        """The index of windows of these sizes along these axes of an array of this shape."""
+        limits = tuple(shape[axis] - size + 1 for axis, size in zip(axes, sizes, strict=True))
+        return cls(operation, limits, tuple(axes), tuple(sizes), shape, wraps)
+
     def describe(self, position, index):
         k = self.first_bad_component(index)
         axis, value, limit = self.axes[k], index[k], self.limits[k]

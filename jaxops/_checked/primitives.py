@@ -18,7 +18,7 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops import _jax_internals
-from jaxops._checked import known_jax, whose
+from jaxops._checked import known_jax, resolving, whose
 from jaxops._checked import setting as settings
 from jaxops._checked.index import (
     LATER,
@@ -56,10 +56,13 @@ def _add_rule(primitive: Primitive, rule: Callable) -> None:
 
 def _bind(primitive: Primitive, bind: Callable, *operands, **params):
     """`bind(*operands, **params)`, of operands that the rules of the primitive have checked."""
-    if _of_thread.is_binding or settings.current() is None:
+    setting = settings.current()
+    if _of_thread.is_binding or setting is None:
         return bind(*operands, **params)
     _of_thread.is_binding = True
     try:
+        if setting.at is not None:
+            return resolving.bind(setting.at, primitive, bind, *operands, **params)
         for rule in _rules[primitive]:
             operands = rule(*operands, **params)
         return bind(*operands, **params)
@@ -129,12 +132,11 @@ def _checked_starts(access: Access, operand, starts: Sequence, sizes: Sequence[i
 
 def _checked(access: Access, indices, operand, axes: Sequence[int], sizes: Sequence[int]) -> Any:
     """`indices[..., K]`, with a check if they may be out of bounds."""
-    shape = np.shape(operand)
-    limits = tuple(shape[axis] - size + 1 for axis, size in zip(axes, sizes, strict=True))
     setting = settings.current()
     of_segments = access.operation.startswith("segment_") and not (setting and setting.negative)
     kind = SegmentNumber if of_segments else JaxIndex
-    spec = kind(access.operation, limits, tuple(axes), tuple(sizes), shape, wraps=access.wraps)
+    shape = np.shape(operand)
+    spec = kind.of_windows(access.operation, shape, axes, sizes, wraps=access.wraps)
     return checked_by(spec, indices, access)
 
 
@@ -160,7 +162,7 @@ _called: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 def _bind_call(bind: Callable, *operands, **params):
     """`bind(*operands, **params)`, the checks in the programs those of the call being made."""
     setting = settings.current()
-    if setting is None:
+    if setting is None or setting.at is not None:
         return bind(*operands, **params)
     if setting.negative and params.get("name") == "_where":  # `jnp.take` counts from the end by it
         which, from_end, index = operands

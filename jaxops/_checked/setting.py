@@ -5,8 +5,17 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
+from typing import NamedTuple
 
 import jax
+
+
+class AtCall(NamedTuple):
+    """A call of a method of `jaxops.at(x)[index]`."""
+
+    operation: str  # "at[...].set"
+    mode: str
+    fill_value: bool | int | float | complex
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,6 +27,7 @@ class Setting:
     negative: bool = False  # whether a negative index is an error
     one_hot: bool = False
     repeat: bool = False
+    at: AtCall | None = None  # while a method of `jaxops.at(x)[index]` runs JAX's
 
     def rule_for(self, file: str, function: str) -> str | None:
         """What `outside` says of the indices of a function: "any", "padding" or None."""

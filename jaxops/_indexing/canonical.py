@@ -7,7 +7,7 @@ index that `lax` is told to drop.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +52,7 @@ def gather(
         indices = as_vectors(indices)
         valid = None if valid is None else valid.reshape(indices.shape[:-1])
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
-    operand = _pad_empty_axes(operand, windows, fill)
+    operand = pad_empty_axes(operand, windows.axes, fill)
     # What is not valid keeps its index, so that the scatter which is the transpose skips it.
     gather_fn = deterministic_sums.gather if deterministic else gather_windows
 
@@ -82,21 +82,19 @@ def _mode_for(moved, operand: jax.Array, windows: Windows, spec: IndexSpec, mode
     return mode
 
 
-def _is_empty_along(operand: jax.Array, axes: tuple[int, ...]) -> bool:
+def _is_empty_along(operand: jax.Array, axes: Sequence[int]) -> bool:
     return any(operand.shape[axis] == 0 for axis in axes)
 
 
-def _pad_empty_axes(operand: jax.Array, windows: Windows, fill: jax.Array) -> jax.Array:
+def pad_empty_axes(operand: jax.Array, axes: Sequence[int], fill: jax.Array) -> jax.Array:
     """Indexed axes of size 0 made 1, so that `lax` has a window for indices that cannot be right.
 
     Returning a constant instead would leave the check with no result in use, and JAX drops
     computations like that.
     """
-    if not _is_empty_along(operand, windows.axes):
+    if not _is_empty_along(operand, axes):
         return operand
-    widths = [
-        (0, int(axis in windows.axes and size == 0), 0) for axis, size in enumerate(operand.shape)
-    ]
+    widths = [(0, int(axis in axes and size == 0), 0) for axis, size in enumerate(operand.shape)]
     return lax.pad(operand, fill, widths)
 
 
@@ -120,7 +118,7 @@ def scatter(
         return operand
     mode = _mode_for(updates.shape, operand, windows, spec, mode)
     shape = operand.shape
-    operand = _pad_empty_axes(operand, windows, jnp.zeros((), operand.dtype))
+    operand = pad_empty_axes(operand, windows.axes, jnp.zeros((), operand.dtype))
     indices, valid = policy.resolve(spec, indices, mode)
     if deterministic:
         deterministic_sums.check_countable(operand, indices, windows, spec.operation)
@@ -135,6 +133,11 @@ def scatter(
     result = explicit_axes.scatter(
         combine, operand, indices, valid, updates, windows, is_initial=is_initial
     )
+    return without_padding(result, shape)
+
+
+def without_padding(result: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    """The result of a scatter into an operand of this shape, before `pad_empty_axes`."""
     return result if result.shape == shape else lax.slice(result, (0,) * len(shape), shape)
 
 

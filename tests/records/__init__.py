@@ -76,7 +76,7 @@ def first_of_each_op(cases: Mapping[str, Case]) -> dict[str, str]:
 # Public functions that are no array operations.
 TRANSFORMATIONS = {"lazy", "rowwise_adagrad", "sparse_value_and_grad"}
 TRANSFORMATIONS |= {"sharded_gather"}  # of arrays that a mesh of devices shares
-CHECKS = {"checked", "unchecked", "check_everything"}  # of code of JAX
+CHECKS = {"at", "checked", "unchecked", "check_everything"}  # of code of JAX
 TRANSFORMATIONS |= CHECKS
 TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
 # Of functions and specifications, not of arrays; and what is not called by users.

@@ -1,6 +1,10 @@
-"""Refused calls: checked, unchecked and check_everything."""
+"""Refused calls: checked, unchecked, check_everything, and the methods of at."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 
 import jaxops
 from refusals.values import X
@@ -28,7 +32,62 @@ OPTIONS = {
 }
 
 
+def _masked(mask, values):
+    """A write by a traced mask, whose values are refused."""
+    return lambda: jax.jit(lambda m: jaxops.at(jnp.ones((2, 3)))[m].set(values))(mask)
+
+
+AT = {
+    "at-operand-str": (lambda: jaxops.at("abc"), TypeError, "at: operand must be an array"),
+    "at-mode-drop": (
+        lambda: jaxops.at(X)[0].set(1.0, mode="drop"),
+        ValueError,
+        "at[...].set: mode must be one of device, error, fill",
+    ),
+    "at-fill_value-device": (
+        lambda: jaxops.at(X)[0].get(fill_value=1.0),
+        ValueError,
+        'at[...].get: fill_value is used by mode="fill" only; received fill_value=1.0',
+    ),
+    "at-fill_value-array": (
+        lambda: jaxops.at(X)[0].get(mode="fill", fill_value=[1.0]),
+        TypeError,
+        "at[...].get: fill_value must be a number that is known while tracing",
+    ),
+    "at-get-mask": (
+        lambda: jax.jit(lambda m: jaxops.at(X)[m].get())(np.ones(1, bool)),
+        TypeError,
+        "at[...].get: a mask must be known while tracing, as it decides the shape",
+    ),
+    "at-mask-shape": (
+        _masked(np.ones(3, bool), 1.0),
+        ValueError,
+        "leading dimensions of the operand of shape (2, 3); received a mask of shape (3,)",
+    ),
+    "at-mask-values": (
+        _masked(np.ones(2, bool), np.ones((2, 3))),
+        ValueError,
+        "values must broadcast to the shape (3,); received shape (2, 3)",
+    ),
+    "at-apply-func": (
+        lambda: jaxops.at(X)[0].apply(1.0),
+        TypeError,
+        "at[...].apply: func must be callable; received 1.0",
+    ),
+    "at-option-unknown": (
+        lambda: jaxops.at(X)[0].set(1.0, unique=True),
+        TypeError,
+        "unexpected keyword argument 'unique'",
+    ),
+    "at-wrap-wide": (
+        lambda: jaxops.at(jnp.ones((65537, 0, 65521)))[np.array([0])].get(mode="wrap"),
+        ValueError,
+        "at[...].get: with mode='wrap' an index must have a dtype of at most 32 bits here",
+    ),
+}
+
 CALLS = {
+    **AT,
     "checked-fun-array": (
         lambda: jaxops.checked(X),
         TypeError,

@@ -1,0 +1,249 @@
+"""`at`: JAX's `x.at[...]` with the bounds of this library."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from jaxops._checked import primitives
+from jaxops._checked import setting as settings
+from jaxops._checked.setting import AtCall, Setting
+from jaxops._errors import brief
+from jaxops._frames import without_frames
+from jaxops._indexing import policy
+from jaxops._indexing.policy import Mode
+from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike
+
+_INT32 = np.iinfo(np.int32)
+
+
+def at(operand: ArrayLike) -> At:
+    """The array with JAX's `.at`, in which an index out of bounds is an error.
+
+    `jaxops.at(x)[index].set(values)` computes what `x.at[index].set(values)` computes, for every
+    index and method that JAX has: integers, arrays that broadcast, slices, `...`, `None`, masks.
+    Negative indices count from the end, as in NumPy. What becomes of an index that is out of bounds
+    says `mode`, as in `jaxops.gather`.
+
+    Args:
+        operand: array of any shape and dtype. Traced.
+
+    Returns:
+        An object to index: `at(x)[index]` has the methods of `AtIndex`.
+
+    Raises:
+        TypeError: `operand` is no array of numbers or bools.
+
+    Gradient: that of the methods of `x.at[index]`; an index that reads a fill value sends nothing
+    back, and what an index out of bounds does not write gets no gradient.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> x = jnp.zeros((2, 3))
+        >>> jaxops.at(x)[:, [0, -1]].add(1.0)
+        Array([[1., 0., 1.],
+               [1., 0., 1.]], dtype=float32)
+        >>> try:
+        ...     jaxops.at(x)[jnp.array([0, 1]), jnp.array([1, 3])].set(5.0)
+        ... except jaxops.OutOfBoundsError as error:
+        ...     print(str(error).partition(" [Op")[0])
+        index 3 at position [1] is out of bounds for axis 1 of an array of shape (2, 3)
+        >>> jaxops.at(x)[:, 3].get(mode="fill", fill_value=-1)
+        Array([-1., -1.], dtype=float32)
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html
+    """
+    return At(arguments.to_operand(operand, "at", "operand"))
+
+
+@without_frames
+class At:
+    """An array to index: see `jaxops.at`."""
+
+    __slots__ = ("_operand",)
+
+    def __init__(self, operand: jax.Array):
+        self._operand = operand
+
+    def __getitem__(self, index: Any) -> AtIndex:
+        """The elements that an index of NumPy's syntax chooses."""
+        return AtIndex(self._operand, index)
+
+    def __repr__(self) -> str:
+        return f"jaxops.at({brief(self._operand)})"
+
+
+@without_frames
+class AtIndex:
+    """The elements of an array that an index chooses; its methods are those of `x.at[index]`.
+
+    Every method takes `mode`, as `jaxops.gather` has it: `"device"` (an index out of bounds is an
+    error on the CPU; elsewhere it reads 0 and writes nothing), `"error"`, `"fill"` (it reads
+    `fill_value`, and writes nothing), `"clip"`, `"wrap"`, `"promise_in_bounds"`. Other keyword
+    arguments are those of the method in the installed jax, such as `unique_indices`.
+
+    A mask may be traced where it is the whole index and a method writes: the values then broadcast
+    over the elements behind the axes of the mask, as a scalar does.
+    """
+
+    __slots__ = ("_index", "_operand")
+
+    def __init__(self, operand: jax.Array, index: Any):
+        self._operand, self._index = operand, index
+
+    def __repr__(self) -> str:
+        return f"jaxops.at({brief(self._operand)})[{self._index!r}]"
+
+    def get(
+        self, *, mode: Mode = "device", fill_value: ArrayLike | None = None, **options: Any
+    ) -> jax.Array:
+        """The elements. `fill_value` is a static number for `mode="fill"`; default 0."""
+        if fill_value is not None and mode != "fill":
+            raise ValueError(
+                'at[...].get: fill_value is used by mode="fill" only; '
+                f"received fill_value={brief(fill_value)} with mode={mode!r}"
+            )
+        if _is_traced_mask(self._index):
+            raise TypeError(
+                "at[...].get: a mask must be known while tracing, as it decides the shape of the "
+                f"result; received {brief(self._index)}. jaxops.boolean_mask(x, mask, size=...) "
+                "takes a traced one"
+            )
+        return self._call("get", (), mode, options, _fill(fill_value))
+
+    def set(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with the elements replaced by `values`."""
+        return self._write("set", values, mode, options)
+
+    def add(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with `values` added to the elements; those of one element are summed."""
+        return self._write("add", values, mode, options)
+
+    def subtract(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with `values` subtracted from the elements."""
+        return self._write("subtract", values, mode, options)
+
+    def multiply(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with the elements multiplied by `values`."""
+        return self._write("multiply", values, mode, options)
+
+    mul = multiply
+
+    def divide(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with the elements divided by `values`."""
+        return self._write("divide", values, mode, options)
+
+    def power(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with the elements raised to the power of `values`."""
+        return self._write("power", values, mode, options)
+
+    def min(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with the smaller of element and value in place of the elements."""
+        return self._write("min", values, mode, options)
+
+    def max(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
+        """The array with the greater of element and value in place of the elements."""
+        return self._write("max", values, mode, options)
+
+    def apply(
+        self, func: Callable[[jax.Array], ArrayLike], *, mode: Mode = "device", **options: Any
+    ) -> jax.Array:
+        """The array with `func` applied to the elements, as often as the index has them."""
+        if not callable(func):
+            raise TypeError(f"at[...].apply: func must be callable; received {brief(func)}")
+        outside = settings.within.value  # the setting for the code of the caller
+
+        def of_caller(x):
+            with settings.within(outside):
+                return func(x)
+
+        return self._write("apply", of_caller, mode, options)
+
+    def _write(self, name: str, values: Any, mode: Mode, options: dict) -> jax.Array:
+        if not _is_traced_mask(self._index):
+            return self._call(name, (values,), mode, options)
+        mask, x = self._index, self._operand
+        rest = x.shape[mask.ndim :]
+        if mask.shape != x.shape[: mask.ndim]:
+            raise ValueError(
+                f"at[...].{name}: a mask must have the leading dimensions of the operand of shape "
+                f"{x.shape}; received a mask of shape {mask.shape}"
+            )
+        given = () if name == "apply" else np.shape(values)
+        if len(given) > len(rest) or any(
+            d not in (1, size) for d, size in zip(given[::-1], rest[::-1], strict=False)
+        ):
+            raise ValueError(
+                f"at[...].{name}: with a traced mask, of which nobody knows how many elements it "
+                f"chooses, values must broadcast to the shape {rest}; received shape {given}"
+            )
+        every = AtIndex(x, ...)._call(name, (values,), mode, options)
+        return jnp.where(mask.reshape(*mask.shape, *[1] * len(rest)), every, x)
+
+    def _call(
+        self, name: str, args: tuple, mode: Mode, options: dict, fill_value: Any = 0
+    ) -> jax.Array:
+        """The result of the method of JAX, with indices that `resolving.py` looks at."""
+        op = f"at[...].{name}"
+        policy.check_mode(op, mode)
+        primitives.wrap_primitives()
+        index = _fitting(self._index, self._operand.shape, mode, op)
+        method = getattr(self._operand.at[index], name)
+        with settings.within(Setting(at=AtCall(op, mode, fill_value))):
+            return method(*args, **options)
+
+
+def _is_traced_mask(index: Any) -> bool:
+    return isinstance(index, Tracer) and index.dtype == bool and index.ndim > 0
+
+
+def _fill(fill_value: ArrayLike | None) -> Any:
+    if fill_value is None:
+        return 0
+    if isinstance(fill_value, Tracer) or np.ndim(fill_value) or not arguments.is_scalar(fill_value):
+        raise TypeError(
+            "at[...].get: fill_value must be a number that is known while tracing; received "
+            f"{brief(fill_value)}"
+        )
+    return np.asarray(fill_value).item()
+
+
+def _fitting(index: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
+    """The index with its integers in the range of int32, to which JAX converts them.
+
+    JAX cuts the others, which may then be in bounds: 2**32 + 2 becomes 2. Here it becomes the
+    largest int32, which is out of bounds as well.
+    """
+    if any(isinstance(d, int) and d > _INT32.max for d in shape):
+        return index  # JAX takes int64
+    fit = functools.partial(_fitting_element, shape=shape, mode=mode, op=op)
+    return tuple(map(fit, index)) if isinstance(index, tuple) else fit(index)
+
+
+def _fitting_element(element: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
+    x = np.array(element, None if element else int) if isinstance(element, list) else element
+    is_number = isinstance(x, (int, np.generic)) and not isinstance(x, bool)
+    x = np.array(x) if is_number else x
+    if not isinstance(x, (np.ndarray, jax.Array)) or not jnp.issubdtype(x.dtype, jnp.integer):
+        return element if is_number else x
+    least, most = int(jnp.iinfo(x.dtype).min), int(jnp.iinfo(x.dtype).max)
+    if most <= _INT32.max:
+        return x
+    if mode == "wrap":
+        period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
+        if period > _INT32.max:
+            raise ValueError(
+                f"{op}: with mode='wrap' an index must have a dtype of at most 32 bits here; "
+                f"received {brief(element)}"
+            )
+        x = x % x.dtype.type(period)
+    x = (jnp if isinstance(x, jax.Array) else np).clip(x, max(_INT32.min, least), _INT32.max)
+    return int(x) if is_number else x.astype(np.int32)

@@ -1,0 +1,307 @@
+"""`jaxops.at`: the same as `x.at` where indices are in bounds, and what `mode` says elsewhere."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checked.test_primitives import raised
+from jax import export
+
+import jaxops
+
+X = jnp.arange(1.0, 17.0).reshape(4, 4)
+GOOD = jnp.array([2, -1])
+MASK = np.array([True, False, True, False])
+METHODS = ("set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max")
+
+# What stands in the brackets, of two indices into an axis of 4 elements.
+WITH_INDICES = {
+    "row": lambda i: i[0],
+    "rows": lambda i: i,
+    "rows-by-matrix": lambda i: i[None],
+    "elements": lambda i: (i, i),
+    "broadcast": lambda i: (i[:, None], i),
+    "columns": lambda i: (slice(None), i),
+    "ellipsis": lambda i: (..., i),
+    "new-axis": lambda i: (None, i),
+    "windows": lambda i: (i, slice(1, 3)),
+    "reversed": lambda i: (i, slice(None, None, -2)),
+    "row-and-mask": lambda i: (i, np.array([False, True, True, False])),
+    "element": lambda i: (i[0], i[1]),
+    "int16": lambda i: i.astype(jnp.int16),
+}
+STATIC = {
+    "int": -1,
+    "numpy-int": np.int64(3),
+    "ints": (2, -1),
+    "slices": (slice(1, 3), slice(None, None, 2)),
+    "mask": MASK,
+    "two-masks": (MASK, MASK),
+    "list": [0, 3],
+    "list-of-bools": [True, False, True, False],
+    "array-of-numpy": np.array([0, 3]),
+    "all": ...,
+    "empty-tuple": (),
+    "none-of-them": np.zeros((0,), int),
+    "bool": True,
+}
+READ_AND_WRITTEN = {
+    "get": lambda ref: ref.get(),
+    "set": lambda ref: ref.set(5.0),
+    "add": lambda ref: ref.add(0.5),
+}
+
+
+def array_of(index):
+    """A list in the place of an array is NumPy's syntax, and not JAX's."""
+    return np.array(index) if isinstance(index, list) else index
+
+
+@pytest.mark.parametrize("use", READ_AND_WRITTEN)
+@pytest.mark.parametrize("name", WITH_INDICES)
+def test_indices_are_those_of_jax(name, use):
+    index, use = WITH_INDICES[name], READ_AND_WRITTEN[use]
+    expected = use(X.at[index(GOOD)])
+    for call in (lambda f: f, jax.jit):
+        result = call(lambda i: use(jaxops.at(X)[index(i)]))(GOOD)
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_static_indices_are_those_of_jax(name):
+    for use in READ_AND_WRITTEN.values():
+        np.testing.assert_array_equal(
+            use(jaxops.at(X)[STATIC[name]]), use(X.at[array_of(STATIC[name])])
+        )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_are_those_of_jax(method):
+    expected = getattr(X.at[GOOD], method)(jnp.array([[2.0], [3.0]]))
+    result = getattr(jaxops.at(X)[GOOD], method)(jnp.array([[2.0], [3.0]]))
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_apply():
+    np.testing.assert_array_equal(
+        jaxops.at(X)[GOOD, GOOD].apply(jnp.square), X.at[GOOD, GOOD].apply(jnp.square)
+    )
+    # The function is the caller's: its indices are not those of the call.
+    jaxops.at(X)[0].apply(lambda x: jnp.full(3, x)[9])
+
+
+def test_every_method_of_jax_is_here():
+    assert {name for name in dir(X.at[0]) if not name.startswith("_")} <= {
+        *dir(jaxops.at(X)[0]),
+        *("array", "index"),  # what they are made of
+    }
+
+
+@pytest.mark.parametrize("name", ["int32", "bfloat16", "complex64", "bool"])
+def test_dtypes_are_those_of_jax(name, standard_promotion):
+    x = jnp.ones((4,), name)
+    value = False if name == "bool" else 0
+    result, expected = jaxops.at(x)[GOOD].set(value), x.at[GOOD].set(value)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected)
+    assert jaxops.at(x)[GOOD].get().dtype == x.dtype
+
+
+# --- out of bounds ---
+
+BAD = {"rows": jnp.array([1, 4]), "negative": jnp.array([1, -5])}
+METHODS_AND_GET = ("get", *METHODS)
+
+
+def called(method, ref, **options):
+    return ref.get(**options) if method == "get" else getattr(ref, method)(2.0, **options)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("name", WITH_INDICES)
+def test_an_index_out_of_bounds_is_an_error(name, jit):
+    index = WITH_INDICES[name]
+
+    def get(i):
+        return jaxops.at(X)[index(i)].get()
+
+    def add(i):
+        return jaxops.at(X)[index(i)].add(1.0)
+
+    for use, method in ((get, "get"), (add, "add")):
+        error = raised(jax.jit(use) if jit else use, jnp.array([4, -5]))
+        assert (error.operation, error.index) == (f"at[...].{method}", 4)
+        assert error.where.startswith("test_at.py:")
+        assert raised(use, jnp.array([-5, 0])).index == -5
+
+
+@pytest.mark.parametrize("method", [*METHODS_AND_GET, "apply"])
+def test_an_index_out_of_bounds_is_an_error_of_every_method(method):
+    def use(i):
+        ref = jaxops.at(X)[i]
+        return ref.apply(jnp.sin) if method == "apply" else called(method, ref)
+
+    error = raised(jax.jit(use), jnp.array([1, 9]))
+    assert (error.operation, error.position, error.index) == (
+        f"at[...].{'multiply' if method == 'mul' else method}",
+        (1,),
+        9,
+    )
+    message = "index 9 at position [1] is out of bounds for axis 0 of an array of shape (4, 4)"
+    assert message in str(error)
+
+
+def test_a_number_out_of_bounds_is_an_error():
+    for index in (4, -5, (0, 7), np.int64(2**40), np.array([2**40 + 1])):
+        raised(lambda i=index: jaxops.at(X)[i].get())
+        raised(lambda i=index: jaxops.at(X)[i].set(0.0))
+
+
+def by_loops(x, indices, mode, method):
+    """The result in a loop over the indices, in NumPy's order."""
+    x, n = np.array(x), len(x)
+    read = []
+    for i in indices:
+        k = i + n if i < 0 else i
+        if mode == "clip":
+            k = min(max(k, 0), n - 1)
+        if mode == "wrap":
+            k = i % n
+        if method == "get":
+            read.append(x[k] if 0 <= k < n else np.full(x.shape[1:], -1.0))
+        elif 0 <= k < n:
+            x[k] = {"set": 2.0, "add": x[k] + 2.0, "multiply": x[k] * 2.0}[method]
+    return np.stack(read) if method == "get" else x
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
+@pytest.mark.parametrize("method", ["get", "set", "add", "multiply"])
+def test_modes(method, mode):
+    indices = np.array([7, -9, 3, -1, 4, -5, 0])
+    options = {"fill_value": -1.0} if (mode, method) == ("fill", "get") else {}
+
+    def use(i):
+        return called(method, jaxops.at(X)[i], mode=mode, **options)
+
+    expected = by_loops(X, indices, mode, method)
+    np.testing.assert_array_equal(use(indices), expected)
+    np.testing.assert_array_equal(jax.jit(use)(indices), expected)
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
+def test_modes_of_one_index(mode):
+    """JAX reads one element by `dynamic_slice`."""
+    for index in (7, -9, 3, -2):
+        result = jax.jit(lambda i: jaxops.at(X)[i].get(mode=mode))(index)
+        expected = by_loops(X, [index], mode, "get")[0]
+        np.testing.assert_array_equal(result, np.maximum(expected, 0.0))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
+@pytest.mark.parametrize("mode", ["device", "fill", "clip", "wrap"])
+def test_an_index_that_int32_does_not_hold(mode, dtype):
+    """JAX converts indices to int32: it makes 2 of 2**32 + 2."""
+    with jax.enable_x64(True):
+        big = 2**32 + 2 if np.iinfo(dtype).max > 2**32 else 2**31 + 2
+        for indices in (np.array([big], dtype), jnp.array([big], dtype)):
+            for call in (lambda f: f, jax.jit):
+                use = call(lambda i: jaxops.at(X)[i].get(mode=mode))
+                if mode == "device":
+                    raised(use, indices)
+                else:
+                    np.testing.assert_array_equal(
+                        use(indices), np.maximum(by_loops(X, [big], mode, "get"), 0.0)
+                    )
+
+
+def test_an_axis_without_elements():
+    x, i = jnp.zeros((0, 3)), jnp.array([0])
+    raised(lambda: jaxops.at(x)[i].get())
+    assert jaxops.at(x)[i[:0]].get().shape == (0, 3)
+    np.testing.assert_array_equal(jaxops.at(x)[i].get(mode="fill"), np.zeros((1, 3)))
+    assert jaxops.at(x)[i].set(1.0, mode="fill").shape == (0, 3)
+    for mode in ("clip", "wrap"):
+        with pytest.raises(ValueError, match="must have an index to choose"):
+            jaxops.at(x)[i].get(mode=mode)
+
+
+def test_off_the_cpu_it_reads_zero():
+    function = jax.jit(lambda i: jaxops.at(X)[i].get())
+    text = function.trace(GOOD).lower(lowering_platforms=("cuda",)).as_text()
+    assert "stablehlo.select" in text.partition("stablehlo.gather")[2]
+    assert "custom_call" not in text
+
+
+def test_export():
+    function = jax.jit(lambda i: jaxops.at(X)[i].get(mode="fill"))
+    stored = export.deserialize(export.export(function)(GOOD).serialize())
+    np.testing.assert_array_equal(stored.call(jnp.array([3, 4]))[1], np.zeros(4))
+    with pytest.raises(ValueError, match="cannot store"):
+        export.export(jax.jit(lambda i: jaxops.at(X)[i].get()))(GOOD)
+
+
+# --- transformations ---
+
+
+@pytest.mark.parametrize("method", ["get", "set", "add"])
+def test_under_vmap(method):
+    indices = jnp.array([[0, -1], [3, 3]])
+
+    def use(i):
+        return called(method, jaxops.at(X)[i])
+
+    expected = np.stack([by_loops(X, i, "device", method) for i in np.asarray(indices)])
+    np.testing.assert_array_equal(jax.vmap(use)(indices), expected)
+    assert raised(jax.jit(jax.vmap(use)), indices + 1).position == (1, 0)
+
+
+@pytest.mark.parametrize("method", ["get", "set", "add", "divide"])
+def test_derivatives(method):
+    def use(x, i):
+        return called(method, jaxops.at(x)[i], mode="fill") ** 2
+
+    def of_jax(x, i):
+        return called(method, x.at[i]) ** 2
+
+    i = jnp.array([1, 3, -2])
+    for derivative in (jax.jacfwd, jax.jacrev):
+        np.testing.assert_allclose(derivative(use)(X, i), jax.jacrev(of_jax)(X, i))
+        # An index that is out of bounds counts for nothing.
+        with_bad = derivative(lambda x: use(x, jnp.array([9, 1, -9])).sum())(X)
+        np.testing.assert_allclose(with_bad, jax.grad(lambda x: of_jax(x, i[:1]).sum())(X))
+
+
+def test_inside_checked_and_unchecked():
+    def use(i):
+        return jaxops.at(X)[i].get(mode="clip") + X[i]
+
+    assert raised(jaxops.checked(use), jnp.array([4])).operation == "x[...]"
+    jaxops.unchecked(use)(jnp.array([4]))
+    raised(jaxops.unchecked(lambda i: jaxops.at(X)[i].get()), jnp.array([4]))
+
+
+def test_a_table_read_by_it_is_looked_up():
+    def loss(table, i):
+        return (jaxops.at(table)[i].get() ** 2).sum()
+
+    _, grad = jaxops.sparse_value_and_grad(loss, tables="")(X, GOOD)
+    assert isinstance(grad, jaxops.IndexedSlices)
+    np.testing.assert_allclose(grad.to_dense(), jax.grad(loss)(X, GOOD))
+    np.testing.assert_array_equal(grad.indices, [2, 3])
+
+
+# --- masks that are traced ---
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["rows", "elements"])
+def test_a_traced_mask(kind, method):
+    mask = MASK if kind == "rows" else X % 3 == 0
+    for values in (2.0, *([jnp.arange(1.0, 5.0)] if kind == "rows" else [])):
+        result = jax.jit(lambda m, v=values: getattr(jaxops.at(X)[m], method)(v))(mask)
+        np.testing.assert_array_equal(result, getattr(X.at[np.asarray(mask)], method)(values))
+
+
+def test_a_traced_mask_with_apply():
+    result = jax.jit(lambda m: jaxops.at(X)[m].apply(jnp.square))(MASK)
+    np.testing.assert_array_equal(result, X.at[MASK].apply(jnp.square))
