@@ -884,7 +884,7 @@ _EVALUATING = ("eval_jaxpr", "lower_jaxpr_to_fun", "jaxpr_subcomp", "backward_pa
 
 @functools.lru_cache(maxsize=4096)
 def kind_of_frame(file: str, function: str) -> str | None:
-    """What a function of JAX, known by its frame, does: "compute", "evaluate", "trace", or None."""
+    """The kind of a function of JAX, by its frame: "compute", "evaluate", "trace", or None."""
     if not file.startswith(_JAX):
         return None
     if function.startswith(_EVALUATING):

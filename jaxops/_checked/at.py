@@ -37,13 +37,20 @@ def at(operand: ArrayLike) -> At:
         operand: array of any shape and dtype. Traced.
 
     Returns:
-        An object to index: `at(x)[index]` has the methods of `AtIndex`.
+        An object to index: `at(x)[index]` has the methods `get`, `set`, `add`, `subtract`,
+        `multiply`, `divide`, `power`, `min`, `max` and `apply`. `get` returns the elements, in the
+        shape that NumPy gives `x[index]`; the others return an array of the shape and dtype of
+        `operand`, and take `values` that broadcast to that of the elements. The index and `values`
+        may be traced; `mode` and all other arguments are static.
 
     Raises:
-        TypeError: `operand` is no array of numbers or bools.
+        OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an
+            error. Compiled code raises JAX's exception with the same text.
+        TypeError: `operand` is no array of numbers or bools; a wrong index, in JAX's words.
+        ValueError: an unknown `mode`; shapes that do not broadcast.
 
-    Gradient: that of the methods of `x.at[index]`; an index that reads a fill value sends nothing
-    back, and what an index out of bounds does not write gets no gradient.
+    Gradient: the gradient of JAX's method. An index that reads a fill value sends nothing back; a
+    value that is not written, as its index is out of bounds, gets 0.
 
     Example:
         >>> import jax.numpy as jnp, jaxops
@@ -69,6 +76,8 @@ class At:
     """An array to index: see `jaxops.at`."""
 
     __slots__ = ("_operand",)
+    # Python would iterate by `__getitem__`, which raises no IndexError, and never come to an end.
+    __iter__ = None
 
     def __init__(self, operand: jax.Array):
         self._operand = operand
@@ -86,9 +95,10 @@ class AtIndex:
     """The elements of an array that an index chooses; its methods are those of `x.at[index]`.
 
     Every method takes `mode`, as `jaxops.gather` has it: `"device"` (an index out of bounds is an
-    error on the CPU; elsewhere it reads 0 and writes nothing), `"error"`, `"fill"` (it reads
-    `fill_value`, and writes nothing), `"clip"`, `"wrap"`, `"promise_in_bounds"`. Other keyword
-    arguments are those of the method in the installed jax, such as `unique_indices`.
+    error on the CPU; elsewhere such a read gives 0 and such a write is dropped), `"error"`,
+    `"fill"` (such a read gives `fill_value`, such a write is dropped), `"clip"`, `"wrap"`,
+    `"promise_in_bounds"`. Other keyword arguments are those of the method in the installed jax,
+    such as `unique_indices`.
 
     A mask may be traced where it is the whole index and a method writes: the values then broadcast
     over the elements behind the axes of the mask, as a scalar does.
@@ -117,7 +127,7 @@ class AtIndex:
                 f"result; received {brief(self._index)}. jaxops.boolean_mask(x, mask, size=...) "
                 "takes a traced one"
             )
-        return self._call("get", (), mode, options, _fill(fill_value))
+        return self._call("get", (), mode, options, _static_fill(fill_value, self._operand.dtype))
 
     def set(self, values: ArrayLike, *, mode: Mode = "device", **options: Any) -> jax.Array:
         """The array with the elements replaced by `values`."""
@@ -195,7 +205,7 @@ class AtIndex:
         op = f"at[...].{name}"
         policy.check_mode(op, mode)
         primitives.wrap_primitives()
-        index = _fitting(self._index, self._operand.shape, mode, op)
+        index = _as_int32(self._index, self._operand.shape, mode, op)
         method = getattr(self._operand.at[index], name)
         with settings.within(Setting(at=AtCall(op, mode, fill_value))):
             return method(*args, **options)
@@ -205,45 +215,48 @@ def _is_traced_mask(index: Any) -> bool:
     return isinstance(index, Tracer) and index.dtype == bool and index.ndim > 0
 
 
-def _fill(fill_value: ArrayLike | None) -> Any:
+def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
+    """The fill value as a number of Python, of a value that this dtype can hold."""
+    op = "at[...].get"
     if fill_value is None:
         return 0
-    if isinstance(fill_value, Tracer) or np.ndim(fill_value) or not arguments.is_scalar(fill_value):
+    if isinstance(fill_value, Tracer):
         raise TypeError(
-            "at[...].get: fill_value must be a number that is known while tracing; received "
+            f"{op}: fill_value must be a number that is known while tracing; received "
             f"{brief(fill_value)}"
         )
-    return np.asarray(fill_value).item()
+    with jax.ensure_compile_time_eval():
+        return arguments.to_scalar_like(fill_value, dtype, op, "fill_value").item()
 
 
-def _fitting(index: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
-    """The index with its integers in the range of int32, to which JAX converts them.
+def _as_int32(index: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
+    """The index with int32 for its integers; one that int32 does not hold stays out of bounds.
 
-    JAX cuts the others, which may then be in bounds: 2**32 + 2 becomes 2. Here it becomes the
-    largest int32, which is out of bounds as well.
+    JAX cuts them, so that 2**32 + 2 becomes 2: here it becomes the largest int32. And JAX adds the
+    size of the axis to a negative index in the dtype of the index: of 200 elements it reads number
+    -57 for an int8 of -1.
     """
     if any(isinstance(d, int) and d > _INT32.max for d in shape):
         return index  # JAX takes int64
-    fit = functools.partial(_fitting_element, shape=shape, mode=mode, op=op)
-    return tuple(map(fit, index)) if isinstance(index, tuple) else fit(index)
+    convert = functools.partial(_element_as_int32, shape=shape, mode=mode, op=op)
+    return tuple(map(convert, index)) if isinstance(index, tuple) else convert(index)
 
 
-def _fitting_element(element: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
+def _element_as_int32(element: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
     x = np.array(element, None if element else int) if isinstance(element, list) else element
     is_number = isinstance(x, (int, np.generic)) and not isinstance(x, bool)
     x = np.array(x) if is_number else x
     if not isinstance(x, (np.ndarray, jax.Array)) or not jnp.issubdtype(x.dtype, jnp.integer):
         return element if is_number else x
     least, most = int(jnp.iinfo(x.dtype).min), int(jnp.iinfo(x.dtype).max)
-    if most <= _INT32.max:
-        return x
-    if mode == "wrap":
-        period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
-        if period > _INT32.max:
-            raise ValueError(
-                f"{op}: with mode='wrap' an index must have a dtype of at most 32 bits here; "
-                f"received {brief(element)}"
-            )
-        x = x % x.dtype.type(period)
-    x = (jnp if isinstance(x, jax.Array) else np).clip(x, max(_INT32.min, least), _INT32.max)
+    if most > _INT32.max:
+        if mode == "wrap":
+            period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
+            if period > _INT32.max:
+                raise ValueError(
+                    f"{op}: with mode='wrap' an index must have a dtype of at most 32 bits here; "
+                    f"received {brief(element)}"
+                )
+            x = x % x.dtype.type(period)
+        x = (jnp if isinstance(x, jax.Array) else np).clip(x, max(_INT32.min, least), _INT32.max)
     return int(x) if is_number else x.astype(np.int32)

@@ -90,12 +90,7 @@ def _gather(access: Access, operand, indices, *, dimension_numbers, slice_sizes,
 def _scatter(access: Access, operand, indices, updates, *, dimension_numbers, mode, **_):
     if mode == lax.GatherScatterMode.CLIP:
         return operand, indices, updates
-    numbers = dimension_numbers
-    inserted = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
-    window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
-    sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
-    axes = numbers.scatter_dims_to_operand_dims
-    sizes = [sizes[axis] for axis in axes]
+    axes, sizes = resolving.scatter_windows(operand, updates, dimension_numbers)
     return operand, _checked(access, indices, operand, axes, sizes), updates
 
 
@@ -331,7 +326,7 @@ _OPTIONS = {
 
 @functools.cache
 def wrap_for_option(option: str) -> None:
-    """What `checked` looks at by one of its options alone, when the option is first used."""
+    """Wraps the primitives that an option of `checked` looks at, when the option is first used."""
     names, rule, primitives = _OPTIONS[option]
 
     def if_asked(*operands, **params):

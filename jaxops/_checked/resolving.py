@@ -40,6 +40,15 @@ def _resolve(
     return policy.resolve(spec, jnp.asarray(indices), call.mode)
 
 
+def scatter_windows(operand: Any, updates: Any, numbers: Any) -> tuple[Sequence[int], list[int]]:
+    """The axes that the indices of a scatter count along, and the sizes of its windows there."""
+    inserted = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+    window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
+    sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
+    axes = numbers.scatter_dims_to_operand_dims
+    return axes, [sizes[axis] for axis in axes]
+
+
 def _filled(call: AtCall, result: jax.Array, valid: jax.Array | None) -> jax.Array:
     """The result with the fill value where an index is not valid; `valid` has its rank."""
     if valid is None:
@@ -68,23 +77,19 @@ def _gather(
 def _scatter(
     call: AtCall, bind: Callable, operand, indices, updates, *, dimension_numbers, **params
 ):
-    numbers = dimension_numbers
-    inserted = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
-    window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
-    sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
-    axes = numbers.scatter_dims_to_operand_dims
-    indices, _ = _resolve(call, operand, indices, axes, [sizes[axis] for axis in axes])
+    axes, sizes = scatter_windows(operand, updates, dimension_numbers)
+    indices, _ = _resolve(call, operand, indices, axes, sizes)
     # An index that is not valid is still out of bounds.
     params["mode"] = lax.GatherScatterMode.FILL_OR_DROP
     padded = canonical.pad_empty_axes(operand, axes, jnp.zeros((), operand.dtype))
-    result = bind(padded, indices, updates, dimension_numbers=numbers, **params)
+    result = bind(padded, indices, updates, dimension_numbers=dimension_numbers, **params)
     return canonical.without_padding(result, np.shape(operand))
 
 
 def _dynamic_slice(call: AtCall, bind: Callable, operand, *starts, slice_sizes, **params):
     """An element, or a row: JAX reads whole axes from 0."""
     shape = np.shape(operand)
-    axes = [axis for axis, size in enumerate(slice_sizes) if size < shape[axis] or size == 1]
+    axes = [axis for axis, size in enumerate(slice_sizes) if size == 1 or size != shape[axis]]
     starts = list(starts)
     vector = jnp.stack([starts[axis] for axis in axes])
     vector, valid = _resolve(call, operand, vector, axes, [slice_sizes[axis] for axis in axes])

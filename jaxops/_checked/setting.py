@@ -1,4 +1,4 @@
-"""What `checked` was asked for, while the code that it checks runs."""
+"""The arguments of `checked`, kept while the checked code runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Setting:
     at: AtCall | None = None  # while a method of `jaxops.at(x)[index]` runs JAX's
 
     def rule_for(self, file: str, function: str) -> str | None:
-        """What `outside` says of the indices of a function: "any", "padding" or None."""
+        """The rule of `outside` for the indices of a function: "any", "padding" or None."""
         return _rule(self.outside, file, function) if self.outside else None
 
 

@@ -37,7 +37,7 @@ BY_FUNCTION = {
 }
 _WRITTEN = {"_take": "take", "_choose": "choose"}  # as methods of arrays
 INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
-# Those that lose data in silence, and those in which JAX counts negative indices from the end.
+# Functions that lose data in silence; below, functions that count negative indices from the end.
 LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}
 # They convert indices to int32.
 NARROWING = {"to_gather", "_index_to_gather", "to_dynamic_slice", "take_along_axis"}
@@ -144,7 +144,7 @@ def _access(
 
 
 def _operation(entry: FrameType | None, names: Collection[str]) -> str | None:
-    """What the caller wrote; "" for a jitted function of JAX alone; None if it does not index."""
+    """The caller's words, as "take"; "" for a jitted function alone; None if JAX does not index."""
     if entry is None:
         return ""
     name = entry.f_code.co_name

@@ -82,7 +82,7 @@ def _is(number: int, index: jax.Array) -> jax.Array:
 
 
 def _batched_while(rule: Callable, axis_data, args, dims, **params):
-    """The mask is the condition, computed once more in the body, as JAX's rule does too.
+    """A mask for the checks in the body: the condition, computed there again, as by JAX's own rule.
 
     If the condition turns out not to be batched, the mask stays a scalar, which no check looks at.
     """

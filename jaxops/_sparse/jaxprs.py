@@ -1,4 +1,4 @@
-"""What equations of traced programs are, and which of their results are operands."""
+"""Questions about equations of traced programs, as which of their results are operands."""
 
 from __future__ import annotations
 

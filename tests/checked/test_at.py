@@ -1,5 +1,7 @@
 """`jaxops.at`: the same as `x.at` where indices are in bounds, and what `mode` says elsewhere."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -153,8 +155,9 @@ def test_an_index_out_of_bounds_is_an_error_of_every_method(method):
 
 def test_a_number_out_of_bounds_is_an_error():
     for index in (4, -5, (0, 7), np.int64(2**40), np.array([2**40 + 1])):
-        raised(lambda i=index: jaxops.at(X)[i].get())
-        raised(lambda i=index: jaxops.at(X)[i].set(0.0))
+        for use in (lambda ref: ref.get(), lambda ref: ref.set(0.0)):
+            error = raised(lambda i=index, use=use: use(jaxops.at(X)[i]))
+            assert error.index in (4, -5, 7, np.iinfo(np.int32).max)
 
 
 def by_loops(x, indices, mode, method):
@@ -212,6 +215,42 @@ def test_an_index_that_int32_does_not_hold(mode, dtype):
                     np.testing.assert_array_equal(
                         use(indices), np.maximum(by_loops(X, [big], mode, "get"), 0.0)
                     )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8"])
+def test_an_index_of_few_bits(dtype):
+    """JAX adds 200 to a negative int8 in int8, and reads another element."""
+    x = jnp.arange(200.0)
+    numbers = [5, -1, -128] if dtype.startswith("i") else [5, 199]
+    for indices in (np.array(numbers, dtype), jnp.array(numbers, dtype)):
+        np.testing.assert_array_equal(jaxops.at(x)[indices].get(), np.arange(200.0)[numbers])
+        for number in indices:  # JAX reads one element by another primitive
+            assert jax.jit(lambda i: jaxops.at(x)[i].get())(number) == int(number) % 200
+
+
+def test_python_does_not_iterate_for_ever():
+    ref: Any = jaxops.at(X)
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(ref)
+
+
+def test_sizes_that_are_not_known():
+    shapes = export.symbolic_shape("n, 3, m", constraints=["n >= 1", "m >= 1"])
+    x, i = jax.ShapeDtypeStruct(shapes[:2], "float32"), jax.ShapeDtypeStruct(shapes[2:], "int32")
+    modes: list[jaxops.Mode] = ["fill", "clip", "wrap"]
+    for mode in modes:
+
+        def use(x, i, mode: jaxops.Mode = mode):
+            ref = jaxops.at(x)[i]
+            return ref.get(mode=mode), ref.set(2.0, mode=mode), jaxops.at(x)[i[0]].get(mode=mode)
+
+        stored = export.export(jax.jit(use))(x, i)
+        indices = np.array([7, -9, 3, -1], np.int32)
+        expected = [by_loops(X[:, :3], indices, mode, method) for method in ("get", "set")]
+        read, written, row = stored.call(X[:, :3], indices)
+        np.testing.assert_array_equal(read, np.maximum(expected[0], 0.0))
+        np.testing.assert_array_equal(written, expected[1])
+        np.testing.assert_array_equal(row, read[0])
 
 
 def test_an_axis_without_elements():

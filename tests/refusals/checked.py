@@ -51,6 +51,16 @@ AT = {
     ),
     "at-fill_value-array": (
         lambda: jaxops.at(X)[0].get(mode="fill", fill_value=[1.0]),
+        ValueError,
+        "at[...].get: fill_value must be a scalar; received shape (1,)",
+    ),
+    "at-fill_value-dtype": (
+        lambda: jaxops.at(jnp.arange(3))[0].get(mode="fill", fill_value=-1.5),
+        TypeError,
+        "at[...].get: fill_value must fit dtype int32; received -1.5",
+    ),
+    "at-fill_value-traced": (
+        lambda: jax.jit(lambda v: jaxops.at(X)[0].get(mode="fill", fill_value=v))(1.0),
         TypeError,
         "at[...].get: fill_value must be a number that is known while tracing",
     ),

@@ -220,7 +220,7 @@ def _each_alone(
 
 
 class _Judge:
-    """What the steps of a runner show, for each leaf of the results."""
+    """Watches the steps of a runner, and keeps for each leaf of the results the phases seen."""
 
     def __init__(self, runner: Runner, params: Params):
         self.runner = runner
@@ -281,7 +281,7 @@ class _Judge:
         return list(filter(matters, self.probe.depths))
 
     def _look_at_phases(self, step: Step) -> None:
-        """What the states of rows with a gradient depend on in this step, and the updates."""
+        """Notes on what inputs the new states and the updates of this step depend."""
         runner, probe = self.runner, self.probe
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:

@@ -1,6 +1,6 @@
 """Steps in which rows of a table had no gradient: what the optimizer does in them, made up for.
 
-What it does is seen in small runs (`plan`), by which `judge.py` judges optimizers too. A row
+The small runs of `judge.py` show what an optimizer does to such a row (`plan`). A row
 without a gradient must depend on nothing but itself, its state, and numbers whose values in a
 missed step are known: those that stay as they are, and those that count steps. All else is changed
 to see whether the row is another one then. With a gradient `g`, the state `m` of a row, a step
@@ -104,7 +104,7 @@ def unknown_plan(params: trees.Params) -> Plan:
 
 
 class _Seen:
-    """What small runs show of rows without a gradient, in steps in which others have one.
+    """The effect of a step on rows without a gradient, as small runs show it.
 
     Such a row is the same to the last bit whatever changes that it does not depend on.
     """
