@@ -236,7 +236,7 @@ def test_python_does_not_iterate_for_ever():
 
 def test_sizes_that_are_not_known():
     shapes = export.symbolic_shape("n, 3, m", constraints=["n >= 1", "m >= 1"])
-    x, i = jax.ShapeDtypeStruct(shapes[:2], "float32"), jax.ShapeDtypeStruct(shapes[2:], "int32")
+    x, i = jax.ShapeDtypeStruct(shapes[:2], X.dtype), jax.ShapeDtypeStruct(shapes[2:], "int32")
     modes: list[jaxops.Mode] = ["fill", "clip", "wrap"]
     for mode in modes:
 
