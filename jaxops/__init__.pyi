@@ -9,7 +9,7 @@ def _namespace(module: str) -> dict[str, Any]: ...
 from jaxops import (compat as compat, dtypes as dtypes, image as image, linalg as linalg, math as
     math, nn as nn, sparse as sparse, strings as strings, testing as testing, typing as typing)
 from jaxops._checked.at import (at)
-from jaxops._checked.checked import (check_everything, checked, unchecked)
+from jaxops._checked.checked import (check_everything, checked, padding_index, unchecked)
 from jaxops._devices.sharded_gather import (sharded_gather)
 from jaxops._errors import (OutOfBoundsError)
 from jaxops._indexing.policy import (Mode)
@@ -73,17 +73,17 @@ __all__ = ["IndexedSlices", "LazyOptimizer", "Mode", "OutOfBoundsError", "Ragged
     "extract_image_patches", "extract_patches", "fill", "gather", "gather_nd", "global_norm",
     "guarantee_const", "invert_permutation", "lazy", "matrix_band_part", "matrix_diag",
     "matrix_diag_part", "matrix_set_diag", "matrix_transpose", "meshgrid", "one_hot", "pad",
-    "parallel_stack", "pmean", "psum", "rank", "repeat", "required_space_to_batch_paddings",
-    "reshape", "reverse", "reverse_sequence", "roll", "rowwise_adagrad",
-    "safe_embedding_lookup_sparse", "saturate_cast", "scatter_nd", "searchsorted", "segment_max",
-    "segment_mean", "segment_min", "segment_prod", "segment_sum", "sequence_mask", "setdiff1d",
-    "shape", "shape_n", "sharded_gather", "size", "space_to_batch", "space_to_batch_nd",
-    "space_to_depth", "sparse_segment_mean", "sparse_segment_sqrt_n", "sparse_segment_sum",
-    "sparse_value_and_grad", "split", "squeeze", "stack", "stop_gradient", "strided_slice",
-    "strided_slice_spec", "string_to_number", "sum_stacked", "take_along_axis", "tensor_diag",
-    "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tile", "to_bfloat16", "to_double",
-    "to_float", "to_int32", "to_int64", "transpose", "typed_errors", "unchecked", "unique",
-    "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean",
-    "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n",
-    "unsorted_segment_sum", "unstack", "where"]
+    "padding_index", "parallel_stack", "pmean", "psum", "rank", "repeat",
+    "required_space_to_batch_paddings", "reshape", "reverse", "reverse_sequence", "roll",
+    "rowwise_adagrad", "safe_embedding_lookup_sparse", "saturate_cast", "scatter_nd",
+    "searchsorted", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
+    "sequence_mask", "setdiff1d", "shape", "shape_n", "sharded_gather", "size", "space_to_batch",
+    "space_to_batch_nd", "space_to_depth", "sparse_segment_mean", "sparse_segment_sqrt_n",
+    "sparse_segment_sum", "sparse_value_and_grad", "split", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "strided_slice_spec", "string_to_number", "sum_stacked", "take_along_axis",
+    "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tile",
+    "to_bfloat16", "to_double", "to_float", "to_int32", "to_int64", "transpose", "typed_errors",
+    "unchecked", "unique", "unique_with_counts", "unravel_index", "unsorted_segment_max",
+    "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "where"]

@@ -57,6 +57,7 @@ matrix_transpose                 _ops.band_part         tf.linalg.matrix_transpo
 meshgrid                         _ops.rolling           tf.meshgrid  # TensorFlow takes **kwargs
 one_hot                          _ops.one_hot           tf.one_hot
 pad                              _ops.padding           tf.pad
+padding_index                    _checked.checked  # of code of JAX
 parallel_stack                   _ops.joining           tf.parallel_stack
 pmean                            _sparse.slices.sums_and_norms  # of a mapped axis, as JAX has it
 psum                             _sparse.slices.sums_and_norms  # of a mapped axis, as JAX has it

@@ -97,8 +97,10 @@ class AtIndex:
     Every method takes `mode`, as `jaxops.gather` has it: `"device"` (an index out of bounds is an
     error on the CPU; elsewhere such a read gives 0 and such a write is dropped), `"error"`,
     `"fill"` (such a read gives `fill_value`, such a write is dropped), `"clip"`, `"wrap"`,
-    `"promise_in_bounds"`. Other keyword arguments are those of the method in the installed jax,
-    such as `unique_indices`.
+    `"promise_in_bounds"`. Every method takes `padding_index`, a static int: an index that is
+    this number, as the caller writes it, reads `fill_value` and writes nothing, and is no error.
+    With several index arrays one of them is enough, as in `jaxops.gather_nd`. Other keyword
+    arguments are those of the method in the installed jax, such as `unique_indices`.
 
     A mask may be traced where it is the whole index and a method writes: the values then broadcast
     over the elements behind the axes of the mask, as a scalar does.
@@ -115,10 +117,14 @@ class AtIndex:
     def get(
         self, *, mode: Mode = "device", fill_value: ArrayLike | None = None, **options: Any
     ) -> jax.Array:
-        """The elements. `fill_value` is a static number for `mode="fill"`; default 0."""
-        if fill_value is not None and mode != "fill":
+        """The elements. `fill_value` is a static number; default 0.
+
+        It is used by `mode="fill"` and by `padding_index`.
+        """
+        is_used = mode == "fill" or options.get("padding_index") is not None
+        if fill_value is not None and not is_used:
             raise ValueError(
-                'at[...].get: fill_value is used by mode="fill" only; '
+                'at[...].get: fill_value is used by mode="fill" and padding_index only; '
                 f"received fill_value={brief(fill_value)} with mode={mode!r}"
             )
         if _is_traced_mask(self._index):
@@ -204,10 +210,14 @@ class AtIndex:
         """The result of the method of JAX, with indices that `resolving.py` looks at."""
         op = f"at[...].{name}"
         policy.check_mode(op, mode)
+        padding_index = options.pop("padding_index", None)
+        if padding_index is not None:
+            padding_index = arguments.padding_index(padding_index, op)
         primitives.wrap_primitives()
-        index = _as_int32(self._index, self._operand.shape, mode, op)
+        index = _as_int32(self._index, self._operand.shape, mode, op, padding_index)
         method = getattr(self._operand.at[index], name)
-        with settings.within(Setting(at=AtCall(op, mode, fill_value))):
+        padding = None if padding_index is None else _INT32.max
+        with settings.within(Setting(at=AtCall(op, mode, fill_value, padding))):
             return method(*args, **options)
 
 
@@ -229,34 +239,56 @@ def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value").item()
 
 
-def _as_int32(index: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
+def _as_int32(
+    index: Any, shape: tuple[int, ...], mode: str, op: str, padding_index: int | None
+) -> Any:
     """The index with int32 for its integers; one that int32 does not hold stays out of bounds.
+
+    The padding becomes the largest int32, and nothing else does: JAX adds the size of the axis to
+    negative indices, and behind this -1 would be the last element.
 
     JAX cuts them, so that 2**32 + 2 becomes 2: here it becomes the largest int32. And JAX adds the
     size of the axis to a negative index in the dtype of the index: of 200 elements it reads number
     -57 for an int8 of -1.
     """
     if any(isinstance(d, int) and d > _INT32.max for d in shape):
-        return index  # JAX takes int64
-    convert = functools.partial(_element_as_int32, shape=shape, mode=mode, op=op)
+        if padding_index is None:
+            return index  # JAX takes int64
+        raise ValueError(
+            f"{op}: padding_index must be None where an axis is longer than int32 counts; received "
+            f"{padding_index} with an operand of shape {shape}"
+        )
+    convert = functools.partial(
+        _element_as_int32, shape=shape, mode=mode, op=op, padding_index=padding_index
+    )
     return tuple(map(convert, index)) if isinstance(index, tuple) else convert(index)
 
 
-def _element_as_int32(element: Any, shape: tuple[int, ...], mode: str, op: str) -> Any:
+def _element_as_int32(
+    element: Any, shape: tuple[int, ...], mode: str, op: str, padding_index: int | None
+) -> Any:
     x = np.array(element, None if element else int) if isinstance(element, list) else element
     is_number = isinstance(x, (int, np.generic)) and not isinstance(x, bool)
     x = np.array(x) if is_number else x
     if not isinstance(x, (np.ndarray, jax.Array)) or not jnp.issubdtype(x.dtype, jnp.integer):
         return element if is_number else x
     least, most = int(jnp.iinfo(x.dtype).min), int(jnp.iinfo(x.dtype).max)
-    if most > _INT32.max:
-        if mode == "wrap":
-            period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
-            if period > _INT32.max:
-                raise ValueError(
-                    f"{op}: with mode='wrap' an index must have a dtype of at most 32 bits here; "
-                    f"received {brief(element)}"
-                )
-            x = x % x.dtype.type(period)
-        x = (jnp if isinstance(x, jax.Array) else np).clip(x, max(_INT32.min, least), _INT32.max)
-    return int(x) if is_number else x.astype(np.int32)
+    is_padding = None
+    if padding_index is not None and least <= padding_index <= most:
+        is_padding = x == x.dtype.type(padding_index)
+    if most > _INT32.max and mode == "wrap":
+        period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
+        if period > _INT32.max:
+            raise ValueError(
+                f"{op}: with mode='wrap' an index must have a dtype of at most 32 bits here; "
+                f"received {brief(element)}"
+            )
+        x = x % x.dtype.type(period)
+    numpy = jnp if isinstance(x, jax.Array) else np
+    largest = _INT32.max - (padding_index is not None)
+    if most > largest:
+        x = numpy.clip(x, max(_INT32.min, least), largest)
+    x = x.astype(np.int32)
+    if is_padding is not None:
+        x = numpy.where(is_padding, _INT32.max, x)
+    return int(x) if is_number else x

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, ParamSpec, TypeVar, overload
 
 from jaxops._checked import primitives
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
 from jaxops._errors import brief
+from jaxops._run import arguments
+from jaxops._run.arguments import Int
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -182,6 +186,54 @@ def check_everything(
     setting = _setting("check_everything", outside, negative, one_hot, repeat, mode)
     primitives.wrap_primitives()
     settings.set_everywhere(setting)
+
+
+def padding_index(number: Int) -> contextlib.AbstractContextManager[None]:
+    """A block in which an index of one number is no error, in the code that is checked.
+
+    For code whose arrays of indices are padded, with -1 or with a number that no element has. Such
+    an index reads and writes what JAX reads and writes; any other index is checked. Without
+    `jaxops.checked` around the block it says nothing. `jaxops.at` and the functions of jaxops take
+    the same number as an argument, and read a fill value there.
+
+    Args:
+        number: static int: the index as the code writes it, before JAX counts it from the end.
+
+    Returns:
+        A context manager, for `with`.
+
+    Raises:
+        TypeError: `number` is no static int.
+        ValueError: no dtype of indices holds `number`.
+
+    Gradient: the gradient of the code.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxops
+        >>> @jaxops.checked(negative="error")
+        ... def neighbours(x, table):
+        ...     with jaxops.padding_index(-1):
+        ...         return jnp.where(table == -1, 0, x[table])
+        >>> neighbours(jnp.arange(3) + 5, jnp.array([2, -1, 0]))
+        Array([7, 0, 5], dtype=int32)
+        >>> try:
+        ...     neighbours(jnp.arange(3) + 5, jnp.array([2, -2, 0]))
+        ... except jaxops.OutOfBoundsError as error:
+        ...     print(str(error).partition(" [Op")[0])
+        index -2 at position [1] is negative, which negative='error' refuses
+
+    Source: https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html, "Out-of-bounds
+    indexing"
+    """
+    return _padded(arguments.padding_index(number, "padding_index", "number"))
+
+
+@contextlib.contextmanager
+def _padded(number: int) -> Iterator[None]:
+    setting = settings.current()
+    padded = setting and dataclasses.replace(setting, padding=number)
+    with settings.within(padded or settings.within.value):
+        yield
 
 
 def _within(op: str, setting: Setting | bool, fun: Callable[_P, _R]) -> Callable[_P, _R]:

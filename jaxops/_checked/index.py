@@ -51,7 +51,13 @@ class IndexOfJax(IndexSpec):
         slack = access.slack and self.takes_padding
         limits = tuple(limit + slack for limit in self.limits)
         operation = access.operation or self.operation  # if the caller called the function itself
-        return dataclasses.replace(self, operation=operation, limits=limits)
+        padding = () if access.padding is None else self.padded_with(access.padding)
+        return dataclasses.replace(self, operation=operation, limits=limits, padding=padding)
+
+    def padded_with(self, number: int) -> tuple[int | None, ...]:
+        """The `padding` where an index that the caller writes as this number is no error."""
+        del number
+        return ()
 
 
 def _at(position: tuple[int, ...]) -> str:
@@ -77,6 +83,13 @@ class JaxIndex(IndexOfJax):
         """The index of windows of these sizes along these axes of an array of this shape."""
         limits = tuple(shape[axis] - size + 1 for axis, size in zip(axes, sizes, strict=True))
         return cls(operation, limits, tuple(axes), tuple(sizes), shape, wraps)
+
+    def padded_with(self, number):
+        # What is in bounds is no error, and so does not make one of another component.
+        sizes = [self.shape[axis] if number < 0 and self.wraps else 0 for axis in self.axes]
+        numbers = [number + size for size in sizes]
+        each = zip(numbers, self.limits, strict=True)
+        return tuple(None if 0 <= value < limit else value for value, limit in each)
 
     def describe(self, position, index):
         k = self.first_bad_component(index)
@@ -113,6 +126,9 @@ class PutIndex(JaxIndex):
 class NegativeIndex(IndexOfJax):
     """An array of indices as the caller wrote them, before JAX adds the size of the axis."""
 
+    def padded_with(self, number):
+        return (number,)
+
     def describe(self, position, index):
         message = f"index {index[0]}{_at(position)} is negative, which negative='error' refuses"
         return message, position, index[0], self.limits[0]
@@ -122,6 +138,9 @@ class OneHotClass(IndexOfJax):
     """`jax.nn.one_hot`: the number of a class."""
 
     takes_padding = True
+
+    def padded_with(self, number):
+        return (number,)
 
     def describe(self, position, index):
         message = f"class {index[0]}{_at(position)} is not in [0, {self.limits[0]})"
@@ -134,6 +153,9 @@ class WideIndex(IndexOfJax):
 
     comes_first = True  # the number that JAX makes of the index may be out of bounds too
     least: int
+
+    def padded_with(self, number):
+        return (number - self.least,)
 
     def describe(self, position, index):
         value = index[0] + self.least

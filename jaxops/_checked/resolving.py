@@ -12,6 +12,7 @@ what it does with those of `jaxops.gather`:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from jax import lax
 from jaxops._checked.index import JaxIndex
 from jaxops._checked.setting import AtCall
 from jaxops._indexing import canonical, masks, policy
+from jaxops._indexing.specs import padding_of
 from jaxops._jax_internals import Primitive
 
 
@@ -32,6 +34,8 @@ def _resolve(
     """Indices `[..., K]` of windows of these sizes, along these axes."""
     shape = np.shape(operand)
     spec = JaxIndex.of_windows(call.operation, shape, axes, sizes, wraps=True)
+    if call.padding is not None:
+        spec = dataclasses.replace(spec, padding=padding_of(call.padding, spec.limits))
     if call.mode in ("clip", "wrap") and 0 in spec.limits and np.size(indices):
         raise ValueError(
             f"{call.operation}: mode={call.mode!r} must have an index to choose; received shape "

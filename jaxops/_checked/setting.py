@@ -16,6 +16,7 @@ class AtCall(NamedTuple):
     operation: str  # "at[...].set"
     mode: str
     fill_value: bool | int | float | complex
+    padding: int | None  # of indices as JAX makes them of the caller's
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Setting:
     negative: bool = False  # whether a negative index is an error
     one_hot: bool = False
     repeat: bool = False
+    padding: int | None = None  # an index of this number is no error: by `jaxops.padding_index`
     at: AtCall | None = None  # while a method of `jaxops.at(x)[index]` runs JAX's
 
     def rule_for(self, file: str, function: str) -> str | None:

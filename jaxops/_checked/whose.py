@@ -53,6 +53,7 @@ class Access:
     operation: str  # as the caller writes it: "take", "x[...]", "x.at[...].add"
     site: CallSite | None  # None: in a function of JAX that is traced once for several calls
     slack: bool = False  # whether the size of the axis is no error, as `outside` says
+    padding: int | None = None  # an index of this number is no error either
     wraps: bool = False  # whether JAX counts negative indices from the end
 
 
@@ -140,7 +141,7 @@ def _access(
     rule = setting.rule_for(code.co_filename, code.co_qualname)
     if rule == "any":
         return None
-    return Access(operation, _site(frame), rule == "padding", _wraps(entry))
+    return Access(operation, _site(frame), rule == "padding", setting.padding, _wraps(entry))
 
 
 def _operation(entry: FrameType | None, names: Collection[str]) -> str | None:

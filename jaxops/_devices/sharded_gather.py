@@ -15,7 +15,7 @@ from jaxops._devices.exchange import RowSharding
 from jaxops._indexing import explicit_axes, policy
 from jaxops._indexing.index_dtypes import position_dtype
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import ScalarIndex
+from jaxops._indexing.specs import ScalarIndex, padding_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
@@ -31,6 +31,7 @@ def sharded_gather(
     mesh: jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
     capacity: Int | None = None,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     name: str | None = None,
 ) -> jax.Array:
     """Gathers rows of `params`, whose rows the devices of a mesh share, by asking their owners.
@@ -61,6 +62,8 @@ def sharded_gather(
             one step of 10,000.
         mode: static; what an index outside the rows does, as in `gather`: `"device"`, `"error"`,
             `"fill"` (reads 0), `"clip"`, `"wrap"`, `"promise_in_bounds"`.
+        padding_index: static int or None; an index of this number reads 0, has no gradient, and is
+            no error under any `mode`.
         name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
@@ -93,6 +96,7 @@ def sharded_gather(
         indices=indices,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         sharding=_row_sharding(params, axis_name, mesh, capacity),
     )
 
@@ -158,7 +162,13 @@ def _sharding_of(params: Any) -> tuple[tuple[str, ...], Any]:
 
 @operation(data=("params",), indices=("indices",))
 def _sharded_gather(
-    params: jax.Array, indices: jax.Array, *, op: str, mode: str, sharding: RowSharding
+    params: jax.Array,
+    indices: jax.Array,
+    *,
+    op: str,
+    mode: str,
+    padding_index: int | None,
+    sharding: RowSharding,
 ):
     if params.ndim == 0:
         raise ValueError(f"{op}: params must have rank 1 at least; received a scalar")
@@ -170,7 +180,7 @@ def _sharded_gather(
         )
     num_rows = sharding.num_rows(params)
     dtype = position_dtype((num_rows,), op, "params")
-    spec = ScalarIndex(op, limits=(num_rows,))
+    spec = ScalarIndex(op, (num_rows,), padding=padding_of(padding_index, (num_rows,)))
 
     def rows(params, indices):
         resolved = policy.resolve(spec, indices[..., None], mode)

@@ -52,11 +52,31 @@ def in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     return jnp.all(inside, axis=-1)
 
 
-def negative_if_ignored(indices: jax.Array, spec: IndexSpec) -> jax.Array | None:
-    """Mask of the index vectors that are ignored as they are negative; None if `spec` has none."""
-    if not spec.ignores_negative or jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
-        return None
-    return jnp.any(indices < 0, axis=-1)
+def ignored(indices: jax.Array, spec: IndexSpec) -> jax.Array | None:
+    """Mask of the index vectors that are padding, or negative where `spec` ignores these.
+
+    None if there can be none.
+    """
+    is_padding = padding(indices, spec)
+    if not _ignores_negative(indices, spec):
+        return is_padding
+    negative = jnp.any(indices < 0, axis=-1)
+    return negative if is_padding is None else negative | is_padding
+
+
+def padding(indices: jax.Array, spec: IndexSpec) -> jax.Array | None:
+    """Mask of the index vectors that are padding; None if there can be none."""
+    info = jnp.iinfo(indices.dtype)
+    masks = [
+        _component(indices, k) == np.array(number, indices.dtype)
+        for k, number in enumerate(spec.padding)
+        if number is not None and info.min <= number <= info.max
+    ]
+    return functools.reduce(lax.bitwise_or, masks) if masks else None
+
+
+def _ignores_negative(indices: jax.Array, spec: IndexSpec) -> bool:
+    return spec.ignores_negative and not jnp.issubdtype(indices.dtype, jnp.unsignedinteger)
 
 
 def any_out_of_bounds(
@@ -90,7 +110,7 @@ def out_of_bounds_bit(
     """
     words = _words(indices, spec)
     if words is None:
-        bad = lax.bitwise_not(in_bounds(indices, spec))
+        bad = lax.bitwise_not(_no_error(indices, spec, None))
     else:
         bad = lax.bitwise_or(*words)
         bad = lax.shift_right_logical(bad, lax.full_like(bad, jnp.iinfo(bad.dtype).bits - 1))
@@ -129,7 +149,7 @@ def _words(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array] |
     dtype, limits = _unsigned_limits(indices, spec)
     if isinstance(limits, np.ndarray) and limits.max() > _sign(dtype):
         return None
-    ignores = negative_if_ignored(indices, spec) is not None
+    ignores = _ignores_negative(indices, spec)
     pairs = []
     for k, limit in zip(range(indices.shape[-1]), limits, strict=True):
         value = lax.bitcast_convert_type(_component(indices, k), dtype)
@@ -137,7 +157,12 @@ def _words(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array] |
         if ignores:  # no sign bit where the index has one
             value = left = lax.bitwise_and(left, lax.bitwise_not(value))
         pairs.append((value, left))
-    return functools.reduce(_or_pairs, pairs)
+    words = functools.reduce(_or_pairs, pairs)
+    is_padding = padding(indices, spec)
+    if is_padding is None:
+        return words
+    value, left = (lax.select(is_padding, lax.full_like(word, 0), word) for word in words)
+    return value, left
 
 
 def _no_error(indices: jax.Array, spec: IndexSpec, active: jax.Array | None) -> jax.Array:
@@ -146,9 +171,9 @@ def _no_error(indices: jax.Array, spec: IndexSpec, active: jax.Array | None) -> 
     `active` has the leading axes of the indices. A scalar, which no `vmap` has batched, says
     nothing: where it is False the program does not come here.
     """
-    inside, ignored = in_bounds(indices, spec), negative_if_ignored(indices, spec)
-    if ignored is not None:
-        inside |= ignored
+    inside, is_ignored = in_bounds(indices, spec), ignored(indices, spec)
+    if is_ignored is not None:
+        inside |= is_ignored
     if active is not None and active.ndim:
         inside |= ~lax.broadcast_in_dim(active, inside.shape, range(active.ndim))
     return inside

@@ -8,6 +8,9 @@ modes "device" and "error" is raised: `check.py`.
 "device": an error on the CPU; elsewhere the index is ignored, or what `spec.off_cpu` says. "error":
 an error everywhere. "fill": the fill value is read, nothing is written. "clip", "wrap": another
 index is taken. "promise_in_bounds": the caller answers for it.
+
+Under every mode an index that is padding (`padding_index=`) is in no bounds and no error: it reads
+the fill value, and writes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 from jaxops import _call_sites, _symbolic
 from jaxops._errors import brief
 from jaxops._indexing import check, lanes
-from jaxops._indexing.bounds import in_bounds, limits_of, negative_if_ignored
+from jaxops._indexing.bounds import ignored, in_bounds, limits_of
 from jaxops._indexing.index_dtypes import are_long, from_the_end, narrow, over_components, widen
 from jaxops._indexing.specs import IndexSpec
 
@@ -78,16 +81,17 @@ def mode_of_policy(op: str, bad_indices_policy: object, mode: Any) -> Mode:
 def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
     """Applies `mode` to index vectors `indices[..., K]` whose bounds are `spec.limits`.
 
-    Entries that are not `valid` keep their value.
+    Entries that are not `valid` are out of bounds, so that a scatter skips them.
     """
     resolved = _resolve(spec, indices, mode)
-    negative = negative_if_ignored(indices, spec)
-    if negative is None:
+    is_ignored = ignored(indices, spec)
+    if is_ignored is None:
         return resolved
-    valid = jnp.logical_not(negative)
-    kept = indices.astype(resolved.indices.dtype)
+    dtype, valid = resolved.indices.dtype, jnp.logical_not(is_ignored)
+    # A negative index stays as it is, which XLA sees; padding may be in bounds.
+    outside = np.array(-1).astype(dtype) if spec.padding else indices.astype(dtype)
     return Resolved(
-        jnp.where(negative[..., None], kept, resolved.indices),
+        jnp.where(is_ignored[..., None], outside, resolved.indices),
         valid if resolved.valid is None else valid & resolved.valid,
     )
 

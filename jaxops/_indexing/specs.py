@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from jaxops import _symbolic
 from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError
 
@@ -27,6 +28,9 @@ class IndexSpec:
 
     operation: str
     limits: tuple[int, ...]
+    # Of each component the number, in bounds or not, that says that the vector is padding; None for
+    # no number. Empty: no vector is.
+    padding: tuple[int | None, ...] = dataclasses.field(default=(), kw_only=True)
 
     # In mode "device", what an index out of bounds is where it is no error. "ignored": it reads 0,
     # and what it would write is dropped. "clipped": the nearest index in bounds. "by element": the
@@ -71,6 +75,9 @@ class IndexSpec:
         bad = np.zeros(indices.shape[:-1], dtype=bool)
         for component, limit in enumerate(self.limits):
             bad |= ~self.inside(indices[..., component], limit)
+        for component, number in enumerate(self.padding):
+            if number is not None:
+                bad &= indices[..., component] != number
         if active is not None:
             bad &= active.reshape(active.shape + (1,) * (bad.ndim - active.ndim))
         return bad
@@ -90,6 +97,20 @@ class IndexSpec:
 def _place(position: tuple[int, ...], arg: str = "indices") -> str:
     # TensorFlow writes `indices = 7` for a scalar index and `indices[0,1] = 7` otherwise.
     return f"{arg}[{_join(position)}]" if position else arg
+
+
+def padding_of(number: int | None, limits: tuple[int, ...]) -> tuple[int | None, ...]:
+    """The `padding` of index vectors with these limits, of which one number says that they are it.
+
+    Where some axis has no element of this number, the number is an index of the axes that have one:
+    with 3 for padding, [3, 1] is no padding in an array of shape (5, 3), and [1, 3] is.
+    """
+    if number is None:
+        return ()
+    held = [
+        number >= 0 and (not _symbolic.are_known([limit]) or number < limit) for limit in limits
+    ]
+    return tuple(None if is_held and not all(held) else number for is_held in held)
 
 
 class ScalarIndex(IndexSpec):
@@ -266,7 +287,7 @@ class RowPartition(IndexSpec):
 
     def describe(self, position, index):
         *batch, k = position
-        number, step = index
+        number, step = index[:2]  # a third component says whether a row is left out
         if self.arg in ("value_rowids", "segment_ids"):
             message, bound = self._of_rowid(k, number, step), self.limits[0]
         else:

@@ -13,7 +13,7 @@ from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.index_dtypes import widen_to_count
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import ScalarIndex
+from jaxops._indexing.specs import ScalarIndex, padding_of
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
@@ -26,6 +26,7 @@ def take_along_axis(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
@@ -45,6 +46,7 @@ def take_along_axis(
             row-major order.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index outside `[0, P[axis])` does, as in `gather`.
+        padding_index: static int or None, as in `gather`.
         fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
@@ -84,6 +86,7 @@ def take_along_axis(
         name=name,
         out_sharding=out_sharding,
         mode=mode,
+        padding_index=padding_index,
         fill_value=fill_value,
         moves_elements=True,
         axis=axis if axis is None else static_int(axis, "take_along_axis", "axis"),
@@ -99,6 +102,7 @@ def _take_along_axis(
     *,
     op: str,
     axis: int | None,
+    padding_index: int | None,
     **options: Any,
 ):
     if axis is None:
@@ -120,7 +124,8 @@ def _take_along_axis(
             f"received {axis}"
         )
     axis += arr.ndim if axis < 0 else 0
-    spec = ScalarIndex(op, limits=(arr.shape[axis],))
+    limits = (arr.shape[axis],)
+    spec = ScalarIndex(op, limits, padding=padding_of(padding_index, limits))
     # A dimension beside `axis` is a window where `indices` has one index for all of it. Where `arr`
     # has one element for all indices, it is a dimension of the indices alone. Else both run along
     # it: as a batch dimension if no other dimension stands before it, and else by an index vector

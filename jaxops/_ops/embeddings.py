@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxops._indexing import canonical, masks, policy
+from jaxops._indexing import bounds, canonical, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import DefaultId, ScalarIndex, VectorIndex
+from jaxops._indexing.specs import DefaultId, ScalarIndex, VectorIndex, padding_of
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
 from jaxops._ops.sums import wide
 from jaxops._run.arguments import (
@@ -35,6 +35,7 @@ def embedding_lookup(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """Rows of a table, one for each id.
@@ -53,6 +54,8 @@ def embedding_lookup(
         mode: static; what an id out of bounds does. `"device"`: an error on the CPU, 0 elsewhere.
             `"error"`: an error everywhere. `"fill"`: 0. `"clip"`, `"wrap"`, `"promise_in_bounds"`
             as in `gather`.
+        padding_index: static int or None; an id of this number reads 0, has no gradient, and is no
+            error under any `mode`.
         deterministic: static bool; whether the gradient adds rows in a fixed order, as in `gather`.
 
     Returns:
@@ -82,6 +85,7 @@ def embedding_lookup(
         ids=ids,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         moves_elements=max_norm is None,
         like="params[0]",
         arg="params",
@@ -100,6 +104,7 @@ def embedding_lookup_sparse(
     allow_fast_lookup: bool = False,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """Rows of a table, summed or averaged over the ids in each row of a sparse matrix.
@@ -121,6 +126,8 @@ def embedding_lookup_sparse(
         allow_fast_lookup: static bool; of no effect: TensorFlow computes with or without `unique`.
         mode: static; what an id out of bounds does, as in `embedding_lookup`, and a place out of
             bounds, whose row is then dropped.
+        padding_index: static int or None; an id of this number is left out: it counts in no mean,
+            and is no error under any `mode`.
         deterministic: static bool; whether rows are added in a fixed order, bit for bit repeatable.
 
     Returns:
@@ -155,6 +162,7 @@ def embedding_lookup_sparse(
         allow_fast_lookup,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         deterministic=deterministic,
     )
 
@@ -170,6 +178,7 @@ def safe_embedding_lookup_sparse(
     allow_fast_lookup: bool = False,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """`embedding_lookup_sparse` without ids that are negative, and with a row for none at all.
@@ -193,6 +202,7 @@ def safe_embedding_lookup_sparse(
         mode: static; what an id that is too large does, as in `embedding_lookup_sparse`.
             `"error"` looks at every id: a negative one is an error too, and one that is left out
             by its weight.
+        padding_index: static int or None, as in `embedding_lookup_sparse`.
         deterministic: static bool, as in `embedding_lookup_sparse`.
 
     Returns:
@@ -231,6 +241,7 @@ def safe_embedding_lookup_sparse(
         allow_fast_lookup,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         deterministic=deterministic,
         is_safe=True,
         default_id=None if default_id is None else static_int(default_id, op, "default_id"),
@@ -238,7 +249,17 @@ def safe_embedding_lookup_sparse(
 
 
 def _run_sparse(
-    op, arguments, combiner, max_norm, allow_fast_lookup, *, name, mode, deterministic, **static
+    op,
+    arguments,
+    combiner,
+    max_norm,
+    allow_fast_lookup,
+    *,
+    name,
+    mode,
+    padding_index,
+    deterministic,
+    **static,
 ):
     """`arguments` are the tables, the parts of the ids, and the weights, by TensorFlow's names."""
     (table_arg, tables), (ids_arg, ids), (weights_arg, weights) = arguments.items()
@@ -263,6 +284,7 @@ def _run_sparse(
         **arrays,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         indexed=ids.dense_shape,
         args=(table_arg, ids_arg, weights_arg),
         dense_shape=ids.dense_shape,
@@ -316,6 +338,7 @@ def _lookup(
     op: str,
     arg: str,
     max_norm: float | None,
+    padding_index: int | None,
     **options: Any,
 ):
     table = _table(params, op, arg)
@@ -324,11 +347,15 @@ def _lookup(
             f"{op}: {arg} must have a real float dtype where max_norm is given; "
             f"received {table.dtype}"
         )
-    return _rows(table, ids, op, max_norm, **options)
+    return _rows(table, ids, max_norm, _id_spec(op, table, padding_index), **options)
 
 
-def _rows(table, ids, op, max_norm, of=ScalarIndex, **options):
-    spec = of(op, limits=(table.shape[0],))
+def _id_spec(op, table, padding_index, of=ScalarIndex):
+    limits = table.shape[:1]
+    return of(op, limits, padding=padding_of(padding_index, limits))
+
+
+def _rows(table, ids, max_norm, spec, **options):
     windows = Windows(axes=(0,), batch_dims=0)
     rows = canonical.gather(table, ids[..., None], windows, spec, **options)
     return rows if max_norm is None else _clipped(rows, ids.ndim, max_norm)
@@ -358,6 +385,7 @@ def _lookup_sparse(
     dense_shape: tuple[int, ...],
     combiner: str,
     max_norm: float | None,
+    padding_index: int | None,
     is_safe: bool = False,
     default_id: int | None = None,
     **options: Any,
@@ -373,17 +401,22 @@ def _lookup_sparse(
     if weights is not None:
         weights = weights.astype(dtype)
     limits, mode_of_places = dense_shape[:-1], options["mode"]
-    if is_safe:
-        counts = ids >= 0
+    spec = _id_spec(op, table, padding_index)
+    is_padding = bounds.padding(ids[:, None], spec)
+    if is_safe or is_padding is not None:
+        counts = jnp.ones(ids.shape, bool) if is_padding is None else ~is_padding
+        if is_safe:
+            looked_up = ids >= 0
+            if weights is not None and combiner != "sum":
+                looked_up &= weights > 0
+            counts &= looked_up
+            if mode_of_places != "error":  # which looks at every id
+                ids = jnp.where(looked_up, ids, 0)
         if weights is not None:
-            if combiner != "sum":
-                counts &= weights > 0
             weights = jnp.where(counts, weights, 0)
         places, limits = _where_counted(counts, places, dense_shape, op, mode_of_places)
-        if mode_of_places != "error":  # which looks at every id
-            ids = jnp.where(counts, ids, 0)
         mode_of_places = "fill"
-    rows = _rows(table, ids, op, max_norm, **options).astype(dtype)
+    rows = _rows(table, ids, max_norm, spec, **options).astype(dtype)
     if weights is None:
         weights = jnp.ones(ids.shape, dtype)
     else:
@@ -412,7 +445,7 @@ def _lookup_sparse(
         is_empty = summed(counts.astype(jnp.int32), unchecked)[over_total] == 0
         # As in TensorFlow, a number that no place needs may be out of bounds.
         number = jnp.where(is_empty.any(), default_id, 0)
-        row = _rows(table, number, op, max_norm, DefaultId, **options)
+        row = _rows(table, number, max_norm, _id_spec(op, table, None, DefaultId), **options)
         total = masks.where(is_empty, row.astype(dtype), total)
     return total.astype(table.dtype)
 

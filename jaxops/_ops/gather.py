@@ -9,7 +9,7 @@ import jax
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import ScalarIndex, VectorIndex
+from jaxops._indexing.specs import ScalarIndex, VectorIndex, padding_of
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
@@ -31,6 +31,7 @@ def gather(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
@@ -54,8 +55,10 @@ def gather(
             `"clip"`: reads the nearest element. `"wrap"`: counts modulo `P[axis]`.
             `"promise_in_bounds"`: the caller promises that there is none; what it reads otherwise
             is unspecified.
-        fill_value: scalar that fits the dtype of `params`, for `mode="fill"`; default 0 (for
-            strings, the empty one). Traced.
+        padding_index: static int or None; an index of this number, in bounds or not, is padding: it
+            is no error under any `mode`, reads `fill_value`, and has no gradient.
+        fill_value: scalar that fits the dtype of `params`, for `mode="fill"` and `padding_index`;
+            default 0 (for strings, the empty one). Traced.
         deterministic: static bool; whether the gradient sums over repeated indices in a fixed
             order, bit for bit repeatable on every platform.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
@@ -101,6 +104,7 @@ def gather(
         name=name,
         out_sharding=out_sharding,
         mode=mode,
+        padding_index=padding_index,
         fill_value=fill_value,
         moves_elements=True,
         axis=axis if axis is None else static_int(axis, "gather", "axis"),
@@ -115,6 +119,7 @@ def batch_gather(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
@@ -130,7 +135,8 @@ def batch_gather(
             dimensions of `P`. Negative ones are out of bounds. Traced.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index out of bounds does, as in `gather`.
-        fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
+        padding_index: static int or None, as in `gather`.
+        fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
@@ -161,6 +167,7 @@ def batch_gather(
         name=name,
         out_sharding=out_sharding,
         mode=mode,
+        padding_index=padding_index,
         fill_value=fill_value,
         moves_elements=True,
         deterministic=check_bool(deterministic, "batch_gather", "deterministic"),
@@ -175,6 +182,7 @@ def gather_nd(
     bad_indices_policy: str = "",
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     fill_value: ArrayLike | None = None,
     deterministic: bool = False,
     out_sharding: OutSharding = None,
@@ -198,7 +206,10 @@ def gather_nd(
             reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
             `"clip"` and `"wrap"`: each component is clipped, or counted modulo its dimension.
             `"promise_in_bounds"`: the caller promises that there is none.
-        fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
+        padding_index: static int or None; an index vector is padding if a component is this number,
+            of an axis that has no element of this number if there is such an axis. It is no error
+            under any `mode`, reads `fill_value`, and has no gradient.
+        fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
@@ -233,6 +244,7 @@ def gather_nd(
         name=name,
         out_sharding=out_sharding,
         mode=policy.mode_of_policy("gather_nd", bad_indices_policy, mode),
+        padding_index=padding_index,
         fill_value=fill_value,
         moves_elements=True,
         batch_dims=static_int(batch_dims, "gather_nd", "batch_dims"),
@@ -249,6 +261,7 @@ def _gather(
     op: str,
     axis: int | None,
     batch_dims: int,
+    padding_index: int | None,
     **options: Any,
 ):
     if not -indices.ndim <= batch_dims <= indices.ndim:
@@ -272,7 +285,8 @@ def _gather(
             f"{op}: axis must be at least batch_dims, {batch_dims}; received axis {axis}"
         )
     _check_batch_shape(op, params, indices, batch_dims)
-    spec = ScalarIndex(op, limits=(params.shape[axis],))
+    limits = (params.shape[axis],)
+    spec = ScalarIndex(op, limits, padding=padding_of(padding_index, limits))
     windows = Windows(axes=(axis,), batch_dims=batch_dims)
     return canonical.gather(
         params, indices[..., None], windows, spec, fill_value=fill_value, **options
@@ -297,6 +311,7 @@ def _gather_nd(
     *,
     op: str,
     batch_dims: int,
+    padding_index: int | None,
     **options: Any,
 ):
     if indices.ndim == 0:
@@ -315,9 +330,11 @@ def _gather_nd(
         )
     _check_batch_shape(op, params, indices, batch_dims)
     axes = tuple(range(batch_dims, batch_dims + depth))
+    limits = tuple(params.shape[axis] for axis in axes)
     spec = VectorIndex(
         op,
-        limits=tuple(params.shape[axis] for axis in axes),
+        limits=limits,
+        padding=padding_of(padding_index, limits),
         noun="param shape",
         shape=params.shape,
         indices_ndim=indices.ndim,

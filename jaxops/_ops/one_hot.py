@@ -13,7 +13,7 @@ from jax.typing import DTypeLike
 from jaxops import _symbolic
 from jaxops._indexing import masks, policy
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import ScalarIndex
+from jaxops._indexing.specs import ScalarIndex, padding_of
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, static_dim, static_int
@@ -31,6 +31,7 @@ def one_hot(
     name: str | None = None,
     *,
     mode: Mode = "fill",
+    padding_index: Int | None = None,
 ) -> np.ndarray: ...
 
 
@@ -45,6 +46,7 @@ def one_hot(
     name: str | None = None,
     *,
     mode: Mode = "fill",
+    padding_index: Int | None = None,
 ) -> jax.Array: ...
 
 
@@ -58,6 +60,7 @@ def one_hot(
     name: str | None = None,
     *,
     mode: Mode = "fill",
+    padding_index: Int | None = None,
 ) -> jax.Array | np.ndarray:
     """Puts `on_value` at each index and `off_value` everywhere else along a new axis.
 
@@ -78,6 +81,8 @@ def one_hot(
             only, as in TensorFlow. `"error"`: an error everywhere. `"device"`: an error on the CPU,
             as `"fill"` elsewhere. `"clip"` and `"wrap"`: it counts as the nearest one, or modulo
             `depth`. `"promise_in_bounds"`: the caller promises that there is none.
+        padding_index: static int or None; the row of an index of this number holds `off_value`
+            only, under every `mode`.
 
     Returns:
         Array of shape `I[:axis] + [depth] + I[axis:]`; for host strings a NumPy array.
@@ -131,6 +136,7 @@ def one_hot(
         indices=indices,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         moves_elements=moves_elements,
         indexed=(size,),
         depth=size,
@@ -185,6 +191,7 @@ def _one_hot(
     *,
     op: str,
     mode: str,
+    padding_index: int | None,
     depth: int,
     axis: int,
     dtype: np.dtype,
@@ -201,7 +208,7 @@ def _one_hot(
     off = jnp.zeros((), dtype) if off_value is None else off_value
     # An index out of bounds is at no place of its row, so "fill" needs no mask.
     mode = "promise_in_bounds" if mode == "fill" else mode
-    spec = ScalarIndex(op, limits=(depth,))
+    spec = ScalarIndex(op, (depth,), padding=padding_of(padding_index, (depth,)))
     indices = policy.resolve(spec, indices[..., None], mode).indices[..., 0]
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     largest = jnp.iinfo(indices.dtype).max

@@ -13,11 +13,12 @@ from jax.typing import DTypeLike
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import VectorIndex
+from jaxops._indexing.specs import VectorIndex, padding_of
 from jaxops._ops import sums
 from jaxops._run import strings
 from jaxops._run.arguments import (
     ArrayLike,
+    Int,
     Ints,
     brief,
     check_bool,
@@ -37,6 +38,7 @@ def scatter_nd(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
     accumulate_dtype: DTypeLike | None = None,
     out_sharding: OutSharding = None,
@@ -59,6 +61,9 @@ def scatter_nd(
             its update is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its update
             is ignored. `"clip"` and `"wrap"`: each component is clipped, or counted modulo its
             dimension. `"promise_in_bounds"`: the caller promises that there is none.
+        padding_index: static int or None; an index vector is padding if a component is this number,
+            of an axis that has no element of this number if there is such an axis. It is no error
+            under any `mode`, and its update is ignored.
         deterministic: static bool; whether updates of one element are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
         accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
@@ -97,6 +102,7 @@ def scatter_nd(
         "name": name,
         "out_sharding": out_sharding,
         "mode": policy.mode_of_policy(op, bad_indices_policy, mode),
+        "padding_index": padding_index,
         "indexed": shape,
         "shape": shape,
         "deterministic": check_bool(deterministic, op, "deterministic"),
@@ -122,6 +128,7 @@ def tensor_scatter_nd_add(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
     accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
@@ -138,6 +145,7 @@ def tensor_scatter_nd_add(
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        padding_index: static int or None, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
         accumulate_dtype: static dtype or None, as in `scatter_nd`.
 
@@ -159,7 +167,7 @@ def tensor_scatter_nd_add(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_add
     """
-    options = bad_indices_policy, deterministic, accumulate_dtype
+    options = padding_index, bad_indices_policy, deterministic, accumulate_dtype
     return _tensor_scatter("add", tensor, indices, updates, name, mode, *options)
 
 
@@ -171,6 +179,7 @@ def tensor_scatter_nd_sub(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
     accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
@@ -187,6 +196,7 @@ def tensor_scatter_nd_sub(
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        padding_index: static int or None, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
         accumulate_dtype: static dtype or None, as in `scatter_nd`.
 
@@ -208,7 +218,7 @@ def tensor_scatter_nd_sub(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub
     """
-    options = bad_indices_policy, deterministic, accumulate_dtype
+    options = padding_index, bad_indices_policy, deterministic, accumulate_dtype
     return _tensor_scatter("sub", tensor, indices, updates, name, mode, *options)
 
 
@@ -220,6 +230,7 @@ def tensor_scatter_nd_min(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """Takes the minimum of `updates` and the slices of `tensor` that index vectors select.
 
@@ -235,6 +246,7 @@ def tensor_scatter_nd_min(
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        padding_index: static int or None, as in `scatter_nd`.
 
     Returns:
         Array of shape and dtype of `tensor`; an element that several updates meet in becomes the
@@ -255,7 +267,8 @@ def tensor_scatter_nd_min(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_min
     """
-    return _tensor_scatter("min", tensor, indices, updates, name, mode, bad_indices_policy)
+    options = padding_index, bad_indices_policy
+    return _tensor_scatter("min", tensor, indices, updates, name, mode, *options)
 
 
 def tensor_scatter_nd_max(
@@ -266,6 +279,7 @@ def tensor_scatter_nd_max(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """Takes the maximum of `updates` and the slices of `tensor` that index vectors select.
 
@@ -281,6 +295,7 @@ def tensor_scatter_nd_max(
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        padding_index: static int or None, as in `scatter_nd`.
 
     Returns:
         Array of shape and dtype of `tensor`; an element that several updates meet in becomes the
@@ -301,7 +316,8 @@ def tensor_scatter_nd_max(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_max
     """
-    return _tensor_scatter("max", tensor, indices, updates, name, mode, bad_indices_policy)
+    options = padding_index, bad_indices_policy
+    return _tensor_scatter("max", tensor, indices, updates, name, mode, *options)
 
 
 def tensor_scatter_nd_update(
@@ -311,6 +327,7 @@ def tensor_scatter_nd_update(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """Overwrites the slices of `tensor` that index vectors select with `updates`.
 
@@ -324,6 +341,7 @@ def tensor_scatter_nd_update(
         updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
+        padding_index: static int or None, as in `scatter_nd`.
 
     Returns:
         Array of shape and dtype of `tensor`; for host strings a NumPy array. Of several updates of
@@ -345,7 +363,7 @@ def tensor_scatter_nd_update(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update
     """
-    return _tensor_scatter("update", tensor, indices, updates, name, mode)
+    return _tensor_scatter("update", tensor, indices, updates, name, mode, padding_index)
 
 
 def _tensor_scatter(
@@ -355,6 +373,7 @@ def _tensor_scatter(
     updates,
     name,
     mode,
+    padding_index,
     bad_indices_policy="",
     deterministic=False,
     accumulate_dtype=None,
@@ -367,6 +386,7 @@ def _tensor_scatter(
         indices=indices,
         name=name,
         mode=policy.mode_of_policy(op, bad_indices_policy, mode),
+        padding_index=padding_index,
         moves_elements=kind == "update",
         like="tensor",
         kind=kind,
@@ -382,13 +402,14 @@ def _scatter_nd(
     *,
     op: str,
     shape: tuple[int, ...],
+    padding_index: int | None,
     accumulate_dtype: np.dtype | None,
     **options: Any,
 ):
     _check_shape(op, shape)
     dtype = updates.dtype
     in_dtype = sums.dtype_of_sums(op, "updates", dtype, accumulate_dtype)
-    windows, spec = _windows(op, shape, indices, updates.shape, "shape")
+    windows, spec = _windows(op, shape, indices, updates.shape, "shape", padding_index)
     if updates.dtype == bool:  # "or" is the addition of bool
         updates = updates.astype(jnp.uint8)
         result = canonical.reduce("max", 0, shape, indices, updates, windows, spec, **options)
@@ -406,6 +427,7 @@ def _places(
     shape: tuple[int, ...],
     updates_shape: tuple[int, ...],
     mode: str,
+    padding_index: int | None,
     deterministic: bool,
     accumulate_dtype: np.dtype | None,
 ):
@@ -418,7 +440,7 @@ def _places(
     if math.prod(shape) >= 2**31 - 1:  # places are numbered in 32 bits
         raise ValueError(f"{op}: shape must have fewer than 2**31 - 1 strings; received {shape}")
     places = 1 + jnp.arange(math.prod(shape), dtype=jnp.int32).reshape(shape)
-    windows, spec = _windows(op, shape, indices, updates_shape, "shape")
+    windows, spec = _windows(op, shape, indices, updates_shape, "shape", padding_index)
     return canonical.gather(places, indices, windows, spec, mode=mode)
 
 
@@ -439,9 +461,19 @@ def _check_shape(op, shape):
 
 
 def _scatter(
-    kind, operand, indices, updates, op, operand_name, *, mode, deterministic, accumulate_dtype
+    kind,
+    operand,
+    indices,
+    updates,
+    op,
+    operand_name,
+    *,
+    mode,
+    padding_index,
+    deterministic,
+    accumulate_dtype,
 ):
-    windows, spec = _windows(op, operand.shape, indices, updates.shape, operand_name)
+    windows, spec = _windows(op, operand.shape, indices, updates.shape, operand_name, padding_index)
     dtype = operand.dtype
     in_dtype = sums.dtype_of_sums(op, operand_name, dtype, accumulate_dtype)
     operand, updates = operand.astype(in_dtype), updates.astype(in_dtype)
@@ -451,7 +483,7 @@ def _scatter(
     return result.astype(dtype)
 
 
-def _windows(op, shape, indices, updates_shape, name):
+def _windows(op, shape, indices, updates_shape, name, padding_index):
     """Where updates go in an operand of `shape`, which messages call `name`; and its bounds."""
     if indices.ndim == 0:
         raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
@@ -472,6 +504,11 @@ def _windows(op, shape, indices, updates_shape, name):
             f"received {updates_shape} with indices of shape {indices.shape}{hint}"
         )
     spec = VectorIndex(
-        op, limits=shape[:depth], noun="shape", shape=shape, indices_ndim=indices.ndim
+        op,
+        limits=shape[:depth],
+        padding=padding_of(padding_index, shape[:depth]),
+        noun="shape",
+        shape=shape,
+        indices_ndim=indices.ndim,
     )
     return Windows(axes=tuple(range(depth)), batch_dims=0), spec

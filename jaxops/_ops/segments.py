@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -10,14 +11,14 @@ import numpy as np
 from jax import lax
 from jax.typing import DTypeLike
 
-from jaxops._indexing import canonical, index_dtypes, masks, policy
+from jaxops._indexing import bounds, canonical, index_dtypes, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import RowPartition, ScalarIndex
+from jaxops._indexing.specs import IndexSpec, RowPartition, ScalarIndex, padding_of
 from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
+from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
 from jaxops._run.dispatch import operation
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
@@ -30,6 +31,7 @@ def segment_sum(
     *,
     num_segments: Int | None = None,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
     accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
@@ -50,6 +52,9 @@ def segment_sum(
             modulo `num_segments`. `"promise_in_bounds"`: the caller promises that there is none.
             Numbers that are not sorted are an error where those out of range are one, and
             elsewhere combined as by `unsorted_segment_sum`.
+        padding_index: static int or None; a slice with this number in `segment_ids` belongs to no
+            segment. The number is no error under any `mode`, and may stand anywhere among the
+            sorted ones.
         deterministic: static bool; whether the rows of a segment are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
         accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
@@ -84,7 +89,17 @@ def segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
     """
-    return _run("sum", data, segment_ids, name, num_segments, mode, deterministic, accumulate_dtype)
+    return _run(
+        "sum",
+        data,
+        segment_ids,
+        name,
+        num_segments,
+        mode,
+        padding_index,
+        deterministic,
+        accumulate_dtype,
+    )
 
 
 def segment_mean(
@@ -94,6 +109,7 @@ def segment_mean(
     *,
     num_segments: Int | None = None,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """The mean of the rows of `data` with the same number in `segment_ids`, which is sorted.
@@ -108,6 +124,7 @@ def segment_mean(
         name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+        padding_index: static int or None, as in `segment_sum`.
         deterministic: static bool, as in `segment_sum`.
 
     Returns:
@@ -129,7 +146,7 @@ def segment_mean(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_mean
     """
-    return _run("mean", data, segment_ids, name, num_segments, mode, deterministic)
+    return _run("mean", data, segment_ids, name, num_segments, mode, padding_index, deterministic)
 
 
 def segment_prod(
@@ -139,6 +156,7 @@ def segment_prod(
     *,
     num_segments: Int | None = None,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The product of the rows of `data` with the same number in `segment_ids`, which is sorted.
 
@@ -151,6 +169,7 @@ def segment_prod(
         name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+        padding_index: static int or None, as in `segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 1 for a segment
@@ -171,7 +190,7 @@ def segment_prod(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_prod
     """
-    return _run("prod", data, segment_ids, name, num_segments, mode)
+    return _run("prod", data, segment_ids, name, num_segments, mode, padding_index)
 
 
 def segment_min(
@@ -181,6 +200,7 @@ def segment_min(
     *,
     num_segments: Int | None = None,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The least of the rows of `data` with the same number in `segment_ids`, which is sorted.
 
@@ -194,6 +214,7 @@ def segment_min(
         name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+        padding_index: static int or None, as in `segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
@@ -214,7 +235,7 @@ def segment_min(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_min
     """
-    return _run("min", data, segment_ids, name, num_segments, mode)
+    return _run("min", data, segment_ids, name, num_segments, mode, padding_index)
 
 
 def segment_max(
@@ -224,6 +245,7 @@ def segment_max(
     *,
     num_segments: Int | None = None,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The greatest of the rows of `data` with the same number in `segment_ids`, which is sorted.
 
@@ -237,6 +259,7 @@ def segment_max(
         name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
+        padding_index: static int or None, as in `segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + data.shape[1:]` and dtype of `data`; 0 for a segment
@@ -257,14 +280,22 @@ def segment_max(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_max
     """
-    return _run("max", data, segment_ids, name, num_segments, mode)
+    return _run("max", data, segment_ids, name, num_segments, mode, padding_index)
 
 
 def _run(
-    kind, data, segment_ids, name, num_segments, mode, deterministic=False, accumulate_dtype=None
+    kind,
+    data,
+    segment_ids,
+    name,
+    num_segments,
+    mode,
+    padding_index,
+    deterministic=False,
+    accumulate_dtype=None,
 ):
     op = f"segment_{kind}"
-    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
+    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments, padding_index)
     try:
         return _segments.run(
             op,
@@ -272,6 +303,7 @@ def _run(
             segment_ids=segment_ids,
             name=name,
             mode=mode,
+            padding_index=padding_index,
             indexed=(num_segments,),
             kind=kind,
             num_segments=num_segments,
@@ -292,8 +324,8 @@ def out_of_memory(op: str, num_segments: int, error: MemoryError) -> MemoryError
     )
 
 
-def number_of(op: str, segment_ids: Any, num_segments: Any) -> Any:
-    """How many segments there are, by the ids where nobody says so."""
+def number_of(op: str, segment_ids: Any, num_segments: Any, padding_index: Any = None) -> Any:
+    """How many segments there are, by the ids that are no padding where nobody says so."""
     if num_segments is not None:
         num_segments = static_dim(num_segments, op, "num_segments")
         if num_segments < 0:
@@ -305,6 +337,8 @@ def number_of(op: str, segment_ids: Any, num_segments: Any) -> Any:
             f"{op}: num_segments must be given, as an int, with traced segment_ids; "
             "received num_segments=None"
         )
+    if padding_index is not None:
+        known = known[known != static_int(padding_index, op, "padding_index")]
     return max(int(known.max()) + 1, 0) if known.size else 0
 
 
@@ -315,8 +349,9 @@ def _segments(
     *,
     op: str,
     mode: str,
+    padding_index: int | None,
     kind: str,
-    num_segments: int | None,
+    num_segments: int,
     deterministic: bool,
     accumulate_dtype: np.dtype | None,
 ):
@@ -329,15 +364,22 @@ def _segments(
     in_dtype = sums.wide(data.dtype)
     if kind == "sum":
         in_dtype = sums.dtype_of_sums(op, "data", data.dtype, accumulate_dtype)
-    return combined(op, kind, data, segment_ids, num_segments, mode, deterministic, in_dtype)
+    spec = ScalarIndex(op, (num_segments,), padding=padding_of(padding_index, (num_segments,)))
+    left_out = bounds.padding(segment_ids[:, None], spec)
+    return combined(
+        op, kind, data, segment_ids, left_out, num_segments, mode, deterministic, in_dtype
+    )
 
 
-def combined(op, kind, rows, segment_ids, num_segments, mode, deterministic, in_dtype) -> jax.Array:
+def combined(
+    op, kind, rows, segment_ids, left_out, num_segments, mode, deterministic, in_dtype
+) -> jax.Array:
     """The rows of each segment as one; 0 or, of products, 1 for a segment without any.
 
-    Sums are added in `in_dtype`, which is at least as wide as that of the rows.
+    Rows that are `left_out`, a mask or None, are in no segment. Sums are added in `in_dtype`, which
+    is at least as wide as that of the rows.
     """
-    ids, mode = _sorted(op, segment_ids, num_segments, mode)
+    ids, mode = _sorted(op, segment_ids, left_out, num_segments, mode)
     spec = ScalarIndex(op, (num_segments,))
     shape = (num_segments, *rows.shape[1:])
 
@@ -378,15 +420,35 @@ def _rounded_means(totals: jax.Array, counts: jax.Array) -> jax.Array:
     return lax.div(totals.astype(wide), jnp.broadcast_to(counts, totals.shape)).astype(totals.dtype)
 
 
-def _sorted(op: str, ids: jax.Array, num_segments: Any, mode: str) -> tuple[jax.Array, str]:
+def _sorted(op: str, ids: jax.Array, left_out: Any, num_segments: Any, mode: str):
     """The ids, and how bounds are handled behind them: the error, if that is one, is raised here.
 
-    Off the CPU what is not sorted is no error, and is combined all the same.
+    Off the CPU what is not sorted is no error, and is combined all the same. The ids of rows that
+    are `left_out` are out of bounds.
     """
-    if mode not in ("device", "error"):
+    spec: IndexSpec = ScalarIndex(op, (num_segments,))
+    components = [ids]
+    if mode in ("device", "error"):
+        ids = index_dtypes.to_signed(ids, op, (num_segments,))
+        limits = (num_segments, num_segments + 1)
+        spec = RowPartition(op, limits, "segment_ids", ids.shape[0])
+        components = [ids, ids - _one_before(ids, left_out)]
+    elif left_out is None:
         return ids, mode
-    ids = index_dtypes.to_signed(ids, op, (num_segments,))
-    steps = jnp.concatenate([ids[:1] * 0, ids[1:] - ids[:-1]])
-    limits = (num_segments, num_segments + 1)
-    spec = RowPartition(op, limits, "segment_ids", ids.shape[0])
-    return policy.resolve(spec, jnp.stack([ids, steps], -1), mode).indices[:, 0], "fill"
+    if left_out is not None:
+        spec = dataclasses.replace(
+            spec, limits=(*spec.limits, 2), padding=(*[None] * len(components), 1)
+        )
+        components.append(left_out.astype(ids.dtype))
+    return policy.resolve(spec, jnp.stack(components, -1), mode).indices[:, 0], "fill"
+
+
+def _one_before(ids: jax.Array, left_out: jax.Array | None) -> jax.Array:
+    """Of each id the one before, or itself if it is the first; the greatest before, if some rows
+    are left out, which is the same of ids that are sorted."""
+    if left_out is None:
+        return jnp.concatenate([ids[:1], ids[:-1]])
+    least = jnp.full((1,), jnp.iinfo(ids.dtype).min, ids.dtype)
+    greatest = lax.cummax(jnp.where(left_out, least, ids))
+    before = jnp.concatenate([least, greatest])[:-1]
+    return jnp.where(before == least, ids, before)

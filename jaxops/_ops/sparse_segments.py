@@ -6,10 +6,10 @@ from typing import Any
 
 import jax
 
-from jaxops._indexing import canonical
+from jaxops._indexing import bounds, canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import RowIndex
+from jaxops._indexing.specs import RowIndex, padding_of
 from jaxops._ops.segments import combined, number_of, out_of_memory
 from jaxops._ops.sums import wide
 from jaxops._ops.unsorted_segments import check_dtype
@@ -28,6 +28,7 @@ def sparse_segment_sum(
     sparse_gradient: bool = False,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """Sums the rows `data[indices]` that have the same number in `segment_ids`, which is sorted.
@@ -51,6 +52,8 @@ def sparse_segment_sum(
             the number is dropped. `"clip"` and `"wrap"`: the nearest one, or modulo the range.
             `"promise_in_bounds"`: the caller promises that there is none. Numbers that are not
             sorted are an error where those out of range are one, and combined elsewhere.
+        padding_index: static int or None; an entry with this number in `indices` is left out, and
+            no mean counts it. Its segment is looked at only where `num_segments` is None.
         deterministic: static bool; whether the rows of a segment, and in the gradient those of an
             index, are added in a fixed order, bit for bit repeatable on every platform. On a GPU
             the order is otherwise arbitrary.
@@ -84,7 +87,16 @@ def sparse_segment_sum(
     Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum
     """
     return _run(
-        "sum", data, indices, segment_ids, num_segments, name, sparse_gradient, mode, deterministic
+        "sum",
+        data,
+        indices,
+        segment_ids,
+        num_segments,
+        name,
+        sparse_gradient,
+        mode,
+        padding_index,
+        deterministic,
     )
 
 
@@ -97,6 +109,7 @@ def sparse_segment_mean(
     sparse_gradient: bool = False,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """The mean of the rows `data[indices]` with the same number in `segment_ids`, which is sorted.
@@ -112,6 +125,7 @@ def sparse_segment_mean(
         name: static; name of the `jax.named_scope` of the operation.
         sparse_gradient: static; TensorFlow's default, False.
         mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
+        padding_index: static int or None, as in `sparse_segment_sum`.
         deterministic: static bool, as in `sparse_segment_sum`.
 
     Returns:
@@ -135,7 +149,16 @@ def sparse_segment_mean(
     Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_mean
     """
     return _run(
-        "mean", data, indices, segment_ids, num_segments, name, sparse_gradient, mode, deterministic
+        "mean",
+        data,
+        indices,
+        segment_ids,
+        num_segments,
+        name,
+        sparse_gradient,
+        mode,
+        padding_index,
+        deterministic,
     )
 
 
@@ -148,6 +171,7 @@ def sparse_segment_sqrt_n(
     sparse_gradient: bool = False,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """The sum of the rows of a segment, divided by the root of how many they are.
@@ -163,6 +187,7 @@ def sparse_segment_sqrt_n(
         name: static; name of the `jax.named_scope` of the operation.
         sparse_gradient: static; TensorFlow's default, False.
         mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
+        padding_index: static int or None, as in `sparse_segment_sum`.
         deterministic: static bool, as in `sparse_segment_sum`.
 
     Returns:
@@ -194,6 +219,7 @@ def sparse_segment_sqrt_n(
         name,
         sparse_gradient,
         mode,
+        padding_index,
         deterministic,
     )
 
@@ -207,6 +233,7 @@ def _run(
     name: str | None,
     sparse_gradient: object,
     mode: str,
+    padding_index: object,
     deterministic: object,
 ) -> jax.Array:
     op = f"sparse_segment_{kind}"
@@ -224,6 +251,7 @@ def _run(
             segment_ids=segment_ids,
             name=name,
             mode=mode,
+            padding_index=padding_index,
             indexed=(num_segments,),
             kind=kind,
             num_segments=num_segments,
@@ -243,6 +271,7 @@ def _sparse_segments(
     *,
     op: str,
     mode: str,
+    padding_index: int | None,
     kind: str,
     num_segments: int | None,
     deterministic: bool,
@@ -255,9 +284,13 @@ def _sparse_segments(
             f"received shapes {indices.shape} and {segment_ids.shape}"
         )
     check_dtype(op, "sum" if kind == "sum" else "sqrt_n", data.dtype)
-    spec = RowIndex(op, (data.shape[0],))
+    limits = (data.shape[0],)
+    spec = RowIndex(op, limits, padding=padding_of(padding_index, limits))
+    left_out = bounds.padding(indices[:, None], spec)
     rows = canonical.gather(
         data, indices[:, None], _ROWS, spec, mode=mode, deterministic=deterministic
     )
     in_dtype = wide(data.dtype)  # as TensorFlow adds
-    return combined(op, kind, rows, segment_ids, num_segments, mode, deterministic, in_dtype)
+    return combined(
+        op, kind, rows, segment_ids, left_out, num_segments, mode, deterministic, in_dtype
+    )

@@ -14,7 +14,7 @@ from jax.typing import DTypeLike
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
+from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone, padding_of
 from jaxops._ops import sums
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
 from jaxops._run.dispatch import operation
@@ -29,6 +29,7 @@ def unsorted_segment_sum(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
     accumulate_dtype: DTypeLike | None = None,
 ) -> jax.Array:
@@ -48,6 +49,8 @@ def unsorted_segment_sum(
             negative number. `"fill"`: its slice is dropped. `"clip"` and `"wrap"`: it counts as the
             last one, or modulo `num_segments`. `"promise_in_bounds"`: the caller promises that
             there is none.
+        padding_index: static int or None; a slice with this number in `segment_ids` is dropped,
+            under every `mode`. The number may be in bounds or not.
         deterministic: static bool; whether the slices of a segment are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
         accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
@@ -79,7 +82,17 @@ def unsorted_segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
     """
-    return _run("sum", data, segment_ids, num_segments, name, mode, deterministic, accumulate_dtype)
+    return _run(
+        "sum",
+        data,
+        segment_ids,
+        num_segments,
+        name,
+        mode,
+        padding_index,
+        deterministic,
+        accumulate_dtype,
+    )
 
 
 def unsorted_segment_mean(
@@ -89,6 +102,7 @@ def unsorted_segment_mean(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """The mean of the slices of `data` that have the same number in `segment_ids`, in any order.
@@ -103,6 +117,7 @@ def unsorted_segment_mean(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
         deterministic: static bool, as in `unsorted_segment_sum`.
 
     Returns:
@@ -124,7 +139,7 @@ def unsorted_segment_mean(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
     """
-    return _run("mean", data, segment_ids, num_segments, name, mode, deterministic)
+    return _run("mean", data, segment_ids, num_segments, name, mode, padding_index, deterministic)
 
 
 def unsorted_segment_sqrt_n(
@@ -134,6 +149,7 @@ def unsorted_segment_sqrt_n(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
     """The sum of the slices with the same number, divided by the root of how many they are.
@@ -148,6 +164,7 @@ def unsorted_segment_sqrt_n(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
         deterministic: static bool, as in `unsorted_segment_sum`.
 
     Returns:
@@ -168,7 +185,7 @@ def unsorted_segment_sqrt_n(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
     """
-    return _run("sqrt_n", data, segment_ids, num_segments, name, mode, deterministic)
+    return _run("sqrt_n", data, segment_ids, num_segments, name, mode, padding_index, deterministic)
 
 
 def unsorted_segment_prod(
@@ -178,6 +195,7 @@ def unsorted_segment_prod(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The product of the slices of `data` that have the same number in `segment_ids`.
 
@@ -190,6 +208,7 @@ def unsorted_segment_prod(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + C` and dtype of `data`; 1 for a segment without slices.
@@ -209,7 +228,7 @@ def unsorted_segment_prod(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_prod
     """
-    return _run("prod", data, segment_ids, num_segments, name, mode)
+    return _run("prod", data, segment_ids, num_segments, name, mode, padding_index)
 
 
 def unsorted_segment_min(
@@ -219,6 +238,7 @@ def unsorted_segment_min(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The least of the slices of `data` that have the same number in `segment_ids`.
 
@@ -232,6 +252,7 @@ def unsorted_segment_min(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + C` and dtype of `data`; the largest finite number of the
@@ -252,7 +273,7 @@ def unsorted_segment_min(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_min
     """
-    return _run("min", data, segment_ids, num_segments, name, mode)
+    return _run("min", data, segment_ids, num_segments, name, mode, padding_index)
 
 
 def unsorted_segment_max(
@@ -262,6 +283,7 @@ def unsorted_segment_max(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The greatest of the slices of `data` that have the same number in `segment_ids`.
 
@@ -275,6 +297,7 @@ def unsorted_segment_max(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + C` and dtype of `data`; the smallest finite number of the
@@ -295,11 +318,19 @@ def unsorted_segment_max(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_max
     """
-    return _run("max", data, segment_ids, num_segments, name, mode)
+    return _run("max", data, segment_ids, num_segments, name, mode, padding_index)
 
 
 def _run(
-    kind, data, segment_ids, num_segments, name, mode, deterministic=False, accumulate_dtype=None
+    kind,
+    data,
+    segment_ids,
+    num_segments,
+    name,
+    mode,
+    padding_index,
+    deterministic=False,
+    accumulate_dtype=None,
 ):
     op = f"unsorted_segment_{kind}"
     num_segments = static_dim(num_segments, op, "num_segments")
@@ -309,6 +340,7 @@ def _run(
         segment_ids=segment_ids,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         indexed=(num_segments,),
         kind=kind,
         num_segments=num_segments,
@@ -324,6 +356,7 @@ def _unsorted_segments(
     *,
     op: str,
     mode: str,
+    padding_index: int | None,
     kind: str,
     num_segments: int,
     deterministic: bool,
@@ -339,7 +372,8 @@ def _unsorted_segments(
     dtype = data.dtype
     check_dtype(op, kind, dtype)
     ids = SegmentIds if mode == "error" else SegmentIdsOrNone
-    spec = ids(op, limits=(num_segments,))
+    limits = (num_segments,)
+    spec = ids(op, limits, padding=padding_of(padding_index, limits))
     shape = data.shape[segment_ids.ndim :]
     indices = segment_ids[..., None]
     if kind not in ("mean", "sqrt_n"):

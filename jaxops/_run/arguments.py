@@ -166,12 +166,17 @@ def is_wider_than_jax(x: Any) -> bool:
 
 
 def to_indices(
-    x: object, op: str, arg: str, mode: str | None, dims: Sequence[int] = ()
+    x: object,
+    op: str,
+    arg: str,
+    mode: str | None,
+    dims: Sequence[int] = (),
+    padding_index: int | None = None,
 ) -> jax.Array:
     """An array of integers. Values too large for the 32-bit type stay out of bounds.
 
     They become uint32 if one of `dims`, the dimensions to be indexed, has elements that an int32
-    does not reach.
+    does not reach. None of them becomes `padding_index`.
     """
     if isinstance(x, jax.Array):
         check_integer(x.dtype, op, arg)
@@ -186,14 +191,23 @@ def to_indices(
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
         # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
         def to_signed(leaf):
-            return index_dtypes.to_signed(to_indices(leaf, op, arg, mode, dims), op, dims)
+            indices = to_indices(leaf, op, arg, mode, dims, padding_index)
+            return index_dtypes.to_signed(indices, op, dims)
 
         x = jax.tree.map(to_signed, x)
         dtypes = {leaf.dtype for leaf in jax.tree.leaves(x)}
         widest = max(dtypes, key=lambda dtype: dtype.itemsize)
         return _join(jax.tree.map(lambda leaf: leaf.astype(widest), x), op, arg)
     array = as_integers(np.asarray(to_numpy(x, op, arg)), x, op, arg)
-    return _to_device(_saturate(array, op, arg, mode, dims), x)
+    return _to_device(_saturate(array, op, arg, mode, dims, padding_index), x)
+
+
+def padding_index(x: object, op: str, arg: str = "padding_index") -> int:
+    """The number that says of an index that it is padding."""
+    number = static_int(x, op, arg)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(f"{op}: {arg} must be a number that indices can be; received {number}")
+    return number
 
 
 def as_integers(array: np.ndarray, x: object, op: str, arg: str) -> np.ndarray:
@@ -336,7 +350,12 @@ def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
 
 
 def _saturate(
-    array: np.ndarray, op: str, arg: str, mode: str | None, dims: Sequence[int]
+    array: np.ndarray,
+    op: str,
+    arg: str,
+    mode: str | None,
+    dims: Sequence[int],
+    padding_index: int | None,
 ) -> np.ndarray:
     """64-bit indices as 32-bit ones, of which those out of bounds stay out of bounds.
 
@@ -349,7 +368,18 @@ def _saturate(
     if is_long and array.size and array.max() > np.iinfo(np.int32).max:
         dtype = np.dtype(np.uint32)
     info = np.iinfo(dtype)
-    narrow = np.clip(array, info.min, info.max).astype(dtype)
+    least, most = info.min, info.max
+    is_padding = np.zeros(array.shape, bool)
+    if padding_index is not None:
+        is_padding = array == padding_index
+        if not least <= padding_index <= most and is_padding.any():
+            raise ValueError(
+                f"{op}: padding_index must fit {dtype}, as {arg} that are no array of JAX become; "
+                f"received {padding_index}; {X64_HINT}"
+            )
+        # A number that does not fit must not become the padding.
+        least, most = least + (padding_index == least), most - (padding_index == most)
+    narrow = np.where(is_padding, array, np.clip(array, least, most)).astype(dtype)
     if is_long and (array.max(initial=0) > info.max < longest or array.min(initial=0) < info.min):
         # Saturated, these indices could be in bounds.
         raise ValueError(

@@ -106,12 +106,16 @@ class Operation(Generic[P, R]):
             policy.check_mode(op, mode)
         if out_sharding is not None:
             sharding.check_out_sharding(out_sharding, op)
+        padding_index = given.get("padding_index")
+        if padding_index is not None:
+            given["padding_index"] = arguments.padding_index(padding_index, op)
         takes_fill = fill_value is not NO_FILL
         if not takes_fill:
             fill_value = None
-        elif fill_value is not None and mode != "fill" and not self.pads:
+        elif fill_value is not None and mode != "fill" and not self.pads and padding_index is None:
+            or_padding = " and padding_index" if "padding_index" in given else ""
             raise ValueError(
-                f'{op}: fill_value is used by mode="fill" only; '
+                f'{op}: fill_value is used by mode="fill"{or_padding} only; '
                 f"received fill_value={arguments.brief(fill_value)} with mode={mode!r}"
             )
         # A plain tuple: to make a `_Call` takes as long as a twentieth of an eager call.
@@ -320,7 +324,11 @@ def _run_on_arrays(
     """`operands` are the data, converted."""
     scope = scope_name(call.op, name)
     dims = [*(dim for x in operands for dim in x.shape), *indexed]
-    arrays = [arguments.to_indices(x, call.op, arg, call.mode, dims) for arg, x in indices.items()]
+    padding_index = dict(call.static).get("padding_index")
+    arrays = [
+        arguments.to_indices(x, call.op, arg, call.mode, dims, padding_index)
+        for arg, x in indices.items()
+    ]
     if one_by_one or not _jax_internals.is_eager():
         fill = (fill_value,) if call.takes_fill else ()
         with jax.named_scope(scope):

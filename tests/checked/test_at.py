@@ -200,6 +200,37 @@ def test_modes_of_one_index(mode):
         np.testing.assert_array_equal(result, np.maximum(expected, 0.0))
 
 
+@pytest.mark.parametrize(("name", "number"), [*zip(WITH_INDICES, 5 * [-1, 2, 9], strict=False)])
+def test_padding(name, number):
+    """One number reads the fill value and writes nothing; any other is checked."""
+    index = WITH_INDICES[name]
+
+    def use(i, **options):
+        ref = jaxops.at(X)[index(i)]
+        return ref.get(fill_value=-5, **options), ref.add(1.0, **options)
+
+    padded = jnp.array([number, 1])
+    outside = use(jnp.array([99, 1]), mode="fill")
+    for call in (use, jax.jit(use, static_argnames="padding_index")):
+        results = call(padded, padding_index=number)
+        jax.tree.map(np.testing.assert_array_equal, results, outside)
+    for method in ("get", "add"):
+        with pytest.raises(jaxops.OutOfBoundsError, match="index 77"):
+            called(method, jaxops.at(X)[index(jnp.array([77, 1]))], padding_index=number)
+
+
+def test_padding_of_numbers_and_of_dtypes():
+    for index in (-1, [-1], np.int8(-1), jnp.array([-1], jnp.int16)):
+        assert not jaxops.at(X)[index].get(padding_index=-1).any()
+        assert (jaxops.at(X)[index].set(9.0, padding_index=-1) == X).all()
+    most = np.iinfo(np.int32).max
+    for index in (np.array([most]), jnp.array([most]), most):
+        raised(lambda i=index: jaxops.at(X)[i].get(padding_index=-1))
+    gradient = jax.grad(lambda x: jaxops.at(x)[jnp.array([1, 1, 0])].get(padding_index=1).sum())
+    np.testing.assert_array_equal(gradient(X)[:, 0], [1, 0, 0, 0])
+    assert not jaxops.at(X[:0])[jnp.array([3])].get(padding_index=3).any()
+
+
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
 @pytest.mark.parametrize("mode", ["device", "fill", "clip", "wrap"])
 def test_an_index_that_int32_does_not_hold(mode, dtype):

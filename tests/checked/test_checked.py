@@ -1,5 +1,6 @@
 """The arguments of `checked`."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -8,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checked.jax_code import BAD, GOOD, X
-from checked.test_primitives import raised
+from checked.jax_code import BAD, GOOD, PROGRAMS, X, bad_for
+from checked.test_primitives import assert_same, raised
 from jax import export, lax
 
 import jaxops
@@ -129,6 +130,69 @@ def test_outside(program, jit):
     np.testing.assert_array_equal(padded(BAD), program(BAD))
     assert raised(padded, BAD + 1).index == 5
     np.testing.assert_array_equal(anything(BAD + 1), program(BAD + 1))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_padding_of_a_block(name, jit):
+    """Within the block the index that is out of bounds is no error; the one after it is."""
+    program, bad = functools.partial(PROGRAMS[name][0], X), bad_for(name)
+    number = raised(jaxops.checked(program), bad).index
+    assert isinstance(number, int)
+
+    @jaxops.checked
+    def padded(i):
+        with jaxops.padding_index(number):
+            return program(i)
+
+    call = jax.jit(padded) if jit else padded
+    assert_same(call(bad), program(bad))
+    raised(call, bad + 1)
+    raised(jaxops.checked(lambda i: (padded(i), program(i))), bad)
+
+
+def test_padding_that_is_negative():
+    @jaxops.checked(negative="error")
+    def rows(i):
+        with jaxops.padding_index(-1):
+            return X[i]
+
+    np.testing.assert_array_equal(rows(jnp.array([1, -1])), X[jnp.array([1, 3])])
+    assert raised(rows, jnp.array([-2, -1])).index == -2
+    with jaxops.padding_index(-9):
+        assert jaxops.checked(rows)(jnp.array([1, -1])).shape == (2, 3)  # the inner block counts
+        raised(rows, jnp.array([1, -9]))
+
+
+def test_padding_beyond_what_counts_from_the_end():
+    @jaxops.checked
+    def rows(i):
+        with jaxops.padding_index(-9):
+            return X[i]
+
+    assert rows(jnp.array([1, -9])).shape == (2, 3)
+    assert raised(rows, jnp.array([-5, -9])).index == -5
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
+def test_padding_is_none_of_the_numbers_that_int32_does_not_hold(dtype):
+    @jaxops.checked
+    def rows(i):
+        with jaxops.padding_index(-1):
+            return X[i]
+
+    with jax.enable_x64(True):
+        for index in (2**31, 2**31 + 1, 2**32 - 1):
+            assert raised(rows, jnp.array([index], dtype)).index == index
+
+
+def test_padding_of_a_block_says_nothing_elsewhere():
+    with jaxops.padding_index(4):
+        X[BAD]
+        raised(jaxops.gather, X, BAD)
+        raised(lambda: jaxops.at(X)[BAD].get())
+        np.testing.assert_array_equal(jaxops.unchecked(lambda: X[BAD])(), X[BAD])
+        assert raised(jaxops.checked(lambda: X[BAD + 1])).index == 5
 
 
 def test_unchecked():

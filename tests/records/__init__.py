@@ -19,6 +19,7 @@ from jaxops import _names
 from jaxops.compat import v0
 from jaxops.typing import Mode
 from records import compat_v0
+from records.loops import padded
 from records.record import Case, Record
 
 
@@ -71,12 +72,20 @@ def first_of_each_op(cases: Mapping[str, Case]) -> dict[str, str]:
     return {name.split("-")[0]: name for name in reversed(names)}
 
 
+# Of each op that takes padding its first case once more: what is no index, and what may be one.
+CASES |= {
+    f"{name}-padded-{number}": padded(CASES[first], number)
+    for name, first in first_of_each_op(CASES).items()
+    if "padding_index" in CALLS.get(name, ())
+    for number in (-1, 0)
+}
+
 # --- how the functions are called ---
 
 # Public functions that are no array operations.
 TRANSFORMATIONS = {"lazy", "rowwise_adagrad", "sparse_value_and_grad"}
 TRANSFORMATIONS |= {"sharded_gather"}  # of arrays that a mesh of devices shares
-CHECKS = {"at", "checked", "unchecked", "check_everything"}  # of code of JAX
+CHECKS = {"at", "checked", "unchecked", "check_everything", "padding_index"}  # of code of JAX
 TRANSFORMATIONS |= CHECKS
 TRANSFORMATIONS |= {"psum", "pmean", "sum_stacked", "global_norm", "clip_by_global_norm"}
 # Of functions and specifications, not of arrays; and what is not called by users.

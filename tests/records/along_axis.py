@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, DETERMINISTIC, FILL, TALL, X
+from records.arguments import DATA, DETERMINISTIC, FILL, PADDING, TALL, X
 from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
 from records.record import Export, Record
 
@@ -40,6 +40,7 @@ RECORDS = {
             "indices": ("integers", [[0, 2]] * 4),
             "axis": ("int", 1),
             **FILL,
+            **PADDING,
             "deterministic": DETERMINISTIC,
         },
         cases={

@@ -20,6 +20,7 @@ POLICY = ("word, policy", "IGNORE")  # the same in TensorFlow's words
 DETERMINISTIC = ("word, bool", True)
 ACCUMULATE = ("dtype", "float32")
 FILL = {"fill_value": ("scalar", 7.0), "mode": MODE}
+PADDING = {"padding_index": ("int", 1)}
 HELD = {**FILL, "size": ("int", 3), "return_size": ("word, bool", True)}
 PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import jaxops
 from jaxops import SparseTensor
-from records.arguments import DETERMINISTIC, MODE, TABLE, TABLES, X
-from records.loops import evaluated, filled, floats, int32s, outside, place_of
+from records.arguments import DETERMINISTIC, MODE, PADDING, TABLE, TABLES, X
+from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside, place_of
 from records.record import MODES, Case, Record
 
 
@@ -31,6 +31,7 @@ def embedding_lookup_sparse(table, weights, ids, places, shape, combiner, mode="
     out = np.zeros((*shape[:-1], *table.shape[1:]), table.dtype)
     for at in np.ndindex(*shape[:-1]):
         here = [n for n, place in enumerate(places) if tuple(place[:-1]) == at]
+        here = [n for n in here if ids[n] != IS_PADDING]
         if safe:
             here = [n for n in here if ids[n] >= 0 and (combiner == "sum" or weights[n] > 0)]
         of = np.array([weights[n] for n in here], table.dtype)
@@ -81,7 +82,7 @@ def _of_parts(name: str, ids: str, weights: str) -> Callable:
     return call
 
 
-OPTIONS = ("name", "mode", "deterministic")
+OPTIONS = ("name", "mode", "padding_index", "deterministic")
 FUNCTIONS = {
     "embedding_lookup_sparse": _of_parts("embedding_lookup_sparse", "sp_ids", "sp_weights"),
     "safe_embedding_lookup_sparse": _of_parts(
@@ -96,6 +97,7 @@ SPARSE_CALL = {
     "max_norm": ("word, number", 9.0),
     "allow_fast_lookup": ("word, bool", False),
     "mode": MODE,
+    **PADDING,
     "deterministic": DETERMINISTIC,
 }
 
@@ -115,6 +117,7 @@ RECORDS = {
             "ids": ("integers", [1, 0]),
             "max_norm": ("word, number", 9.0),
             "mode": MODE,
+            **PADDING,
             "deterministic": DETERMINISTIC,
         },
         cases={

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, DETERMINISTIC, FILL, POLICY, TABLE, TALL, X
+from records.arguments import DATA, DETERMINISTIC, FILL, PADDING, POLICY, TABLE, TALL, X
 from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
 from records.record import Export, OutOfBounds, Record
 
@@ -46,7 +46,7 @@ batch_gather_case = functools.partial(
     indexed_case, jaxops.batch_gather, lambda p, i, **k: gather(p, i, None, i.ndim - 1, **k)
 )
 
-OPTIONS = {**FILL, "deterministic": DETERMINISTIC}
+OPTIONS = {**FILL, **PADDING, "deterministic": DETERMINISTIC}
 RECORDS = {
     "batch_gather": Record(
         call={"params": DATA, "indices": ("integers", [[0]] * 4), **OPTIONS},

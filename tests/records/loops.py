@@ -1,6 +1,7 @@
 """Parts of cases, and the loops that several oracles share. No oracle shares code with jaxops."""
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,6 +44,26 @@ def indexed_case(
     )
 
 
+IS_PADDING = 10**6  # what oracles see in place of a number that the op is told to be padding
+
+
+def padded(case: Case, number: int) -> Case:
+    """The same where every other index is padding, of this number."""
+    first, *others = case.indices
+
+    def oracle(*args, **options):
+        data, (indices, *rest) = args[: len(case.data)], args[len(case.data) :]
+        indices = np.where(indices == number, IS_PADDING, np.asarray(indices, np.int64))
+        return case.oracle(*data, indices, *rest, **options)
+
+    every_other = np.arange(first.size).reshape(first.shape) % 2 == 1
+    return case._replace(
+        op=functools.partial(case.op, padding_index=number),
+        oracle=oracle,
+        indices=(np.where(every_other, number, first).astype(first.dtype), *others),
+    )
+
+
 def filled(function: Callable[..., Any], **options) -> Callable[..., Any]:
     return lambda *args, **more: function(*args, mode="fill", **options, **more)
 
@@ -75,6 +96,8 @@ def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def place_of(index, dims, mode):
     """Where an index vector leads under `mode`; None if nowhere."""
+    if IS_PADDING in index:
+        return None
     if all(0 <= i < d for i, d in zip(index, dims, strict=True)):
         return index
     if mode == "clip":

@@ -6,7 +6,7 @@ import numpy as np
 
 import jaxops
 from jaxops.typing import Mode
-from records.arguments import LENGTH, MODE, NUMBERS
+from records.arguments import LENGTH, MODE, NUMBERS, PADDING
 from records.loops import evaluated, floats, int32s, outside, place_of
 from records.record import MODES, Case, Record
 
@@ -43,6 +43,7 @@ CALL = {
     "axis": ("int", 0),
     "dtype": ("dtype", "float32"),
     "mode": MODE,
+    **PADDING,
 }
 RECORDS = {
     "one_hot": Record(

@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import ACCUMULATE, DETERMINISTIC, LENGTH, MODE, POLICY, TABLE, X
+from records.arguments import ACCUMULATE, DETERMINISTIC, LENGTH, MODE, PADDING, POLICY, TABLE, X
 from records.loops import added, evaluated, filled, floats, int32s, outside, place_of
 from records.record import MODES, Case, Export, Record
 
@@ -70,6 +70,7 @@ def tensor_scatter_record(kind):
         "indices": ("integers", [[1], [2]]),
         "updates": (numbers, X[:2]),
         "mode": MODE,
+        **PADDING,
     }
     if kind != "update":
         call["bad_indices_policy"] = POLICY
@@ -114,6 +115,7 @@ RECORDS = {
             "shape": ("ints", [4, 3]),
             "bad_indices_policy": POLICY,
             "mode": MODE,
+            **PADDING,
             "deterministic": DETERMINISTIC,
             "accumulate_dtype": ACCUMULATE,
         },

@@ -3,8 +3,17 @@
 import numpy as np
 
 import jaxops
-from records.arguments import ACCUMULATE, DETERMINISTIC, LENGTH, MODE, ONLY_NUMBERS, TABLE, X
-from records.loops import evaluated, filled, floats, int32s, outside, place_of
+from records.arguments import (
+    ACCUMULATE,
+    DETERMINISTIC,
+    LENGTH,
+    MODE,
+    ONLY_NUMBERS,
+    PADDING,
+    TABLE,
+    X,
+)
+from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside, place_of
 from records.record import MODES, Case, Record
 from records.unsorted_segments import GRADIENTS, KINDS, SUMS
 
@@ -15,6 +24,8 @@ def segments(kind, data, segment_ids, num_segments, mode="fill", indices=None):
     data = np.asarray(data)
     rows = [[] for _ in range(num_segments)]
     for k, number in enumerate(segment_ids):
+        if indices is not None and indices[k] == IS_PADDING:
+            continue
         place = place_of((int(number),), (num_segments,), mode)
         row = (k,) if indices is None else place_of((int(indices[k]),), data.shape[:1], mode)
         if place is not None:
@@ -43,6 +54,7 @@ def record(kind):
     name = f"segment_{kind}"
     op = getattr(jaxops, name)
     call = {"data": ONLY_NUMBERS, "segment_ids": SORTED, "num_segments": ("int", 4), "mode": MODE}
+    call |= PADDING
     if kind in SUMS:
         call["deterministic"] = DETERMINISTIC
     if kind == "sum":

@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import DETERMINISTIC, MODE, ONLY_NUMBERS, TALL, X
+from records.arguments import DETERMINISTIC, MODE, ONLY_NUMBERS, PADDING, TALL, X
 from records.loops import evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, OutOfBounds, Record
 from records.segments import SORTED, segments
@@ -33,6 +33,7 @@ def record(kind):
             "num_segments": ("int", 4),
             "sparse_gradient": ("word, bool", False),
             "mode": MODE,
+            **PADDING,
             "deterministic": DETERMINISTIC,
         },
         cases={

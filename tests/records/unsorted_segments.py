@@ -11,10 +11,11 @@ from records.arguments import (
     MODE,
     NUMBERS,
     ONLY_NUMBERS,
+    PADDING,
     TABLE,
     X,
 )
-from records.loops import evaluated, filled, floats, int32s, outside
+from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, Record
 
 # How slices are combined, and what a segment without any holds.
@@ -42,6 +43,8 @@ def segments(kind, data, segment_ids, num_segments, mode="fill"):
     rows = [[] for _ in range(num_segments)]
     for at in np.ndindex(*segment_ids.shape):
         number = int(segment_ids[at])
+        if number == IS_PADDING:
+            continue
         if number >= num_segments and mode in ("clip", "wrap"):
             number = num_segments - 1 if mode == "clip" else number % num_segments
         if 0 <= number < num_segments:
@@ -83,6 +86,7 @@ def record(kind):
         "segment_ids": ("integers", NUMBERS),
         "num_segments": ("int", 3),
         "mode": MODE,
+        **PADDING,
     }
     if kind in SUMS:
         call["deterministic"] = DETERMINISTIC

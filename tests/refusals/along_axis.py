@@ -21,7 +21,7 @@ CALLS = {
     "take_along_axis-axis-low": (
         lambda: jaxops.take_along_axis(X, [[0]], -3), ValueError, "take_along_axis: axis must be in [-2, 2) for arr of shape (4, 3); received -3"),
     "take_along_axis-fill_value-unused": (
-        lambda: jaxops.take_along_axis(X, [[0]], fill_value=1.0), ValueError, "take_along_axis: fill_value is used by mode=\"fill\" only; received fill_value=1.0 with mode='device'"),
+        lambda: jaxops.take_along_axis(X, [[0]], fill_value=1.0), ValueError, "take_along_axis: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=1.0 with mode='device'"),
     "take_along_axis-mode-clip-empty-axis": (
         lambda: jaxops.take_along_axis(X[:0], [[0] * 3], 0, mode="clip"), ValueError, "take_along_axis: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0, 1)"),
 }  # fmt: skip

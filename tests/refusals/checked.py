@@ -47,7 +47,7 @@ AT = {
     "at-fill_value-device": (
         lambda: jaxops.at(X)[0].get(fill_value=1.0),
         ValueError,
-        'at[...].get: fill_value is used by mode="fill" only; received fill_value=1.0',
+        'at[...].get: fill_value is used by mode="fill" and padding_index only; received fill_value=1.0',
     ),
     "at-fill_value-array": (
         lambda: jaxops.at(X)[0].get(mode="fill", fill_value=[1.0]),
@@ -102,6 +102,21 @@ CALLS = {
         lambda: jaxops.checked(X),
         TypeError,
         "must be callable; received an array of shape",
+    ),
+    "at-padding_index-float": (
+        lambda: jaxops.at(X)[0].get(padding_index=1.0),
+        TypeError,
+        "at[...].get: padding_index must be a static int; received 1.0",
+    ),
+    "padding_index-number-text": (
+        lambda: jaxops.padding_index("1"),
+        TypeError,
+        "padding_index: number must be a static int; received '1'",
+    ),
+    "padding_index-number-large": (
+        lambda: jaxops.padding_index(2**64),
+        ValueError,
+        "padding_index: number must be a number that indices can be; received 18446744073709551616",
     ),
     "unchecked-fun-none": (
         lambda: jaxops.unchecked(None),

@@ -45,7 +45,7 @@ CALLS = {
     "gather-mode-clip-empty-axis": (lambda: jaxops.gather(X[:0], 0, mode="clip"), ValueError, "gather: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
     "gather-mode-wrap-empty-axis": (lambda: jaxops.gather(X[:0], 0, mode="wrap"), ValueError, "gather: mode='wrap' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
     "gather-mode-positional": (lambda: jaxops.gather(X, 0, None, 0, 0, None, "fill"), TypeError, "gather() takes from 2 to 6 positional arguments but 7 were given"),
-    "gather-fill_value-unused": (lambda: jaxops.gather(X, 0, fill_value=1.0), ValueError, "gather: fill_value is used by mode=\"fill\" only; received fill_value=1.0 with mode='device'"),
+    "gather-fill_value-unused": (lambda: jaxops.gather(X, 0, fill_value=1.0), ValueError, "gather: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=1.0 with mode='device'"),
     "gather-fill_value-dtype": (lambda: jaxops.gather(X.astype(np.int32), 0, mode="fill", fill_value=0.5), TypeError, "must fit dtype int32; received 0.5"),
     "gather-fill_value-overflow": (lambda: jaxops.gather(X.astype(np.int8), 0, mode="fill", fill_value=300), TypeError, "must fit dtype int8; received 300"),
     "gather-fill_value-negative-unsigned": (lambda: jaxops.gather(X.astype(np.uint8), 0, mode="fill", fill_value=-1), TypeError, "must fit dtype uint8; received -1"),
@@ -66,7 +66,7 @@ CALLS = {
     "batch_gather-indices-scalar": (lambda: jaxops.batch_gather(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
     "batch_gather-indices-high": (lambda: jaxops.batch_gather(X, [[0], [3], [0], [0]]), jaxops.OutOfBoundsError, "indices[1,0] = 3 is not in [0, 3) [Op:batch_gather]"),
     "batch_gather-fill_value-unused": (
-        lambda: jaxops.batch_gather(X, [0], fill_value=0), ValueError, "batch_gather: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='device'"),
+        lambda: jaxops.batch_gather(X, [0], fill_value=0), ValueError, "batch_gather: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='device'"),
     "batch_gather-fill_value-dtype": (lambda: jaxops.batch_gather(X, [0], mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
     "gather-indices-ragged-arrays": (lambda: jaxops.gather(X, [[jnp.int32(0)], [1, 2]]), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
     "gather-indices-none-among-arrays": (lambda: jaxops.gather(X, [jnp.int32(0), None]), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
@@ -86,9 +86,9 @@ CALLS = {
     "gather_nd-bad_indices_policy-default-contradicted": (
         lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="DEFAULT", mode="fill"), ValueError, "must agree with mode: \"DEFAULT\" is mode=\"device\"; received mode='fill' too"),
     "gather_nd-bad_indices_policy-fill_value": (
-        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='error'"),
+        lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='error'"),
     "gather_nd-fill_value-unused": (
-        lambda: jaxops.gather_nd(X, [[0]], mode="clip", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='clip'"),
+        lambda: jaxops.gather_nd(X, [[0]], mode="clip", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='clip'"),
     "scatter_nd-indices-scalar": (lambda: jaxops.scatter_nd(0, 1.0, [2]), ValueError, "must have rank 1 at least; received a scalar"),
     "scatter_nd-indices-depth": (lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
     "scatter_nd-indices-high": (lambda: jaxops.scatter_nd([[4], [8]], [1, 2], [8]), jaxops.OutOfBoundsError, "indices[1] = [8] does not index into shape [8] [Op:scatter_nd]"),

@@ -142,6 +142,7 @@ CALLS = {
     "sharded_gather-indices-float": (lambda: shared(indices=[0.5]), TypeError, "must have an integer dtype; received float"),
     "sharded_gather-axis_name-none": (
         lambda: shared(axis_name=None), ValueError, "must say which axis of a mesh shares the rows of params, unless the type or sharding of params does; received None with an array of shape (4, 3) and dtype float32"),
+    "sharded_gather-padding_index-none-of-int": (lambda: shared(padding_index=0.5), TypeError, "sharded_gather: padding_index must be a static int; received 0.5"),
     "sharded_gather-axis_name-number": (lambda: shared(axis_name=0), TypeError, "must be a str or a sequence of them; received 0"),
     "sharded_gather-axis_name-empty": (lambda: shared(axis_name=()), ValueError, "must name different axes, one at least; received ()"),
     "sharded_gather-axis_name-twice": (lambda: shared(axis_name=("d", "d")), ValueError, "must name different axes, one at least; received ('d', 'd')"),
