@@ -54,7 +54,7 @@ MUTANTS = {
         ("        inside |= is_ignored", "        pass",
          "test_segments.py -k first_that_is_too_large"),
         ("lax.select(is_padding, lax.full_like(word, 0), word)", "word",
-         "test_padding_index.py -k vector"),
+         "test_padding_index.py -k dtypes"),
         ("info.min <= number <= info.max", "True",
          "test_padding_index.py -k 'that_the_dtype'"),
     ],

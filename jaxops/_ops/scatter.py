@@ -45,14 +45,14 @@ def scatter_nd(
 ) -> jax.Array:
     """Adds `updates` into zeros of `shape`, at the places that index vectors select.
 
-    Follows `tf.scatter_nd`. Differs from it in: index dtypes (every integer type), a single index
-    vector with a scalar update, empty index vectors and a `shape` without elements are allowed.
+    Follows `tf.scatter_nd`. Differs from it in: index dtypes (every integer type), updates
+    broadcast, empty index vectors and a `shape` without elements are allowed.
 
     Args:
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of the result. Negative components are out of bounds. Traced.
-        updates: array of shape `I[:-1] + shape[I[-1]:]`, any numeric dtype or bool (for which
-            adding is "or"), or host strings (for which it is joining). Traced.
+        updates: array that broadcasts to `I[:-1] + shape[I[-1]:]`, any numeric dtype or bool (for
+            which adding is "or"), or host strings (for which it is joining). Traced.
         shape: static sequence of ints.
         bad_indices_policy: static; TensorFlow's word for a `mode`, which must not say another.
             `"DEFAULT"` is `"device"`, `"ERROR"` is `"error"`, `"IGNORE"` is `"fill"`.
@@ -117,7 +117,7 @@ def scatter_nd(
             f"received {brief(accumulate_dtype)}"
         )
     places = _places.run(op, indices=indices, updates_shape=updates.shape, **options)
-    return strings.joined(updates, np.asarray(places), shape)
+    return strings.joined(np.broadcast_to(updates, places.shape), np.asarray(places), shape)
 
 
 def tensor_scatter_nd_add(
@@ -134,14 +134,15 @@ def tensor_scatter_nd_add(
 ) -> jax.Array:
     """Adds `updates` to the slices of `tensor` that index vectors select.
 
-    Follows `tf.tensor_scatter_nd_add`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed.
+    Follows `tf.tensor_scatter_nd_add`. Differs from it in: index dtypes (every integer type),
+    updates broadcast and may be integers, and empty index vectors are allowed.
 
     Args:
         tensor: array of shape `P`, any numeric dtype. Traced.
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
@@ -185,14 +186,15 @@ def tensor_scatter_nd_sub(
 ) -> jax.Array:
     """Subtracts `updates` from the slices of `tensor` that index vectors select.
 
-    Follows `tf.tensor_scatter_nd_sub`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed.
+    Follows `tf.tensor_scatter_nd_sub`. Differs from it in: index dtypes (every integer type),
+    updates broadcast and may be integers, and empty index vectors are allowed.
 
     Args:
         tensor: array of shape `P`, any numeric dtype. Traced.
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
@@ -234,15 +236,16 @@ def tensor_scatter_nd_min(
 ) -> jax.Array:
     """Takes the minimum of `updates` and the slices of `tensor` that index vectors select.
 
-    Follows `tf.tensor_scatter_nd_min`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed, NaN propagates
+    Follows `tf.tensor_scatter_nd_min`. Differs from it in: index dtypes (every integer type),
+    updates broadcast and may be integers, and empty index vectors are allowed, NaN propagates
     (TensorFlow keeps it or not, depending on the order).
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
@@ -283,15 +286,16 @@ def tensor_scatter_nd_max(
 ) -> jax.Array:
     """Takes the maximum of `updates` and the slices of `tensor` that index vectors select.
 
-    Follows `tf.tensor_scatter_nd_max`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed, NaN propagates
+    Follows `tf.tensor_scatter_nd_max`. Differs from it in: index dtypes (every integer type),
+    updates broadcast and may be integers, and empty index vectors are allowed, NaN propagates
     (TensorFlow keeps it or not, depending on the order).
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
@@ -331,14 +335,15 @@ def tensor_scatter_nd_update(
 ) -> jax.Array:
     """Overwrites the slices of `tensor` that index vectors select with `updates`.
 
-    Follows `tf.tensor_scatter_nd_update`. Differs from it in: index dtypes (every integer type), a
-    single index vector with a scalar update and empty index vectors are allowed.
+    Follows `tf.tensor_scatter_nd_update`. Differs from it in: index dtypes (every integer type),
+    updates broadcast and may be integers, and empty index vectors are allowed.
 
     Args:
         tensor: array of shape `P` and any dtype, or host strings. Traced.
         indices: integer array of shape `I`; the vectors along its last dimension index the first
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array of shape `I[:-1] + P[I[-1]:]` and dtype of `tensor`. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -409,7 +414,8 @@ def _scatter_nd(
     _check_shape(op, shape)
     dtype = updates.dtype
     in_dtype = sums.dtype_of_sums(op, "updates", dtype, accumulate_dtype)
-    windows, spec = _windows(op, shape, indices, updates.shape, "shape", padding_index)
+    windows, spec, of_updates = _windows(op, shape, indices, updates.shape, "shape", padding_index)
+    updates = jnp.broadcast_to(updates, of_updates)
     if updates.dtype == bool:  # "or" is the addition of bool
         updates = updates.astype(jnp.uint8)
         result = canonical.reduce("max", 0, shape, indices, updates, windows, spec, **options)
@@ -440,11 +446,11 @@ def _places(
     if math.prod(shape) >= 2**31 - 1:  # places are numbered in 32 bits
         raise ValueError(f"{op}: shape must have fewer than 2**31 - 1 strings; received {shape}")
     places = 1 + jnp.arange(math.prod(shape), dtype=jnp.int32).reshape(shape)
-    windows, spec = _windows(op, shape, indices, updates_shape, "shape", padding_index)
+    windows, spec, _ = _windows(op, shape, indices, updates_shape, "shape", padding_index)
     return canonical.gather(places, indices, windows, spec, mode=mode)
 
 
-@operation(data=("tensor", "updates"), indices=("indices",))
+@operation(data=("tensor", "updates"), indices=("indices",), from_integers=("updates",))
 def _tensor_scatter_nd(
     tensor: jax.Array, updates: jax.Array, indices: jax.Array, *, op: str, kind: str, **options: Any
 ):
@@ -473,7 +479,10 @@ def _scatter(
     deterministic,
     accumulate_dtype,
 ):
-    windows, spec = _windows(op, operand.shape, indices, updates.shape, operand_name, padding_index)
+    windows, spec, of_updates = _windows(
+        op, operand.shape, indices, updates.shape, operand_name, padding_index
+    )
+    updates = jnp.broadcast_to(updates, of_updates)
     dtype = operand.dtype
     in_dtype = sums.dtype_of_sums(op, operand_name, dtype, accumulate_dtype)
     operand, updates = operand.astype(in_dtype), updates.astype(in_dtype)
@@ -484,7 +493,10 @@ def _scatter(
 
 
 def _windows(op, shape, indices, updates_shape, name, padding_index):
-    """Where updates go in an operand of `shape`, which messages call `name`; and its bounds."""
+    """Where updates go in an operand of `shape`, its bounds, and the shape of all updates.
+
+    Messages call the operand `name`.
+    """
     if indices.ndim == 0:
         raise ValueError(f"{op}: indices must have rank 1 at least; received a scalar")
     depth = indices.shape[-1]
@@ -497,9 +509,9 @@ def _windows(op, shape, indices, updates_shape, name, padding_index):
             f"{len(shape)}; received {depth} with {name} {shape}{hint}"
         )
     expected = indices.shape[:-1] + shape[depth:]
-    if updates_shape != expected:
+    if not _broadcasts(updates_shape, expected):
         raise ValueError(
-            f"{op}: updates must have shape indices.shape[:-1] + "
+            f"{op}: updates must broadcast to indices.shape[:-1] + "
             f"{name}{'' if name == 'shape' else '.shape'}[{depth}:] = {expected}; "
             f"received {updates_shape} with indices of shape {indices.shape}{hint}"
         )
@@ -511,4 +523,10 @@ def _windows(op, shape, indices, updates_shape, name, padding_index):
         shape=shape,
         indices_ndim=indices.ndim,
     )
-    return Windows(axes=tuple(range(depth)), batch_dims=0), spec
+    return Windows(axes=tuple(range(depth)), batch_dims=0), spec, expected
+
+
+def _broadcasts(shape, to) -> bool:
+    """Whether an array of a shape becomes one of shape `to` by NumPy's rule."""
+    sizes = zip(shape[::-1], to[::-1], strict=False)
+    return len(shape) <= len(to) and all(size in (1, wanted) for size, wanted in sizes)

@@ -418,15 +418,19 @@ def check_scalar(value: jax.Array, op: str, arg: str) -> None:
         raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
 
 
-def to_dtype(x: object, value: jax.Array, dtype, op: str, arg: str) -> jax.Array:
+def to_dtype(
+    x: object, value: jax.Array, dtype, op: str, arg: str, from_integers: bool = False
+) -> jax.Array:
     """`value`, which came from `x`, as `dtype`.
 
-    Arrays must have this dtype, except for Python numbers that went through a `jit`; values from
-    the host must fit it.
+    Arrays must have this dtype, except for Python numbers that went through a `jit`, and integers
+    where `from_integers` lets them become what JAX makes of them in `x.at[i].set`; values from the
+    host must fit it.
     """
     if value.dtype == dtype:
         return value
-    if isinstance(x, jax.Array) and _adapts(value, dtype):
+    widens = kind(value.dtype) == 1 and (kind(dtype) > 1 or np.can_cast(value.dtype, dtype))
+    if isinstance(x, jax.Array) and ((from_integers and widens) or _adapts(value, dtype)):
         return value.astype(dtype)
     if not isinstance(x, jax.Array) and kind(value.dtype) <= kind(dtype):
         host = to_numpy(x, op, arg)

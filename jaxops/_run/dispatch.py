@@ -39,6 +39,7 @@ class Operation(Generic[P, R]):
         data: Sequence[str],
         indices: Sequence[str],
         of_own_dtype: Sequence[str],
+        from_integers: Sequence[str],
         pads: bool,
     ) -> None:
         self.implementation = implementation
@@ -46,7 +47,7 @@ class Operation(Generic[P, R]):
         self.indices = [arg for arg in indices if not arg.endswith("[]")]
         lists = [(arg, False) for arg in data] + [(arg, True) for arg in indices]
         self.lists = [(arg[:-2], are_indices) for arg, are_indices in lists if arg.endswith("[]")]
-        self.of_own_dtype, self.pads = of_own_dtype, pads
+        self.of_own_dtype, self.from_integers, self.pads = of_own_dtype, from_integers, pads
         functools.update_wrapper(self, implementation)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -137,9 +138,7 @@ class Operation(Generic[P, R]):
         )
         with _call_sites.named(name):
             call = _Call(*fields)
-            return _run(
-                call, on_arrays, data, indices, fill_value, moves_elements, like, self.of_own_dtype
-            )
+            return _run(call, self, on_arrays, data, indices, fill_value, moves_elements, like)
 
 
 def operation(
@@ -147,6 +146,7 @@ def operation(
     data: Sequence[str] = (),
     indices: Sequence[str] = (),
     of_own_dtype: Sequence[str] = (),
+    from_integers: Sequence[str] = (),
     pads: bool = False,
 ) -> Callable[[Callable[P, R]], Operation[P, R]]:
     """Makes a function an `Operation`.
@@ -155,10 +155,14 @@ def operation(
         data: names of its arguments that are arrays of values; `"values[]"` is a list of them.
         indices: names of its arguments that are arrays of integers, likewise.
         of_own_dtype: the data that need not have the dtype of the others.
+        from_integers: the data that may be arrays of integers where the others are wider, as floats
+            are, and become arrays of their dtype.
         pads: whether the function fills places that no index fills, so that `fill_value` counts
             under every `mode`, and without one.
     """
-    return lambda implementation: Operation(implementation, data, indices, of_own_dtype, pads)
+    return lambda implementation: Operation(
+        implementation, data, indices, of_own_dtype, from_integers, pads
+    )
 
 
 class _Call(NamedTuple):
@@ -210,16 +214,16 @@ class _Call(NamedTuple):
 
 def _run(
     call: _Call,
+    operation: Operation,
     on_arrays: Callable,
     data: Mapping[str, object],
     indices: Mapping[str, object],
     fill_value: object,
     moves_elements: bool | Literal["no strings"],
     like: str | None,
-    of_own_dtype: Sequence[str],
 ) -> Any:
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
-    op = call.op
+    op, of_own_dtype = call.op, operation.of_own_dtype
     if moves_elements and any(map(arguments.are_keys, data.values())):
         function = functools.partial(on_arrays, call)
         return keys.by_position(op, function, data, fill_value, of_own_dtype)
@@ -233,13 +237,13 @@ def _run(
     if not _jax_internals.is_eager():
 
         def on_numbers(call):
-            return on_arrays(call, *_to_operands(op, data, fill_value, like, of_own_dtype))
+            return on_arrays(call, *_to_operands(op, operation, data, fill_value, like))
 
         args = [*data.values(), *indices.values(), fill_value]
         result = _shape_arithmetic(call, on_numbers, args)
         if result is not None:
             return result
-    return on_arrays(call, *_to_operands(op, data, fill_value, like, of_own_dtype))
+    return on_arrays(call, *_to_operands(op, operation, data, fill_value, like))
 
 
 def _are_eager_arrays(
@@ -300,18 +304,19 @@ def _may_be_shapes(f: Callable) -> bool:
 
 def _to_operands(
     op: str,
+    operation: Operation,
     data: Mapping[str, object],
     fill_value: object,
     like: str | None,
-    of_own_dtype: Sequence[str],
 ):
     """The data as arrays, of one dtype if `like` names one of them; and the fill value."""
     operands = [arguments.to_operand(x, op, arg) for arg, x in data.items()]
     if like is not None:
         dtype = operands[list(data).index(like)].dtype
         for n, (arg, x) in enumerate(data.items()):
-            if operands[n].dtype != dtype and arg not in of_own_dtype:
-                operands[n] = arguments.to_dtype(x, operands[n], dtype, op, arg)
+            if operands[n].dtype != dtype and arg not in operation.of_own_dtype:
+                from_integers = arg in operation.from_integers
+                operands[n] = arguments.to_dtype(x, operands[n], dtype, op, arg, from_integers)
     if fill_value is not None:
         dtype = operands[0].dtype
         fill_value = arguments.to_scalar_like(fill_value, dtype, op, "fill_value")

@@ -78,3 +78,62 @@ def test_strings_are_joined(case, kind):
     assert type(result) is np.ndarray
     assert result.dtype.kind == kind
     np.testing.assert_array_equal(result, expected)
+
+
+SHAPES = [(), (1,), (3,), (4,), (1, 3), (2, 1), (2, 3), (1, 1), (3, 2), (1, 2, 3), (0, 3), (2, 0)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["update", "add", "nd"])
+def test_updates_broadcast_as_those_of_numpy(kind, shape):
+    tensor, updates = jnp.zeros((4, 3)), np.ones(shape, np.float32)
+
+    def scatter(updates):
+        if kind == "nd":
+            return jaxops.scatter_nd([[2], [0]], updates, (4, 3))
+        return getattr(jaxops, f"tensor_scatter_nd_{kind}")(tensor, [[2], [0]], updates)
+
+    try:
+        np.broadcast_to(updates, (2, 3))
+    except ValueError:
+        with pytest.raises(ValueError, match=r"updates must broadcast to .* = \(2, 3\)"):
+            scatter(updates)
+        return
+    np.testing.assert_array_equal(scatter(updates), np.array([[1], [0], [1], [0]]) * np.ones(3))
+
+
+def test_strings_broadcast():
+    assert jaxops.scatter_nd([[0], [0]], "a", [2]).tolist() == ["aa", ""]
+    words = jaxops.tensor_scatter_nd_update([["a", "b"], ["c", "d"]], [[1], [0]], [["x"], ["y"]])
+    assert words.tolist() == [["y", "y"], ["x", "x"]]
+
+
+DTYPES = [
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "uint32",
+    "float16",
+    "bfloat16",
+    "float32",
+    "complex64",
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_integers_are_taken_where_jax_takes_them(dtype, standard_promotion):
+    """Arrays of all other kinds must have the dtype of the tensor.
+
+    But for uint32 into int32, which JAX takes without 64-bit types, and cuts.
+    """
+    tensor = jnp.zeros(3, dtype)
+    for other in DTYPES:
+        updates = jnp.array([3, 5], other)
+        is_taken = jnp.issubdtype(other, jnp.integer) and (dtype, other) != ("int32", "uint32")
+        if dtype == other or (is_taken and jnp.promote_types(dtype, other) == dtype):
+            result = jax.jit(jaxops.tensor_scatter_nd_update)(tensor, [[0], [2]], updates)
+            np.testing.assert_array_equal(result, np.array([3, 0, 5], dtype), strict=True)
+        else:
+            with pytest.raises(TypeError, match=f"updates must fit dtype {dtype}"):
+                jaxops.tensor_scatter_nd_update(tensor, [[0], [2]], updates)

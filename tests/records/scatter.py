@@ -24,8 +24,9 @@ GRADIENTS = {
 
 
 def tensor_scatter(kind, tensor, indices, updates, mode="fill"):
-    out, indices, updates = np.array(tensor), np.asarray(indices), np.asarray(updates)
+    out, indices = np.array(tensor), np.asarray(indices)
     dims = out.shape[: indices.shape[-1]]
+    updates = np.broadcast_to(updates, (*indices.shape[:-1], *out.shape[len(dims) :]))
     for at in np.ndindex(*indices.shape[:-1]):
         place = place_of(tuple(int(i) for i in indices[at]), dims, mode)
         if place is not None:
@@ -33,9 +34,10 @@ def tensor_scatter(kind, tensor, indices, updates, mode="fill"):
     return out
 
 
-def scatter_nd_case(shape, indices):
+def scatter_nd_case(shape, indices, of_updates=None):
     (indices,) = int32s(indices)
-    updates = floats(*indices.shape[:-1], *shape[indices.shape[-1] :])
+    whole = (*indices.shape[:-1], *shape[indices.shape[-1] :])
+    updates = floats(*(whole if of_updates is None else of_updates))
     return Case(
         lambda u, i, **k: jaxops.scatter_nd(i, u, shape, **k),
         lambda u, i, **k: tensor_scatter("add", np.zeros(shape, u.dtype), i, u, **k),
@@ -46,9 +48,10 @@ def scatter_nd_case(shape, indices):
     )
 
 
-def tensor_scatter_case(kind, shape, indices):
+def tensor_scatter_case(kind, shape, indices, of_updates=None):
     (indices,) = int32s(indices)
-    updates = floats(*indices.shape[:-1], *shape[indices.shape[-1] :])
+    whole = (*indices.shape[:-1], *shape[indices.shape[-1] :])
+    updates = floats(*(whole if of_updates is None else of_updates))
     op = getattr(jaxops, f"tensor_scatter_nd_{kind}")
     return Case(
         lambda t, u, i, **k: op(t, i, u, **k),
@@ -87,6 +90,8 @@ def tensor_scatter_record(kind):
             "elements": tensor_scatter_case(kind, (3, 4), [[0, 1], [2, 3], [2, 3]]),
             "rows": tensor_scatter_case(kind, (3, 2), [[[1], [1]], [[0], [2]]]),
             "no-updates": tensor_scatter_case(kind, (3, 2), np.zeros((0, 1))),
+            "scalar-update": tensor_scatter_case(kind, (3, 2), [[0], [2]], ()),
+            "one-row": tensor_scatter_case(kind, (3, 2), [[[1], [1]], [[0], [2]]], (2, 1, 2)),
         },
         out_of_bounds={
             "": outside(
@@ -124,6 +129,7 @@ RECORDS = {
             "rows": scatter_nd_case((3, 4), [[[1], [1]], [[0], [2]]]),
             "empty-vectors": scatter_nd_case((3, 4), np.zeros((2, 0))),
             "no-updates": scatter_nd_case((3, 4), np.zeros((0, 1))),
+            "one-column": scatter_nd_case((3, 4), [[1], [1]], (2, 1)),
         },
         out_of_bounds={
             "": outside(

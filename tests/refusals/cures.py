@@ -64,7 +64,9 @@ CALLS |= {
         ("ints-for-floats", (X, INTS), "float32", "int32", ""),
         ("floats-for-ints", (INTS, X), "int32", "float32", ", with a loss; or cast the other array to 'float32'"),
         ("bfloat16s-for-floats", (X, X.astype(jnp.bfloat16)), "float32", "bfloat16", ""),
+        ("bools-for-floats", (X, X > 0), "float32", "bool", ""),
     ]
+    if not (case == "ints-for-floats" and place.endswith("updates"))
 }  # fmt: skip
 
 # Arguments in the order of TensorFlow 0.x, or of another library.

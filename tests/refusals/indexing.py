@@ -93,13 +93,13 @@ CALLS = {
     "scatter_nd-indices-depth": (lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
     "scatter_nd-indices-high": (lambda: jaxops.scatter_nd([[4], [8]], [1, 2], [8]), jaxops.OutOfBoundsError, "indices[1] = [8] does not index into shape [8] [Op:scatter_nd]"),
     "scatter_nd-indices-high-in-jit": (lambda: in_jit(lambda i: jaxops.scatter_nd(i, U, [4, 3]), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:scatter_nd]"),
-    "scatter_nd-updates-shape": (lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
-    "scatter_nd-updates-scalar": (lambda: jaxops.scatter_nd(I, 1.0, [4]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (2,); received () with indices of shape (2, 1)"),
+    "scatter_nd-updates-shape": (lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
+    "scatter_nd-updates-rank": (lambda: jaxops.scatter_nd(I, [[1.0]], [4]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2,); received (1, 1) with indices of shape (2, 1)"),
     "scatter_nd-updates-strings-in-jit": (
         lambda: jax.jit(lambda i: jaxops.scatter_nd(i, ["a"], [2]))([[0]]), TypeError, "scatter_nd: updates hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "scatter_nd-updates-strings-and-numbers": (lambda: jaxops.scatter_nd([[0], [1]], np.array(["a", 1], object), [2]), TypeError, "must hold strings only; received"),
     "scatter_nd-updates-strings-shape": (
-        lambda: jaxops.scatter_nd([[0]], ["a", "b"], [2]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (1,); received (2,) with indices of shape (1, 1)"),
+        lambda: jaxops.scatter_nd([[0]], ["a", "b"], [2]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (1,); received (2,) with indices of shape (1, 1)"),
     "scatter_nd-updates-strings-bounds": (lambda: jaxops.scatter_nd([[1], [5]], ["a", "b"], [2]), jaxops.OutOfBoundsError, "indices[1] = [5] does not index into shape [2] [Op:scatter_nd]"),
     "scatter_nd-shape-strings-large": (lambda: jaxops.scatter_nd([[0]], ["a"], [2**31 - 1]), ValueError, "must have fewer than 2**31 - 1 strings; received (2147483647,)"),
     "scatter_nd-shape-strings-negative": (lambda: jaxops.scatter_nd([[0]], ["a"], [-2]), ValueError, "must have no negative dimension; received (-2,)"),
@@ -118,8 +118,8 @@ CALLS = {
     "tensor_scatter_nd_add-indices-high": (
         lambda: jaxops.tensor_scatter_nd_add(X, [[0], [4]], U), jaxops.OutOfBoundsError, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_add]"),
     "tensor_scatter_nd_add-updates-shape": (
-        lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
-    "tensor_scatter_nd_add-updates-dtype": (lambda: jaxops.tensor_scatter_nd_add(X, I, jnp.ones((2, 3), jnp.int32)), TypeError, "must fit dtype float32; received an array of dtype int32"),
+        lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
+    "tensor_scatter_nd_add-updates-dtype": (lambda: jaxops.tensor_scatter_nd_add(X, I, jnp.ones((2, 3), bool)), TypeError, "must fit dtype float32; received an array of dtype bool"),
     "tensor_scatter_nd_add-updates-overflow": (lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "must fit dtype int8; received an array of dtype int32"),
     "tensor_scatter_nd_add-bad_indices_policy-contradicted": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
@@ -127,7 +127,7 @@ CALLS = {
     "tensor_scatter_nd_sub-indices-negative": (
         lambda: jaxops.tensor_scatter_nd_sub(X, [[0], [-1]], U), jaxops.OutOfBoundsError, "indices[1] = [-1] does not index into shape [4,3] [Op:tensor_scatter_nd_sub]"),
     "tensor_scatter_nd_sub-updates-shape": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U[0]), ValueError, "must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (3,) with indices of shape (2, 1)"),
+        lambda: jaxops.tensor_scatter_nd_sub(X, I, U[:, 0]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2,) with indices of shape (2, 1)"),
     "tensor_scatter_nd_sub-bad_indices_policy-contradicted": (
         lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_min-tensor-scalar": (
@@ -153,5 +153,5 @@ CALLS = {
         lambda: jaxops.tensor_scatter_nd_update(X, [[0, 0, 0]], [1.0]), ValueError, "tensor_scatter_nd_update: indices.shape[-1] must be at most the rank of tensor, 2; received 3 with tensor (4, 3)"),
     "tensor_scatter_nd_update-updates-numbers-for-strings": (lambda: jaxops.tensor_scatter_nd_update(["a", "b"], [[0]], [1]), TypeError, "must hold strings only; received [1]"),
     "tensor_scatter_nd_update-updates-rank": (
-        lambda: jaxops.tensor_scatter_nd_update(X, I, U[None]), ValueError, "must have shape indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (1, 2, 3) with indices of shape (2, 1)"),
+        lambda: jaxops.tensor_scatter_nd_update(X, I, U[None]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (1, 2, 3) with indices of shape (2, 1)"),
 }  # fmt: skip

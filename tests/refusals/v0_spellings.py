@@ -58,7 +58,7 @@ CALLS = {
     "v0.listdiff-x-traced": (lambda: in_jit(lambda x: v0.listdiff(x, [1]), [1]), TypeError, "listdiff: `size` of `jaxops.setdiff1d` must be given where x is traced"),
     "v0.listdiff-y-matrix": (lambda: v0.listdiff([1.0], X), ValueError, "must be a vector; received shape (4, 3)"),
     "v0.setdiff1d-x-matrix": (lambda: v0.setdiff1d(X, [1.0]), ValueError, "must be a vector; received shape (4, 3)"),
-    "v0.scatter_nd-updates-shape": (lambda: v0.scatter_nd([[0]], [1, 2], [2]), ValueError, "must have shape indices.shape[:-1] + shape[1:] = (1,); received (2,)"),
+    "v0.scatter_nd-updates-shape": (lambda: v0.scatter_nd([[0]], [1, 2], [2]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (1,); received (2,)"),
     "v0.strided_slice-begin-length": (lambda: v0.strided_slice(X, [0], [1, 1]), ValueError, "strided_slice: begin"),
     "v0.strided_slice-strides-0": (lambda: v0.strided_slice(X, [0], [1], [0]), ValueError, "strided_slice: strides"),
     "v0.strided_slice-var-given": (lambda: v0.strided_slice(X, [0], [1], var=X), TypeError, "must be None, as arrays are not assigned to"),
