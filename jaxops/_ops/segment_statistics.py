@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -9,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._indexing import canonical
+from jaxops._indexing import canonical, masks, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.specs import SegmentIdsOrNone
+from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_segments, spec_of
 from jaxops._run.arguments import ArrayLike, Int, static_dim
@@ -181,66 +182,65 @@ def _static(num_segments: Int, op: str) -> dict[str, Any]:
 
 
 class _Segments(NamedTuple):
-    """Which row belongs to which segment: sums over rows, and values of segments for rows."""
+    """Which row belongs to which segment: results of segments, and values of segments for rows.
+
+    Results have one segment more, the last, to which nothing is written, and which a row of no
+    segment reads: its number lies behind that one. So bounds are looked at once, and no element is
+    masked, around which XLA's CPU compiler makes loops of single elements.
+    """
 
     op: str
+    number: int  # with the last one
     ids: jax.Array
-    number: int
-    mode: str
+
+    @property
+    def spec(self) -> SegmentIds:
+        return SegmentIds(self.op, limits=(self.number,))
 
     def reduce(self, kind: str, initial: float, rows: jax.Array) -> jax.Array:
-        return canonical.reduce(
-            kind,
-            initial,
-            (self.number, *rows.shape[self.ids.ndim :]),
-            self.ids[..., None],
-            rows,
-            _ROWS,
-            spec_of(self.op, self.mode, self.number),
-            mode=self.mode,
-        )
+        shape = (self.number, *rows.shape[self.ids.ndim - 1 :])
+        mode = "promise_in_bounds"  # a scatter skips what lies behind
+        return canonical.reduce(kind, initial, shape, self.ids, rows, _ROWS, self.spec, mode=mode)
 
-    def of_rows(self, values: jax.Array, fill_value: float) -> jax.Array:
-        """For each row the value of its segment, or the fill value for a row of none."""
-        return canonical.gather(
-            values,
-            self.ids[..., None],
-            _ROWS,
-            spec_of(self.op, self.mode, self.number),
-            mode=self.mode,
-            fill_value=jnp.asarray(fill_value, values.dtype),
-        )
+    def of_rows(self, values: jax.Array) -> jax.Array:
+        ids = jnp.minimum(self.ids, self.number - 1)
+        return canonical.gather(values, ids, _ROWS, self.spec, mode="promise_in_bounds")
 
-    def checked(self) -> _Segments:
-        """These segments, after the ids were checked."""
-        return self._replace(mode="fill" if self.mode in ("device", "error") else self.mode)
+    def without_last(self, values: jax.Array) -> jax.Array:
+        return canonical.without_padding(values, (self.number - 1, *values.shape[1:]))
 
 
 def _rows_of(
     op: str, arg: str, rows: jax.Array, segment_ids: jax.Array, num_segments: int, mode: str
 ) -> tuple[jax.Array, _Segments]:
-    """The rows in the dtype of their sums, and their segments."""
+    """The rows in the dtype of their sums, and their segments, whose numbers are checked."""
     check_segments(op, arg, rows, segment_ids, num_segments)
     if not jnp.issubdtype(rows.dtype, jnp.floating):
         raise TypeError(f"{op}: {arg} must have a dtype of floats; received {rows.dtype}")
-    return rows.astype(sums.wide(rows.dtype)), _Segments(op, segment_ids, num_segments, mode)
+    if mode in ("clip", "wrap") and segment_ids.size and num_segments == 0:
+        raise ValueError(f"{op}: mode={mode!r} must have a segment to choose; num_segments is 0")
+    spec = spec_of(op, mode, num_segments)
+    ids, valid = policy.resolve(spec, segment_ids[..., None], mode)
+    if valid is not None:
+        ids = jnp.where(valid[..., None], ids, num_segments + 1)
+    return rows.astype(sums.wide(rows.dtype)), _Segments(op, num_segments + 1, ids)
 
 
 def _exponentials(
     rows: jax.Array, segments: _Segments
-) -> tuple[jax.Array, jax.Array, jax.Array, _Segments]:
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Of each row its exponential by that of the maximum of its segment; their sums; the maxima.
 
     A segment without any row above -inf has the maximum -inf, exponentials of 0 and the sum 1,
     so that neither a quotient nor a logarithm has a slope that is not finite.
     """
-    maxima = segments.reduce("max", -np.inf, lax.stop_gradient(rows))
-    maxima = jnp.where(maxima == np.inf, 0, maxima)  # inf - inf is NaN
-    segments = segments.checked()
-    of_rows = segments.of_rows(maxima, -np.inf)
-    exponentials = jnp.exp(jnp.where(of_rows == -np.inf, -np.inf, rows - of_rows))
+    zero, one, least = map(rows.dtype.type, (0, 1, -np.inf))
+    maxima = segments.reduce("max", least, lax.stop_gradient(rows))
+    maxima = masks.where(maxima == np.inf, zero, maxima)  # inf - inf is NaN
+    of_rows = segments.of_rows(maxima)
+    exponentials = jnp.exp(masks.where(of_rows == least, least, rows - of_rows))
     totals = segments.reduce("add", 0, exponentials)
-    return exponentials, jnp.where(maxima == -np.inf, 1, totals), maxima, segments
+    return exponentials, masks.where(maxima == least, one, totals), maxima
 
 
 @operation(data=("logits",), indices=("segment_ids",))
@@ -248,8 +248,8 @@ def _segment_softmax(
     logits: jax.Array, segment_ids: jax.Array, *, op: str, mode: str, num_segments: int
 ) -> jax.Array:
     rows, segments = _rows_of(op, "logits", logits, segment_ids, num_segments, mode)
-    exponentials, totals, _, segments = _exponentials(rows, segments)
-    return (exponentials / segments.of_rows(totals, 1)).astype(logits.dtype)
+    exponentials, totals, _ = _exponentials(rows, segments)
+    return (exponentials / segments.of_rows(totals)).astype(logits.dtype)
 
 
 @operation(data=("data",), indices=("segment_ids",))
@@ -257,8 +257,8 @@ def _segment_logsumexp(
     data: jax.Array, segment_ids: jax.Array, *, op: str, mode: str, num_segments: int
 ) -> jax.Array:
     rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, mode)
-    _, totals, maxima, _ = _exponentials(rows, segments)
-    return (jnp.log(totals) + maxima).astype(data.dtype)
+    _, totals, maxima = _exponentials(rows, segments)
+    return segments.without_last(jnp.log(totals) + maxima).astype(data.dtype)
 
 
 @operation(data=("data",), indices=("segment_ids",))
@@ -269,34 +269,39 @@ def _segment_moments(
 
     A sum of rows loses digits: of 10,000 rows with mean 10,000 and variance 1 it makes a float32
     mean that is wrong by 1. Neither result depends on what distances are from, so derivatives leave
-    that out, and the square of the distance between two means, which is 0, has the second ones.
+    that out; of second order is the square of a step, which is 0.
     """
     rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, mode)
     counts = segments.reduce("add", 0, jnp.ones(segment_ids.shape, jnp.int32))
-    segments = segments.checked()
+    zero, least = map(rows.dtype.type, (0, -np.inf))
 
     def mean_distance(center, power):
-        of_rows = segments.of_rows(center, -np.inf)
+        of_rows = segments.of_rows(center)
         # A row of no segment may be infinite, and so would be the slope of its square.
-        distances = jnp.where(of_rows == -np.inf, 0, rows - of_rows) ** power
+        distances = masks.where(of_rows == least, zero, rows - of_rows) ** power
         return averaged("mean", segments.reduce("add", 0, distances), counts, rows.dtype)
 
-    center = _a_row_of_each(lax.stop_gradient(rows), segments)
-    mean = center + mean_distance(center, 1)
-    center = lax.stop_gradient(mean)
-    variance = mean_distance(center, 2) - (mean - center) ** 2
-    return mean.astype(data.dtype), variance.astype(data.dtype)
+    center = _a_row_of_each(lax.stop_gradient(rows), segments)  # -inf where there is none
+    step = mean_distance(center, 1)
+    mean = center + step
+    variance = mean_distance(lax.stop_gradient(mean), 2) - (step - lax.stop_gradient(step)) ** 2
+    is_empty = center == least
+    results = (masks.where(is_empty, zero, y) for y in (mean, variance))
+    mean, variance = (segments.without_last(y).astype(data.dtype) for y in results)
+    return mean, variance
 
 
 def _a_row_of_each(rows: jax.Array, segments: _Segments) -> jax.Array:
-    """A row of each segment, with 0 for what is not finite, or for a segment without rows."""
-    size, ids = segments.ids.size, segments.ids
-    last = segments.reduce("max", -1, jnp.arange(size, dtype=jnp.int32).reshape(ids.shape))
+    """A row of each segment, with 0 for what is not finite; -inf for a segment without rows."""
+    shape = segments.ids.shape[:-1]
+    size = math.prod(shape)
+    last = segments.reduce("max", -1, jnp.arange(size, dtype=jnp.int32).reshape(shape))
     found = canonical.gather(
-        rows.reshape(size, *rows.shape[ids.ndim :]),
+        rows.reshape(size, *rows.shape[len(shape) :]),
         last[:, None],
         _ROWS,
         SegmentIdsOrNone(segments.op, limits=(size,)),  # -1 is no row
         mode="promise_in_bounds",
     )
-    return jnp.where(jnp.isfinite(found), found, 0)
+    is_empty = (last < 0).reshape(-1, *(1,) * (found.ndim - 1))
+    return jnp.where(is_empty, -jnp.inf, jnp.where(jnp.isfinite(found), found, 0))

@@ -3,8 +3,6 @@
 The harness has exact values; here they are those of a dense function of each segment's rows.
 """
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,28 +17,27 @@ ROWS = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
 WEIGHTS = np.random.default_rng(1).normal(size=(7, 3)).astype(np.float32)
 
 
-def dense(function, ids, number):
-    """Makes of a function of the rows of one segment that of all of them, in a list."""
-    return lambda x: [function(x[np.flatnonzero(ids == n)]) for n in range(number)]
+def by_segment(x):
+    """The rows of each segment that has any, beside all rows: the numbers, a mask and the rows."""
+    present = np.unique(IDS[IDS >= 0])
+    return present, (present[:, None] == IDS)[..., None], jnp.stack([x] * len(present))
 
 
-def softmax(x, ids=IDS, number=5):
-    out = jnp.zeros_like(x)
-    for n, rows in enumerate(dense(lambda rows: jax.nn.softmax(rows, axis=0), ids, number)(x)):
-        out = out.at[np.flatnonzero(ids == n)].set(rows)
-    return out
+def softmax(x):
+    _, mask, rows = by_segment(x)
+    return jax.nn.softmax(jnp.where(mask, rows, -jnp.inf), axis=1).sum(0)
 
 
-def logsumexp(x, ids=IDS, number=5):
-    return jnp.stack(dense(lambda rows: jax.nn.logsumexp(rows, axis=0), ids, number)(x))
+def logsumexp(x):
+    present, mask, rows = by_segment(x)
+    found = jax.nn.logsumexp(jnp.where(mask, rows, -jnp.inf), axis=1)
+    return jnp.full((5, *x.shape[1:]), -jnp.inf, x.dtype).at[present].set(found)
 
 
-def moments(x, ids=IDS, number=5):
-    def of_rows(rows):
-        zeros = jnp.zeros(rows.shape[1:], x.dtype)
-        return jnp.stack([rows.mean(0), rows.var(0)] if len(rows) else [zeros, zeros])
-
-    return jnp.stack(dense(of_rows, ids, number)(x), 1)
+def moments(x):
+    present, mask, rows = by_segment(x)
+    found = jnp.stack([f(rows, axis=1, where=mask) for f in (jnp.mean, jnp.var)])
+    return jnp.zeros((2, 5, *x.shape[1:]), x.dtype).at[:, present].set(found)
 
 
 FUNCTIONS = {
@@ -50,11 +47,12 @@ FUNCTIONS = {
 }
 
 
-@pytest.fixture(params=FUNCTIONS)
-def functions(request):
-    """The function and its oracle, of rows alone, whose results are one array."""
-    function, oracle = FUNCTIONS[request.param]
-    return (lambda x, **k: jnp.asarray(function(x, IDS, 5, **k))), oracle
+def call(name, x, ids=IDS, number=5, **options):
+    """Results as one array."""
+    return jnp.asarray(FUNCTIONS[name][0](x, ids, number, **options))
+
+
+EACH = pytest.mark.parametrize("name", FUNCTIONS)
 
 
 def finite(y):
@@ -73,49 +71,59 @@ def loss(function):
 
 
 def derivatives(function, x):
-    return fast_jit(
-        lambda x: (
-            jax.grad(loss(function))(x),
-            jax.jacfwd(loss(function))(x),
-            jax.hessian(loss(function))(x),
-        )
-    )(x)
+    """Of first and second order."""
+    own = loss(function)
+    return jax.grad(own)(x), jax.jacfwd(own)(x), jax.hessian(own)(x)
 
 
+@EACH
 @pytest.mark.parametrize("x64", [False, True], ids=["x32", "x64"], indirect=True)
-def test_values_and_derivatives_to_second_order(functions, x64):
-    function, oracle = functions
+def test_values_and_derivatives_to_second_order(name, x64):
     x = ROWS.astype(np.float64 if x64 else np.float32)
     rtol, atol = (1e-12, 1e-13) if x64 else (1e-5, 1e-5)
-    assert function(x).dtype == x.dtype
-    np.testing.assert_allclose(function(x), oracle(x), rtol, atol)
-    for ours, theirs in zip(derivatives(function, x), derivatives(oracle, x), strict=True):
+
+    @fast_jit
+    def both(x):
+        functions = (lambda x: call(name, x)), FUNCTIONS[name][1]
+        return [(function(x), *derivatives(function, x)) for function in functions]
+
+    for ours, theirs in zip(*both(x), strict=True):
+        assert ours.dtype == x.dtype
         np.testing.assert_allclose(ours, theirs, rtol, atol)
 
 
-def test_checked_gradients(functions):
-    function, _ = functions
-    testing.check_grads(lambda x: finite(function(x)), ROWS, order=2, jit=fast_jit)
+@EACH
+def test_checked_gradients(name):
+    testing.check_grads(lambda x: finite(call(name, x)), ROWS, order=2, directions=1, jit=fast_jit)
 
 
-def test_vmap(functions):
+@EACH
+def test_vmap(name):
     """Over rows, over ids, and over both."""
-    name = next(n for n, (_, oracle) in FUNCTIONS.items() if oracle is functions[1])
-    function, oracle = FUNCTIONS[name]
-    rows, ids = np.stack([ROWS, ROWS[::-1]]), np.stack([IDS, IDS[::-1]])
+    both = np.stack([ROWS, ROWS[::-1]]), np.stack([IDS, IDS[::-1]])
 
-    def both(x, i):
-        gradient = jax.grad(lambda x: loss(lambda x: jnp.asarray(function(x, i, 5)))(x))
-        return jnp.asarray(function(x, i, 5)), gradient(x)
+    def value_and_gradient(x, i):
+        return call(name, x, i), jax.grad(loss(lambda x: call(name, x, i)))(x)
 
-    for axes in ((0, None), (None, 0), (0, 0)):
-        args = [both if axis == 0 else both[0] for both, axis in zip((rows, ids), axes, strict=True)]
-        found = fast_jit(jax.vmap(both, axes))(*args)
-        for n in range(2):
-            x, i = (a[n] if axis == 0 else a for a, axis in zip(args, axes, strict=True))
-            own = lambda x, i=i: oracle(x, i)  # noqa: E731
-            np.testing.assert_allclose(found[0][n], own(x), 1e-5, 1e-6)
-            np.testing.assert_allclose(found[1][n], jax.grad(loss(own))(x), 1e-4, 1e-5)
+    @fast_jit
+    def results(rows, ids):
+        mapped = [
+            jax.vmap(value_and_gradient, axes)(*[
+                x if axis == 0 else x[0] for x, axis in zip((rows, ids), axes, strict=True)
+            ])
+            for axes in ((0, None), (None, 0), (0, 0))
+        ]  # fmt: skip
+        return mapped, [[value_and_gradient(x, i) for i in ids] for x in rows]
+
+    (over_rows, over_ids, over_both), single = results(*both)
+    for mapped, places in (
+        (over_rows, ((0, 0), (1, 0))),
+        (over_ids, ((0, 0), (0, 1))),
+        (over_both, ((0, 0), (1, 1))),
+    ):
+        for n, (row, i) in enumerate(places):
+            for ours, theirs in zip(mapped, single[row][i], strict=True):
+                np.testing.assert_allclose(ours[n], theirs, 1e-5, 1e-5)
 
 
 # --- infinities ---
@@ -135,32 +143,30 @@ def test_rows_of_minus_infinity():
     np.testing.assert_allclose(sums[2], np.log(np.exp(1) + np.exp(2)), 1e-6)
 
 
-@pytest.mark.parametrize("function", [jaxops.segment_softmax, jaxops.segment_logsumexp])
-def test_derivatives_at_minus_infinity(function):
+@pytest.mark.parametrize("name", ["softmax", "logsumexp"])
+def test_derivatives_at_minus_infinity(name):
     """They are those without the rows, which have none themselves."""
     there = np.flatnonzero(np.isfinite(INFINITE) & (IDS >= 0))
+    weights = jnp.arange(1.0, 8.0)
 
-    def own(x, ids):
-        weights = jnp.arange(1.0, 8.0)
-        y = function(x, ids, 5)
-        y = finite(y) if function is jaxops.segment_logsumexp else y
-        weights = weights[there] if len(y) == len(there) else weights[: len(y)]
-        return (weights * y + y**2).sum()
+    def of_all(x):
+        y = finite(call(name, x))
+        return (weights[: len(y)] * (y + y**2)).sum()
 
-    found = derivatives_of(own, INFINITE, IDS)
-    expected = derivatives_of(own, INFINITE[there], IDS[there])
-    for ours, theirs in zip(found, expected, strict=True):
-        full = np.zeros(ours.shape, np.float32)
-        full[np.ix_(*[there] * ours.ndim)] = theirs
-        np.testing.assert_allclose(ours, full, 1e-5, 1e-6)
+    def of_some(x):
+        y = finite(call(name, x, IDS[there]))
+        own = weights[there] if name == "softmax" else weights[: len(y)]
+        return (own * (y + y**2)).sum()
 
+    @fast_jit
+    def both(x):
+        args = (of_all, x), (of_some, x[there])
+        return [[d(f)(x) for d in (jax.grad, jax.jacfwd, jax.hessian)] for f, x in args]
 
-def derivatives_of(function, x, ids):
-    def of_rows(x):
-        return function(x, ids)
-
-    gradient = jax.grad(of_rows)
-    return fast_jit(lambda x: (gradient(x), jax.jacfwd(of_rows)(x), jax.hessian(of_rows)(x)))(x)
+    for ours, theirs in zip(*both(INFINITE), strict=True):
+        expected = np.zeros(ours.shape, np.float32)
+        expected[np.ix_(*[there] * ours.ndim)] = theirs
+        np.testing.assert_allclose(ours, expected, 1e-5, 1e-6)
 
 
 def test_cotangents_of_segments_without_rows():
@@ -237,68 +243,80 @@ def test_narrow_floats_are_added_in_float32(dtype):
 # --- shapes and ids ---
 
 
-def test_nothing(functions):
-    name = next(n for n, (_, oracle) in FUNCTIONS.items() if oracle is functions[1])
-    function = FUNCTIONS[name][0]
+@EACH
+def test_nothing(name):
     nothing = {"softmax": (0, 2), "logsumexp": (3, 2), "moments": (2, 3, 2)}[name]
-    result = jnp.asarray(function(np.zeros((0, 2), np.float32), np.zeros(0, int), 3))
+    result = call(name, np.zeros((0, 2), np.float32), np.zeros(0, int), 3)
     np.testing.assert_array_equal(result, np.full(nothing, NONE if name == "logsumexp" else 0))
-    without_columns = jnp.asarray(function(np.zeros((4, 0), np.float32), [0, 0, 2, 1], 3))
+    without_columns = call(name, np.zeros((4, 0), np.float32), [0, 0, 2, 1], 3)
     assert without_columns.shape == {"softmax": (4, 0)}.get(name, (*nothing[:-1], 0))
-    no_segments = jnp.asarray(function(np.ones((2, 2), np.float32), [-1, -5], 0))
+    no_segments = call(name, np.ones((2, 2), np.float32), [-1, -5], 0)
     assert no_segments.shape == {"softmax": (2, 2)}.get(name, (*nothing[:-2], 0, 2))
     assert not no_segments.any()
 
 
-def test_ids_of_many_axes(functions):
-    name = next(n for n, (_, oracle) in FUNCTIONS.items() if oracle is functions[1])
-    function = FUNCTIONS[name][0]
+@EACH
+def test_ids_of_many_axes(name):
     ids = np.array([[0, 2, 1], [2, 2, 0]])
-    x = ROWS[:6]
-    flat = jnp.asarray(function(x, ids.reshape(-1), 3))
-    found = jnp.asarray(function(x.reshape(2, 3, 3), ids, 3))
+    flat = call(name, ROWS[:6], ids.reshape(-1), 3)
+    found = call(name, ROWS[:6].reshape(2, 3, 3), ids, 3)
     np.testing.assert_array_equal(found.reshape(flat.shape), flat)
 
 
-@pytest.mark.parametrize("outside", [5, 12, -1])
-def test_numbers_out_of_bounds(functions, outside):
-    """By mode: the results are those of other ids, or of the rows that are left."""
-    name = next(n for n, (_, oracle) in FUNCTIONS.items() if oracle is functions[1])
-    function = FUNCTIONS[name][0]
-    ids = np.where(IDS == 2, outside, IDS)
+OUTSIDE = np.array([12, 0, 5, -1, 2, 0, 4])
+
+
+@EACH
+def test_numbers_out_of_bounds(name):
+    """By mode: values and gradients are those of other ids, or of the rows that are left."""
     others = {
-        "fill": np.where(ids > 4, -1, ids),
-        "clip": np.minimum(ids, 4),
-        "wrap": np.where(ids < 0, -1, ids % 5),
+        "fill": np.where(OUTSIDE > 4, -1, OUTSIDE),
+        "clip": np.minimum(OUTSIDE, 4),
+        "wrap": np.where(OUTSIDE < 0, -1, OUTSIDE % 5),
     }
-    for mode, same in others.items():
-        found, expected = (
-            derivatives(lambda x, i=i, m=m: jnp.asarray(function(x, i, 5, mode=m)), ROWS)[0]
-            for i, m in ((ids, mode), (same, "device"))
-        )
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(function(ROWS, ids, 5, mode=mode), function(ROWS, same, 5))
-    for mode in ("device", "error"):
-        if mode == "device" and outside < 0:
-            continue
-        first = int(np.argmax((ids < 0) | (ids > 4) if mode == "error" else ids > 4))
-        text = rf"segment_ids\[{first}\] = {ids[first]} is out of range \[0, 5\)"
-        testing.assert_out_of_bounds(
-            lambda i, mode=mode: function(ROWS, i, 5, mode=mode), jnp.asarray(ids), match=text
-        )
+
+    @fast_jit
+    def results(x):
+        def of(ids, mode):
+            function = lambda x: call(name, x, ids, mode=mode)  # noqa: E731
+            return function(x), jax.grad(loss(function))(x)
+
+        return [(of(OUTSIDE, m), of(i, "promise_in_bounds")) for m, i in others.items()]
+
+    for ours, theirs in results(ROWS):
+        jax.tree.map(np.testing.assert_array_equal, ours, theirs)
 
 
-def test_dropped_rows_count_for_nothing():
+@EACH
+@pytest.mark.parametrize("mode", ["device", "error"])
+def test_errors(name, mode):
+    """Of values and of gradients; a negative number is one where an error was asked for."""
+    for bad in (5, -1) if mode == "error" else (5,):
+        ids = jnp.asarray([0, 0, bad, 1, 1, 2, 2])
+        text = rf"segment_ids\[2\] = {bad} is out of range \[0, 5\) \[Op:segment_{name}\]"
+        testing.assert_out_of_bounds(lambda i: call(name, ROWS, i, mode=mode), ids, match=text)
+
+    def gradient(i):
+        return jax.grad(loss(lambda x: call(name, x, i, mode=mode)))(ROWS)
+
+    testing.assert_out_of_bounds(gradient, ids, match=text)
+
+
+@EACH
+def test_dropped_rows_count_for_nothing(name):
     """Not even where they overflow, or are NaN: neither in values nor in derivatives."""
-    x = np.array([1.0, 2.0, 0, 4.0], np.float32)
-    ids = np.array([0, 0, -1, 1])
-    for odd, (function, _) in itertools.product((1e38, np.inf, np.nan), FUNCTIONS.values()):
-        x[2] = odd
-        found = derivatives(lambda x, f=function: jnp.asarray(f(x, ids, 2)), x)
-        rest = np.array([0, 1, 3])
-        assert all(np.isfinite(y).all() for y in found), (odd, function)
-        value = jnp.asarray(function(x, ids, 2))
-        assert np.isfinite(value).all()
-        expected = jnp.asarray(function(x[rest], ids[rest], 2))
-        found = value[rest] if value.shape == x.shape else value
-        np.testing.assert_array_equal(found, expected)
+    ids, rest = np.array([0, 0, -1, 1]), np.array([0, 1, 3])
+    rows = np.array([[1, 2, odd, 4] for odd in (1e38, np.inf, np.nan, 3)], np.float32)
+
+    @fast_jit
+    @jax.vmap
+    def results(x):
+        function = lambda x: call(name, x, ids, 2)  # noqa: E731
+        return function(x), *derivatives(function, x)
+
+    found = results(rows)
+    for result in found:
+        np.testing.assert_array_equal(result, np.stack([result[-1]] * 4))
+    value = found[0][-1]
+    value = value[rest] if name == "softmax" else value
+    np.testing.assert_allclose(value, call(name, rows[0, rest], ids[rest], 2), 1e-6)

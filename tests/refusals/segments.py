@@ -54,6 +54,7 @@ def statistics_calls(op, arg):
         f"{arg}-ints": (lambda: f([1], [0], 1), TypeError, "must have a dtype of floats; received int32"),
         f"{arg}-complex": (lambda: f([1j], [0], 1), TypeError, "must have a dtype of floats; received complex64"),
         "num_segments-negative": (lambda: f(X, IDS, -1), ValueError, "must be at least 0; received -1"),
+        "mode-clip-of-none": (lambda: f(X, IDS, 0, mode="clip"), ValueError, f"{op}: mode='clip' must have a segment to choose; num_segments is 0"),
         "segment_ids-large": (lambda: f(X, IDS, 2), jaxops.OutOfBoundsError, too_large),
         "segment_ids-large-in-jit": (lambda: in_jit(lambda i: f(X, i, 2), IDS), IN_JIT, too_large),
     }  # fmt: skip
