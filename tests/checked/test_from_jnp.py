@@ -14,7 +14,6 @@ from jax import lax
 from refusals.values import IN_JIT
 
 import jaxops
-from jaxops import testing
 
 PAGE = (DOCS / "from_jnp.md").read_text()
 SHOWN = re.findall(r"^\| `(.*)` \| (\w.*) \| `(.*)` \| (.*) \|$", PAGE, re.M)
@@ -30,8 +29,9 @@ class Row(NamedTuple):
     silent: bool = False  # also with jaxops
 
 
-def finite(y):
-    return jnp.where(jnp.isfinite(y), y, jnp.sign(y) * jnp.finfo(y.dtype).max)
+def with_infinity(sign):
+    """An empty segment has it in `jax.ops`, and here the farthest finite number."""
+    return lambda y: jnp.where(abs(y) == jnp.finfo(y.dtype).max, sign * jnp.inf, y)
 
 
 FITS = "x[jnp.minimum(i, 3)]"
@@ -83,7 +83,7 @@ ROWS = [
     Row(
         "jnp.take_along_axis(x, k, axis=1)",
         "jaxops.take_along_axis(x, k, axis=1)",
-        "jnp.take_along_axis(x, k, axis=1).at[0, 0].set(jnp.nan)",
+        "jnp.take_along_axis(x, jnp.minimum(k, 2), axis=1).at[0, 0].set(jnp.nan)",
     ),
     Row(
         "lax.dynamic_slice(x, (b, 0), (2, 3))",
@@ -100,8 +100,14 @@ ROWS = [
             f"jax.ops.segment_{kind}(x, s, num_segments=4)",
             f"jaxops.unsorted_segment_{kind}(x, s, 4)",
             f"jax.ops.segment_{kind}(x[:3], s[:3], num_segments=4)",
+            same,
         )
-        for kind in ("sum", "prod", "max", "min")
+        for kind, same in {
+            "sum": lambda y: y,
+            "prod": lambda y: y,
+            "max": with_infinity(-1),
+            "min": with_infinity(1),
+        }.items()
     ],
     Row(
         "jnp.bincount(s, length=4)",
@@ -111,10 +117,20 @@ ROWS = [
     Row(
         "jax.nn.one_hot(i, 4)",
         'jaxops.one_hot(i, 4, mode="error")',
-        "jax.nn.one_hot(i[:1], 5)[:, :4] * jnp.array([[1], [0]])",
+        "jax.nn.one_hot(i, 5)[:, :4]",
     ),
-    Row("jnp.nonzero(m, size=2)", "jaxops.where(m, size=2)", "jnp.nonzero(m)[0][:2]"),
-    Row("jnp.unique(s, size=3)", "jaxops.unique(s, size=3)", "jnp.unique(s)[:3]"),
+    Row(
+        "jnp.nonzero(m, size=2)",
+        "jaxops.where(m, size=2)",
+        "jnp.nonzero(m)[0][:2]",
+        lambda y: y[:, 0],
+    ),
+    Row(
+        "jnp.unique(s, size=3)",
+        "jaxops.unique(s, size=3)",
+        "jnp.unique(s)[:3]",
+        lambda y: jnp.sort(y[0]),
+    ),
     Row(
         "jnp.repeat(x, r, axis=0, total_repeat_length=4)",
         "jaxops.repeat(x, r, axis=0, size=4)",
@@ -135,3 +151,222 @@ ROWS = [
         'jaxops.gather(x, lax.top_k(x[:, 0], 2)[1], mode="promise_in_bounds")',
     ),
 ]
+
+GOOD = {
+    "x": np.array([[5, 2, 9], [3, 8, 1], [7, 4, 6], [0, 11, 10]], np.float32),
+    "v": np.array([[4, 12, 3], [13, 2, 7]], np.float32),
+    "i": np.array([2, 0], np.int32),
+    "j": np.array([1, 2], np.int32),
+    "k": np.array([[2], [0], [1], [2]], np.int32),
+    "b": np.int32(1),
+    "s": np.array([0, 2, 1, 0], np.int32),
+    "m": np.array([True, False, True, False]),
+    "r": np.array([1, 0, 2, 1], np.int32),
+}
+# What has an element that is out of bounds, or one too many.
+BAD = GOOD | {
+    "i": np.array([2, 4], np.int32),
+    "k": np.array([[3], [0], [1], [2]], np.int32),
+    "b": np.int32(3),
+    "s": np.array([0, 2, 1, 5], np.int32),
+    "m": np.array([True, True, True, False]),
+    "r": np.array([2, 1, 2, 1], np.int32),
+}
+MODULES = {"jax": jax, "jnp": jnp, "lax": lax, "jaxops": jaxops}
+
+
+def function(code):
+    return eval(f"lambda {', '.join(GOOD)}: {code}", MODULES)
+
+
+def result(function, arguments):
+    """In one program; of a function that raises the name of the error."""
+    arguments = {name: jnp.asarray(value) for name, value in arguments.items()}
+    try:
+        with jaxops.typed_errors():
+            return jax.block_until_ready(jax.jit(function)(**arguments))
+    except jaxops.OutOfBoundsError:
+        return "error"
+
+
+def assert_same(ours, theirs):
+    for one, other in zip(*map(jax.tree.leaves, (ours, theirs)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_page_has_these_rows():
+    assert [(code, ours) for code, _, ours, _ in SHOWN] == [(row.code, row.jaxops) for row in ROWS]
+    without = [code for code, words, _, _ in SHOWN if words.startswith("has no")]
+    assert without == [row.code for row in ROWS if not row.instead]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.code)
+def test_row(row):
+    ours, theirs = function(row.jaxops), function(row.code)
+    assert_same(row.same(result(ours, GOOD)), result(theirs, GOOD))
+    if row.instead:
+        expected = function(row.instead)(**{name: jnp.asarray(x) for name, x in BAD.items()})
+        assert_same(result(theirs, BAD), expected)
+        if row.silent:
+            assert_same(row.same(result(ours, BAD)), expected)
+        else:
+            assert result(ours, BAD) == "error"
+
+
+@pytest.mark.parametrize(("code", "_", "ours", "ways"), SHOWN, ids=[row[0] for row in SHOWN])
+def test_ways(code, _, ours, ways):
+    """The first raises where the page names it; the second is the same code, with `at`."""
+    checked = jaxops.checked(function(code), one_hot=True, repeat=True)
+    assert_same(result(checked, GOOD), result(function(code), GOOD))
+    assert (result(checked, BAD) == "error") == ("1" in ways)
+    assert ("promise_in_bounds" in ours) == ("4" in ways)
+    if "2" in ways:
+        at = ours if "jaxops.at" in ours else re.sub(r"^x(\.at)?", "jaxops.at(x)", code)
+        at = at if at.endswith(")") else f"{at}.get()"
+        assert_same(result(function(at), GOOD), result(function(code), GOOD))
+        assert (result(function(at), BAD) == "error") == ("1" in ways)
+
+
+# --- what differs ---
+
+
+def test_negative_indices():
+    x, i = jnp.arange(4.0), jnp.array([-1])
+    last = (
+        x[i],
+        x.at[i].get(),
+        jnp.take(x, i),
+        jnp.take_along_axis(x, i, 0),
+        lax.dynamic_slice(x, (-1,), (1,)),
+        jaxops.checked(lambda i: x[i])(i),
+        jaxops.at(x)[i].get(),
+    )
+    assert [y.item() for y in last] == [3] * 7
+    with pytest.raises(jaxops.OutOfBoundsError):
+        jaxops.gather(x, i)
+    assert jnp.bincount(i, length=2).tolist() == [1, 0]
+    assert jaxops.unsorted_segment_sum(jnp.ones(1), i, 2).tolist() == [0, 0]
+
+
+def test_what_fills_up():
+    x = jnp.array([3, 2, 3])
+    assert jnp.unique(x, size=3).tolist() == [2, 3, 2]
+    assert jaxops.unique(x, size=3)[0].tolist() == [3, 2, 0]
+    for fill in ({}, {"fill_value": 7}):
+        assert jnp.nonzero(x == 2, size=2, **fill)[0].tolist() == [1, fill.get("fill_value", 0)]
+        found = jaxops.where(x == 2, size=2, **fill)
+        assert found[:, 0].tolist() == [1, fill.get("fill_value", 0)]
+    lengths = jnp.array([1, 1, 0])
+    for repeated in (
+        jnp.repeat(x, lengths, total_repeat_length=4),
+        jaxops.repeat(x, lengths, size=4),
+    ):
+        assert repeated.tolist() == [3, 2, 2, 2] or repeated.tolist() == [3, 2, 3, 3]
+
+
+def test_dtypes():
+    x = jnp.arange(300)
+    assert jaxops.gather(x, np.array([100], np.int8)).tolist() == [100]
+    assert jaxops.at(x)[np.array([-1], np.int8)].get().tolist() == [299]
+    assert jnp.take(x, 300) == jnp.iinfo(x.dtype).min
+    assert jaxops.one_hot([0], 2).dtype == jnp.float32
+    assert jax.nn.one_hot(jnp.array([0]), 2).dtype == jnp.float_
+
+
+# --- whole functions ---
+
+CODES = re.findall(r"^```python\n(def .*?)^```$", PAGE, re.M | re.S)  # before, after, before, ...
+
+
+def defined(codes):
+    names = dict(MODULES)
+    for code in codes:
+        exec(code, names)
+    return SimpleNamespace(**names)
+
+
+BEFORE, AFTER = defined(CODES[::2]), defined(CODES[1::2])
+
+
+def arguments(name):
+    rng = np.random.default_rng(0)
+
+    def floats(*shape):
+        return jnp.asarray(rng.normal(size=shape), jnp.float32)
+
+    def ints(limit, *shape):
+        return jnp.asarray(rng.integers(0, limit, shape), jnp.int32)
+
+    return {
+        "attend": lambda: (
+            floats(5, 3),
+            floats(8),
+            ints(5, 8).at[5:].set(-1),
+            jnp.array([0, 2, 2, 0, 4, -1, -1, -1]),
+        ),
+        "beam_step": lambda: (floats(3), ints(7, 3, 4), floats(3, 7), jnp.int32(2)),
+        "replay": lambda: (floats(6, 2), jnp.int32(8), floats(3, 2), ints(6, 4)),
+        "backups": lambda: (
+            jnp.array([[-1, 0, 1, 2], [-1, 0, 0, 0]]),
+            jnp.zeros((2, 4), int),
+            jnp.zeros((2, 4)),
+            jnp.array([3, 2]),
+            floats(2),
+        ),
+    }[name]()
+
+
+NAMES = ("attend", "beam_step", "replay", "backups")
+# An argument by which an index is out of bounds, and its place.
+WRONG = {
+    "attend": (2, jnp.array([0, 5, 2, 0, 4, -1, -1, -1])),
+    "beam_step": (3, jnp.int32(4)),
+    "replay": (3, jnp.array([0, 6, 2, 1])),
+    "backups": (3, jnp.array([7, 2])),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_before_and_after(name):
+    """The values are the same, and so are the gradients of all floats."""
+    args = arguments(name)
+    floats = [n for n, x in enumerate(args) if jnp.issubdtype(x.dtype, jnp.floating)]
+
+    def both(*args):
+        functions = [getattr(module, name) for module in (BEFORE, AFTER)]
+        found = [jax.tree.leaves(f(*args)) for f in functions]
+        if name == "backups":  # a loop of unknown length has no gradient
+            return found, found
+
+        def total(f):
+            leaves = [y for y in jax.tree.leaves(f(*args)) if jnp.issubdtype(y.dtype, jnp.floating)]
+            return sum((y * jnp.sin(jnp.arange(y.size)).reshape(y.shape)).sum() for y in leaves)
+
+        def loss(f):
+            return lambda *own: total(
+                lambda *args: f(*[own[floats.index(n)] if n in floats else x for n, x in enumerate(args)])
+            )
+
+        own = [args[n] for n in floats]
+        return found, [jax.grad(loss(f), tuple(range(len(own))))(*own) for f in functions]
+
+    for before, after in jax.jit(both)(*args):
+        for one, other in zip(before, after, strict=True):
+            np.testing.assert_allclose(one, other, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_silent_is_an_error(name):
+    args = [*arguments(name)]
+    place, args[place] = WRONG[name]
+    jax.block_until_ready(getattr(BEFORE, name)(*args))
+    with pytest.raises((jaxops.OutOfBoundsError, *IN_JIT)):
+        jax.block_until_ready(jax.jit(getattr(AFTER, name))(*args))
+
+
+def test_a_batch_at_the_end_of_the_buffer():
+    """It goes on at the start, where before it was moved."""
+    buffer, batch = jnp.zeros((5, 1)), jnp.array([[1.0], [2.0], [3.0]])
+    sampled = jnp.arange(5)
+    assert AFTER.replay(buffer, 8, batch, sampled)[1][:, 0].tolist() == [3, 0, 0, 1, 2]
+    assert BEFORE.replay(buffer, 8, batch, sampled)[1][:, 0].tolist() == [0, 0, 1, 2, 3]
