@@ -158,8 +158,8 @@ TABLE = dict(_read(line) for line in _TABLE.strip().splitlines())
 # not the modules, of which `math` would replace Python's and `nn` that of other libraries.
 STAR = [name for name in TABLE if not hasattr(builtins, name)]
 
-# By module of TensorFlow the names that jaxops has there, and jaxops' names for the same functions. Where two
-# functions have one name of TensorFlow's, the later one gets it: `image.extract_patches`.
+# By module of TensorFlow the names that are there, and jaxops' names for the same functions. Where
+# two functions have one name of TensorFlow's, the later one gets it: `image.extract_patches`.
 NAMESPACES: dict[str, dict[str, str]] = {}
 for _name, _entry in TABLE.items():
     for _path in _entry.paths:

@@ -226,9 +226,7 @@ def _rows_of(
     return rows.astype(sums.wide(rows.dtype)), _Segments(op, num_segments + 1, ids)
 
 
-def _exponentials(
-    rows: jax.Array, segments: _Segments
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _exponentials(rows: jax.Array, segments: _Segments) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Of each row its exponential by that of the maximum of its segment; their sums; the maxima.
 
     A segment without any row above -inf has the maximum -inf, exponentials of 0 and the sum 1,

@@ -206,7 +206,7 @@ def test_large_numbers():
 def test_moments_with_a_large_mean(rows):
     """Each segment has a mean of its own. Sums of rows would make a variance of 100 of the 1."""
     rng = np.random.default_rng(0)
-    x = (rng.normal(size=(rows, 3)) + [1e4, -1e4, 12_345.6]).astype(np.float32)
+    x = rng.normal([1e4, -1e4, 12_345.6], size=(rows, 3)).astype(np.float32)
     mean, variance = jaxops.segment_moments(x, np.tile(np.arange(3), (rows, 1)), 3)
     exact = x.astype(np.float64)
     np.testing.assert_allclose(mean, exact.mean(0), 0, 1e-3)
