@@ -3,6 +3,8 @@
 The harness has exact values; here they are those of a dense function of each segment's rows.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -47,7 +49,7 @@ FUNCTIONS = {
 }
 
 
-def call(name, x, ids=IDS, number=5, **options):
+def call(name, x, ids: Any = IDS, number=5, **options):
     """Results as one array."""
     return jnp.asarray(FUNCTIONS[name][0](x, ids, number, **options))
 
