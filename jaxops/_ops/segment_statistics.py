@@ -29,6 +29,7 @@ def segment_softmax(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The softmax of `logits` within each segment: attention over the edges of a node.
 
@@ -43,6 +44,7 @@ def segment_softmax(
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`. A
             slice that is dropped, or has a negative number, gets 0.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
 
     Returns:
         Array of the shape and dtype of `logits`, whose elements have the sum 1 in each segment and
@@ -69,6 +71,7 @@ def segment_softmax(
         segment_ids=segment_ids,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         **_static(num_segments, "segment_softmax"),
     )
 
@@ -80,6 +83,7 @@ def segment_logsumexp(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> jax.Array:
     """The log of the sum of the exponentials of the slices of `data` in each segment.
 
@@ -93,6 +97,7 @@ def segment_logsumexp(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
 
     Returns:
         Array of shape `[num_segments] + C` and dtype of `data`; -inf for a segment without slices,
@@ -119,6 +124,7 @@ def segment_logsumexp(
         segment_ids=segment_ids,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         **_static(num_segments, "segment_logsumexp"),
     )
 
@@ -130,6 +136,7 @@ def segment_moments(
     name: str | None = None,
     *,
     mode: Mode = "device",
+    padding_index: Int | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """The mean and the variance of the slices of `data` in each segment.
 
@@ -143,6 +150,7 @@ def segment_moments(
         num_segments: static int, 0 or more.
         name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
+        padding_index: static int or None, as in `unsorted_segment_sum`.
 
     Returns:
         Two arrays of shape `[num_segments] + C` and dtype of `data`: the means, and the mean
@@ -172,6 +180,7 @@ def segment_moments(
         segment_ids=segment_ids,
         name=name,
         mode=mode,
+        padding_index=padding_index,
         **_static(num_segments, "segment_moments"),
     )
 
@@ -211,7 +220,13 @@ class _Segments(NamedTuple):
 
 
 def _rows_of(
-    op: str, arg: str, rows: jax.Array, segment_ids: jax.Array, num_segments: int, mode: str
+    op: str,
+    arg: str,
+    rows: jax.Array,
+    segment_ids: jax.Array,
+    num_segments: int,
+    mode: str,
+    padding_index: int | None,
 ) -> tuple[jax.Array, _Segments]:
     """The rows in the dtype of their sums, and their segments, whose numbers are checked."""
     check_segments(op, arg, rows, segment_ids, num_segments)
@@ -219,7 +234,7 @@ def _rows_of(
         raise TypeError(f"{op}: {arg} must have a dtype of floats; received {rows.dtype}")
     if mode in ("clip", "wrap") and segment_ids.size and num_segments == 0:
         raise ValueError(f"{op}: mode={mode!r} must have a segment to choose; num_segments is 0")
-    spec = spec_of(op, mode, num_segments)
+    spec = spec_of(op, mode, num_segments, padding_index)
     ids, valid = policy.resolve(spec, segment_ids[..., None], mode)
     if valid is not None:
         ids = jnp.where(valid[..., None], ids, num_segments + 1)
@@ -243,25 +258,40 @@ def _exponentials(rows: jax.Array, segments: _Segments) -> tuple[jax.Array, jax.
 
 @operation(data=("logits",), indices=("segment_ids",))
 def _segment_softmax(
-    logits: jax.Array, segment_ids: jax.Array, *, op: str, mode: str, num_segments: int
+    logits: jax.Array,
+    segment_ids: jax.Array,
+    *,
+    op: str,
+    num_segments: int,
+    **bounds,
 ) -> jax.Array:
-    rows, segments = _rows_of(op, "logits", logits, segment_ids, num_segments, mode)
+    rows, segments = _rows_of(op, "logits", logits, segment_ids, num_segments, **bounds)
     exponentials, totals, _ = _exponentials(rows, segments)
     return (exponentials / segments.of_rows(totals)).astype(logits.dtype)
 
 
 @operation(data=("data",), indices=("segment_ids",))
 def _segment_logsumexp(
-    data: jax.Array, segment_ids: jax.Array, *, op: str, mode: str, num_segments: int
+    data: jax.Array,
+    segment_ids: jax.Array,
+    *,
+    op: str,
+    num_segments: int,
+    **bounds,
 ) -> jax.Array:
-    rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, mode)
+    rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, **bounds)
     _, totals, maxima = _exponentials(rows, segments)
     return segments.without_last(jnp.log(totals) + maxima).astype(data.dtype)
 
 
 @operation(data=("data",), indices=("segment_ids",))
 def _segment_moments(
-    data: jax.Array, segment_ids: jax.Array, *, op: str, mode: str, num_segments: int
+    data: jax.Array,
+    segment_ids: jax.Array,
+    *,
+    op: str,
+    num_segments: int,
+    **bounds,
 ) -> tuple[jax.Array, jax.Array]:
     """The distances are those from one of the rows first, then from the mean that they give.
 
@@ -269,7 +299,7 @@ def _segment_moments(
     mean that is wrong by 1. Neither result depends on what distances are from, so derivatives leave
     that out; of second order is the square of a step, which is 0.
     """
-    rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, mode)
+    rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, **bounds)
     counts = segments.reduce("add", 0, jnp.ones(segment_ids.shape, jnp.int32))
     zero, least = map(rows.dtype.type, (0, -np.inf))
 

@@ -5,8 +5,8 @@ import numpy as np
 from jax import lax
 
 import jaxops
-from records.arguments import LENGTH, MODE, NUMBERS, TABLE, X
-from records.loops import evaluated, filled, floats, int32s, outside
+from records.arguments import LENGTH, MODE, NUMBERS, PADDING, TABLE, X
+from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, Record
 from records.unsorted_segments import moderate
 
@@ -19,6 +19,8 @@ def rows_of(segment_ids, num_segments, mode="fill"):
     found = {number: [] for number in range(num_segments)}
     for at in np.ndindex(*segment_ids.shape):
         number = int(segment_ids[at])
+        if number == IS_PADDING:
+            continue
         if number >= num_segments and mode in ("clip", "wrap"):
             number = num_segments - 1 if mode == "clip" else number % num_segments
         if 0 <= number < num_segments:
@@ -108,6 +110,7 @@ def record(name, gradient, cases):
             "segment_ids": ("integers", NUMBERS),
             "num_segments": ("int", 3),
             "mode": MODE,
+            **PADDING,
         },
         cases=cases,
         out_of_bounds={
