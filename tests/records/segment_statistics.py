@@ -70,7 +70,7 @@ ORACLES = {
 
 
 def case(name, segment_ids, num_segments, *row, factor=1, shown=lambda y: y):
-    """`factor`: so that values are exact. By 1000 the maximum alone has an exponential, 1, not 0."""
+    """`factor`: so that values are exact; by 1000 only the maximum has an exponential but 0."""
     (segment_ids,) = int32s(segment_ids)
     op, oracle = getattr(jaxops, name), ORACLES[name]
     return Case(
