@@ -114,7 +114,7 @@ def segment_logsumexp(
     Example:
         >>> import jaxops
         >>> jaxops.segment_logsumexp([1000.0, 2.0, 1000.0], [0, 1, 0], 3)
-        Array([1000.6931,    2.    ,     -inf], dtype=float32)
+        Array([1000.6932,    2.    ,      -inf], dtype=float32)
 
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html
     """
