@@ -229,6 +229,39 @@ SEGMENTS = [
 ]
 
 
+def softmax(x, i):
+    """As users of graph networks write it."""
+    i = beyond(i, 1000)
+    x = jnp.exp(x - jax.ops.segment_max(lax.stop_gradient(x), i, 1000)[i])
+    return x / jax.ops.segment_sum(x, i, 1000)[i]
+
+
+def logsumexp(x, i):
+    i = beyond(i, 1000)
+    maxima = jax.ops.segment_max(lax.stop_gradient(x), i, 1000)
+    maxima = jnp.where(jnp.isfinite(maxima), maxima, 0)
+    return jnp.log(jax.ops.segment_sum(jnp.exp(x - maxima[i]), i, 1000)) + maxima
+
+
+def moments(x, i):
+    i = beyond(i, 1000)
+    counts = jnp.maximum(jax.ops.segment_sum(jnp.ones(i.shape, x.dtype), i, 1000), 1)[:, None]
+    mean = jax.ops.segment_sum(x, i, 1000) / counts
+    return mean, jax.ops.segment_sum((x - mean[i]) ** 2, i, 1000) / counts
+
+
+SEGMENTS += [
+    Work(
+        f"segment_{idiom.__name__}",
+        "rows of 32",
+        partial(getattr(jaxops, f"segment_{idiom.__name__}"), num_segments=1000),
+        idiom,
+        (data(8192, 32), ids(8192)),
+    )
+    for idiom in (softmax, logsumexp, moments)
+]
+
+
 def of_few(function):
     """With 0 for a segment without rows, as TensorFlow has it for sorted ones."""
 

@@ -39,6 +39,7 @@ from jaxops._ops.rolling import (meshgrid, roll)
 from jaxops._ops.scatter import (scatter_nd, tensor_scatter_nd_add, tensor_scatter_nd_max,
     tensor_scatter_nd_min, tensor_scatter_nd_sub, tensor_scatter_nd_update)
 from jaxops._ops.searching import (searchsorted, sequence_mask)
+from jaxops._ops.segment_statistics import (segment_logsumexp, segment_moments, segment_softmax)
 from jaxops._ops.segments import (segment_max, segment_mean, segment_min, segment_prod, segment_sum)
 from jaxops._ops.setdiff1d import (setdiff1d)
 from jaxops._ops.shaping import (expand_dims, rank, reshape, shape, shape_n, size, squeeze,
@@ -76,8 +77,9 @@ __all__ = ["IndexedSlices", "LazyOptimizer", "Mode", "OutOfBoundsError", "Ragged
     "padding_index", "parallel_stack", "pmean", "psum", "rank", "repeat",
     "required_space_to_batch_paddings", "reshape", "reverse", "reverse_sequence", "roll",
     "rowwise_adagrad", "safe_embedding_lookup_sparse", "saturate_cast", "scatter_nd",
-    "searchsorted", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
-    "sequence_mask", "setdiff1d", "shape", "shape_n", "sharded_gather", "size", "space_to_batch",
+    "searchsorted", "segment_logsumexp", "segment_max", "segment_mean", "segment_min",
+    "segment_moments", "segment_prod", "segment_softmax", "segment_sum", "sequence_mask",
+    "setdiff1d", "shape", "shape_n", "sharded_gather", "size", "space_to_batch",
     "space_to_batch_nd", "space_to_depth", "sparse_segment_mean", "sparse_segment_sqrt_n",
     "sparse_segment_sum", "sparse_value_and_grad", "split", "squeeze", "stack", "stop_gradient",
     "strided_slice", "strided_slice_spec", "string_to_number", "sum_stacked", "take_along_axis",

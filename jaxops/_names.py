@@ -3,7 +3,7 @@
 A line holds a name, the module that defines it, and the names that TensorFlow 2 has for it. The
 first name of TensorFlow's stands in the documents, and its signature is the function's own, unless
 the line says after `#` why not. `jaxops.math.segment_sum` is there because a line has the name
-`tf.math.segment_sum`.
+`tf.math.segment_sum`, and `jaxops.nn.segment_softmax` because a line has that without `tf.`.
 
 After a change of the table run `make names`. It writes `jaxops/*.pyi`, which type checkers read,
 tests/signatures.txt, and the names in README.md.
@@ -74,10 +74,13 @@ safe_embedding_lookup_sparse     _ops.embeddings        tf.nn.safe_embedding_loo
 saturate_cast                    _ops.casting           tf.saturate_cast tf.dtypes.saturate_cast
 scatter_nd                       _ops.scatter           tf.scatter_nd
 searchsorted                     _ops.searching         tf.searchsorted
+segment_logsumexp                _ops.segment_statistics nn.segment_logsumexp  # as jax.nn has it
 segment_max                      _ops.segments          tf.math.segment_max
 segment_mean                     _ops.segments          tf.math.segment_mean
 segment_min                      _ops.segments          tf.math.segment_min
+segment_moments                  _ops.segment_statistics nn.segment_moments  # TensorFlow's: of axes
 segment_prod                     _ops.segments          tf.math.segment_prod
+segment_softmax                  _ops.segment_statistics nn.segment_softmax  # as jraph has it
 segment_sum                      _ops.segments          tf.math.segment_sum
 sequence_mask                    _ops.searching         tf.sequence_mask
 setdiff1d                        _ops.setdiff1d         tf.compat.v1.setdiff1d
@@ -138,12 +141,15 @@ class Name(NamedTuple):
     home: str  # the module of jaxops
     tensorflow: tuple[str, ...]  # the names of TensorFlow, without `tf.`
     own_signature: str  # why the signature is not TensorFlow's
+    paths: tuple[str, ...]  # TensorFlow's names, and others that jaxops has in the same modules
 
 
 def _read(line: str) -> tuple[str, Name]:
     columns, _, why = line.partition("#")
     name, home, *paths = columns.split()
-    return name, Name(home, tuple(path.removeprefix("tf.") for path in paths), why.strip())
+    tensorflow = tuple(path.removeprefix("tf.") for path in paths if path.startswith("tf."))
+    paths = tuple(path.removeprefix("tf.") for path in paths)
+    return name, Name(home, tensorflow, why.strip(), paths)
 
 
 TABLE = dict(_read(line) for line in _TABLE.strip().splitlines())
@@ -152,11 +158,11 @@ TABLE = dict(_read(line) for line in _TABLE.strip().splitlines())
 # not the modules, of which `math` would replace Python's and `nn` that of other libraries.
 STAR = [name for name in TABLE if not hasattr(builtins, name)]
 
-# By module of TensorFlow the names that it has, and jaxops' names for the same functions. Where two
-# functions have one name of TensorFlow's, the later one gets it: `image.extract_patches`.
+# By module of TensorFlow the names that are there, and jaxops' names for the same functions. Where
+# two functions have one name of TensorFlow's, the later one gets it: `image.extract_patches`.
 NAMESPACES: dict[str, dict[str, str]] = {}
 for _name, _entry in TABLE.items():
-    for _path in _entry.tensorflow:
+    for _path in _entry.paths:
         _module, _, _theirs = _path.rpartition(".")
         if _module and not _module.startswith("compat."):
             NAMESPACES.setdefault(_module, {})[_theirs] = _name

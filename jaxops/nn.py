@@ -1,4 +1,4 @@
-"""The functions that TensorFlow has in `tf.nn`: see `_names.py`."""
+"""The functions that TensorFlow has in `tf.nn`, and others of graphs: see `_names.py`."""
 
 from jaxops import _namespace
 

@@ -362,18 +362,10 @@ def _unsorted_segments(
     deterministic: bool,
     accumulate_dtype: np.dtype | None,
 ):
-    if num_segments < 0:
-        raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")
-    if data.shape[: segment_ids.ndim] != segment_ids.shape:
-        raise ValueError(
-            f"{op}: data must have a shape that starts with segment_ids.shape; "
-            f"received shapes {data.shape} and {segment_ids.shape}"
-        )
+    check_segments(op, "data", data, segment_ids, num_segments)
     dtype = data.dtype
     check_dtype(op, kind, dtype)
-    ids = SegmentIds if mode == "error" else SegmentIdsOrNone
-    limits = (num_segments,)
-    spec = ids(op, limits, padding=padding_of(padding_index, limits))
+    spec = spec_of(op, mode, num_segments, padding_index)
     shape = data.shape[segment_ids.ndim :]
     indices = segment_ids[..., None]
     if kind not in ("mean", "sqrt_n"):
@@ -398,6 +390,26 @@ def _unsorted_segments(
         deterministic=deterministic,
     )
     return averaged(kind, totals, counts, dtype)
+
+
+def check_segments(
+    op: str, arg: str, data: jax.Array, segment_ids: jax.Array, num_segments: int
+) -> None:
+    """Refuses slices, of the argument `arg`, that do not have a number each."""
+    if num_segments < 0:
+        raise ValueError(f"{op}: num_segments must be at least 0; received {num_segments}")
+    if data.shape[: segment_ids.ndim] != segment_ids.shape:
+        raise ValueError(
+            f"{op}: {arg} must have a shape that starts with segment_ids.shape; "
+            f"received shapes {data.shape} and {segment_ids.shape}"
+        )
+
+
+def spec_of(op: str, mode: str, num_segments: int, padding_index: int | None) -> SegmentIds:
+    """The bounds of `segment_ids`."""
+    ids = SegmentIds if mode == "error" else SegmentIdsOrNone
+    limits = (num_segments,)
+    return ids(op, limits, padding=padding_of(padding_index, limits))
 
 
 def check_dtype(op: str, kind: str, dtype) -> None:

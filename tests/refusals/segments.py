@@ -46,6 +46,25 @@ CALLS["unsorted_segment_sqrt_n-data-ints"] = (
     lambda: jaxops.unsorted_segment_sqrt_n([1], [0], 1), TypeError, "unsorted_segment_sqrt_n: data must have a dtype of floats; received int32")  # fmt: skip
 
 
+def statistics_calls(op, arg):
+    f = getattr(jaxops, op)
+    too_large = f"segment_ids[3] = 2 is out of range [0, 2) [Op:{op}]"
+    calls = {
+        f"{arg}-shape": (lambda: f(X[:3], IDS, 3), ValueError, f"must have a shape that starts with segment_ids.shape; received shapes {X[:3].shape} and (4,)"),
+        f"{arg}-ints": (lambda: f([1], [0], 1), TypeError, "must have a dtype of floats; received int32"),
+        f"{arg}-complex": (lambda: f([1j], [0], 1), TypeError, "must have a dtype of floats; received complex64"),
+        "num_segments-negative": (lambda: f(X, IDS, -1), ValueError, "must be at least 0; received -1"),
+        "mode-clip-of-none": (lambda: f(X, IDS, 0, mode="clip"), ValueError, f"{op}: mode='clip' must have a segment to choose; num_segments is 0"),
+        "segment_ids-large": (lambda: f(X, IDS, 2), jaxops.OutOfBoundsError, too_large),
+        "segment_ids-large-in-jit": (lambda: in_jit(lambda i: f(X, i, 2), IDS), IN_JIT, too_large),
+    }  # fmt: skip
+    return {f"{op}-{case}": call for case, call in calls.items()}
+
+
+for op in ("segment_softmax", "segment_logsumexp", "segment_moments"):
+    CALLS |= statistics_calls(op, "logits" if op == "segment_softmax" else "data")
+
+
 SORTED = [0, 0, 1, 2]
 
 

@@ -1,0 +1,366 @@
+"""docs/from_jnp.md: each row of its table, and its functions before and after."""
+
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from docs_pages import DOCS
+from jax import lax
+from refusals.values import IN_JIT
+
+import jaxops
+
+PAGE = (DOCS / "from_jnp.md").read_text()
+SHOWN = re.findall(r"^\| `(.*)` \| (\w.*) \| `(.*)` \| (.*) \|$", PAGE, re.M)
+
+
+class Row(NamedTuple):
+    """What a row of the page says, as code of JAX."""
+
+    code: str
+    jaxops: str
+    instead: str = ""  # of what is out of bounds; none: no index can be that
+    same: Callable[[Any], Any] = lambda y: y  # of the results of jaxops those of JAX
+    silent: bool = False  # also with jaxops
+
+
+def with_infinity(sign):
+    """An empty segment has it in `jax.ops`, and here the farthest finite number."""
+    return lambda y: jnp.where(abs(y) == jnp.finfo(y.dtype).max, sign * jnp.inf, y)
+
+
+FITS = "x[jnp.minimum(i, 3)]"
+KEPT = "x.at[i[:1]].{}(v[:1])"
+ROWS = [
+    Row("x[i]", "jaxops.gather(x, i)", FITS),
+    Row("x[i, j]", "jaxops.gather_nd(x, jnp.stack([i, j], -1))", "x[jnp.minimum(i, 3), j]"),
+    Row("x[:, i]", "jaxops.gather(x, i, axis=1)", "x[:, jnp.minimum(i, 2)]"),
+    Row(
+        'x.at[i].get(mode="fill", fill_value=0)',
+        'jaxops.gather(x, i, mode="fill")',
+        "jnp.stack([x[i[0]], jnp.zeros(3)])",
+        silent=True,
+    ),
+    Row("x.at[i].set(v)", "jaxops.at(x)[i].set(v)", KEPT.format("set")),
+    *[
+        Row(
+            f"x.at[i].{theirs}(v)",
+            f"jaxops.tensor_scatter_nd_{ours}(x, i[:, None], v)",
+            KEPT.format(theirs),
+        )
+        for theirs, ours in {"add": "add", "subtract": "sub", "min": "min", "max": "max"}.items()
+    ],
+    Row("x.at[i].multiply(v)", "jaxops.at(x)[i].multiply(v)", KEPT.format("multiply")),
+    Row("x.at[i, j].set(0.0)", "jaxops.at(x)[i, j].set(0.0)", "x.at[i[0], j[0]].set(0.0)"),
+    Row(
+        "jnp.take(x, i, axis=0)",
+        "jaxops.gather(x, i)",
+        "jnp.stack([x[i[0]], jnp.full(3, jnp.nan)])",
+    ),
+    Row(
+        'jnp.take(x, i, axis=0, mode="fill", fill_value=0)',
+        'jaxops.gather(x, i, mode="fill")',
+        "jnp.stack([x[i[0]], jnp.zeros(3)])",
+        silent=True,
+    ),
+    Row(
+        'jnp.take(x, i, axis=0, mode="clip")',
+        'jaxops.gather(x, i, mode="clip")',
+        FITS,
+        silent=True,
+    ),
+    Row(
+        'jnp.take(x, i, axis=0, mode="wrap")',
+        'jaxops.gather(x, i, mode="wrap")',
+        "x[jnp.stack([i[0], 0])]",
+        silent=True,
+    ),
+    Row(
+        "jnp.take_along_axis(x, k, axis=1)",
+        "jaxops.take_along_axis(x, k, axis=1)",
+        "jnp.take_along_axis(x, jnp.minimum(k, 2), axis=1).at[0, 0].set(jnp.nan)",
+    ),
+    Row(
+        "lax.dynamic_slice(x, (b, 0), (2, 3))",
+        "jaxops.slice(x, jnp.stack([b, 0]), (2, 3))",
+        "x[2:]",
+    ),
+    Row(
+        "lax.dynamic_update_slice(x, v, (b, 0))",
+        "jaxops.at(x)[b + jnp.arange(2)].set(v)",
+        "x.at[2:].set(v)",
+    ),
+    *[
+        Row(
+            f"jax.ops.segment_{kind}(x, s, num_segments=4)",
+            f"jaxops.unsorted_segment_{kind}(x, s, 4)",
+            f"jax.ops.segment_{kind}(x[:3], s[:3], num_segments=4)",
+            same,
+        )
+        for kind, same in {
+            "sum": lambda y: y,
+            "prod": lambda y: y,
+            "max": with_infinity(-1),
+            "min": with_infinity(1),
+        }.items()
+    ],
+    Row(
+        "jnp.bincount(s, length=4)",
+        "jaxops.unsorted_segment_sum(jnp.ones_like(s), s, 4)",
+        "jnp.bincount(s[:3], length=4)",
+    ),
+    Row(
+        "jax.nn.one_hot(i, 4)",
+        'jaxops.one_hot(i, 4, mode="error")',
+        "jax.nn.one_hot(i, 5)[:, :4]",
+    ),
+    Row(
+        "jnp.nonzero(m, size=2)",
+        "jaxops.where(m, size=2)",
+        "jnp.nonzero(m)[0][:2]",
+        lambda y: y[:, 0],
+    ),
+    Row(
+        "jnp.unique(s, size=3)",
+        "jaxops.unique(s, size=3)",
+        "jnp.unique(s)[:3]",
+        lambda y: jnp.sort(y[0]),
+    ),
+    Row(
+        "jnp.repeat(x, r, axis=0, total_repeat_length=4)",
+        "jaxops.repeat(x, r, axis=0, size=4)",
+        "jnp.repeat(x, r, axis=0)[:4]",
+    ),
+    Row("jnp.where(m, 1.0, 0.0)", "jaxops.where(m, 1.0, 0.0)"),
+    Row(
+        "x[jnp.argsort(x[:, 0])]",
+        'jaxops.gather(x, jnp.argsort(x[:, 0]), mode="promise_in_bounds")',
+    ),
+    Row(
+        "jnp.take_along_axis(x, jnp.argsort(x, 1), 1)",
+        'jaxops.take_along_axis(x, jnp.argsort(x, 1), mode="promise_in_bounds")',
+    ),
+    Row("lax.top_k(x, 2)", "lax.top_k(x, 2)"),
+    Row(
+        "x[lax.top_k(x[:, 0], 2)[1]]",
+        'jaxops.gather(x, lax.top_k(x[:, 0], 2)[1], mode="promise_in_bounds")',
+    ),
+]
+
+GOOD = {
+    "x": np.array([[5, 2, 9], [3, 8, 1], [7, 4, 6], [0, 11, 10]], np.float32),
+    "v": np.array([[4, 12, 3], [13, 2, 7]], np.float32),
+    "i": np.array([2, 0], np.int32),
+    "j": np.array([1, 2], np.int32),
+    "k": np.array([[2], [0], [1], [2]], np.int32),
+    "b": np.int32(1),
+    "s": np.array([0, 2, 1, 0], np.int32),
+    "m": np.array([True, False, True, False]),
+    "r": np.array([1, 0, 2, 1], np.int32),
+}
+# What has an element that is out of bounds, or one too many.
+BAD = GOOD | {
+    "i": np.array([2, 4], np.int32),
+    "k": np.array([[3], [0], [1], [2]], np.int32),
+    "b": np.int32(3),
+    "s": np.array([0, 2, 1, 5], np.int32),
+    "m": np.array([True, True, True, False]),
+    "r": np.array([2, 1, 2, 1], np.int32),
+}
+MODULES = {"jax": jax, "jnp": jnp, "lax": lax, "jaxops": jaxops}
+
+
+def function(code):
+    return eval(f"lambda {', '.join(GOOD)}: {code}", MODULES)
+
+
+def result(function, arguments):
+    """In one program; of a function that raises the name of the error."""
+    arguments = {name: jnp.asarray(value) for name, value in arguments.items()}
+    try:
+        with jaxops.typed_errors():
+            return jax.block_until_ready(jax.jit(function)(**arguments))
+    except jaxops.OutOfBoundsError:
+        return "error"
+
+
+def assert_same(ours, theirs):
+    for one, other in zip(*map(jax.tree.leaves, (ours, theirs)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_page_has_these_rows():
+    assert [(code, ours) for code, _, ours, _ in SHOWN] == [(row.code, row.jaxops) for row in ROWS]
+    without = [code for code, words, _, _ in SHOWN if words.startswith("has no")]
+    assert without == [row.code for row in ROWS if not row.instead]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.code)
+def test_row(row):
+    ours, theirs = function(row.jaxops), function(row.code)
+    assert_same(row.same(result(ours, GOOD)), result(theirs, GOOD))
+    if row.instead:
+        expected = function(row.instead)(**{name: jnp.asarray(x) for name, x in BAD.items()})
+        assert_same(result(theirs, BAD), expected)
+        if row.silent:
+            assert_same(row.same(result(ours, BAD)), expected)
+        else:
+            assert result(ours, BAD) == "error"
+
+
+@pytest.mark.parametrize(("code", "_", "ours", "ways"), SHOWN, ids=[row[0] for row in SHOWN])
+def test_ways(code, _, ours, ways):
+    """The first raises where the page names it; the second is the same code, with `at`."""
+    checked = jaxops.checked(function(code), one_hot=True, repeat=True)
+    assert_same(result(checked, GOOD), result(function(code), GOOD))
+    assert (result(checked, BAD) == "error") == ("1" in ways)
+    assert ("promise_in_bounds" in ours) == ("4" in ways)
+    if "2" in ways:
+        at = ours if "jaxops.at" in ours else re.sub(r"^x(\.at)?", "jaxops.at(x)", code)
+        at = at if at.endswith(")") else f"{at}.get()"
+        assert_same(result(function(at), GOOD), result(function(code), GOOD))
+        assert (result(function(at), BAD) == "error") == ("1" in ways)
+
+
+# --- what differs ---
+
+
+def test_negative_indices():
+    x, i = jnp.arange(4.0), jnp.array([-1])
+    last = (
+        x[i],
+        x.at[i].get(),
+        jnp.take(x, i),
+        jnp.take_along_axis(x, i, 0),
+        lax.dynamic_slice(x, (-1,), (1,)),
+        jaxops.checked(lambda i: x[i])(i),
+        jaxops.at(x)[i].get(),
+    )
+    assert [y.item() for y in last] == [3] * 7
+    with pytest.raises(jaxops.OutOfBoundsError):
+        jaxops.gather(x, i)
+    assert jnp.bincount(i, length=2).tolist() == [1, 0]
+    assert jaxops.unsorted_segment_sum(jnp.ones(1), i, 2).tolist() == [0, 0]
+
+
+def test_what_fills_up():
+    x = jnp.array([3, 2, 3])
+    assert jnp.unique(x, size=3).tolist() == [2, 3, 2]
+    assert jaxops.unique(x, size=3)[0].tolist() == [3, 2, 0]
+    for fill in (0, 7):
+        assert jnp.nonzero(x == 2, size=2, fill_value=fill)[0].tolist() == [1, fill]
+        assert jaxops.where(x == 2, size=2, fill_value=fill)[:, 0].tolist() == [1, fill]
+    assert jnp.nonzero(x == 2, size=2)[0].tolist() == jaxops.where(x == 2, size=2)[:, 0].tolist()
+    lengths = jnp.array([1, 1, 0])
+    theirs = jnp.repeat(x, lengths, total_repeat_length=4)
+    np.testing.assert_array_equal(jaxops.repeat(x, lengths, size=4), theirs)
+
+
+def test_dtypes():
+    x = jnp.arange(300)
+    assert jaxops.gather(x, np.array([100], np.int8)).tolist() == [100]
+    assert jaxops.at(x)[np.array([-1], np.int8)].get().tolist() == [299]
+    assert jnp.take(x, 300) == jnp.iinfo(x.dtype).min
+    assert jaxops.one_hot([0], 2).dtype == jnp.float32
+    assert jax.nn.one_hot(jnp.array([0]), 2).dtype == jnp.zeros(0).dtype
+
+
+# --- whole functions ---
+
+CODES = re.findall(r"^```python\n(def .*?)^```$", PAGE, re.M | re.S)  # before, after, before, ...
+
+
+def defined(codes):
+    names = dict(MODULES)
+    for code in codes:
+        exec(code, names)
+    return SimpleNamespace(**names)
+
+
+BEFORE, AFTER = defined(CODES[::2]), defined(CODES[1::2])
+
+
+def arguments(name):
+    rng = np.random.default_rng(0)
+
+    def floats(*shape):
+        return jnp.asarray(rng.normal(size=shape), jnp.float32)
+
+    def ints(limit, *shape):
+        return jnp.asarray(rng.integers(0, limit, shape), jnp.int32)
+
+    return {
+        "attend": lambda: (
+            floats(5, 3),
+            floats(8),
+            ints(5, 8).at[5:].set(-1),
+            jnp.array([0, 2, 2, 0, 4, -1, -1, -1]),
+        ),
+        "beam_step": lambda: (floats(3), ints(7, 3, 4), floats(3, 7), jnp.int32(2)),
+        "replay": lambda: (floats(6, 2), jnp.int32(8), floats(3, 2), ints(6, 4)),
+        "backups": lambda: (
+            jnp.array([[-1, 0, 1, 2], [-1, 0, 0, 0]]),
+            jnp.zeros((2, 4), int),
+            jnp.zeros((2, 4)),
+            jnp.array([3, 2]),
+            floats(2),
+        ),
+    }[name]()
+
+
+NAMES = ("attend", "beam_step", "replay", "backups")
+# An argument by which an index is out of bounds, and its place.
+WRONG = {
+    "attend": (2, jnp.array([0, 5, 2, 0, 4, -1, -1, -1])),
+    "beam_step": (3, jnp.int32(4)),
+    "replay": (3, jnp.array([0, 6, 2, 1])),
+    "backups": (3, jnp.array([7, 2])),
+}
+
+
+def is_float(x):
+    return jnp.issubdtype(x.dtype, jnp.floating)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_before_and_after(name):
+    """The values are the same, and so are the gradients of all floats."""
+    args = arguments(name)
+    floats = tuple(n for n, x in enumerate(args) if is_float(x))
+
+    def results(function):
+        def total(*args):
+            leaves = [y for y in jax.tree.leaves(function(*args)) if is_float(y)]
+            return sum(
+                (y * jnp.arange(y.size, dtype=y.dtype).reshape(y.shape)).sum() for y in leaves
+            )
+
+        if name == "backups":  # a loop of unknown length has no gradient
+            return function(*args)
+        return function(*args), jax.grad(total, floats)(*args)
+
+    found = jax.jit(lambda: [results(getattr(module, name)) for module in (BEFORE, AFTER)])()
+    for before, after in zip(*map(jax.tree.leaves, found), strict=True):
+        np.testing.assert_allclose(before, after, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_silent_is_an_error(name):
+    args = [*arguments(name)]
+    place, args[place] = WRONG[name]
+    jax.block_until_ready(getattr(BEFORE, name)(*args))
+    with pytest.raises((jaxops.OutOfBoundsError, *IN_JIT)):
+        jax.block_until_ready(jax.jit(getattr(AFTER, name))(*args))
+
+
+def test_a_batch_at_the_end_of_the_buffer():
+    """It goes on at the start, where before it was moved."""
+    buffer, batch = jnp.zeros((5, 1)), jnp.array([[1.0], [2.0], [3.0]])
+    sampled = jnp.arange(5)
+    assert AFTER.replay(buffer, 8, batch, sampled)[1][:, 0].tolist() == [3, 0, 0, 1, 2]
+    assert BEFORE.replay(buffer, 8, batch, sampled)[1][:, 0].tolist() == [0, 0, 1, 2, 3]
