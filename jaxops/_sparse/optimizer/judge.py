@@ -1,6 +1,6 @@
 """Whether `lazy` may run an optimizer on some rows: judged by what it does in small runs.
 
-An optimizer is refused for a table if one of the steps in which it is run (`steps`) shows that
+An optimizer is refused for a table if one of the steps in which it is run (`steps_of`) shows that
 
 - the step of some rows is not the dense step in these rows, and in what all rows share
   (`probe.py`);
@@ -40,8 +40,9 @@ from jax.extend.core import ClosedJaxpr, Literal
 from jaxops import _jax_internals
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import refusals, trees
+from jaxops._sparse.optimizer.evaluation import CannotRun, aside
 from jaxops._sparse.optimizer.probe import GRADIENTS, NotAnyNumber, Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import CannotRun, Runner, Step, aside
+from jaxops._sparse.optimizer.runner import Runner, Steps
 from jaxops._sparse.optimizer.trees import LOOKS_AT_VALUES, Params, States, WrongStructure
 
 _STEPS = 12
@@ -186,7 +187,7 @@ def problems(
         return {n: refusals.of_rows(params.paths[n], what, probe.difference) for n in depths}
     if probe.rows_stay_apart and not any(n is not None for n in owners):
         return {}
-    found, is_last = aside(lambda pool: _Judge(Runner(probe, pool), params).found())
+    found, is_last = aside(lambda: _Judge(Runner(probe), params).found())
     if not is_last:
         # Without these tables the others may be right, or have problems of other kinds.
         if not found:  # what all rows share is another one, of which table it is not known
@@ -220,58 +221,50 @@ def _each_alone(
 
 
 class _Judge:
-    """Watches the steps of a runner, and keeps for each leaf of the results the phases seen."""
+    """Looks at the steps of a runner."""
 
     def __init__(self, runner: Runner, params: Params):
         self.runner = runner
         self.probe = runner.probe
         self.paths = params.paths
-        nothing = np.zeros(len(runner.results.types), bool)
-        self.begins, self.carries, self.collects = nothing.copy(), nothing.copy(), nothing.copy()
-        self.waits, self.copies = nothing.copy(), nothing.copy()
 
     def found(self) -> tuple[dict[int, str], bool]:
         """By table why it is refused, and whether these are all."""
-        mixed_far: tuple[Step, list[int]] | None = None
-        for step in steps(self.runner):
-            if mixed := self._mixed_in(step):
-                return self._mixing(step, mixed), False
-            self._look_at_phases(step)
-            if mixed_far is None and not self.probe.rows_stay_apart:
-                far = self.runner.far(step)
-                mixed_far = (far, mixed) if (mixed := self._mixed_in(far)) else None
-        found = {}
-        collected = self.begins & self.carries & self.collects
-        for k, n in enumerate(self.probe.result_owners):
-            if n is None or n in found or k < len(self.paths):
-                continue
-            if collected[k] or (self.waits[k] and self.copies[k]):
-                state = self.probe.state_paths[k - len(self.paths)]
-                made = refusals.maker(self.probe.dense.traced, k)
-                of_phases = refusals.of_collecting if collected[k] else refusals.of_copies
-                found[n] = of_phases(self.paths[n], state, made)
-        if mixed_far is not None and not found:
-            return self._mixing(*mixed_far), False
-        return found, True
+        steps = steps_of(self.runner)
+        if mixing := self._first_mixing(steps):
+            return self._mixing(*mixing), False
+        if found := self._of_phases(steps):
+            return found, True
+        if not self.probe.rows_stay_apart and (
+            mixing := self._first_mixing(self.runner.far(steps))
+        ):
+            return self._mixing(*mixing), False
+        return {}, True
 
-    def _mixing(self, step: Step, mixed: list[int]) -> dict[int, str]:
+    def _first_mixing(self, steps: Steps) -> tuple[Steps, list[int]] | None:
+        """The first step whose rows, or their states, of some tables are not the dense step's.
+
+        Of all tables, if what all rows share is another one.
+        """
+        if self.probe.rows_stay_apart:
+            return None
+        differ = self.runner.differ(steps.results, self.runner.with_some(steps), steps.is_seen)
+        if not differ.any():
+            return None
+        number = int(np.argmax(differ.any(axis=1)))
+        owners = {self.probe.result_owners[leaf] for leaf in np.flatnonzero(differ[number])}
+        tables = [n for n in self.probe.depths if n in owners or None in owners]
+        return steps.only(number), tables
+
+    def _mixing(self, step: Steps, mixed: list[int]) -> dict[int, str]:
         """By table, the message about its rows, which matter to others; none if none is known."""
-        equations = refusals.where_rows_meet(self.runner, step, mixed[0])
+        of_table = [n for n, k in enumerate(self.probe.result_owners) if k in (mixed[0], None)]
+        equations = self.runner.first_that_differs(step, of_table)
         what = "computes rows from other rows, or from how many there are"
         guilty = self._guilty(step) or (mixed if len(self.probe.depths) == 1 else [])
         return {n: refusals.of_rows(self.paths[n], what, equations) for n in guilty}
 
-    def _mixed_in(self, step: Step) -> list[int]:
-        """The tables for whose rows, or states, the step of some rows is not the dense step.
-
-        All of them, if what all rows share is another one.
-        """
-        of_some = self.runner.with_some(step)
-        leaves = np.flatnonzero(self.runner.differ(step.results, of_some, step.is_seen))
-        owners = {self.probe.result_owners[leaf] for leaf in leaves}
-        return [n for n in self.probe.depths if n in owners or None in owners]
-
-    def _guilty(self, step: Step) -> list[int]:
+    def _guilty(self, step: Steps) -> list[int]:
         """The tables whose rows without a gradient matter to anything else."""
 
         def matters(table: int) -> bool:
@@ -280,48 +273,61 @@ class _Judge:
 
         return list(filter(matters, self.probe.depths))
 
-    def _look_at_phases(self, step: Step) -> None:
-        """Notes on what inputs the new states and the updates of this step depend."""
+    def _of_phases(self, steps: Steps) -> dict[int, str]:
+        """By table, the message about a state that collects; by what new states depend on."""
         runner, probe = self.runner, self.probe
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:
-            return
-        new, seen = step.results, step.is_seen
+            return {}
+        new, seen = steps.results, steps.is_seen
         old = np.zeros_like(new)
-        old[runner.results.of(states)] = step.inputs[runner.inputs.of(states)]
-        negated = runner.negated(step)
-        of_states = runner.moved(step, states)
-        of_params = runner.moved(step, probe.parameters)
-        is_begun = runner.same(new, of_states, seen)
+        old[:, runner.results.of(states)] = steps.inputs[:, runner.inputs.of(states)]
+        negated = runner.negated(steps)
+        is_begun = runner.same(new, runner.moved(steps, states), seen)
         is_update_free = runner.same(new, negated, seen)
         owners = [0 if n is None else n for n in probe.result_owners]
-        self.begins |= is_begun
-        self.carries |= ~is_begun
-        self.collects |= is_update_free[owners] & runner.differ(new, negated, seen)
-        self.waits |= runner.same(new, old, seen)
-        self.copies |= is_begun & runner.differ(new, of_params, seen)
+        collects = is_update_free[:, owners] & runner.differ(new, negated, seen)
+        waits = runner.same(new, old, seen)
+        of_params = runner.moved(steps, probe.parameters)
+        copies = is_begun & runner.differ(new, of_params, seen)
+        begins, carries, collects, waits, copies = (
+            np.any(seen_in_a_step, axis=0)
+            for seen_in_a_step in (is_begun, ~is_begun, collects, waits, copies)
+        )
+        collected, copied = begins & carries & collects, waits & copies
+        found = {}
+        for k in states:
+            n = probe.result_owners[k]
+            if n is not None and n not in found and (collected[k] or copied[k]):
+                state = probe.state_paths[k - len(self.paths)]
+                made = refusals.maker(probe.dense.traced, k)
+                of_phases = refusals.of_collecting if collected[k] else refusals.of_copies
+                found[n] = of_phases(self.paths[n], state, made)
+        return found
 
 
 # --- the steps ---
 
 
-def steps(runner: Runner) -> Iterator[Step]:
+def steps_of(runner: Runner) -> Steps:
     """Steps from the beginning, with gradients of several magnitudes, and with counts set."""
-    inputs, others = runner.start()
-    for scale in _SCALES:
-        yield from runner.walk(inputs, others, _STEPS, scale)
-    between_0_and_1 = inputs.copy()
+    start, others = runner.start()
+    between_0_and_1 = start.copy()
     where = runner.inputs.of(runner.probe.parameters)
-    between_0_and_1[where] = 0.1 + 0.8 * np.abs(np.sin(inputs[where]))
-    yield from runner.walk(between_0_and_1, others, 2, 0.01)
-    for setting in _settings(runner, inputs, others):
-        forced = inputs.copy()
+    between_0_and_1[:, where] = 0.1 + 0.8 * np.abs(np.sin(start[:, where]))
+    starts = np.concatenate([start] * len(_SCALES) + [between_0_and_1])
+    steps = runner.walk(starts, others, _STEPS, [*_SCALES, 0.01])
+    settings = [*_settings(runner, start, steps)]
+    if not settings:
+        return steps
+    forced = np.repeat(start, len(settings), axis=0)
+    for row, setting in zip(forced, settings, strict=True):
         for n, value in setting.items():
-            forced[runner.inputs.places[n]] = value
-        yield from runner.walk(forced, others, _FORCED_STEPS)
+            row[runner.inputs.places[n]] = value
+    return steps.and_then(runner.walk(forced, others, _FORCED_STEPS, [None] * len(settings)))
 
 
-def _settings(runner: Runner, inputs: np.ndarray, others: Sequence) -> Iterator[dict[int, float]]:
+def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[int, float]]:
     """Numbers for the counts in the state, and for its bools, by leaf."""
     types, places = runner.inputs.types, runner.inputs.places
     shared = [n for n in runner.probe.states if runner.probe.input_owners[n] is None]
@@ -329,16 +335,13 @@ def _settings(runner: Runner, inputs: np.ndarray, others: Sequence) -> Iterator[
     for n in small:
         if types[n].dtype == np.bool_:
             yield from ({n: 0.0}, {n: 1.0})
-    steps = [*runner.walk(inputs, others, 2)]
     counts = [
         n
         for n in small
         if jnp.issubdtype(types[n].dtype, jnp.integer)
-        or all(
-            np.all(s.results[runner.results.places[n]] == s.inputs[places[n]] + 1) for s in steps
-        )
+        or np.all(steps.results[:, runner.results.places[n]] == steps.inputs[:, places[n]] + 1)
     ]
-    numbers = _numbers_held(runner.probe.dense.traced, [inputs[places[n]] for n in small])
+    numbers = _numbers_held(runner.probe.dense.traced, [start[:, places[n]] for n in small])
     values = [None, *(x - 2 for x in numbers)]
     if len(values) ** len(counts) <= _MANY_SETTINGS:
         settings = itertools.product(values, repeat=len(counts))

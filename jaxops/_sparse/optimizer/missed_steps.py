@@ -32,8 +32,9 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxops import _jax_internals
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import judge, refusals, trees
+from jaxops._sparse.optimizer.evaluation import CannotRun, aside
 from jaxops._sparse.optimizer.probe import Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import CannotRun, Runner, Step, aside
+from jaxops._sparse.optimizer.runner import Runner, Steps
 
 # Rows that were absent for about as long are made up for together, so many elements at a time.
 _BLOCK = 1 << 15
@@ -86,7 +87,7 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
     if not rest:
         return Plan({}, found, owners, frozenset())
     probe = Probe(optimizer, params, rest, owners, extra)
-    seen = aside(lambda pool: _Seen(Runner(probe, pool)))
+    seen = aside(lambda: _Seen(Runner(probe)))
     tables = {}
     for n in rest:
         what = seen.unknown(n)
@@ -121,11 +122,9 @@ class _Seen:
         }
         # By what changed (a leaf of the state, or words): the tables whose rows followed.
         self.followed: dict[Any, set[int]] = {}
-        steps = [*judge.steps(runner)]
-        for step in steps:
-            self._look_at_rows(step)
-        for step in steps:
-            self._follow(_TRACED, step, runner.with_other_constants(step))
+        steps = judge.steps_of(runner)
+        self._look_at_rows(steps)
+        self._follow(_TRACED, steps, runner.with_other_constants(steps))
         unknown = set(shared) - self.counts - self.constants
         params = [
             m for m, n in zip(probe.parameters, probe.updates, strict=True) if n not in probe.depths
@@ -133,9 +132,9 @@ class _Seen:
         changes = {**{k: [k] for k in unknown}, _PARAMETERS: params, _ARGUMENTS: probe.others}
         for what, leaves in changes.items():
             are_numbers = all(n in runner.inputs.places for n in leaves)
-            for step in steps:  # a random key is moved to that of the next step
-                others = step.others if are_numbers else step.next_others
-                self._follow(what, step, runner.moved(step, leaves, others))
+            # A random key is moved to that of the next step.
+            others = steps.others if are_numbers else steps.next_others
+            self._follow(what, steps, runner.moved(steps, leaves, others))
 
     def _look_at_shared(self, inputs: np.ndarray, results: np.ndarray) -> None:
         """Whether the states of all rows stay as they are, or are 1 more."""
@@ -144,52 +143,51 @@ class _Seen:
             places = self.runner.results.places.get(k)
             if places is None:
                 return np.array(np.nan)  # no number, as a random key
-            return results[places] - inputs[self.runner.inputs.places[k]]
+            return results[:, places] - inputs[:, self.runner.inputs.places[k]]
 
         self.constants = {k for k in self.constants if np.all(more(k) == 0)}
         self.counts = {k for k in self.counts if np.all(more(k) == 1)}
 
-    def _look_at_rows(self, step: Step) -> None:
+    def _look_at_rows(self, steps: Steps) -> None:
         runner, probe = self.runner, self.probe
         own = [k for k in probe.states if probe.input_owners[k] is not None]
-        zeros = step.inputs.copy()
-        zeros[runner.inputs.of(own)] = 0
-        self.do_nothing -= self._changed(step, step.inputs, step.results)
-        self.rest -= self._changed(step, zeros, runner.dense(zeros, step.others)[0])
+        zeros = steps.inputs.copy()
+        zeros[:, runner.inputs.of(own)] = 0
+        self._look_at_shared(steps.inputs, steps.results)
+        gradients = runner.inputs.of(probe.gradients)
+        for factor in (-3.0, 1e4, np.nan):
+            inputs = steps.inputs.copy()
+            some = inputs[:, gradients]
+            inputs[:, gradients] = np.where(some == 0, 0.0, factor * some)
+            results, _ = runner.dense(inputs, steps.others)
+            self._look_at_shared(inputs, results)
+            self._follow(_GRADIENTS, steps, results)
         # Numbers that stay as they are may be others after `init`, as a weight decay.
         types = runner.inputs.types
         floats = [k for k in self.constants if jnp.issubdtype(types[k].dtype, jnp.floating)]
-        for inputs, found in (step.inputs, self.do_nothing), (zeros, self.rest):
-            inputs = inputs.copy()
-            inputs[runner.inputs.of(floats)] += 0.1
-            found -= self._changed(step, inputs, runner.dense(inputs, step.others)[0])
-        self._look_at_shared(step.inputs, step.results)
-        gradients = runner.inputs.of(probe.gradients)
-        for factor in (-3.0, 1e4, np.nan):
-            inputs = step.inputs.copy()
-            some = inputs[gradients]
-            inputs[gradients] = np.where(some == 0, 0.0, factor * some)
-            results, _ = runner.dense(inputs, step.others)
-            self._look_at_shared(inputs, results)
-            self._follow(_GRADIENTS, step, results)
+        for inputs, found in (steps.inputs, self.do_nothing), (zeros, self.rest):
+            for more in (0.0, 0.1) if floats else (0.0,):
+                inputs = inputs.copy()
+                inputs[:, runner.inputs.of(floats)] += more
+                found -= self._changed(steps, inputs, runner.dense(inputs, steps.others)[0])
 
-    def _absent(self, is_there: np.ndarray, step: Step) -> set[int]:
+    def _absent(self, is_there: np.ndarray, steps: Steps) -> set[int]:
         """The tables of those numbers of the results that are of rows without a gradient."""
-        leaves = self.runner.results.leaf[is_there & ~step.is_seen]
-        return {self.probe.result_owners[k] for k in np.unique(leaves)}
+        is_absent = self.runner.results.by_leaf(np.logical_or, is_there & ~steps.is_seen)
+        owners = {self.probe.result_owners[k] for k in np.flatnonzero(np.any(is_absent, axis=0))}
+        return {n for n in owners if n is not None}
 
-    def _changed(self, step: Step, inputs: np.ndarray, results: np.ndarray) -> set[int]:
+    def _changed(self, steps: Steps, inputs: np.ndarray, results: np.ndarray) -> set[int]:
         """The tables of which such a row, or its state, is another one after a step."""
         before = np.zeros_like(results)
-        before[self.runner.results.of(self.probe.states)] = inputs[
-            self.runner.inputs.of(self.probe.states)
-        ]
-        return self._absent(results != before, step)
+        states = self.probe.states
+        before[:, self.runner.results.of(states)] = inputs[:, self.runner.inputs.of(states)]
+        return self._absent(results != before, steps)
 
-    def _follow(self, what: Any, step: Step, results: np.ndarray) -> None:
+    def _follow(self, what: Any, steps: Steps, results: np.ndarray) -> None:
         """What is not a number shows nothing: 0 times the norm of gradients that are none."""
-        is_other = (results != step.results) & ~np.isnan(results) & ~np.isnan(step.results)
-        self.followed.setdefault(what, set()).update(self._absent(is_other, step))
+        is_other = (results != steps.results) & ~np.isnan(results) & ~np.isnan(steps.results)
+        self.followed.setdefault(what, set()).update(self._absent(is_other, steps))
 
     def unknown(self, table: int) -> str | None:
         """On what rows without a gradient depend that is not known after the step; or None."""

@@ -71,8 +71,8 @@ class _Cut(NamedTuple):
     slot: np.ndarray
 
     def sources(self, rows: np.ndarray) -> np.ndarray:
-        """The places in the vector of all rows, by the rows in the slots; -1 for a row of zeros."""
-        row = rows[self.slot]
+        """By step, the places in the vector of all rows; by the rows in the slots, -1 for zeros."""
+        row = rows[:, self.slot]
         return np.where(row < 0, -1, self.first + self.width * row)
 
 
