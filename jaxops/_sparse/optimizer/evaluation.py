@@ -128,9 +128,11 @@ def _function(eqn: JaxprEqn, functions: dict) -> Callable[[list], Sequence]:
     if name == "convert_element_type" and all(isinstance(t, np.dtype) for t in dtypes):
         return lambda operands: [operands[0].astype(dtypes[-1])]
     if name in _ELEMENTWISE and is_of_numpy:
-        return lambda operands: [
-            _ELEMENTWISE[name](*_aligned(operands)).astype(dtypes[-1], copy=False)
-        ]
+        function, dtype = _ELEMENTWISE[name], dtypes[-1]
+        ranks = {len(jaxprs.type_of(v).shape) for v in eqn.invars}
+        if len(ranks) == 1:
+            return lambda operands: [function(*operands).astype(dtype, copy=False)]
+        return lambda operands: [function(*_aligned(operands)).astype(dtype, copy=False)]
     if name in _OTHERS and is_of_numpy:
         return _OTHERS[name](eqn)
     return _by_jax(eqn)

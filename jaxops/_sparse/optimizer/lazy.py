@@ -350,7 +350,7 @@ def _traced(
     are_scaled = zip(slices, scaled.only_scaled(program, [*slices]), strict=True)
     same_dtype = {n for n in candidates if program.out_avals[n].dtype == inputs[n].dtype}
     added = {n for n, is_scaled in are_scaled if is_scaled}
-    return evaluate, added & same_dtype, scaled.rows_stay_apart(program)
+    return evaluate, added & same_dtype, scaled.rows_stay_apart(program, [*slices, *owners])
 
 
 def _gather(

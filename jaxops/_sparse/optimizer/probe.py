@@ -112,18 +112,8 @@ class Probe:
                 if isinstance(error, (NotAnyNumber, trees.WrongStructure)):
                     raise
                 raise UpdateRaises from error
-            # An equation of the step of some rows that is another one in that of many.
-            self.difference = _difference(self.some.traced, self.many)
             if self.difference is None:
                 break
-        # What is computed of no other rows, by the same numbers for 4 rows and for 4001, needs no
-        # comparison of steps.
-        self.rows_stay_apart = (
-            set(depths.values()) == {1}
-            and scaled.rows_stay_apart(self.some.traced)
-            and not self.some.traced.consts
-            and _difference(self.some.traced, self.many, numbers=True) is None
-        )
         count, num_states = len(params.types), len(owners)
         leaves = [n if n in depths else None for n in range(count)]
         self.gradients = self.updates = range(count)
@@ -139,8 +129,9 @@ class Probe:
         self.starts = {n: end - self.counts[n] for n, end in zip(depths, ends, strict=True)}
         self.input_rows = self._rows_of(self.dense.inputs, self.input_owners)
         self.result_rows = self._rows_of(self.dense.results, self.result_owners)
-        self.input_cut = self._cut(self.some.inputs, self.dense.inputs, self.input_owners)
-        self.result_cut = self._cut(self.some.results, self.dense.results, self.result_owners)
+        if not self.rows_stay_apart:
+            self.input_cut = self._cut(self.some.inputs, self.dense.inputs, self.input_owners)
+            self.result_cut = self._cut(self.some.results, self.dense.results, self.result_owners)
 
     def _trace(
         self,
@@ -151,7 +142,7 @@ class Probe:
         dims: Mapping[int, int],
         widens: bool,
     ) -> None:
-        """With some dimensions made others: `init`, the dense step, that of some rows, of many."""
+        """With some dimensions made others: `init`, the dense step, and that of some rows."""
         real = params
         if widens:
             real = params._replace(types=[_widened(t) for t in params.types])
@@ -193,10 +184,26 @@ class Probe:
         self.init = Program(_trace(init, *small.types), Vectors(small.types), Vectors(states))
         self.dense = _program(*step(small.types, states, None))
         most = max([_MANY, *(params.types[n].shape[0] for n in self.depths)])
-        many = {n: most + 2 * place for place, n in enumerate(self.depths)}
+        # Of two sizes in turn, so that a step that takes the rows of one table for those of another
+        # raises or, where both have one size, differs. JAX keeps what it traced of one size.
+        many_rows = {n: most + 2 * (place % 2) for place, n in enumerate(self.depths)}
         try:
-            self.some = _program(*step(small.types, states, dict.fromkeys(self.depths, SLOTS)))
-            _, self.many = step(real.types, real_states, many)
+            _, many = step(real.types, real_states, many_rows)
+            # What is computed of no other rows, by the same numbers for 7 rows and for 4001, needs
+            # no comparison of steps.
+            own = [n if n in self.depths else None for n in range(len(small.types))]
+            others = [None] * (len(self.dense.inputs.types) - 2 * len(own) - len(owners))
+            self.rows_stay_apart = (
+                set(self.depths.values()) == {1}
+                and scaled.rows_stay_apart(self.dense.traced, [*own, *owners, *own, *others])
+                and not self.dense.traced.consts
+                and _difference(self.dense.traced, many, numbers=True) is None
+            )
+            self.difference = None
+            if not self.rows_stay_apart:
+                self.some = _program(*step(small.types, states, dict.fromkeys(self.depths, SLOTS)))
+                # An equation of the step of some rows that is another one in that of many.
+                self.difference = _difference(self.some.traced, many)
         except Exception as error:
             raise NotAnyNumber(
                 f"{trees.OP}: the optimizer must take tables of any number of rows; received one "

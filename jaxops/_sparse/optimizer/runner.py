@@ -52,9 +52,8 @@ class Runner:
         self.dense, self._init = _function(probe.dense), _function(probe.init)
         self._some = None if probe.rows_stay_apart else _function(probe.some)
         self.inputs, self.results = probe.dense.inputs, probe.dense.results
-        dtypes = {n: t.dtype for n, t in enumerate(self.inputs.types)}
         self.is_float, self.is_bool = (
-            np.array([jnp.issubdtype(dtypes[n], kind) for n in self.inputs.leaf], bool)
+            np.array([jnp.issubdtype(t.dtype, kind) for t in self.inputs.types])[self.inputs.leaf]
             for kind in (jnp.inexact, np.bool_)
         )
         types = [t.dtype for v in (self.inputs, self.results) for t in v.types]

@@ -11,6 +11,7 @@ kept beside the vectors.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,25 +26,15 @@ class Vectors:
         self.types = types
         self.others = [n for n, t in enumerate(types) if not isinstance(t.dtype, np.dtype)]
         numbers = [n for n in range(len(types)) if n not in self.others]
+        self.complex = {n for n in numbers if jnp.issubdtype(types[n].dtype, jnp.complexfloating)}
         # Complex numbers have one axis more.
-        shapes = {
-            n: (*types[n].shape, 2) if self._is_complex(n) else types[n].shape for n in numbers
-        }
+        shapes = {n: types[n].shape + (2,) * (n in self.complex) for n in numbers}
         sizes = [int(np.prod(shape, dtype=int)) for shape in shapes.values()]
-        ends = np.cumsum([0, *sizes])
+        ends = [0, *itertools.accumulate(sizes)]
+        self.spans = [*zip(numbers, ends, ends[1:], strict=False)]
         # For each array where its numbers are, in its shape; for each number whose it is.
-        self.places = {
-            n: np.arange(first, last).reshape(shapes[n])
-            for n, first, last in zip(numbers, ends, ends[1:], strict=False)
-        }
+        self.places = {n: np.arange(a, b).reshape(shapes[n]) for n, a, b in self.spans}
         self.leaf = np.repeat(np.array(numbers, int), sizes)
-        self.spans = [
-            (n, first, last) for n, first, last in zip(numbers, ends, ends[1:], strict=False)
-        ]
-        self._filled = [(n, first) for n, first, last in self.spans if first < last]
-
-    def _is_complex(self, n: int) -> bool:
-        return jnp.issubdtype(self.types[n].dtype, jnp.complexfloating)
 
     def __len__(self) -> int:
         return len(self.leaf)
@@ -57,9 +48,9 @@ class Vectors:
         """The arrays that lie in each row of a matrix."""
         arrays: dict[int, Any] = dict(zip(self.others, others, strict=True))
         for n, first, last in self.spans:
-            dtype, shape = self.types[n].dtype, (len(vectors), *self.places[n].shape)
-            x = vectors[:, first:last].reshape(shape)
-            arrays[n] = (x[..., 0] + 1j * x[..., 1] if self._is_complex(n) else x).astype(dtype)
+            x = vectors[:, first:last].reshape(len(vectors), *self.places[n].shape)
+            x = x[..., 0] + 1j * x[..., 1] if n in self.complex else x
+            arrays[n] = x.astype(self.types[n].dtype)
         return [arrays[n] for n in range(len(self.types))]
 
     def join(self, arrays: Sequence[Any], count: int) -> np.ndarray:
@@ -68,16 +59,15 @@ class Vectors:
         for n, first, last in self.spans:
             x, rank = arrays[n].astype(self.types[n].dtype), len(self.types[n].shape)
             x = x.reshape(len(x), *[1] * (rank + 1 - x.ndim), *x.shape[1:])
-            if self._is_complex(n):
-                x = np.stack([x.real, x.imag], -1)
-            part = np.broadcast_to(x, (count, *self.places[n].shape))
-            vectors[:, first:last] = part.reshape(count, -1)
+            x = np.stack([x.real, x.imag], -1) if n in self.complex else x
+            vectors[:, first:last].reshape(count, *self.places[n].shape)[...] = x
         return vectors
 
     def by_leaf(self, function: np.ufunc, vectors: np.ndarray) -> np.ndarray:
         """For each row and each array what `add` or the like makes of its numbers; 0 of none."""
         results = np.zeros((len(vectors), len(self.types)), vectors.dtype)
-        if self._filled:
-            leaves, starts = map(list, zip(*self._filled, strict=True))
+        filled = [(n, first) for n, first, last in self.spans if first < last]
+        if filled:
+            leaves, starts = map(list, zip(*filled, strict=True))
             results[:, leaves] = function.reduceat(vectors, starts, axis=1)
         return results
