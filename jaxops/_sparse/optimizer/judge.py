@@ -17,10 +17,10 @@ An optimizer is refused for a table if one of the steps in which it is run (`ste
 
 A sign changes as magnitudes do not: an average of squares of gradients collects none.
 
-What an optimizer does in step 1,000 is seen by setting its counts of steps: to the numbers that its
-program and its state hold, less 2, each count by itself and together. Not found: what such a number
-is computed from, as the 1,000 of `count == 10 * period`; a choice by a number that is no count, as
-a loss that was small for long; gradients that are collected until their sum is beyond the
+What an optimizer does in step 1,000 is seen by setting its counts of steps: to two steps before the
+numbers that its program and its state hold, each count by itself and together. Not found: what such
+a number is computed from, as the 1,000 of `count == 10 * period`; a choice by a number that is no
+count, as a loss that was small for long; gradients that are collected until their sum is beyond the
 magnitudes in `_SCALES`.
 """
 
@@ -29,6 +29,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -331,33 +332,44 @@ def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[
     """Numbers for the counts in the state, and for its bools, by leaf."""
     types, places = runner.inputs.types, runner.inputs.places
     shared = [n for n in runner.probe.states if runner.probe.input_owners[n] is None]
-    small = [n for n in shared if n in places and 0 < places[n].size <= _FEW]
-    for n in small:
+    shared = [n for n in shared if n in places and places[n].size]
+    for n in shared:
         if types[n].dtype == np.bool_:
             yield from ({n: 0.0}, {n: 1.0})
+    more = {
+        n: steps.results[:, runner.results.places[n]] - steps.inputs[:, places[n]] for n in shared
+    }
     counts = [
         n
-        for n in small
-        if jnp.issubdtype(types[n].dtype, jnp.integer)
-        or np.all(steps.results[:, runner.results.places[n]] == steps.inputs[:, places[n]] + 1)
+        for n in shared
+        if jnp.issubdtype(types[n].dtype, jnp.integer) or np.all(np.abs(more[n]) == 1)
     ]
-    numbers = _numbers_held(runner.probe.dense.traced, [start[:, places[n]] for n in small])
-    values = [None, *(x - 2 for x in numbers)]
-    if len(values) ** len(counts) <= _MANY_SETTINGS:
-        settings = itertools.product(values, repeat=len(counts))
+
+    def before(n: int, number: float) -> float | None:
+        """Two steps before the number; None where a few steps from the start come to it."""
+        sign = -1 if np.all(more[n] == -1) else 1
+        is_far = sign * (number - start[0, places[n]].max()) > _STEPS // 2
+        return number - 2 * sign if is_far else None
+
+    small = [start[:, places[n]] for n in shared if places[n].size <= _FEW]
+    held = _numbers_held(runner.probe.dense.traced, small)
+    values = [[*dict.fromkeys([None, *(before(n, x) for x in held)])] for n in counts]
+    if math.prod(map(len, values)) <= _MANY_SETTINGS:
+        settings = itertools.product(*values)
     else:
         settings = [
-            [x if only in (None, n) else None for n in counts]
-            for x in values
+            [before(n, x) if only in (None, n) else None for n in counts]
+            for x in held
             for only in (None, *counts)
         ]
     for setting in settings:
-        if any(x is not None for x in setting):
-            yield {n: x for n, x in zip(counts, setting, strict=True) if x is not None}
+        known = {n: x for n, x in zip(counts, setting, strict=True) if x is not None}
+        if known:
+            yield known
 
 
 def _numbers_held(program: ClosedJaxpr, arrays: Sequence[Any]) -> list[float]:
-    """The whole numbers in a program and in arrays that a few steps from 0 do not come to."""
+    """The whole numbers in a program and in arrays."""
     literals = [
         atom.val
         for eqn in _jax_internals.equations_in(program)
@@ -370,4 +382,4 @@ def _numbers_held(program: ClosedJaxpr, arrays: Sequence[Any]) -> list[float]:
             numbers = np.asarray(x).reshape(-1)
             if numbers.dtype != np.bool_ and not np.iscomplexobj(numbers):
                 found.update(float(number) for number in numbers)
-    return sorted(x for x in found if _STEPS // 2 < x < 2**30 and x == int(x))
+    return sorted(x for x in found if abs(x) < 2**30 and x == int(x))

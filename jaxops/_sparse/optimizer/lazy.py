@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
@@ -435,8 +436,7 @@ class _Checked:
     def before_steps(self, params: Any) -> None:
         kinds, _ = trees.flatten(params)
         key = _key(kinds, {}, {})
-        if key not in self.good:
-            _keep(self.good, key, judge.possible_tables(self.optimizer, kinds))
+        _kept(self.good, key, lambda: judge.possible_tables(self.optimizer, kinds))
 
     def owners(self, kinds, depths: dict[int, int], state: Any, extra: dict) -> list[int | None]:
         """For each leaf of the state the table whose rows it holds, or None."""
@@ -456,19 +456,17 @@ class _Checked:
         known = self.good.get(_key(kinds, {}, extra))
         if known is not None and known[0].issuperset(depths) and set(depths.values()) == {1}:
             return known[1]
-        key = _key(kinds, depths, extra)
-        if key not in self.found:
-            states = trees.states(self.optimizer, kinds, depths)
-            judge.check(self.optimizer, kinds, depths, states, extra)
-            _keep(self.found, key, states)
-            return states
-        return self.found[key]
+
+        def states() -> trees.States:
+            found = trees.states(self.optimizer, kinds, depths)
+            judge.check(self.optimizer, kinds, depths, found, extra)
+            return found
+
+        return _kept(self.found, _key(kinds, depths, extra), states)
 
     def plan(self, kinds: trees.Params, extra: Mapping[str, Any]) -> missed_steps.Plan:
         key = _key(kinds, {}, extra)
-        plan = self.plans.get(key) or missed_steps.plan(self.optimizer, kinds, extra)
-        _keep(self.plans, key, plan)
-        return plan
+        return _kept(self.plans, key, lambda: missed_steps.plan(self.optimizer, kinds, extra))
 
     def plan_before_steps(self, kinds: trees.Params) -> missed_steps.Plan:
         try:
@@ -490,12 +488,23 @@ class _Checked:
         return absences.Absences(plan, call.kinds, state, call.update, inputs, slices)
 
 
-def _keep(found: dict, key: Any, item: Any) -> None:
-    """Stores `item`, and drops old ones: a step may bring new functions as arguments each time."""
-    if key is not None:
-        while len(found) >= 16:
-            del found[next(iter(found))]
-        found[key] = item
+_keeping = threading.Lock()
+
+
+def _kept(found: dict, key: Any, make: Callable) -> Any:
+    """`found[key]`, or else `make()`, which is then kept if there is a key.
+
+    Old ones are dropped: a step may bring new functions as arguments each time.
+    """
+    item = found.get(key)
+    if item is None:
+        item = make()
+        if key is not None:
+            with _keeping:  # another thread may drop the same one
+                while len(found) >= 16:
+                    del found[next(iter(found))]
+                found[key] = item
+    return item
 
 
 def _key(kinds: trees.Params, depths: dict[int, int], extra: Mapping[str, Any]) -> Any:

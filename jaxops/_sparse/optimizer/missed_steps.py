@@ -29,7 +29,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from jaxops import _jax_internals
+from jaxops import _jax_internals, _symbolic
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import judge, refusals, trees
 from jaxops._sparse.optimizer.evaluation import CannotRun, aside
@@ -249,7 +249,12 @@ def step_without_gradients(
 
 
 def rows_at_a_time(row: tuple[int, ...], num_rows: int) -> int:
-    """How many of `num_rows` rows of this shape `catch_up` shall do at a time."""
+    """How many of `num_rows` rows of this shape `catch_up` shall do at a time.
+
+    All of them where that number is symbolic, as in an export.
+    """
+    if not _symbolic.are_known([num_rows]):
+        return num_rows
     return max(min(num_rows, _BLOCK // max(math.prod(row), 1)), 1)
 
 
@@ -334,7 +339,7 @@ def _do(
 def _in_blocks(do: Callable, rows: list[jax.Array], done: jax.Array, size: int) -> list[jax.Array]:
     """`do(rows, done)` for `size` rows at a time, and one more that has missed no step."""
     count = done.size
-    num_blocks = -(-count // size)
+    num_blocks = -(-count // size)  # 1 where both are one symbolic number
     order = jnp.argsort(done) if num_blocks > 1 else lax.iota(jnp.int32, count)
 
     def of_blocks(x, fill):
