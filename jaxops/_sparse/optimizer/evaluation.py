@@ -140,40 +140,19 @@ def _function(eqn: JaxprEqn, functions: dict) -> Callable[[list], Sequence]:
 
 # --- by NumPy ---
 
+# By name; behind a colon the name of NumPy's function, if it is another one.
+_NAMES = """
+    abs add add_any:add and:bitwise_and cbrt cos div:divide eq:equal exp ge:greater_equal gt:greater
+    is_finite:isfinite le:less_equal log log1p lt:less max:maximum min:minimum mul:multiply
+    ne:not_equal neg:negative not:invert or:bitwise_or pow:power rem:fmod sign sqrt square
+    sub:subtract tanh
+"""
 _ELEMENTWISE: dict[str, Callable] = {
-    "abs": np.abs,
-    "add": np.add,
-    "add_any": np.add,
-    "and": np.bitwise_and,
-    "cbrt": np.cbrt,
-    "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
-    "cos": np.cos,
-    "div": np.divide,
-    "eq": np.equal,
-    "exp": np.exp,
-    "ge": np.greater_equal,
-    "gt": np.greater,
-    "is_finite": np.isfinite,
-    "le": np.less_equal,
-    "log": np.log,
-    "log1p": np.log1p,
-    "lt": np.less,
-    "max": np.maximum,
-    "min": np.minimum,
-    "mul": np.multiply,
-    "ne": np.not_equal,
-    "neg": np.negative,
-    "not": np.invert,
-    "or": np.bitwise_or,
-    "pow": np.power,
-    "rem": np.fmod,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "sign": np.sign,
-    "sqrt": np.sqrt,
-    "square": np.square,
-    "sub": np.subtract,
-    "tanh": np.tanh,
+    name: getattr(np, of_numpy or name)
+    for name, _, of_numpy in (word.partition(":") for word in _NAMES.split())
 }
+_ELEMENTWISE["clamp"] = lambda low, x, high: np.minimum(np.maximum(x, low), high)
+_ELEMENTWISE["rsqrt"] = lambda x: 1 / np.sqrt(x)
 
 
 def _aligned(operands: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -189,16 +168,6 @@ def _broadcast_in_dim(eqn: JaxprEqn) -> Callable:
     for d, size in zip(_jax_internals.param(eqn, "broadcast_dimensions"), old, strict=True):
         sizes[d] = size
     return lambda xs: [np.broadcast_to(xs[0].reshape(-1, *sizes), (len(xs[0]), *shape))]
-
-
-def _concatenate(eqn: JaxprEqn) -> Callable:
-    axis = _jax_internals.param(eqn, "dimension") + 1
-
-    def concatenated(xs):
-        count = max(map(len, xs))
-        return [np.concatenate([np.broadcast_to(x, (count, *x.shape[1:])) for x in xs], axis)]
-
-    return concatenated
 
 
 def _integer_pow(eqn: JaxprEqn) -> Callable:
@@ -231,14 +200,8 @@ def _select_n(eqn: JaxprEqn) -> Callable:
     return selected
 
 
-def _transpose(eqn: JaxprEqn) -> Callable:
-    axes = [0, *(axis + 1 for axis in _jax_internals.param(eqn, "permutation"))]
-    return lambda xs: [xs[0].transpose(axes)]
-
-
 _OTHERS: dict[str, Callable[[JaxprEqn], Callable]] = {
     "broadcast_in_dim": _broadcast_in_dim,
-    "concatenate": _concatenate,
     "integer_pow": _integer_pow,
     "reduce_and": _reduction(np.all),
     "reduce_max": _reduction(np.max),
@@ -248,7 +211,6 @@ _OTHERS: dict[str, Callable[[JaxprEqn], Callable]] = {
     "reshape": _reshape,
     "select_n": _select_n,
     "squeeze": _reshape,
-    "transpose": _transpose,
 }
 
 

@@ -1,6 +1,6 @@
 """Whether `lazy` may run an optimizer on some rows: judged by what it does in small runs.
 
-An optimizer is refused for a table if one of the steps in which it is run (`steps_of`) shows that
+An optimizer is refused for a table if one of the steps in which it is run (`run`) shows that
 
 - the step of some rows is not the dense step in these rows, and in what all rows share
   (`probe.py`);
@@ -55,19 +55,24 @@ _FEW = 16  # numbers in an array that may hold counts
 # --- before the first step, when it is not known which parameters will be tables ---
 
 
-def possible_tables(optimizer: Any, params: Params) -> tuple[frozenset[int], States]:
-    """The parameters that are certain to be right as tables, and states. Raises if none can be.
+def candidates(params: Params) -> list[int]:
+    """The parameters that may well be tables, the longest first.
 
-    If some parameters have several dimensions, a parameter of one dimension counts as a table only
-    if it is as long as the longest.
+    If some parameters have several dimensions, one of one dimension counts only if it is as long as
+    the longest.
     """
     lengths = {n: t.shape[0] for n, t in enumerate(params.types) if t.shape}
     rank = min(2, max((len(t.shape) for t in params.types), default=0))
-    tables = [
+    return [
         n
         for n, length in sorted(lengths.items(), key=lambda item: -item[1])
         if len(params.types[n].shape) >= rank or length == max(lengths.values())
     ]
+
+
+def possible_tables(optimizer: Any, params: Params) -> tuple[frozenset[int], States]:
+    """The parameters that are certain to be right as tables, and states. Raises if none can be."""
+    tables = candidates(params)
     found = trees.states(optimizer, params, dict.fromkeys(tables, 1))
     if not tables:
         return frozenset(), found
@@ -174,28 +179,42 @@ def problems(
 
     The arguments are those of `Probe`.
     """
+    return judged(optimizer, params, depths, owners, extra)[0]
+
+
+def judged(
+    optimizer: Any,
+    params: Params,
+    depths: Mapping[int, int],
+    owners: Sequence[int | None],
+    extra: Mapping[str, Any],
+) -> tuple[dict[int, str], tuple[Runner, Steps] | None]:
+    """The same, and the steps that show all other tables to be right, if they were made."""
     owners = [n if n in depths else None for n in owners]
+    args = optimizer, params, depths, owners, extra
     try:
-        probe = Probe(optimizer, params, depths, owners, extra)
+        probe = Probe(*args)
     except NotAnyNumber as error:
-        if len(depths) > 1:
-            return _each_alone(optimizer, params, depths, owners, extra, str(error))
-        return dict.fromkeys(depths, str(error))
+        alone = len(depths) == 1
+        return dict.fromkeys(depths, str(error)) if alone else _each_alone(*args, str(error)), None
     if probe.difference is not None:
         if len(depths) > 1:
-            return _each_alone(optimizer, params, depths, owners, extra)
+            return _each_alone(*args), None
         what = "computes other things for other numbers of rows"
-        return {n: refusals.of_rows(params.paths[n], what, probe.difference) for n in depths}
+        of_rows = {n: refusals.of_rows(params.paths[n], what, probe.difference) for n in depths}
+        return of_rows, None
     if probe.rows_stay_apart and not any(n is not None for n in owners):
-        return {}
-    found, is_last = aside(lambda: _Judge(Runner(probe), params).found())
-    if not is_last:
-        # Without these tables the others may be right, or have problems of other kinds.
-        if not found:  # what all rows share is another one, of which table it is not known
-            return _each_alone(optimizer, params, depths, owners, extra)
-        rest = {n: depth for n, depth in depths.items() if n not in found}
-        found |= problems(optimizer, params, rest, owners, extra) if rest else {}
-    return {n: found[n] for n in depths if n in found}
+        return {}, None
+    judge = aside(lambda: _Judge(*run(probe), params))
+    if judge.are_all:
+        return judge.found, None if judge.found else (judge.runner, judge.steps)
+    if not judge.found:  # what all rows share is another one, of which table it is not known
+        return _each_alone(*args), None
+    # Without these tables the others may be right, or have problems of other kinds.
+    rest = {n: depth for n, depth in depths.items() if n not in judge.found}
+    found, steps = judged(optimizer, params, rest, owners, extra) if rest else ({}, None)
+    found |= judge.found
+    return {n: found[n] for n in depths if n in found}, steps
 
 
 def _each_alone(
@@ -222,25 +241,21 @@ def _each_alone(
 
 
 class _Judge:
-    """Looks at the steps of a runner."""
+    """Looks at the steps of a runner: by table why it is refused, and whether these are all."""
 
-    def __init__(self, runner: Runner, params: Params):
-        self.runner = runner
+    def __init__(self, runner: Runner, steps: Steps, params: Params):
+        self.runner, self.steps = runner, steps
         self.probe = runner.probe
         self.paths = params.paths
-
-    def found(self) -> tuple[dict[int, str], bool]:
-        """By table why it is refused, and whether these are all."""
-        steps = steps_of(self.runner)
-        if mixing := self._first_mixing(steps):
-            return self._mixing(*mixing), False
-        if found := self._of_phases(steps):
-            return found, True
-        if not self.probe.rows_stay_apart and (
-            mixing := self._first_mixing(self.runner.far(steps))
-        ):
-            return self._mixing(*mixing), False
-        return {}, True
+        self.found: dict[int, str] = {}
+        mixing = self._first_mixing(steps)
+        if mixing is None:
+            self.found = self._of_phases(steps)
+        if mixing is None and not self.found and not self.probe.rows_stay_apart:
+            mixing = self._first_mixing(runner.far(steps))
+        self.are_all = mixing is None
+        if mixing is not None:
+            self.found = self._mixing(*mixing)
 
     def _first_mixing(self, steps: Steps) -> tuple[Steps, list[int]] | None:
         """The first step whose rows, or their states, of some tables are not the dense step's.
@@ -310,8 +325,9 @@ class _Judge:
 # --- the steps ---
 
 
-def steps_of(runner: Runner) -> Steps:
+def run(probe: Probe) -> tuple[Runner, Steps]:
     """Steps from the beginning, with gradients of several magnitudes, and with counts set."""
+    runner = Runner(probe)
     start, others = runner.start()
     between_0_and_1 = start.copy()
     where = runner.inputs.of(runner.probe.parameters)
@@ -320,12 +336,13 @@ def steps_of(runner: Runner) -> Steps:
     steps = runner.walk(starts, others, _STEPS, [*_SCALES, 0.01])
     settings = [*_settings(runner, start, steps)]
     if not settings:
-        return steps
+        return runner, steps
     forced = np.repeat(start, len(settings), axis=0)
     for row, setting in zip(forced, settings, strict=True):
         for n, value in setting.items():
             row[runner.inputs.places[n]] = value
-    return steps.and_then(runner.walk(forced, others, _FORCED_STEPS, [None] * len(settings)))
+    more = runner.walk(forced, others, _FORCED_STEPS, [None] * len(settings))
+    return runner, steps.and_then(more)
 
 
 def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[int, float]]:

@@ -171,10 +171,10 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         # With jax 0.12 `zeros_like` is shared as its operand under a mesh alone.
         with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
             state = optimizer.init(params)
-        checked.before_steps(params)
-        if not catches_up:
-            return state
         kinds, _ = trees.flatten(params)
+        if not catches_up:
+            checked.before_steps(kinds)
+            return state
         return absences.begin(checked.plan_before_steps(kinds), kinds, state)
 
     @without_frames
@@ -433,8 +433,7 @@ class _Checked:
         # By `_key`: the parameters that are right as tables, and the states if all are.
         self.good: dict[Any, tuple[frozenset[int], trees.States]] = {}
 
-    def before_steps(self, params: Any) -> None:
-        kinds, _ = trees.flatten(params)
+    def before_steps(self, kinds: trees.Params) -> None:
         key = _key(kinds, {}, {})
         _kept(self.good, key, lambda: judge.possible_tables(self.optimizer, kinds))
 
@@ -472,12 +471,14 @@ class _Checked:
         try:
             plan = self.plan(kinds, {})
         except Exception as error:
+            self.before_steps(kinds)  # refuses what is wrong without catch_up too
             # It may want arguments, or an axis of `shard_map`, that exist in the steps only.
             if not (judge.takes_extra(self.optimizer) or isinstance(error, NameError)):
                 raise
             return missed_steps.unknown_plan(kinds)
-        if plan.problems and not plan.tables:
-            raise ValueError(next(iter(plan.problems.values())))
+        if plan.problems and all(n in plan.problems for n in judge.candidates(kinds)):
+            raise ValueError(plan.problems[judge.candidates(kinds)[0]])
+        _kept(self.good, _key(kinds, {}, {}), lambda: (frozenset(plan.tables), plan.states))
         return plan
 
     def absences(

@@ -57,7 +57,7 @@ class Plan(NamedTuple):
 
     tables: dict[int, Missed]
     problems: dict[int, str]  # why missed steps of other parameters cannot be made up for
-    owners: list[int | None]  # for each leaf of the state, the one of `tables` whose rows it holds
+    states: trees.States  # with owners among `tables`
     counts: frozenset[int]  # the leaves of the state that count steps
 
 
@@ -80,14 +80,17 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
     states = trees.states(optimizer, params, depths)
     found = dict(states.problems)
     rest = {n: 1 for n in depths if n not in found}
+    steps = None
     if rest:
-        found |= judge.problems(optimizer, params, rest, states.owners, extra)
+        problems, steps = judge.judged(optimizer, params, rest, states.owners, extra)
+        found |= problems
     rest = {n: 1 for n in rest if n not in found}
     owners = [n if n in rest else None for n in states.owners]
+    states = states._replace(owners=owners)
     if not rest:
-        return Plan({}, found, owners, frozenset())
-    probe = Probe(optimizer, params, rest, owners, extra)
-    seen = aside(lambda: _Seen(Runner(probe)))
+        return Plan({}, found, states, frozenset())
+    probe = steps[0].probe if steps else Probe(optimizer, params, rest, owners, extra)
+    seen = aside(lambda: _Seen(*(steps or judge.run(probe))))
     tables = {}
     for n in rest:
         what = seen.unknown(n)
@@ -95,13 +98,15 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
             tables[n] = Missed(n in seen.do_nothing, n in seen.rest)
         else:
             found[n] = refusals.of_missed_steps(params.paths[n], what)
-    return Plan(tables, found, owners, frozenset(k - probe.states.start for k in seen.counts))
+    return Plan(tables, found, states, frozenset(k - probe.states.start for k in seen.counts))
 
 
 def unknown_plan(params: trees.Params) -> Plan:
     """That of an optimizer that wants arguments which only steps have: any leaf may be a table."""
     leaves = [n for n, t in enumerate(params.types) if t.shape]
-    return Plan(dict.fromkeys(leaves, Missed(False, False)), {}, [], frozenset())
+    return Plan(
+        dict.fromkeys(leaves, Missed(False, False)), {}, trees.States([], [], {}), frozenset()
+    )
 
 
 class _Seen:
@@ -110,7 +115,7 @@ class _Seen:
     Such a row is the same to the last bit whatever changes that it does not depend on.
     """
 
-    def __init__(self, runner: Runner):
+    def __init__(self, runner: Runner, steps: Steps):
         self.runner = runner
         self.probe = probe = runner.probe
         self.do_nothing, self.rest = set(probe.depths), set(probe.depths)
@@ -122,7 +127,6 @@ class _Seen:
         }
         # By what changed (a leaf of the state, or words): the tables whose rows followed.
         self.followed: dict[Any, set[int]] = {}
-        steps = judge.steps_of(runner)
         self._look_at_rows(steps)
         self._follow(_TRACED, steps, runner.with_other_constants(steps))
         unknown = set(shared) - self.counts - self.constants
@@ -227,7 +231,7 @@ def step_without_gradients(
         state_leaves: the leaves of the state, likewise.
         sizes: by table, how many rows `catch_up` shall do at a time.
     """
-    owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.owners
+    owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.states.owners
 
     def type_of(x: Any, owner: int | None) -> jax.ShapeDtypeStruct:
         shape = jnp.shape(x) if owner is None else (sizes[owner] + 1, *jnp.shape(x)[1:])
@@ -295,7 +299,7 @@ def catch_up(
 
 def _missed_step(step: EmptyStep, places: Sequence[int], inputs: Sequence) -> Callable:
     """The step so many steps ago, from arrays for the inputs at `places` to the same."""
-    num_params = len(step.owners) - len(step.plan.owners)
+    num_params = len(step.owners) - len(step.plan.states.owners)
     program = _jax_internals.drop_unused(jaxprs.with_results(step.program, places))
 
     def missed_step(ago: jax.Array, rows: Sequence[jax.Array]) -> list[jax.Array]:

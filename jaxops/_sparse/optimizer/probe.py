@@ -60,22 +60,6 @@ class Program(NamedTuple):
     results: Vectors
 
 
-class _Cut(NamedTuple):
-    """Where the vector of some rows has its numbers from, by number.
-
-    That is `first + width * row` in the vector of all rows, `row` being the one in this slot.
-    """
-
-    first: np.ndarray
-    width: np.ndarray
-    slot: np.ndarray
-
-    def sources(self, rows: np.ndarray) -> np.ndarray:
-        """By step, the places in the vector of all rows; by the rows in the slots, -1 for zeros."""
-        row = rows[:, self.slot]
-        return np.where(row < 0, -1, self.first + self.width * row)
-
-
 class Probe:
     """An optimizer with small parameters, some of which are tables; traced.
 
@@ -129,9 +113,6 @@ class Probe:
         self.starts = {n: end - self.counts[n] for n, end in zip(depths, ends, strict=True)}
         self.input_rows = self._rows_of(self.dense.inputs, self.input_owners)
         self.result_rows = self._rows_of(self.dense.results, self.result_owners)
-        if not self.rows_stay_apart:
-            self.input_cut = self._cut(self.some.inputs, self.dense.inputs, self.input_owners)
-            self.result_cut = self._cut(self.some.results, self.dense.results, self.result_owners)
 
     def _trace(
         self,
@@ -226,20 +207,20 @@ class Probe:
         first = [*self.depths].index(table) * SLOTS
         return slice(first, first + SLOTS)
 
-    def _cut(self, some: Vectors, all_rows: Vectors, owners: Sequence[int | None]) -> _Cut:
-        """A slot holds a row of a table; one more, the last, what no table owns."""
-        first, width = np.zeros(len(some), int), np.zeros(len(some), int)
-        slot = np.full(len(some), -1)
-        for n, places in some.places.items():
-            places, source = places.reshape(-1), all_rows.places[n].reshape(-1)
+    def sources(self, vectors: Vectors, owners: Sequence, rows: np.ndarray) -> np.ndarray:
+        """By step: where in the vector of all rows the numbers of the one of some rows are.
+
+        `rows` are those in the slots, -1 for one of zeros, of which the numbers are at -1.
+        """
+        places = []
+        for n, of_all in vectors.places.items():
             if (owner := owners[n]) is None:
-                first[places] = source
-            elif len(source):
-                in_row = len(places) // SLOTS
-                first[places] = source[0] + np.tile(np.arange(in_row), SLOTS)
-                width[places] = in_row
-                slot[places] = self.slots_of(owner).start + np.repeat(np.arange(SLOTS), in_row)
-        return _Cut(first, width, slot)
+                places.append(np.broadcast_to(of_all.reshape(1, -1), (len(rows), of_all.size)))
+            else:
+                in_slots = rows[:, self.slots_of(owner), None]
+                of_rows = of_all.reshape(self.counts[owner], -1)[in_slots[..., 0]]
+                places.append(np.where(in_slots < 0, -1, of_rows).reshape(len(rows), -1))
+        return np.concatenate(places, axis=1)
 
 
 def _ways(params: trees.Params) -> list[tuple[dict[int, int], bool]]:

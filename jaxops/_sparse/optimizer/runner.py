@@ -124,12 +124,11 @@ class Runner:
     def _choose(self, count: int, number: int) -> tuple[np.ndarray, np.ndarray]:
         """For each slot a row of its table; for each row, counted over all tables, if it is there.
 
-        The last of both is for what is of no row: slot -1 has row 0, and row -1 is there. In every
-        second step the last slot of a table is for zeros: a product over rows shows without them.
+        The last of these is for what is of no row, and is there. In every second step the last slot
+        of a table is for zeros: a product over rows shows without them.
         """
         probe = self.probe
-        rows = np.full((count, len(probe.counts) * SLOTS + 1), -1)
-        rows[:, -1] = 0
+        rows = np.full((count, len(probe.counts) * SLOTS), -1)
         seen = np.zeros((count, sum(probe.counts.values()) + 1), bool)
         seen[:, -1] = True
         for place, (n, size) in enumerate(probe.counts.items()):
@@ -140,7 +139,8 @@ class Runner:
         return rows, seen
 
     def inputs_of_some(self, steps: Steps) -> np.ndarray:
-        return _taken(steps.inputs, self.probe.input_cut.sources(steps.rows))
+        places = self.probe.sources(self.inputs, self.probe.input_owners, steps.rows)
+        return np.take_along_axis(np.pad(steps.inputs, ((0, 0), (0, 1))), places, axis=1)
 
     def with_some(self, steps: Steps) -> np.ndarray:
         """The results of dense steps, with those of the steps of some rows in their places."""
@@ -148,7 +148,8 @@ class Runner:
             return steps.results
         results = np.pad(steps.results, ((0, 0), (0, 1)))
         given, _ = self._some(self.inputs_of_some(steps), steps.others)
-        np.put_along_axis(results, self.probe.result_cut.sources(steps.rows), given, axis=1)
+        places = self.probe.sources(self.results, self.probe.result_owners, steps.rows)
+        np.put_along_axis(results, places, given, axis=1)
         return results[:, :-1]
 
     def moved(self, steps: Steps, leaves: Sequence[int], others: Any = None) -> np.ndarray:
@@ -285,11 +286,6 @@ class Runner:
 def _magnitude(x: np.ndarray) -> float:
     """A hundredth of the largest number."""
     return 0.01 * float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) if x.dtype != bool else 0.0
-
-
-def _taken(vectors: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """For each vector its numbers in these places; 0 for -1."""
-    return np.take_along_axis(np.pad(vectors, ((0, 0), (0, 1))), places, axis=1)
 
 
 def _function(program: Program, fill: float = 0.1) -> Callable:
