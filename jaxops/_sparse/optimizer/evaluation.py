@@ -158,7 +158,7 @@ _ELEMENTWISE["rsqrt"] = lambda x: 1 / np.sqrt(x)
 def _aligned(operands: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Those that are scalars behind the first axis with the axes of the others."""
     rank = max(x.ndim for x in operands)
-    return [x if x.ndim == rank else x.reshape(-1, *[1] * (rank - 1)) for x in operands]
+    return [x if x.ndim == rank else x.reshape(len(x), *[1] * (rank - 1)) for x in operands]
 
 
 def _broadcast_in_dim(eqn: JaxprEqn) -> Callable:
@@ -167,7 +167,7 @@ def _broadcast_in_dim(eqn: JaxprEqn) -> Callable:
     old = jaxprs.type_of(eqn.invars[0]).shape
     for d, size in zip(_jax_internals.param(eqn, "broadcast_dimensions"), old, strict=True):
         sizes[d] = size
-    return lambda xs: [np.broadcast_to(xs[0].reshape(-1, *sizes), (len(xs[0]), *shape))]
+    return lambda xs: [np.broadcast_to(xs[0].reshape(len(xs[0]), *sizes), (len(xs[0]), *shape))]
 
 
 def _integer_pow(eqn: JaxprEqn) -> Callable:
@@ -204,8 +204,6 @@ _OTHERS: dict[str, Callable[[JaxprEqn], Callable]] = {
     "broadcast_in_dim": _broadcast_in_dim,
     "integer_pow": _integer_pow,
     "reduce_and": _reduction(np.all),
-    "reduce_max": _reduction(np.max),
-    "reduce_min": _reduction(np.min),
     "reduce_or": _reduction(np.any),
     "reduce_sum": _reduction(np.sum),
     "reshape": _reshape,

@@ -49,7 +49,7 @@ from jaxops._sparse.optimizer.trees import LOOKS_AT_VALUES, Params, States, Wron
 _STEPS = 12
 _SCALES = (None, 1e4, 1e-4)  # of gradients; None: of about 1 and either sign
 _FORCED_STEPS = 8  # after counts were set
-_MANY_SETTINGS = 64  # beyond so many each count is set by itself alone, and all to one number
+_MANY_SETTINGS = 64  # beyond so many all counts are set to one number, and some by themselves
 _FEW = 16  # numbers in an array that may hold counts
 
 # --- before the first step, when it is not known which parameters will be tables ---
@@ -374,11 +374,12 @@ def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[
     if math.prod(map(len, values)) <= _MANY_SETTINGS:
         settings = itertools.product(*values)
     else:
+        # Steps of a program with 52 tables take 100 kB each, and are all kept: hence a limit.
         settings = [
             [before(n, x) if only in (None, n) else None for n in counts]
-            for x in held
             for only in (None, *counts)
-        ]
+            for x in held
+        ][: 2 * _MANY_SETTINGS]
     for setting in settings:
         known = {n: x for n, x in zip(counts, setting, strict=True) if x is not None}
         if known:

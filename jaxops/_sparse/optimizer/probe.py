@@ -52,6 +52,9 @@ class UpdateRaises(Exception):
     """An optimizer raises, for 7 rows, what is the cause of this exception."""
 
 
+_RAISED_HERE = (NotAnyNumber, trees.WrongStructure, _jax_internals.UnknownParameter)
+
+
 class Program(NamedTuple):
     """A traced function of arrays, and how their numbers lie in vectors."""
 
@@ -93,7 +96,7 @@ class Probe:
             except Exception as error:
                 if way != ways[-1]:
                     continue
-                if isinstance(error, (NotAnyNumber, trees.WrongStructure)):
+                if isinstance(error, _RAISED_HERE):
                     raise
                 raise UpdateRaises from error
             if self.difference is None:
@@ -168,28 +171,23 @@ class Probe:
         # Of two sizes in turn, so that a step that takes the rows of one table for those of another
         # raises or, where both have one size, differs. JAX keeps what it traced of one size.
         many_rows = {n: most + 2 * (place % 2) for place, n in enumerate(self.depths)}
-        try:
-            _, many = step(real.types, real_states, many_rows)
-            # What is computed of no other rows, by the same numbers for 7 rows and for 4001, needs
-            # no comparison of steps.
-            own = [n if n in self.depths else None for n in range(len(small.types))]
-            others = [None] * (len(self.dense.inputs.types) - 2 * len(own) - len(owners))
-            self.rows_stay_apart = (
-                set(self.depths.values()) == {1}
-                and scaled.rows_stay_apart(self.dense.traced, [*own, *owners, *own, *others])
-                and not self.dense.traced.consts
-                and _difference(self.dense.traced, many, numbers=True) is None
-            )
-            self.difference = None
-            if not self.rows_stay_apart:
-                self.some = _program(*step(small.types, states, dict.fromkeys(self.depths, SLOTS)))
-                # An equation of the step of some rows that is another one in that of many.
-                self.difference = _difference(self.some.traced, many)
-        except Exception as error:
-            raise NotAnyNumber(
-                f"{trees.OP}: the optimizer must take tables of any number of rows; received one "
-                f"whose update raises {type(error).__name__}: {error}"
-            ) from error
+        many = _any_number(lambda: step(real.types, real_states, many_rows)[1])
+        # What is computed of no other rows, by the same numbers for 7 rows and for 4001, needs no
+        # comparison of steps.
+        own = [n if n in self.depths else None for n in range(len(small.types))]
+        others = [None] * (len(self.dense.inputs.types) - 2 * len(own) - len(owners))
+        self.rows_stay_apart = (
+            set(self.depths.values()) == {1}
+            and scaled.rows_stay_apart(self.dense.traced, [*own, *owners, *own, *others])
+            and not self.dense.traced.consts
+            and _difference(self.dense.traced, many, numbers=True) is None
+        )
+        self.difference = None
+        if not self.rows_stay_apart:
+            sizes = dict.fromkeys(self.depths, SLOTS)
+            self.some = _any_number(lambda: _program(*step(small.types, states, sizes)))
+            # An equation of the step of some rows that is another one in that of many.
+            self.difference = _difference(self.some.traced, many)
 
     # --- rows in vectors ---
 
@@ -217,9 +215,10 @@ class Probe:
             if (owner := owners[n]) is None:
                 places.append(np.broadcast_to(of_all.reshape(1, -1), (len(rows), of_all.size)))
             else:
-                in_slots = rows[:, self.slots_of(owner), None]
-                of_rows = of_all.reshape(self.counts[owner], -1)[in_slots[..., 0]]
-                places.append(np.where(in_slots < 0, -1, of_rows).reshape(len(rows), -1))
+                width = int(np.prod(of_all.shape[self.depths[owner] :], dtype=int))
+                of_rows = of_all.reshape(self.counts[owner], width)
+                of_rows = np.pad(of_rows, ((0, 1), (0, 0)), constant_values=-1)
+                places.append(of_rows[rows[:, self.slots_of(owner)]].reshape(len(rows), -1))
         return np.concatenate(places, axis=1)
 
 
@@ -242,6 +241,16 @@ def _small_dims(params: trees.Params, limit: int) -> dict[int, int]:
     large = {d for t in params.types for d in t.shape if d > limit}
     dims = {d: limit + 1 + n for n, d in enumerate(sorted(large))}
     return {d: small for d, small in dims.items() if small < d}
+
+
+def _any_number(trace: Callable) -> Any:
+    try:
+        return trace()
+    except Exception as error:
+        raise NotAnyNumber(
+            f"{trees.OP}: the optimizer must take tables of any number of rows; received one "
+            f"whose update raises {type(error).__name__}: {error}"
+        ) from error
 
 
 def _check_states(

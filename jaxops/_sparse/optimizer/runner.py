@@ -132,10 +132,9 @@ class Runner:
         seen = np.zeros((count, sum(probe.counts.values()) + 1), bool)
         seen[:, -1] = True
         for place, (n, size) in enumerate(probe.counts.items()):
-            num_rows = min(SLOTS, size - 1) - number % 2
-            some = np.argsort(self.rng.random((count, size)))[:, :num_rows]
+            some = np.argsort(self.rng.random((count, size)))[:, : SLOTS - number % 2]
             np.put_along_axis(seen, probe.starts[n] + some, True, axis=1)
-            rows[:, place * SLOTS : place * SLOTS + num_rows] = some
+            rows[:, place * SLOTS : place * SLOTS + some.shape[1]] = some
         return rows, seen
 
     def inputs_of_some(self, steps: Steps) -> np.ndarray:
