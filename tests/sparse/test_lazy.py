@@ -1,6 +1,8 @@
 """lazy optimizers against the dense ones."""
 
+import concurrent.futures
 import re
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,7 @@ from jax.extend.core import subjaxprs
 
 import jaxops
 from jaxops import IndexedSlices, TiedGradient
+from jaxops._sparse.optimizer.lazy import _kept as kept
 
 ROWS, WIDTH = 6, 3
 
@@ -407,3 +410,22 @@ def test_second_step_compiles_nothing():
     for n in range(3):
         current, state, _ = compiled(current, state, indices + n)
     assert compiled._cache_size() == 1  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_was_found_out_is_kept_for_all_threads():
+    """Each drops what is old while others read and add."""
+    found = {}
+
+    def keep(thread):
+        for number in range(20_000):
+            key = thread, number % 40
+            assert kept(found, key, lambda key=key: key) == key
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            list(threads.map(keep, range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert 0 < len(found) <= 16

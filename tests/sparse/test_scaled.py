@@ -64,4 +64,11 @@ APART = {
 def test_rows_stay_apart(name):
     f, expected = APART[name]
     with jax.numpy_rank_promotion("allow"):
-        assert scaled.rows_stay_apart(jax.make_jaxpr(f)(ROWS, X)) == expected
+        assert scaled.rows_stay_apart(jax.make_jaxpr(f)(ROWS, X), [0, None]) == expected
+
+
+@pytest.mark.parametrize("f", [lambda x, y: x * y, lambda x, y: [x, jax.jit(jnp.add)(y, x * 2)]])
+def test_rows_of_two_tables_are_not_for_each_other(f):
+    program = jax.make_jaxpr(f)(ROWS, ROWS)
+    assert not scaled.rows_stay_apart(program, [0, 1])
+    assert scaled.rows_stay_apart(program, [0, 0])

@@ -74,3 +74,46 @@ def test_any_number_of_rows(name):
         indices = rng.integers(0, 8, rows).astype(np.int32)
         expected = jax.jit(program)(values, indices)
         np.testing.assert_allclose(exported.call(values, indices), expected, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_missed_steps_of_any_number_of_rows():
+    """More of them than are made up for at a time where the number is known."""
+    optimizer = jaxops.lazy(optax.adam(0.1), catch_up=True)
+    table = jnp.ones((40_000, 2))
+
+    def program(values, indices):
+        params, state = table, optimizer.init(table)
+        for rows in ([3, 1], [5], [1]):
+            grads = IndexedSlices(jnp.ones((len(rows), 2)), jnp.array(rows), table.shape)
+            params, state = optimizer.apply(grads, state, params)
+        params, state = optimizer.catch_up(params, state, {"": indices})
+        grads = IndexedSlices(values, indices, table.shape)
+        return optimizer.apply(grads, state, params)[0][:8]
+
+    (n,) = jax.export.symbolic_shape("n")
+    types = jax.ShapeDtypeStruct((n, 2), jnp.float32), jax.ShapeDtypeStruct((n,), jnp.int32)
+    exported = jax.export.export(jax.jit(program))(*types)
+    for indices in (np.array([3, 1, 3, 5], np.int32), np.arange(20_000, dtype=np.int32) % 7):
+        values = np.ones((len(indices), 2), np.float32)
+        expected = jax.jit(program)(values, indices)
+        np.testing.assert_allclose(exported.call(values, indices), expected, rtol=1e-5)
+
+
+def test_any_number_of_rows_of_the_table_is_refused():
+    (n,) = jax.export.symbolic_shape("n")
+    lazy = jaxops.lazy(optax.adam(0.1))
+    table = jax.ShapeDtypeStruct((n, 2), jnp.float32)
+    words = "number of indices may be symbolic"
+    with pytest.raises(ValueError, match=rf"lazy: parameter '' must have a known .*{words}"):
+        jax.export.export(jax.jit(lazy.init))(table)
+
+    def gradient(table):
+        value_and_grad = jaxops.sparse_value_and_grad(
+            lambda t: jnp.sum(t[jnp.array([1])]), tables=""
+        )
+        return to_dense(value_and_grad(table)[1])
+
+    words = "that of indices may be symbolic"
+    with pytest.raises(ValueError, match=rf"table '' must have a known .*{words}"):
+        jax.export.export(jax.jit(gradient))(table)

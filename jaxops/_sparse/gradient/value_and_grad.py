@@ -12,7 +12,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from jaxops import _jax_internals
+from jaxops import _jax_internals, _symbolic
 from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
@@ -367,6 +367,11 @@ def _choose(tables: Any, paths: list[str], leaves: list[jax.Array]) -> list[bool
     for path, leaf, is_table in zip(paths, leaves, chosen, strict=True):
         if is_table and leaf.ndim == 0:
             raise ValueError(f"{_OP}: table {path!r} must have rows; received a scalar")
+        if is_table and not _symbolic.are_known(leaf.shape[:1]):
+            raise ValueError(
+                f"{_OP}: table {path!r} must have a known number of rows; received shape "
+                f"{leaf.shape}. Export the step for this number; that of indices may be symbolic"
+            )
     return chosen
 
 

@@ -1,6 +1,6 @@
 """Whether `lazy` may run an optimizer on some rows: judged by what it does in small runs.
 
-An optimizer is refused for a table if one of the steps in which it is run (`steps`) shows that
+An optimizer is refused for a table if one of the steps in which it is run (`run`) shows that
 
 - the step of some rows is not the dense step in these rows, and in what all rows share
   (`probe.py`);
@@ -17,10 +17,10 @@ An optimizer is refused for a table if one of the steps in which it is run (`ste
 
 A sign changes as magnitudes do not: an average of squares of gradients collects none.
 
-What an optimizer does in step 1,000 is seen by setting its counts of steps: to the numbers that its
-program and its state hold, less 2, each count by itself and together. Not found: what such a number
-is computed from, as the 1,000 of `count == 10 * period`; a choice by a number that is no count, as
-a loss that was small for long; gradients that are collected until their sum is beyond the
+What an optimizer does in step 1,000 is seen by setting its counts of steps: to two steps before the
+numbers that its program and its state hold, each count by itself and together. Not found: what such
+a number is computed from, as the 1,000 of `count == 10 * period`; a choice by a number that is no
+count, as a loss that was small for long; gradients that are collected until their sum is beyond the
 magnitudes in `_SCALES`.
 """
 
@@ -29,6 +29,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -40,32 +41,38 @@ from jax.extend.core import ClosedJaxpr, Literal
 from jaxops import _jax_internals
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import refusals, trees
+from jaxops._sparse.optimizer.evaluation import CannotRun, aside
 from jaxops._sparse.optimizer.probe import GRADIENTS, NotAnyNumber, Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import CannotRun, Runner, Step, aside
+from jaxops._sparse.optimizer.runner import Runner, Steps
 from jaxops._sparse.optimizer.trees import LOOKS_AT_VALUES, Params, States, WrongStructure
 
 _STEPS = 12
 _SCALES = (None, 1e4, 1e-4)  # of gradients; None: of about 1 and either sign
 _FORCED_STEPS = 8  # after counts were set
-_MANY_SETTINGS = 64  # beyond so many each count is set by itself alone, and all to one number
+_MANY_SETTINGS = 64  # beyond so many all counts are set to one number, and some by themselves
 _FEW = 16  # numbers in an array that may hold counts
 
 # --- before the first step, when it is not known which parameters will be tables ---
 
 
-def possible_tables(optimizer: Any, params: Params) -> tuple[frozenset[int], States]:
-    """The parameters that are certain to be right as tables, and states. Raises if none can be.
+def candidates(params: Params) -> list[int]:
+    """The parameters that may well be tables, the longest first.
 
-    If some parameters have several dimensions, a parameter of one dimension counts as a table only
-    if it is as long as the longest.
+    If some parameters have several dimensions, one of one dimension counts only if it is as long as
+    the longest.
     """
     lengths = {n: t.shape[0] for n, t in enumerate(params.types) if t.shape}
     rank = min(2, max((len(t.shape) for t in params.types), default=0))
-    tables = [
+    return [
         n
         for n, length in sorted(lengths.items(), key=lambda item: -item[1])
         if len(params.types[n].shape) >= rank or length == max(lengths.values())
     ]
+
+
+def possible_tables(optimizer: Any, params: Params) -> tuple[frozenset[int], States]:
+    """The parameters that are certain to be right as tables, and states. Raises if none can be."""
+    tables = candidates(params)
     found = trees.states(optimizer, params, dict.fromkeys(tables, 1))
     if not tables:
         return frozenset(), found
@@ -172,28 +179,42 @@ def problems(
 
     The arguments are those of `Probe`.
     """
+    return judged(optimizer, params, depths, owners, extra)[0]
+
+
+def judged(
+    optimizer: Any,
+    params: Params,
+    depths: Mapping[int, int],
+    owners: Sequence[int | None],
+    extra: Mapping[str, Any],
+) -> tuple[dict[int, str], tuple[Runner, Steps] | None]:
+    """The same, and the steps that show all other tables to be right, if they were made."""
     owners = [n if n in depths else None for n in owners]
+    args = optimizer, params, depths, owners, extra
     try:
-        probe = Probe(optimizer, params, depths, owners, extra)
+        probe = Probe(*args)
     except NotAnyNumber as error:
-        if len(depths) > 1:
-            return _each_alone(optimizer, params, depths, owners, extra, str(error))
-        return dict.fromkeys(depths, str(error))
+        alone = len(depths) == 1
+        return dict.fromkeys(depths, str(error)) if alone else _each_alone(*args, str(error)), None
     if probe.difference is not None:
         if len(depths) > 1:
-            return _each_alone(optimizer, params, depths, owners, extra)
+            return _each_alone(*args), None
         what = "computes other things for other numbers of rows"
-        return {n: refusals.of_rows(params.paths[n], what, probe.difference) for n in depths}
+        of_rows = {n: refusals.of_rows(params.paths[n], what, probe.difference) for n in depths}
+        return of_rows, None
     if probe.rows_stay_apart and not any(n is not None for n in owners):
-        return {}
-    found, is_last = aside(lambda pool: _Judge(Runner(probe, pool), params).found())
-    if not is_last:
-        # Without these tables the others may be right, or have problems of other kinds.
-        if not found:  # what all rows share is another one, of which table it is not known
-            return _each_alone(optimizer, params, depths, owners, extra)
-        rest = {n: depth for n, depth in depths.items() if n not in found}
-        found |= problems(optimizer, params, rest, owners, extra) if rest else {}
-    return {n: found[n] for n in depths if n in found}
+        return {}, None
+    judge = aside(lambda: _Judge(*run(probe), params))
+    if judge.are_all:
+        return judge.found, None if judge.found else (judge.runner, judge.steps)
+    if not judge.found:  # what all rows share is another one, of which table it is not known
+        return _each_alone(*args), None
+    # Without these tables the others may be right, or have problems of other kinds.
+    rest = {n: depth for n, depth in depths.items() if n not in judge.found}
+    found, steps = judged(optimizer, params, rest, owners, extra) if rest else ({}, None)
+    found |= judge.found
+    return {n: found[n] for n in depths if n in found}, steps
 
 
 def _each_alone(
@@ -220,58 +241,46 @@ def _each_alone(
 
 
 class _Judge:
-    """Watches the steps of a runner, and keeps for each leaf of the results the phases seen."""
+    """Looks at the steps of a runner: by table why it is refused, and whether these are all."""
 
-    def __init__(self, runner: Runner, params: Params):
-        self.runner = runner
+    def __init__(self, runner: Runner, steps: Steps, params: Params):
+        self.runner, self.steps = runner, steps
         self.probe = runner.probe
         self.paths = params.paths
-        nothing = np.zeros(len(runner.results.types), bool)
-        self.begins, self.carries, self.collects = nothing.copy(), nothing.copy(), nothing.copy()
-        self.waits, self.copies = nothing.copy(), nothing.copy()
+        self.found: dict[int, str] = {}
+        mixing = self._first_mixing(steps)
+        if mixing is None:
+            self.found = self._of_phases(steps)
+        if mixing is None and not self.found and not self.probe.rows_stay_apart:
+            mixing = self._first_mixing(runner.far(steps))
+        self.are_all = mixing is None
+        if mixing is not None:
+            self.found = self._mixing(*mixing)
 
-    def found(self) -> tuple[dict[int, str], bool]:
-        """By table why it is refused, and whether these are all."""
-        mixed_far: tuple[Step, list[int]] | None = None
-        for step in steps(self.runner):
-            if mixed := self._mixed_in(step):
-                return self._mixing(step, mixed), False
-            self._look_at_phases(step)
-            if mixed_far is None and not self.probe.rows_stay_apart:
-                far = self.runner.far(step)
-                mixed_far = (far, mixed) if (mixed := self._mixed_in(far)) else None
-        found = {}
-        collected = self.begins & self.carries & self.collects
-        for k, n in enumerate(self.probe.result_owners):
-            if n is None or n in found or k < len(self.paths):
-                continue
-            if collected[k] or (self.waits[k] and self.copies[k]):
-                state = self.probe.state_paths[k - len(self.paths)]
-                made = refusals.maker(self.probe.dense.traced, k)
-                of_phases = refusals.of_collecting if collected[k] else refusals.of_copies
-                found[n] = of_phases(self.paths[n], state, made)
-        if mixed_far is not None and not found:
-            return self._mixing(*mixed_far), False
-        return found, True
+    def _first_mixing(self, steps: Steps) -> tuple[Steps, list[int]] | None:
+        """The first step whose rows, or their states, of some tables are not the dense step's.
 
-    def _mixing(self, step: Step, mixed: list[int]) -> dict[int, str]:
+        Of all tables, if what all rows share is another one.
+        """
+        if self.probe.rows_stay_apart:
+            return None
+        differ = self.runner.differ(steps.results, self.runner.with_some(steps), steps.is_seen)
+        if not differ.any():
+            return None
+        number = int(np.argmax(differ.any(axis=1)))
+        owners = {self.probe.result_owners[leaf] for leaf in np.flatnonzero(differ[number])}
+        tables = [n for n in self.probe.depths if n in owners or None in owners]
+        return steps.only(number), tables
+
+    def _mixing(self, step: Steps, mixed: list[int]) -> dict[int, str]:
         """By table, the message about its rows, which matter to others; none if none is known."""
-        equations = refusals.where_rows_meet(self.runner, step, mixed[0])
+        of_table = [n for n, k in enumerate(self.probe.result_owners) if k in (mixed[0], None)]
+        equations = self.runner.first_that_differs(step, of_table)
         what = "computes rows from other rows, or from how many there are"
         guilty = self._guilty(step) or (mixed if len(self.probe.depths) == 1 else [])
         return {n: refusals.of_rows(self.paths[n], what, equations) for n in guilty}
 
-    def _mixed_in(self, step: Step) -> list[int]:
-        """The tables for whose rows, or states, the step of some rows is not the dense step.
-
-        All of them, if what all rows share is another one.
-        """
-        of_some = self.runner.with_some(step)
-        leaves = np.flatnonzero(self.runner.differ(step.results, of_some, step.is_seen))
-        owners = {self.probe.result_owners[leaf] for leaf in leaves}
-        return [n for n in self.probe.depths if n in owners or None in owners]
-
-    def _guilty(self, step: Step) -> list[int]:
+    def _guilty(self, step: Steps) -> list[int]:
         """The tables whose rows without a gradient matter to anything else."""
 
         def matters(table: int) -> bool:
@@ -280,81 +289,105 @@ class _Judge:
 
         return list(filter(matters, self.probe.depths))
 
-    def _look_at_phases(self, step: Step) -> None:
-        """Notes on what inputs the new states and the updates of this step depend."""
+    def _of_phases(self, steps: Steps) -> dict[int, str]:
+        """By table, the message about a state that collects; by what new states depend on."""
         runner, probe = self.runner, self.probe
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:
-            return
-        new, seen = step.results, step.is_seen
+            return {}
+        new, seen = steps.results, steps.is_seen
         old = np.zeros_like(new)
-        old[runner.results.of(states)] = step.inputs[runner.inputs.of(states)]
-        negated = runner.negated(step)
-        of_states = runner.moved(step, states)
-        of_params = runner.moved(step, probe.parameters)
-        is_begun = runner.same(new, of_states, seen)
+        old[:, runner.results.of(states)] = steps.inputs[:, runner.inputs.of(states)]
+        negated = runner.negated(steps)
+        is_begun = runner.same(new, runner.moved(steps, states), seen)
         is_update_free = runner.same(new, negated, seen)
         owners = [0 if n is None else n for n in probe.result_owners]
-        self.begins |= is_begun
-        self.carries |= ~is_begun
-        self.collects |= is_update_free[owners] & runner.differ(new, negated, seen)
-        self.waits |= runner.same(new, old, seen)
-        self.copies |= is_begun & runner.differ(new, of_params, seen)
+        collects = is_update_free[:, owners] & runner.differ(new, negated, seen)
+        waits = runner.same(new, old, seen)
+        of_params = runner.moved(steps, probe.parameters)
+        copies = is_begun & runner.differ(new, of_params, seen)
+        begins, carries, collects, waits, copies = (
+            np.any(seen_in_a_step, axis=0)
+            for seen_in_a_step in (is_begun, ~is_begun, collects, waits, copies)
+        )
+        collected, copied = begins & carries & collects, waits & copies
+        found = {}
+        for k in states:
+            n = probe.result_owners[k]
+            if n is not None and n not in found and (collected[k] or copied[k]):
+                state = probe.state_paths[k - len(self.paths)]
+                made = refusals.maker(probe.dense.traced, k)
+                of_phases = refusals.of_collecting if collected[k] else refusals.of_copies
+                found[n] = of_phases(self.paths[n], state, made)
+        return found
 
 
 # --- the steps ---
 
 
-def steps(runner: Runner) -> Iterator[Step]:
+def run(probe: Probe) -> tuple[Runner, Steps]:
     """Steps from the beginning, with gradients of several magnitudes, and with counts set."""
-    inputs, others = runner.start()
-    for scale in _SCALES:
-        yield from runner.walk(inputs, others, _STEPS, scale)
-    between_0_and_1 = inputs.copy()
+    runner = Runner(probe)
+    start, others = runner.start()
+    between_0_and_1 = start.copy()
     where = runner.inputs.of(runner.probe.parameters)
-    between_0_and_1[where] = 0.1 + 0.8 * np.abs(np.sin(inputs[where]))
-    yield from runner.walk(between_0_and_1, others, 2, 0.01)
-    for setting in _settings(runner, inputs, others):
-        forced = inputs.copy()
+    between_0_and_1[:, where] = 0.1 + 0.8 * np.abs(np.sin(start[:, where]))
+    starts = np.concatenate([start] * len(_SCALES) + [between_0_and_1])
+    steps = runner.walk(starts, others, _STEPS, [*_SCALES, 0.01])
+    settings = [*_settings(runner, start, steps)]
+    if not settings:
+        return runner, steps
+    forced = np.repeat(start, len(settings), axis=0)
+    for row, setting in zip(forced, settings, strict=True):
         for n, value in setting.items():
-            forced[runner.inputs.places[n]] = value
-        yield from runner.walk(forced, others, _FORCED_STEPS)
+            row[runner.inputs.places[n]] = value
+    more = runner.walk(forced, others, _FORCED_STEPS, [None] * len(settings))
+    return runner, steps.and_then(more)
 
 
-def _settings(runner: Runner, inputs: np.ndarray, others: Sequence) -> Iterator[dict[int, float]]:
+def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[int, float]]:
     """Numbers for the counts in the state, and for its bools, by leaf."""
     types, places = runner.inputs.types, runner.inputs.places
     shared = [n for n in runner.probe.states if runner.probe.input_owners[n] is None]
-    small = [n for n in shared if n in places and 0 < places[n].size <= _FEW]
-    for n in small:
+    shared = [n for n in shared if n in places and places[n].size]
+    for n in shared:
         if types[n].dtype == np.bool_:
             yield from ({n: 0.0}, {n: 1.0})
-    steps = [*runner.walk(inputs, others, 2)]
+    more = {
+        n: steps.results[:, runner.results.places[n]] - steps.inputs[:, places[n]] for n in shared
+    }
     counts = [
         n
-        for n in small
-        if jnp.issubdtype(types[n].dtype, jnp.integer)
-        or all(
-            np.all(s.results[runner.results.places[n]] == s.inputs[places[n]] + 1) for s in steps
-        )
+        for n in shared
+        if jnp.issubdtype(types[n].dtype, jnp.integer) or np.all(np.abs(more[n]) == 1)
     ]
-    numbers = _numbers_held(runner.probe.dense.traced, [inputs[places[n]] for n in small])
-    values = [None, *(x - 2 for x in numbers)]
-    if len(values) ** len(counts) <= _MANY_SETTINGS:
-        settings = itertools.product(values, repeat=len(counts))
+
+    def before(n: int, number: float) -> float | None:
+        """Two steps before the number; None where a few steps from the start come to it."""
+        sign = -1 if np.all(more[n] == -1) else 1
+        is_far = sign * (number - start[0, places[n]].max()) > _STEPS // 2
+        return number - 2 * sign if is_far else None
+
+    small = [start[:, places[n]] for n in shared if places[n].size <= _FEW]
+    held = _numbers_held(runner.probe.dense.traced, small)
+    values = [[*dict.fromkeys([None, *(before(n, x) for x in held)])] for n in counts]
+    if math.prod(map(len, values)) <= _MANY_SETTINGS:
+        settings = itertools.product(*values)
     else:
+        # Steps of a program with 52 tables take 100 kB each, and are all kept: hence a limit.
         settings = [
-            [x if only in (None, n) else None for n in counts]
-            for x in values
+            [before(n, x) if only in (None, n) else None for n in counts]
             for only in (None, *counts)
-        ]
+            for x in held
+        ][: 2 * _MANY_SETTINGS]
     for setting in settings:
-        if any(x is not None for x in setting):
-            yield {n: x for n, x in zip(counts, setting, strict=True) if x is not None}
+        known = {n: x for n, x in zip(counts, setting, strict=True) if x is not None}
+        if known:
+            yield known
 
 
 def _numbers_held(program: ClosedJaxpr, arrays: Sequence[Any]) -> list[float]:
-    """The whole numbers in a program and in arrays that a few steps from 0 do not come to."""
+    """The whole numbers in a program and in arrays."""
     literals = [
         atom.val
         for eqn in _jax_internals.equations_in(program)
@@ -367,4 +400,4 @@ def _numbers_held(program: ClosedJaxpr, arrays: Sequence[Any]) -> list[float]:
             numbers = np.asarray(x).reshape(-1)
             if numbers.dtype != np.bool_ and not np.iscomplexobj(numbers):
                 found.update(float(number) for number in numbers)
-    return sorted(x for x in found if _STEPS // 2 < x < 2**30 and x == int(x))
+    return sorted(x for x in found if abs(x) < 2**30 and x == int(x))

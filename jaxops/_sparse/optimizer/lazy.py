@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
@@ -170,10 +171,10 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         # With jax 0.12 `zeros_like` is shared as its operand under a mesh alone.
         with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
             state = optimizer.init(params)
-        checked.before_steps(params)
-        if not catches_up:
-            return state
         kinds, _ = trees.flatten(params)
+        if not catches_up:
+            checked.before_steps(kinds)
+            return state
         return absences.begin(checked.plan_before_steps(kinds), kinds, state)
 
     @without_frames
@@ -350,7 +351,7 @@ def _traced(
     are_scaled = zip(slices, scaled.only_scaled(program, [*slices]), strict=True)
     same_dtype = {n for n in candidates if program.out_avals[n].dtype == inputs[n].dtype}
     added = {n for n, is_scaled in are_scaled if is_scaled}
-    return evaluate, added & same_dtype, scaled.rows_stay_apart(program)
+    return evaluate, added & same_dtype, scaled.rows_stay_apart(program, [*slices, *owners])
 
 
 def _gather(
@@ -432,11 +433,9 @@ class _Checked:
         # By `_key`: the parameters that are right as tables, and the states if all are.
         self.good: dict[Any, tuple[frozenset[int], trees.States]] = {}
 
-    def before_steps(self, params: Any) -> None:
-        kinds, _ = trees.flatten(params)
+    def before_steps(self, kinds: trees.Params) -> None:
         key = _key(kinds, {}, {})
-        if key not in self.good:
-            _keep(self.good, key, judge.possible_tables(self.optimizer, kinds))
+        _kept(self.good, key, lambda: judge.possible_tables(self.optimizer, kinds))
 
     def owners(self, kinds, depths: dict[int, int], state: Any, extra: dict) -> list[int | None]:
         """For each leaf of the state the table whose rows it holds, or None."""
@@ -456,30 +455,30 @@ class _Checked:
         known = self.good.get(_key(kinds, {}, extra))
         if known is not None and known[0].issuperset(depths) and set(depths.values()) == {1}:
             return known[1]
-        key = _key(kinds, depths, extra)
-        if key not in self.found:
-            states = trees.states(self.optimizer, kinds, depths)
-            judge.check(self.optimizer, kinds, depths, states, extra)
-            _keep(self.found, key, states)
-            return states
-        return self.found[key]
+
+        def states() -> trees.States:
+            found = trees.states(self.optimizer, kinds, depths)
+            judge.check(self.optimizer, kinds, depths, found, extra)
+            return found
+
+        return _kept(self.found, _key(kinds, depths, extra), states)
 
     def plan(self, kinds: trees.Params, extra: Mapping[str, Any]) -> missed_steps.Plan:
         key = _key(kinds, {}, extra)
-        plan = self.plans.get(key) or missed_steps.plan(self.optimizer, kinds, extra)
-        _keep(self.plans, key, plan)
-        return plan
+        return _kept(self.plans, key, lambda: missed_steps.plan(self.optimizer, kinds, extra))
 
     def plan_before_steps(self, kinds: trees.Params) -> missed_steps.Plan:
         try:
             plan = self.plan(kinds, {})
         except Exception as error:
+            self.before_steps(kinds)  # refuses what is wrong without catch_up too
             # It may want arguments, or an axis of `shard_map`, that exist in the steps only.
             if not (judge.takes_extra(self.optimizer) or isinstance(error, NameError)):
                 raise
             return missed_steps.unknown_plan(kinds)
-        if plan.problems and not plan.tables:
-            raise ValueError(next(iter(plan.problems.values())))
+        if plan.problems and all(n in plan.problems for n in judge.candidates(kinds)):
+            raise ValueError(plan.problems[judge.candidates(kinds)[0]])
+        _kept(self.good, _key(kinds, {}, {}), lambda: (frozenset(plan.tables), plan.states))
         return plan
 
     def absences(
@@ -490,12 +489,23 @@ class _Checked:
         return absences.Absences(plan, call.kinds, state, call.update, inputs, slices)
 
 
-def _keep(found: dict, key: Any, item: Any) -> None:
-    """Stores `item`, and drops old ones: a step may bring new functions as arguments each time."""
-    if key is not None:
-        while len(found) >= 16:
-            del found[next(iter(found))]
-        found[key] = item
+_keeping = threading.Lock()
+
+
+def _kept(found: dict, key: Any, make: Callable) -> Any:
+    """`found[key]`, or else `make()`, which is then kept if there is a key.
+
+    Old ones are dropped: a step may bring new functions as arguments each time.
+    """
+    item = found.get(key)
+    if item is None:
+        item = make()
+        if key is not None:
+            with _keeping:  # another thread may drop the same one
+                while len(found) >= 16:
+                    del found[next(iter(found))]
+                found[key] = item
+    return item
 
 
 def _key(kinds: trees.Params, depths: dict[int, int], extra: Mapping[str, Any]) -> Any:

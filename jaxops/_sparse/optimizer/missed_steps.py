@@ -29,11 +29,12 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from jaxops import _jax_internals
+from jaxops import _jax_internals, _symbolic
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import judge, refusals, trees
+from jaxops._sparse.optimizer.evaluation import CannotRun, aside
 from jaxops._sparse.optimizer.probe import Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import CannotRun, Runner, Step, aside
+from jaxops._sparse.optimizer.runner import Runner, Steps
 
 # Rows that were absent for about as long are made up for together, so many elements at a time.
 _BLOCK = 1 << 15
@@ -56,7 +57,7 @@ class Plan(NamedTuple):
 
     tables: dict[int, Missed]
     problems: dict[int, str]  # why missed steps of other parameters cannot be made up for
-    owners: list[int | None]  # for each leaf of the state, the one of `tables` whose rows it holds
+    states: trees.States  # with owners among `tables`
     counts: frozenset[int]  # the leaves of the state that count steps
 
 
@@ -79,14 +80,17 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
     states = trees.states(optimizer, params, depths)
     found = dict(states.problems)
     rest = {n: 1 for n in depths if n not in found}
+    steps = None
     if rest:
-        found |= judge.problems(optimizer, params, rest, states.owners, extra)
+        problems, steps = judge.judged(optimizer, params, rest, states.owners, extra)
+        found |= problems
     rest = {n: 1 for n in rest if n not in found}
     owners = [n if n in rest else None for n in states.owners]
+    states = states._replace(owners=owners)
     if not rest:
-        return Plan({}, found, owners, frozenset())
-    probe = Probe(optimizer, params, rest, owners, extra)
-    seen = aside(lambda pool: _Seen(Runner(probe, pool)))
+        return Plan({}, found, states, frozenset())
+    probe = steps[0].probe if steps else Probe(optimizer, params, rest, owners, extra)
+    seen = aside(lambda: _Seen(*(steps or judge.run(probe))))
     tables = {}
     for n in rest:
         what = seen.unknown(n)
@@ -94,13 +98,15 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
             tables[n] = Missed(n in seen.do_nothing, n in seen.rest)
         else:
             found[n] = refusals.of_missed_steps(params.paths[n], what)
-    return Plan(tables, found, owners, frozenset(k - probe.states.start for k in seen.counts))
+    return Plan(tables, found, states, frozenset(k - probe.states.start for k in seen.counts))
 
 
 def unknown_plan(params: trees.Params) -> Plan:
     """That of an optimizer that wants arguments which only steps have: any leaf may be a table."""
     leaves = [n for n, t in enumerate(params.types) if t.shape]
-    return Plan(dict.fromkeys(leaves, Missed(False, False)), {}, [], frozenset())
+    return Plan(
+        dict.fromkeys(leaves, Missed(False, False)), {}, trees.States([], [], {}), frozenset()
+    )
 
 
 class _Seen:
@@ -109,7 +115,7 @@ class _Seen:
     Such a row is the same to the last bit whatever changes that it does not depend on.
     """
 
-    def __init__(self, runner: Runner):
+    def __init__(self, runner: Runner, steps: Steps):
         self.runner = runner
         self.probe = probe = runner.probe
         self.do_nothing, self.rest = set(probe.depths), set(probe.depths)
@@ -121,11 +127,8 @@ class _Seen:
         }
         # By what changed (a leaf of the state, or words): the tables whose rows followed.
         self.followed: dict[Any, set[int]] = {}
-        steps = [*judge.steps(runner)]
-        for step in steps:
-            self._look_at_rows(step)
-        for step in steps:
-            self._follow(_TRACED, step, runner.with_other_constants(step))
+        self._look_at_rows(steps)
+        self._follow(_TRACED, steps, runner.with_other_constants(steps))
         unknown = set(shared) - self.counts - self.constants
         params = [
             m for m, n in zip(probe.parameters, probe.updates, strict=True) if n not in probe.depths
@@ -133,9 +136,9 @@ class _Seen:
         changes = {**{k: [k] for k in unknown}, _PARAMETERS: params, _ARGUMENTS: probe.others}
         for what, leaves in changes.items():
             are_numbers = all(n in runner.inputs.places for n in leaves)
-            for step in steps:  # a random key is moved to that of the next step
-                others = step.others if are_numbers else step.next_others
-                self._follow(what, step, runner.moved(step, leaves, others))
+            # A random key is moved to that of the next step.
+            others = steps.others if are_numbers else steps.next_others
+            self._follow(what, steps, runner.moved(steps, leaves, others))
 
     def _look_at_shared(self, inputs: np.ndarray, results: np.ndarray) -> None:
         """Whether the states of all rows stay as they are, or are 1 more."""
@@ -144,52 +147,51 @@ class _Seen:
             places = self.runner.results.places.get(k)
             if places is None:
                 return np.array(np.nan)  # no number, as a random key
-            return results[places] - inputs[self.runner.inputs.places[k]]
+            return results[:, places] - inputs[:, self.runner.inputs.places[k]]
 
         self.constants = {k for k in self.constants if np.all(more(k) == 0)}
         self.counts = {k for k in self.counts if np.all(more(k) == 1)}
 
-    def _look_at_rows(self, step: Step) -> None:
+    def _look_at_rows(self, steps: Steps) -> None:
         runner, probe = self.runner, self.probe
         own = [k for k in probe.states if probe.input_owners[k] is not None]
-        zeros = step.inputs.copy()
-        zeros[runner.inputs.of(own)] = 0
-        self.do_nothing -= self._changed(step, step.inputs, step.results)
-        self.rest -= self._changed(step, zeros, runner.dense(zeros, step.others)[0])
+        zeros = steps.inputs.copy()
+        zeros[:, runner.inputs.of(own)] = 0
+        self._look_at_shared(steps.inputs, steps.results)
+        gradients = runner.inputs.of(probe.gradients)
+        for factor in (-3.0, 1e4, np.nan):
+            inputs = steps.inputs.copy()
+            some = inputs[:, gradients]
+            inputs[:, gradients] = np.where(some == 0, 0.0, factor * some)
+            results, _ = runner.dense(inputs, steps.others)
+            self._look_at_shared(inputs, results)
+            self._follow(_GRADIENTS, steps, results)
         # Numbers that stay as they are may be others after `init`, as a weight decay.
         types = runner.inputs.types
         floats = [k for k in self.constants if jnp.issubdtype(types[k].dtype, jnp.floating)]
-        for inputs, found in (step.inputs, self.do_nothing), (zeros, self.rest):
-            inputs = inputs.copy()
-            inputs[runner.inputs.of(floats)] += 0.1
-            found -= self._changed(step, inputs, runner.dense(inputs, step.others)[0])
-        self._look_at_shared(step.inputs, step.results)
-        gradients = runner.inputs.of(probe.gradients)
-        for factor in (-3.0, 1e4, np.nan):
-            inputs = step.inputs.copy()
-            some = inputs[gradients]
-            inputs[gradients] = np.where(some == 0, 0.0, factor * some)
-            results, _ = runner.dense(inputs, step.others)
-            self._look_at_shared(inputs, results)
-            self._follow(_GRADIENTS, step, results)
+        for inputs, found in (steps.inputs, self.do_nothing), (zeros, self.rest):
+            for more in (0.0, 0.1) if floats else (0.0,):
+                inputs = inputs.copy()
+                inputs[:, runner.inputs.of(floats)] += more
+                found -= self._changed(steps, inputs, runner.dense(inputs, steps.others)[0])
 
-    def _absent(self, is_there: np.ndarray, step: Step) -> set[int]:
+    def _absent(self, is_there: np.ndarray, steps: Steps) -> set[int]:
         """The tables of those numbers of the results that are of rows without a gradient."""
-        leaves = self.runner.results.leaf[is_there & ~step.is_seen]
-        return {self.probe.result_owners[k] for k in np.unique(leaves)}
+        is_absent = self.runner.results.by_leaf(np.logical_or, is_there & ~steps.is_seen)
+        owners = {self.probe.result_owners[k] for k in np.flatnonzero(np.any(is_absent, axis=0))}
+        return {n for n in owners if n is not None}
 
-    def _changed(self, step: Step, inputs: np.ndarray, results: np.ndarray) -> set[int]:
+    def _changed(self, steps: Steps, inputs: np.ndarray, results: np.ndarray) -> set[int]:
         """The tables of which such a row, or its state, is another one after a step."""
         before = np.zeros_like(results)
-        before[self.runner.results.of(self.probe.states)] = inputs[
-            self.runner.inputs.of(self.probe.states)
-        ]
-        return self._absent(results != before, step)
+        states = self.probe.states
+        before[:, self.runner.results.of(states)] = inputs[:, self.runner.inputs.of(states)]
+        return self._absent(results != before, steps)
 
-    def _follow(self, what: Any, step: Step, results: np.ndarray) -> None:
+    def _follow(self, what: Any, steps: Steps, results: np.ndarray) -> None:
         """What is not a number shows nothing: 0 times the norm of gradients that are none."""
-        is_other = (results != step.results) & ~np.isnan(results) & ~np.isnan(step.results)
-        self.followed.setdefault(what, set()).update(self._absent(is_other, step))
+        is_other = (results != steps.results) & ~np.isnan(results) & ~np.isnan(steps.results)
+        self.followed.setdefault(what, set()).update(self._absent(is_other, steps))
 
     def unknown(self, table: int) -> str | None:
         """On what rows without a gradient depend that is not known after the step; or None."""
@@ -229,7 +231,7 @@ def step_without_gradients(
         state_leaves: the leaves of the state, likewise.
         sizes: by table, how many rows `catch_up` shall do at a time.
     """
-    owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.owners
+    owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.states.owners
 
     def type_of(x: Any, owner: int | None) -> jax.ShapeDtypeStruct:
         shape = jnp.shape(x) if owner is None else (sizes[owner] + 1, *jnp.shape(x)[1:])
@@ -251,7 +253,12 @@ def step_without_gradients(
 
 
 def rows_at_a_time(row: tuple[int, ...], num_rows: int) -> int:
-    """How many of `num_rows` rows of this shape `catch_up` shall do at a time."""
+    """How many of `num_rows` rows of this shape `catch_up` shall do at a time.
+
+    All of them where that number is symbolic, as in an export.
+    """
+    if not _symbolic.are_known([num_rows]):
+        return num_rows
     return max(min(num_rows, _BLOCK // max(math.prod(row), 1)), 1)
 
 
@@ -292,7 +299,7 @@ def catch_up(
 
 def _missed_step(step: EmptyStep, places: Sequence[int], inputs: Sequence) -> Callable:
     """The step so many steps ago, from arrays for the inputs at `places` to the same."""
-    num_params = len(step.owners) - len(step.plan.owners)
+    num_params = len(step.owners) - len(step.plan.states.owners)
     program = _jax_internals.drop_unused(jaxprs.with_results(step.program, places))
 
     def missed_step(ago: jax.Array, rows: Sequence[jax.Array]) -> list[jax.Array]:
@@ -336,7 +343,7 @@ def _do(
 def _in_blocks(do: Callable, rows: list[jax.Array], done: jax.Array, size: int) -> list[jax.Array]:
     """`do(rows, done)` for `size` rows at a time, and one more that has missed no step."""
     count = done.size
-    num_blocks = -(-count // size)
+    num_blocks = -(-count // size)  # 1 where both are one symbolic number
     order = jnp.argsort(done) if num_blocks > 1 else lax.iota(jnp.int32, count)
 
     def of_blocks(x, fill):

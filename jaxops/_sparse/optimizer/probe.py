@@ -52,28 +52,15 @@ class UpdateRaises(Exception):
     """An optimizer raises, for 7 rows, what is the cause of this exception."""
 
 
+_RAISED_HERE = (NotAnyNumber, trees.WrongStructure, _jax_internals.UnknownParameter)
+
+
 class Program(NamedTuple):
     """A traced function of arrays, and how their numbers lie in vectors."""
 
     traced: ClosedJaxpr
     inputs: Vectors
     results: Vectors
-
-
-class _Cut(NamedTuple):
-    """Where the vector of some rows has its numbers from, by number.
-
-    That is `first + width * row` in the vector of all rows, `row` being the one in this slot.
-    """
-
-    first: np.ndarray
-    width: np.ndarray
-    slot: np.ndarray
-
-    def sources(self, rows: np.ndarray) -> np.ndarray:
-        """The places in the vector of all rows, by the rows in the slots; -1 for a row of zeros."""
-        row = rows[self.slot]
-        return np.where(row < 0, -1, self.first + self.width * row)
 
 
 class Probe:
@@ -109,21 +96,11 @@ class Probe:
             except Exception as error:
                 if way != ways[-1]:
                     continue
-                if isinstance(error, (NotAnyNumber, trees.WrongStructure)):
+                if isinstance(error, _RAISED_HERE):
                     raise
                 raise UpdateRaises from error
-            # An equation of the step of some rows that is another one in that of many.
-            self.difference = _difference(self.some.traced, self.many)
             if self.difference is None:
                 break
-        # What is computed of no other rows, by the same numbers for 4 rows and for 4001, needs no
-        # comparison of steps.
-        self.rows_stay_apart = (
-            set(depths.values()) == {1}
-            and scaled.rows_stay_apart(self.some.traced)
-            and not self.some.traced.consts
-            and _difference(self.some.traced, self.many, numbers=True) is None
-        )
         count, num_states = len(params.types), len(owners)
         leaves = [n if n in depths else None for n in range(count)]
         self.gradients = self.updates = range(count)
@@ -139,8 +116,6 @@ class Probe:
         self.starts = {n: end - self.counts[n] for n, end in zip(depths, ends, strict=True)}
         self.input_rows = self._rows_of(self.dense.inputs, self.input_owners)
         self.result_rows = self._rows_of(self.dense.results, self.result_owners)
-        self.input_cut = self._cut(self.some.inputs, self.dense.inputs, self.input_owners)
-        self.result_cut = self._cut(self.some.results, self.dense.results, self.result_owners)
 
     def _trace(
         self,
@@ -151,7 +126,7 @@ class Probe:
         dims: Mapping[int, int],
         widens: bool,
     ) -> None:
-        """With some dimensions made others: `init`, the dense step, that of some rows, of many."""
+        """With some dimensions made others: `init`, the dense step, and that of some rows."""
         real = params
         if widens:
             real = params._replace(types=[_widened(t) for t in params.types])
@@ -193,15 +168,26 @@ class Probe:
         self.init = Program(_trace(init, *small.types), Vectors(small.types), Vectors(states))
         self.dense = _program(*step(small.types, states, None))
         most = max([_MANY, *(params.types[n].shape[0] for n in self.depths)])
-        many = {n: most + 2 * place for place, n in enumerate(self.depths)}
-        try:
-            self.some = _program(*step(small.types, states, dict.fromkeys(self.depths, SLOTS)))
-            _, self.many = step(real.types, real_states, many)
-        except Exception as error:
-            raise NotAnyNumber(
-                f"{trees.OP}: the optimizer must take tables of any number of rows; received one "
-                f"whose update raises {type(error).__name__}: {error}"
-            ) from error
+        # Of two sizes in turn, so that a step that takes the rows of one table for those of another
+        # raises or, where both have one size, differs. JAX keeps what it traced of one size.
+        many_rows = {n: most + 2 * (place % 2) for place, n in enumerate(self.depths)}
+        many = _any_number(lambda: step(real.types, real_states, many_rows)[1])
+        # What is computed of no other rows, by the same numbers for 7 rows and for 4001, needs no
+        # comparison of steps.
+        own = [n if n in self.depths else None for n in range(len(small.types))]
+        others = [None] * (len(self.dense.inputs.types) - 2 * len(own) - len(owners))
+        self.rows_stay_apart = (
+            set(self.depths.values()) == {1}
+            and scaled.rows_stay_apart(self.dense.traced, [*own, *owners, *own, *others])
+            and not self.dense.traced.consts
+            and _difference(self.dense.traced, many, numbers=True) is None
+        )
+        self.difference = None
+        if not self.rows_stay_apart:
+            sizes = dict.fromkeys(self.depths, SLOTS)
+            self.some = _any_number(lambda: _program(*step(small.types, states, sizes)))
+            # An equation of the step of some rows that is another one in that of many.
+            self.difference = _difference(self.some.traced, many)
 
     # --- rows in vectors ---
 
@@ -219,20 +205,21 @@ class Probe:
         first = [*self.depths].index(table) * SLOTS
         return slice(first, first + SLOTS)
 
-    def _cut(self, some: Vectors, all_rows: Vectors, owners: Sequence[int | None]) -> _Cut:
-        """A slot holds a row of a table; one more, the last, what no table owns."""
-        first, width = np.zeros(len(some), int), np.zeros(len(some), int)
-        slot = np.full(len(some), -1)
-        for n, places in some.places.items():
-            places, source = places.reshape(-1), all_rows.places[n].reshape(-1)
+    def sources(self, vectors: Vectors, owners: Sequence, rows: np.ndarray) -> np.ndarray:
+        """By step: where in the vector of all rows the numbers of the one of some rows are.
+
+        `rows` are those in the slots, -1 for one of zeros, of which the numbers are at -1.
+        """
+        places = []
+        for n, of_all in vectors.places.items():
             if (owner := owners[n]) is None:
-                first[places] = source
-            elif len(source):
-                in_row = len(places) // SLOTS
-                first[places] = source[0] + np.tile(np.arange(in_row), SLOTS)
-                width[places] = in_row
-                slot[places] = self.slots_of(owner).start + np.repeat(np.arange(SLOTS), in_row)
-        return _Cut(first, width, slot)
+                places.append(np.broadcast_to(of_all.reshape(1, -1), (len(rows), of_all.size)))
+            else:
+                width = int(np.prod(of_all.shape[self.depths[owner] :], dtype=int))
+                of_rows = of_all.reshape(self.counts[owner], width)
+                of_rows = np.pad(of_rows, ((0, 1), (0, 0)), constant_values=-1)
+                places.append(of_rows[rows[:, self.slots_of(owner)]].reshape(len(rows), -1))
+        return np.concatenate(places, axis=1)
 
 
 def _ways(params: trees.Params) -> list[tuple[dict[int, int], bool]]:
@@ -254,6 +241,16 @@ def _small_dims(params: trees.Params, limit: int) -> dict[int, int]:
     large = {d for t in params.types for d in t.shape if d > limit}
     dims = {d: limit + 1 + n for n, d in enumerate(sorted(large))}
     return {d: small for d, small in dims.items() if small < d}
+
+
+def _any_number(trace: Callable) -> Any:
+    try:
+        return trace()
+    except Exception as error:
+        raise NotAnyNumber(
+            f"{trees.OP}: the optimizer must take tables of any number of rows; received one "
+            f"whose update raises {type(error).__name__}: {error}"
+        ) from error
 
 
 def _check_states(

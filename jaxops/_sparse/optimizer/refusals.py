@@ -7,12 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 
-import numpy as np
 from jax.extend.core import ClosedJaxpr, JaxprEqn
 
 from jaxops import _jax_internals
-from jaxops._sparse import jaxprs
-from jaxops._sparse.optimizer.runner import Runner, Step
 from jaxops._sparse.optimizer.trees import OP
 
 _REMEDY = (
@@ -63,32 +60,6 @@ def maker(program: ClosedJaxpr, result: int) -> Sequence[JaxprEqn]:
     """The equation that makes a result; none if the result is an input."""
     var = program.jaxpr.outvars[result]
     return [eqn for eqn in program.eqns if var in eqn.outvars]
-
-
-def where_rows_meet(runner: Runner, step: Step, table: int) -> Sequence[JaxprEqn]:
-    """The first equation that makes other numbers of some rows than of all, of those that matter.
-
-    All that the equations of both programs make is compared. An array that has no axis for rows
-    must be the same; of one that has one, the rows with a gradient.
-    """
-    probe = runner.probe
-    results = [n for n, owner in enumerate(probe.result_owners) if owner in (table, None)]
-    programs = [
-        _jax_internals.drop_unused(jaxprs.with_results(p.traced, results))
-        for p in (probe.dense, probe.some)
-    ]
-    pairs = [
-        (eqn, v, w)
-        for eqn, other in zip(*(p.eqns for p in programs), strict=False)
-        for v, w in zip(eqn.outvars, other.outvars, strict=False)
-        if isinstance(jaxprs.type_of(v).dtype, np.dtype)
-    ]
-    of_all = runner.values(programs[0], [v for _, v, _ in pairs], step, is_dense=True)
-    of_some = runner.values(programs[1], [w for _, _, w in pairs], step, is_dense=False)
-    for (eqn, _, _), x, y in zip(pairs, of_all, of_some, strict=True):
-        if not runner.agree(x, y, step):
-            return [eqn]
-    return []
 
 
 def _where(equations: Sequence[JaxprEqn]) -> str:

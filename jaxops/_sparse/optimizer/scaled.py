@@ -74,27 +74,42 @@ def _keeps_multiples(eqn: JaxprEqn, inputs: list[Dependence]) -> bool:
     return eqn.primitive is jax_primitives.mul_p or eqn.primitive in unary
 
 
-def rows_stay_apart(program: ClosedJaxpr) -> bool:
+def rows_stay_apart(program: ClosedJaxpr, tables: Sequence[int | None]) -> bool:
     """Whether nothing is computed of several rows; each array with rows has them as first axis.
 
-    So the results for some rows are right whatever the others are, and however many.
+    So the results for some rows are right whatever the others are, and however many. `tables`: for
+    each input the one whose rows it has, as no row of a table is for one of another.
     """
+    are_apart = True
 
-    def is_so(eqn: JaxprEqn) -> bool:
-        name, param = eqn.primitive.name, _jax_internals.param
-        if name in row_rules.CALLS:
-            return rows_stay_apart(_jax_internals.body(eqn))
-        if name in row_rules.ELEMENTWISE:
-            return True
-        shapes: Sequence = [jaxprs.type_of(v).shape for v in (*eqn.invars[:1], *eqn.outvars)]
-        if name == "broadcast_in_dim" and shapes[0]:
-            # Of an array without rows this would make the axis of rows another one.
-            return param(eqn, "broadcast_dimensions")[0] == 0 and shapes[0][0] == shapes[1][0]
-        if name in ("reduce_sum", "reduce_max", "reduce_min"):
-            return 0 not in param(eqn, "axes")
-        return name == "broadcast_in_dim" or (
-            name in ("reshape", "squeeze") and shapes[0][:1] == shapes[1][:1] != ()
-        )
+    def walk(program: ClosedJaxpr, inputs: list) -> list:
+        nonlocal are_apart
+        # An array of constants may have rows of its own.
+        are_apart = are_apart and all(np.size(x) == 1 for x in program.consts)
+        return programs.walk(program, inputs, step, literal=lambda _: set())
 
-    # An array of constants may have rows of its own.
-    return all(np.size(x) == 1 for x in program.consts) and all(map(is_so, program.jaxpr.eqns))
+    def step(eqn: JaxprEqn, inputs: list) -> list:
+        nonlocal are_apart
+        if eqn.primitive.name in row_rules.CALLS:
+            return walk(_jax_internals.body(eqn), inputs)
+        of_tables = set().union(*inputs)
+        are_apart = are_apart and len(of_tables) < 2 and _is_row_wise(eqn)
+        return [of_tables] * len(eqn.outvars)
+
+    walk(program, [set() if n is None else {n} for n in tables])
+    return are_apart
+
+
+def _is_row_wise(eqn: JaxprEqn) -> bool:
+    name, param = eqn.primitive.name, _jax_internals.param
+    if name in row_rules.ELEMENTWISE:
+        return True
+    shapes: Sequence = [jaxprs.type_of(v).shape for v in (*eqn.invars[:1], *eqn.outvars)]
+    if name == "broadcast_in_dim" and shapes[0]:
+        # Of an array without rows this would make the axis of rows another one.
+        return param(eqn, "broadcast_dimensions")[0] == 0 and shapes[0][0] == shapes[1][0]
+    if name in ("reduce_sum", "reduce_max", "reduce_min"):
+        return 0 not in param(eqn, "axes")
+    return name == "broadcast_in_dim" or (
+        name in ("reshape", "squeeze") and shapes[0][:1] == shapes[1][:1] != ()
+    )

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxops import _symbolic
 from jaxops._run import arguments
 
 OP = "lazy"
@@ -64,6 +65,12 @@ def flatten(params: Any) -> tuple[Params, list[jax.Array]]:
         arguments.to_operand(leaf, OP, f"parameter {path!r}")
         for path, (_, leaf) in zip(paths, with_paths, strict=True)
     ]
+    for path, leaf in zip(paths, leaves, strict=True):
+        if not _symbolic.are_known(leaf.shape):
+            raise ValueError(
+                f"{OP}: parameter {path!r} must have a known shape; received {leaf.shape}. Export "
+                "the step for this number of rows; the number of indices may be symbolic"
+            )
     types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
     return Params(paths, types, structure), leaves
 
