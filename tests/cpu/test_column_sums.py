@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import share
 from jax.sharding import PartitionSpec as P
 
 import jaxops
@@ -103,7 +104,7 @@ TRANSFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", TRANSFORMED)
+@pytest.mark.parametrize("name", share(TRANSFORMED, 2))
 def test_transformed(name):
     call = TRANSFORMED[name]
     out, out_dot = jax.jvp(call, (TABLE,), (2 * TABLE,))
