@@ -58,6 +58,7 @@ EQUAL: dict[str, list[str]] = {
         "_ = sum(sorted(...)[-[2 -> 3]:]) + ...",
         "_ = ...[sum(sorted(_)[-2:]) + len(_).bit_length() -> sum(sorted(_)[-2:])]",
         "_ = sum(sorted(_)[-2:]) + [len(_).bit_length() -> len(_)]",
+        "_ = ... + len([_.get('shape', ()) -> _])",
     ],
     # A number that equals the limit becomes the limit, or stays: both are the same.
     "_sparse/slices/repeated_rows": ["_ = (_ >= 0) & [_ < _ -> _ <= _]"],
