@@ -1,5 +1,9 @@
 """Comparisons that tests of several modules make."""
 
+import os
+import subprocess
+import sys
+
 import jax
 import numpy as np
 import pytest
@@ -22,6 +26,20 @@ def assert_fails(text, function, *args):
     with pytest.raises((jax.errors.JaxRuntimeError, ValueError, IndexError)) as info:
         jax.block_until_ready(function(*args))
     assert text in str(info.value)
+
+
+def printed_by(*arguments, env=None, **options):
+    """What Python prints with these arguments in a process that succeeds."""
+    command = [sys.executable, *map(str, arguments)]
+    env = {**os.environ, "JAX_PLATFORMS": "cpu", **(env or {})}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, **options)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def primitives(f, *args):
+    """The names of those of a traced call, one after the other."""
+    return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).eqns]
 
 
 SLOW, NIGHTLY = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.nightly]

@@ -14,8 +14,19 @@ EQUAL: dict[str, list[str]] = {
     ],
     # The size from which on the call of Python is faster, as measured.
     "_cpu/narrow_scatter": ["return _.prod(_) > _ + [32768 -> ...]"],
+    # No dtype has 7 bits.
+    "_cpu/pieces_by_python": ["return _(_[0].dtype) >= [8 -> 7]"],
+    # There is no error without it, which a type checker does not know; the test is the caller.
+    "_checked/pytest_plugin": [
+        "if [_.excinfo and _ -> _]:",
+        "_ = [_.of_caller(_.excinfo.tb) or _.excinfo.tb -> _.of_caller(_.excinfo.tb)]",
+    ],
+    # How keys are mixed: equal keys have equal hashes in each way.
+    "_cpu/hash_table": ["_ = (_ ^ ...[...]...) * np.uint32(...)", "_ = (...) * ...[...]..."],
     # One bit of a hash fewer: half of the rounds have no rows.
     "_devices/exchange": ["return _ >> 1 >> ([_ - 1 -> _] - _).astype(_.dtype)"],
+    # How long the end of a process may wait.
+    "_dispatched": ["_ = [10.0 -> ...]"],
     # An array on no mesh has the specification of one that every device has.
     "_indexing/explicit_axes": ["return _() if [_(_) -> _] is None else _(*_(_))"],
     # How much is looked at, and what is kept: either way the values are the same.
@@ -26,6 +37,8 @@ EQUAL: dict[str, list[str]] = {
         "_ = [id(_) if isinstance(_, _) else _ -> _]",
         "_ = [list(...) -> ...]",
     ],
+    # The places are sorted already.
+    "_indexing/first_occurrences": ["..., ... = lax.sort(..., num_keys=[2 -> 3])"],
     # Equal sizes have been returned before.
     "_ops/bitcast": ["_ = _.reshape((1,) * (_.ndim - [_ > _ -> _ >= _]) + (-1,))"],
     # Which of two ways to compute the same numbers is taken.
@@ -35,12 +48,26 @@ EQUAL: dict[str, list[str]] = {
         "if max(_.size, *_.shape) <= np.iinfo([np.int32 -> np.int16]).max:",
         "if [max(_.size, *_.shape) <= np.iinfo(np.int32).max -> ... < ...]:",
     ],
+    # The arrays have one dimension.
+    "_ops/segments": ["return (..., jnp.stack([_, _], [-1 -> 1]), ..."],
+    # Of texts of 21 digits none fits.
+    "_ops/string_to_number": ["if len(...) > [20 -> 21]:"],
+    # How much larger than the array the bound of its size is.
+    "_run/extents": [
+        "_ = sum([sorted(...)[-2:] -> sorted(...)[:]]) + ...",
+        "_ = sum(sorted(...)[-[2 -> 3]:]) + ...",
+        "_ = ...[sum(sorted(_)[-2:]) + len(_).bit_length() -> sum(sorted(_)[-2:])]",
+        "_ = sum(sorted(_)[-2:]) + [len(_).bit_length() -> len(_)]",
+        "_ = ... + len([_.get('shape', ()) -> _])",
+    ],
     # A number that equals the limit becomes the limit, or stays: both are the same.
     "_sparse/slices/repeated_rows": ["_ = (_ >= 0) & [_ < _ -> _ <= _]"],
     # Either of two loops makes the round.
     "_sparse/slices/owner_rows": ["_ = (_ <= [1 -> 0]).astype(jnp.int32)"],
     # The array is a tracer or not: `jax.jit` of the same function is for speed.
     "_sparse/slices/row_numbers": ["return [_(_) if isinstance(_, _) else _(_) -> _(_)]"],
+    # How many times the noise that few differences show is taken for the noise.
+    "testing/_numeric": ["return max([2 -> ...] * _, ...", "return max([2 * _ -> _], ..."],
     # Two numbers that are computed in floats are hardly ever equal.
     "testing/_grads": ["...[_.bound <= _ -> _.bound < _]..."],
 }

@@ -28,7 +28,10 @@ def backward(residuals, bar):
 function.defvjp(lambda x, i: (x[i], (x, i)), backward)
 """
 # Functions of JAX and lines of the program. JAX traces `jnp.take` once, for both lines.
-_CHECKS = [("take", 3), ("take", 4), ("x.at[...].add", 10), ("x[...]", 11)]
+_CHECKS = [
+    (function, f"{_FILE}:{line}")
+    for function, line in [("take", 3), ("take", 4), ("x.at[...].add", 10), ("x[...]", 11)]
+]
 
 
 def refuse_unknown_jax() -> None:
@@ -49,7 +52,7 @@ def refuse_unknown_jax() -> None:
         ) from cause
 
 
-def _checks_of_program() -> list[list[tuple[str, int]]]:
+def _checks_of_program() -> list[list[tuple[str, str]]]:
     """The checks of a program and its gradient, as traced, and as JAX evaluates it again."""
     names: dict[str, Any] = {"jax": jax, "jnp": jnp}
     exec(compile(_PROGRAM, _FILE, "exec"), names)
@@ -67,11 +70,13 @@ def _checks_of_program() -> list[list[tuple[str, int]]]:
     return [_checks_of(program), _checks_of(again)]
 
 
-def _checks_of(program: _jax_internals.ClosedJaxpr) -> list[tuple[str, int]]:
-    checks = []
-    for eqn in _jax_internals.equations_in(program):
-        if eqn.primitive is check.check_p:
-            file, _, place = _jax_internals.param(eqn, "site").where.partition(":")
-            line = int(place.split()[0]) if file == _FILE else 0
-            checks.append((_jax_internals.param(eqn, "spec").operation, line))
-    return sorted(checks)
+def _checks_of(program: _jax_internals.ClosedJaxpr) -> list[tuple[str, str]]:
+    """The function and the line of each."""
+    return sorted(
+        (
+            _jax_internals.param(eqn, "spec").operation,
+            _jax_internals.param(eqn, "site").where.split()[0],
+        )
+        for eqn in _jax_internals.equations_in(program)
+        if eqn.primitive is check.check_p
+    )

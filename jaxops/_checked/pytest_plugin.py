@@ -83,7 +83,7 @@ class _Checked:
         """
         from jaxops import _errors, _frames
 
-        error = _errors.find_in(call.excinfo and call.excinfo.value)
-        if error is not None and call.excinfo is not None:
+        error = call.excinfo and _errors.find_in(call.excinfo.value)
+        if call.excinfo and error:
             frames = _frames.of_caller(call.excinfo.tb) or call.excinfo.tb
             call.excinfo = pytest.ExceptionInfo.from_exception(error.with_traceback(frames))

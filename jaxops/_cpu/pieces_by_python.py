@@ -21,7 +21,6 @@ import numpy as np
 from jax.experimental.buffer_callback import buffer_callback
 from jax.interpreters import ad
 
-from jaxops import _symbolic
 from jaxops._forms import register
 from jaxops._indexing.pieces import are_too_many, concatenate, join_by_xla, split_by_xla, split_into
 
@@ -31,9 +30,7 @@ MANY, _MANY_RESULTS = 256, 64
 
 def _is_copied_by_python(arrays: Sequence[jax.Array]) -> bool:
     """Whether Python may copy these on a CPU; not numbers of which two are stored in a byte."""
-    is_known = all(_symbolic.are_known(x.shape) for x in arrays)
-    is_sharded = any(jax.typeof(x).sharding.mesh.explicit_axes for x in arrays)
-    return is_known and not is_sharded and _bits(arrays[0].dtype) >= 8
+    return _bits(arrays[0].dtype) >= 8
 
 
 def _bits(dtype: np.dtype) -> int:

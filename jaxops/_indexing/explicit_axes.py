@@ -32,9 +32,6 @@ from jaxops._indexing.dimension_numbers import Windows
 
 def gather(function: Callable, operand: jax.Array, indices: jax.Array, windows: Windows, *rest):
     """`function(operand, indices, *rest)`, a gather."""
-    mesh = mesh_of(operand, indices)
-    if mesh is None:
-        return function(operand, indices, *rest)
     of_operand, of_indices = _axes(operand), _axes(indices)
     b, first = windows.batch_dims, windows.first
     indexed = [of_operand[axis] for axis in windows.axes]
@@ -43,7 +40,7 @@ def gather(function: Callable, operand: jax.Array, indices: jax.Array, windows: 
     batch = [x or y for x, y in zip(of_operand[:b], of_indices[:b], strict=True)]
     kept = [axis for d, axis in enumerate(of_operand) if d not in windows.axes]
     axes = [*batch, *kept[b:first], *of_indices[b:-1], *kept[first:]]
-    return _shared(function, mesh, axes)(operand, indices, *rest)
+    return _shared(function, mesh_of(operand, indices), axes)(operand, indices, *rest)
 
 
 def gather_rows(function: Callable, params: jax.Array, indices: jax.Array):

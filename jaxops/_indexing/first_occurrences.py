@@ -64,7 +64,7 @@ def first_equal_rows(x: jax.Array) -> jax.Array:
 
     def refine(first, column):
         keys = equality_keys(column)
-        first, keys, order = lax.sort((first, keys, positions), num_keys=2, is_stable=True)
+        first, keys, order = lax.sort((first, keys, positions), num_keys=2)
         is_new = (first != jnp.roll(first, 1)) | _differ(keys, x.dtype)
         run_starts = lax.cummax(jnp.where(is_new, positions, 0))
         return _put(order, order[run_starts], order), None  # every place is written

@@ -142,7 +142,7 @@ def _take_along_axis(
     batch_dims = next(d for d in range(arr.ndim) if d not in along)
     of_arr = [d for d in range(arr.ndim) if d not in single]
     of_indices = [d for d in range(arr.ndim) if d not in kept]
-    indexed = [d for d in of_arr if d == axis or (d in along and d >= batch_dims)]
+    indexed = [d for d in of_arr if d == axis or d in along[batch_dims:]]
     sizes = [arr.shape[d] for d in indexed]
 
     def as_vectors(indices):

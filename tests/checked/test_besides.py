@@ -1,7 +1,5 @@
 """`checked` with what else works on functions of JAX."""
 
-import subprocess
-import sys
 import threading
 
 import jax
@@ -11,6 +9,7 @@ import optax
 import pytest
 from checked.jax_code import BAD, GOOD, X
 from checked.test_primitives import raised
+from checks import printed_by
 from jax import lax
 from jax.experimental import checkify
 
@@ -162,7 +161,4 @@ else:
 @pytest.mark.slow
 def test_the_persistent_cache(tmp_path):
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", CACHED, tmp_path], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        printed_by("-c", CACHED, tmp_path)

@@ -64,7 +64,7 @@ def test_the_index_in_the_message_is_as_the_code_has_it(name):
 
 
 @pytest.mark.parametrize("call", some("eager"))
-@pytest.mark.parametrize("name", SILENT)
+@pytest.mark.parametrize("name", share(SILENT, 2))
 @pytest.mark.usefixtures("standard_promotion")
 def test_no_false_alarm(name, call):
     program = SILENT[name]
@@ -73,7 +73,7 @@ def test_no_false_alarm(name, call):
 
 
 @pytest.mark.parametrize("call", some("checked-of-jit"))
-@pytest.mark.parametrize("name", sorted({*READS, *WRITES} - {"apply", "segment_prod"}))
+@pytest.mark.parametrize("name", share(sorted({*READS, *WRITES} - {"apply", "segment_prod"}), 2))
 def test_no_false_alarm_from_derivatives(name, call):
     """Of those of which JAX has derivatives."""
     program, _ = PROGRAMS[name]

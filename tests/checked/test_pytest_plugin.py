@@ -1,5 +1,6 @@
 """`pytest --jaxops-checked`, in processes of its own."""
 
+import functools
 import os
 import re
 import subprocess
@@ -7,6 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxops
@@ -161,6 +165,31 @@ def test_refused_options(tmp_path, options, words):
     status, printed = run(tmp_path, *options)
     assert status == pytest.ExitCode.USAGE_ERROR
     assert words in printed
+
+
+def test_a_report_has_the_typed_error_and_frames_of_the_caller():
+    lookup, plugin = jax.jit(lambda i: jaxops.gather(jnp.arange(3), i)), pytest_plugin._Checked()
+
+    def within_the_hook(function):
+        hook = plugin._with_typed_errors()
+        next(hook)
+        try:
+            function()
+        except Exception as error:
+            hook.throw(error)
+
+    for function, kind in [
+        (lambda: jax.block_until_ready(lookup(np.array([7]))), jaxops.OutOfBoundsError),
+        (lambda: jaxops.gather([1], [7]), jaxops.OutOfBoundsError),
+        (lambda: 1 / 0, ZeroDivisionError),
+        (lambda: None, None),
+    ]:
+        call = pytest.CallInfo.from_call(functools.partial(within_the_hook, function), "call")
+        plugin.pytest_runtest_makereport(call)
+        assert kind is (call.excinfo and call.excinfo.type)
+        if call.excinfo and kind is jaxops.OutOfBoundsError:
+            files = {str(entry.path) for entry in call.excinfo.traceback}
+            assert not any(str(ROOT / "jaxops") in file for file in files)
 
 
 def test_a_pattern_may_have_an_equals_sign():

@@ -1,16 +1,12 @@
 """The primitives by which `jaxops.at` reads and writes; what it makes of indices: `test_at.py`."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from checks import primitives
 
 import jaxops
 
 X = jnp.arange(12.0).reshape(4, 3)
-
-
-def primitives(function, *args):
-    return [eqn.primitive.name for eqn in jax.make_jaxpr(function)(*args).eqns]
 
 
 def test_a_static_slice_stays_one():

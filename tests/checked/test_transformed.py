@@ -66,7 +66,7 @@ def assert_checked(checked, unchecked, read):
         pytest.param(1, True, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("name", TRANSFORMATIONS)
+@pytest.mark.parametrize("name", share(TRANSFORMATIONS, 2))
 def test_a_transformation(name, where, jit):
     read = (take, subscript)[where]
     call = jax.jit if jit else lambda f: f

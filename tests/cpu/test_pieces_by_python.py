@@ -18,13 +18,13 @@ MANY = pieces_by_python.MANY
 
 
 @pytest.mark.parametrize(
-    "function",
-    [lambda x: jaxops.split(x, MANY), jaxops.unstack],
+    ("function", "dtype"),
+    [(lambda x: jaxops.split(x, MANY), "float32"), (jaxops.unstack, "int8")],
     ids=["split", "unstack"],
 )
-def test_programs_are_short(function):
+def test_programs_are_short(function, dtype):
     """XLA compiles no code for a piece: a reshape has none."""
-    x = jnp.ones((MANY, 2))
+    x = jnp.ones((MANY, 2), dtype)
     compiled = str(optimized_jit(function).lower(x).compile().as_text())
     assert "callback" in compiled
     assert "fusion" not in compiled

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import primitives
 from jax.sharding import PartitionSpec as P
 
 import jaxops
@@ -17,10 +18,6 @@ INDICES = np.array([[3, 0, 3], [9, 1, 0]], np.int32)
 def table(width, dtype=np.float32, rows=ROWS):
     rng = np.random.default_rng(width)
     return jnp.asarray(rng.integers(0, 2 if dtype is np.bool_ else 100, (rows, width)), dtype)
-
-
-def primitives(f, *args):
-    return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).jaxpr.eqns]
 
 
 # shape, axis, batch_dims, dtype, whether by the primitive

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from checks import printed_by
 
 pytestmark = pytest.mark.slow
 
@@ -39,14 +40,8 @@ SECONDS_TO_LIVE = "8"
 
 def run(*names):
     script = Path(__file__).with_name("device_programs.py")
-    done = subprocess.run(
-        [sys.executable, script, SECONDS_TO_LIVE, *names],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": FLAGS},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(zip(names, map(json.loads, done.stdout.splitlines()), strict=True))
+    printed = printed_by(script, SECONDS_TO_LIVE, *names, env={"XLA_FLAGS": FLAGS})
+    return dict(zip(names, map(json.loads, printed.splitlines()), strict=True))
 
 
 @pytest.mark.parametrize("third", range(3))

@@ -41,15 +41,16 @@ def gradients(case, **options):
 def cases(which):
     """The platforms and cases that each target of make lowers for.
 
-    `make test` lowers the first case of each op for a GPU, `make test-slow` the others. Nightly the
-    first ones are lowered for a TPU, and by `make stress` the others: the same code of jaxops runs
-    for both.
+    `make test` lowers the first case of every other op for a GPU, `make test-slow` the others.
+    Nightly the first ones are lowered for a TPU, and by `make stress` the others: the same code of
+    jaxops runs for both.
     """
     stress = [pytest.mark.slow, pytest.mark.stress]
-    of_tpu = {("tpu", True): NIGHTLY, ("tpu", False): stress}
-    marks = {("cuda", True): [], ("cuda", False): SLOW, **of_tpu}
+    soon = [name for name in which if name in FIRST][::2]
+    marks = {"cuda": lambda name: [] if name in soon else SLOW}
+    marks["tpu"] = lambda name: NIGHTLY if name in FIRST else stress
     return [
-        pytest.param(platform, name, marks=marks[platform, name in FIRST])
+        pytest.param(platform, name, marks=marks[platform](name))
         for platform in PLATFORMS
         for name in which
     ]

@@ -2,12 +2,10 @@
 
 import functools
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from checks import printed_by
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +42,7 @@ ERRORS = {
 @functools.cache
 def run(way):
     script = Path(__file__).with_name("sharded_programs.py")
-    done = subprocess.run(
-        [sys.executable, script, way],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    reports = map(json.loads, done.stdout.splitlines())
+    reports = map(json.loads, printed_by(script, way).splitlines())
     return {report.pop("name"): report for report in reports}
 
 

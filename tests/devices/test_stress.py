@@ -4,11 +4,10 @@ A small share of it runs with the other tests; `make stress` runs all of it.
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from checks import printed_by
 
 pytestmark = pytest.mark.slow
 
@@ -18,14 +17,8 @@ SECONDS_UNTIL_IT_HANGS = 3000  # no limit of speed: the whole takes some minutes
 
 def run(scale, *names):
     script = Path(__file__).with_name("stress_programs.py")
-    done = subprocess.run(
-        [sys.executable, script, str(scale), *names],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS_UNTIL_IT_HANGS,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(zip(names, map(json.loads, done.stdout.splitlines()), strict=True))
+    printed = printed_by(script, scale, *names, timeout=SECONDS_UNTIL_IT_HANGS)
+    return dict(zip(names, map(json.loads, printed.splitlines()), strict=True))
 
 
 def check(outcomes, bytes_per_call):

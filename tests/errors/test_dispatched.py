@@ -9,7 +9,7 @@ import pytest
 from refusals.values import IN_JIT
 
 import jaxops
-from jaxops import _dispatched, _jax_internals
+from jaxops import _dispatched, _jax_internals, _typed_errors
 from jaxops._dispatched import Programs
 
 
@@ -112,6 +112,13 @@ def test_an_array_that_was_donated_is_no_failure():
     result.is_donated = True
     programs.wait()
     assert unread(programs) == []
+
+
+def test_a_block_counts_the_error_that_it_raises():
+    """No block around it, and no end of the process, raises or names it again."""
+    with pytest.raises(jax.errors.JaxRuntimeError, match="of a block"), jaxops.typed_errors():
+        _typed_errors._of_thread.blocks[-1].note([Result(error="of a block", is_ready=False)])
+    assert _dispatched._times_read["of a block"] == 1
 
 
 def test_few_words_are_counted():

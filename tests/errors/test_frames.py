@@ -4,8 +4,6 @@ import doctest
 import inspect
 import json
 import pickle
-import subprocess
-import sys
 import traceback
 from types import FunctionType
 
@@ -13,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import printed_by
 from refusals import CALLS
 
 import jaxops
@@ -133,7 +132,7 @@ from jaxops.compat import v0
 from jaxops import testing
 assert [gather, concat, check_grads] == [jaxops.gather, v0.concat, testing.check_grads]
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    printed_by("-c", program)
 
 
 def test_examples_are_found():

@@ -137,3 +137,12 @@ def test_index_vectors_of_no_components(dtype):
     updates = jnp.ones((3, 2), dtype)
     added = jaxops.tensor_scatter_nd_add(x, none, updates, deterministic=True)
     np.testing.assert_array_equal(added, [4, 5])
+
+
+def test_derivatives_by_the_tensor_or_the_updates_alone():
+    def add(tensor, updates):
+        return jaxops.tensor_scatter_nd_add(tensor, ROWS[:3], updates, deterministic=True)
+
+    for n, expected in enumerate(([[1, 0], [0, 1]], [[0, 1, 0], [1, 0, 1]])):
+        for derivative in (jax.jacfwd, jax.jacrev):
+            np.testing.assert_array_equal(derivative(add, n)(jnp.ones(2), jnp.ones(3)), expected)

@@ -9,6 +9,7 @@ from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxops
+from jaxops._indexing import explicit_axes
 
 MESH = AbstractMesh((2, 2), ("d", "m"), axis_types=(AxisType.Explicit,) * 2)
 
@@ -107,6 +108,11 @@ def test_what_is_scattered_into_is_shared_as_before(kind, spec):
         return jax.grad(lambda u: jnp.sum(scatter(tensor, indices, u) ** 2))(updates)
 
     assert type_of(gradient, tensor, ints(6, 1), updates) == str(jax.typeof(updates))
+
+
+def test_a_mesh_is_that_of_arrays():
+    """Among the arguments of an optimizer may be functions."""
+    assert explicit_axes.mesh_of(len, "word", jnp.ones(2)) is None
 
 
 SUMS = {

@@ -65,3 +65,9 @@ def test_no_gradient_flows_through_stop_gradient():
 
     np.testing.assert_array_equal(jax.grad(f)(X), X)
     np.testing.assert_array_equal(jax.jvp(f, [X], [np.ones_like(X)])[1], X.sum())
+
+
+def test_ranges_of_integers_are_computed_by_the_program_and_others_by_numpy():
+    for step, is_computed in ((3, True), (0.5, False)):
+        program = jax.make_jaxpr(lambda step=step: jaxops.range(1, 1000, step))()
+        assert ("iota" in str(program)) == is_computed

@@ -88,11 +88,13 @@ def test_a_traced_constant():
 
 
 @pytest.mark.parametrize("platform", ["cpu", "tpu"])
-def test_no_gather(platform):
+def test_no_gather_and_the_order_of_dimensions(platform):
     program = jax.jit(lambda x: jaxops.pad(x, [[1, 1], [2, 2]], "REFLECT"))
     text = program.trace(X).lower(lowering_platforms=(platform,)).as_text()
     moves = set(re.findall(r"stablehlo\.(\w+)", text)) - {"case", "constant", "return"}
     assert moves == {"slice", "reverse", "concatenate"}
+    order = "01" if platform == "tpu" else "10"  # of the dimensions
+    assert re.findall(r"concatenate .*dim = (\d)", text) == [*order]
 
 
 @pytest.mark.parametrize("constant", [1, -1.5, "a", None, [1, 2]])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from long_axes import LENGTHS, as_mode_has_it, indices_of
 
+import jaxops
 from jaxops._indexing import policy
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops import slice
@@ -33,3 +34,8 @@ def test_windows_that_reach_outside(length, mode, dtype, x64):
                 assert bool(valid[n, step]) == (expected is not None), (begin, step)
             if expected is not None:
                 assert int(resolved[n, step, 0]) == expected, (begin, step)
+
+
+def test_a_window_counts_nothing_from_the_end():
+    program = jax.make_jaxpr(lambda x, b: jaxops.slice(x, b, [1], mode="promise_in_bounds"))
+    assert "select_n" not in str(program(jnp.ones(3), jnp.array([1])))

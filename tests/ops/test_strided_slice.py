@@ -67,6 +67,24 @@ def test_single_indices_count_from_the_end(length, mode, x64):
             assert resolved[n] == expected, (i, j)
 
 
+def test_a_known_index_is_a_slice():
+    program = jax.make_jaxpr(lambda x: jaxops.strided_slice(x, [-1], [0], shrink_axis_mask=1))
+    assert "gather" not in str(program(TABLE))
+
+
+def test_places_of_symbolic_dimensions_may_be_the_first_or_the_last():
+    """JAX knows that `n - 2` is at least 0 and 2 at most `n`, and not that they differ."""
+    (n,) = jax.export.symbolic_shape("n", constraints=["n >= 2", "n <= 4"])
+
+    def parts(x):
+        last = jaxops.strided_slice(x, [-2], [0], end_mask=1)
+        ranges = [jaxops.strided_slice(x, [b], [e]) for b, e in ((0, 2), (-9, 2), (5, 9))]
+        return last, *ranges, jaxops.strided_slice(x, [1], [0], shrink_axis_mask=1)
+
+    shapes = [x.shape for x in jax.eval_shape(parts, jax.ShapeDtypeStruct((n,), "int8"))]
+    assert shapes == [(2,), (2,), (2,), (0,), ()]
+
+
 def test_ranges_alone_send_no_indices_to_the_device(monkeypatch):
     """That takes longer than the rest of an eager call."""
     monkeypatch.setattr(arguments, "to_indices", None)

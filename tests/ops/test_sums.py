@@ -127,7 +127,7 @@ MOSTLY_ROUNDED = (
 )
 
 
-@pytest.mark.parametrize("name", MOSTLY_ROUNDED.split())
+@pytest.mark.parametrize("name", share(MOSTLY_ROUNDED.split(), 2))
 def test_means_are_rounded_once(name):
     """Sum, root and quotient are of float32. By a loop, of 3 and of 7 numbers."""
     for n in (3, 7):

@@ -4,8 +4,6 @@ The figures of a benchmark stand in the documents, so a benchmark refuses to tim
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import accelerator_rows
@@ -23,6 +21,7 @@ import report
 import suite
 import timing
 import work
+from checks import printed_by
 from records import CALLS, CLASSES, PUBLIC, RECORDS
 from row import small
 
@@ -118,9 +117,7 @@ SCRIPTS = {
 def test_a_script(name, tmp_path):
     figures = tmp_path / "made" / f"{name}.json"
     options = SCRIPTS[name].format(figures.with_suffix("")).split()
-    command = [sys.executable, BENCHMARKS / f"{name}.py", *options, "--json", str(figures)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    printed_by(BENCHMARKS / f"{name}.py", *options, "--json", figures)
     assert json.loads(figures.read_text())
     assert all(path.stat().st_size for path in figures.parent.iterdir())
 

@@ -5,14 +5,12 @@ Nightly, as `make examples` runs the whole scripts.
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import fast
 import numpy as np
 import pytest
-from checks import NIGHTLY
+from checks import NIGHTLY, printed_by
 
 pytestmark = NIGHTLY
 
@@ -25,33 +23,25 @@ def compiled_fast():
     return os.environ | {"XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), *flags])}
 
 
-def run(*options):
-    return subprocess.run([sys.executable, SCRIPT, *options], capture_output=True, text=True)
-
-
 def test_word_embeddings(tmp_path):
     picture = tmp_path / "pictures" / "map.png"
-    small = ["--dimension", "32", "--epochs", "4", "--map-words", "30", "--output", str(picture)]
-    done = run(*small)
-    assert done.returncode == 0, done.stderr
+    small = ["--dimension", 32, "--epochs", 4, "--map-words", 30, "--output", picture]
+    printed = printed_by(SCRIPT, *small)
     score = {
         name: float(value)
-        for name, value in re.findall(r"^  (trained|untrained).* ([\d.]+)$", done.stdout, re.M)
+        for name, value in re.findall(r"^  (trained|untrained).* ([\d.]+)$", printed, re.M)
     }
     assert abs(score["untrained"] - 0.5) < 0.05
     assert score["trained"] > 0.6
-    assert "exception" in done.stdout
-    assert "words per second" in done.stdout
-    assert "ms per step, with sparse gradients" in done.stdout
+    assert "exception" in printed
+    assert "words per second" in printed
+    assert "ms per step, with sparse gradients" in printed
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def run_small(name, *options):
     """What a script prints, made small and compiled fast."""
-    command = [sys.executable, SCRIPT.with_name(f"{name}.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, env=compiled_fast())
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed_by(SCRIPT.with_name(f"{name}.py"), *options, env=compiled_fast())
 
 
 def rows_of(printed, numbers):
@@ -134,10 +124,7 @@ def test_mixture_of_experts(tmp_path):
 
 
 def test_gallery(tmp_path):
-    script = SCRIPT.with_name("gallery.py")
-    options = ["--output", str(tmp_path), "--only", "reverse_sequence"]
-    done = subprocess.run([sys.executable, script, *options], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    printed_by(SCRIPT.with_name("gallery.py"), "--output", tmp_path, "--only", "reverse_sequence")
     pictures = list(tmp_path.rglob("*.jpg"))
     assert [p.stem for p in pictures] == ["reverse_sequence"]
     assert pictures[0].stat().st_size < 60_000
@@ -145,15 +132,13 @@ def test_gallery(tmp_path):
 
 def test_sharded_embeddings():
     """Alike on 8 devices and on one; the words of the guide are those it prints."""
-    script = SCRIPT.with_name("sharded_embeddings.py")
-    done = subprocess.run([sys.executable, script, "--steps", "60"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    first, last = map(float, re.findall(r"[\d.]+(?= in the)", done.stdout))
+    printed = printed_by(SCRIPT.with_name("sharded_embeddings.py"), "--steps", 60)
+    first, last = map(float, re.findall(r"[\d.]+(?= in the)", printed))
     assert first == pytest.approx(4 * np.log(2), abs=1e-3)  # of 4 guesses each
     assert last < 0.95 * first
-    (difference,) = re.findall(r"differs by (\S+) at most", done.stdout)
+    (difference,) = re.findall(r"differs by (\S+) at most", printed)
     assert float(difference) < 1e-4
-    table, largest = re.findall(r"has ([\d,]+)", done.stdout)
+    table, largest = re.findall(r"has ([\d,]+)", printed)
     assert int(largest.replace(",", "")) < int(table.replace(",", ""))
 
     def words(text):
@@ -162,37 +147,35 @@ def test_sharded_embeddings():
 
     guide = (SCRIPT.parents[1] / "docs" / "many_devices.md").read_text()
     (output,) = re.findall(r"```\n(.*?)```", guide[guide.index("prints:") :], re.S)[:1]
-    sends = [line for line in words(done.stdout) if " x " not in line]
+    sends = [line for line in words(printed) if " x " not in line]
     assert sends == [line for line in words(output) if " x " not in line]
 
 
 def run_recommender(*options):
     """A small model, compiled fast: 26 tables make a large program."""
     script = SCRIPT.with_name("recommender.py")
-    command = [sys.executable, script, "--max-rows", "1000", "--batch-size", "256", *options]
-    return subprocess.run(command, capture_output=True, text=True, env=compiled_fast())
+    small = ["--max-rows", 1000, "--batch-size", 256]
+    return printed_by(script, *small, *options, env=compiled_fast())
 
 
 def test_recommender():
     """It knows more of clicks than the numbers tell, so it has learned from the tables."""
-    done = run_recommender("--steps", "150", "--rounds", "2")
-    assert done.returncode == 0, done.stderr
+    printed = run_recommender("--steps", 150, "--rounds", 2)
     score = {
         name.strip(): float(value)
-        for name, value in re.findall(r"^  (.*?)  +([\d.]+)$", done.stdout, re.M)
+        for name, value in re.findall(r"^  (.*?)  +([\d.]+)$", printed, re.M)
     }
     assert abs(score["untrained model"] - 0.5) < 0.05
     assert score["best from the 13 numbers"] + 0.01 < score["trained model"]
     assert score["trained model"] < score["best from all features"]
-    sparse, dense = map(float, re.findall(r"([\d.]+) ms with", done.stdout))
-    (ratio,) = re.findall(r"take ([\d.]+) times", done.stdout)
+    sparse, dense = map(float, re.findall(r"([\d.]+) ms with", printed))
+    (ratio,) = re.findall(r"take ([\d.]+) times", printed)
     assert float(ratio) == pytest.approx(dense / sparse, abs=0.1)
 
 
 def test_recommender_on_8_devices():
-    done = [run_recommender("--steps", "10", "--rounds", "0", "--devices", n) for n in "18"]
-    assert [d.returncode for d in done] == [0, 0], done[1].stderr
-    assert "on 8 devices" in done[1].stdout
-    one, eight = (list(map(float, re.findall(r"\d\.\d{3,}", d.stdout))) for d in done)
+    printed = [run_recommender("--steps", 10, "--rounds", 0, "--devices", n) for n in (1, 8)]
+    assert "on 8 devices" in printed[1]
+    one, eight = (list(map(float, re.findall(r"\d\.\d{3,}", text))) for text in printed)
     assert one == pytest.approx(eight, abs=2e-3)
     assert len(one) >= 10

@@ -1,12 +1,10 @@
 """`import jaxops` loads little beside JAX; what is loaded later works as if it had been there."""
 
 import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from checks import printed_by
 
 ROOT = Path(__file__).parents[2]
 a_process = pytest.mark.slow  # which imports JAX
@@ -31,14 +29,7 @@ LEFT = (
 
 
 def run(code: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return printed_by("-W", "error", "-c", code, env={"PYTHONPATH": str(ROOT)})
 
 
 def loaded_beyond_jax(code: str) -> list[str]:

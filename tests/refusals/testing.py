@@ -36,8 +36,13 @@ CALLS = {
     "check_grads-seed-negative": (lambda: testing.check_grads(square, ONE, seed=-1), ValueError, "must be an int, 0 or more; received -1"),
     "check_grads-rtol-0": (lambda: testing.check_grads(square, ONE, rtol=0), ValueError, "must be between 0 and 1; received 0"),
     "check_grads-rtol-1": (lambda: testing.check_grads(square, ONE, rtol=1.0), ValueError, "must be between 0 and 1; received 1.0"),
+    "check_grads-rtol-int8-0": (lambda: testing.check_grads(square, ONE, rtol=np.int8(0)), ValueError, "must be between 0 and 1; received np.int8(0)"),
+    "check_grads-rtol-float32-2": (lambda: testing.check_grads(square, ONE, rtol=np.float32(2)), ValueError, "must be between 0 and 1; received np.float32(2.0)"),
+    "check_grads-rtol-text": (lambda: testing.check_grads(square, ONE, rtol="1"), TypeError, "must be a number; received '1'"),
     "check_grads-rtol-bool": (lambda: testing.check_grads(square, ONE, rtol=True), TypeError, "must be a number; received True"),
     "check_grads-numeric_dtype-int": (lambda: testing.check_grads(square, ONE, numeric_dtype="int32"), ValueError, "must be float32 or float64; received 'int32'"),
+    "check_grads-numeric_dtype-float16": (lambda: testing.check_grads(square, ONE, numeric_dtype=np.float16), ValueError, "must be float32 or float64; received <class 'numpy.float16'>"),
+    "check_grads-numeric_dtype-word": (lambda: testing.check_grads(square, ONE, numeric_dtype="wide"), ValueError, "must be float32 or float64; received 'wide'"),
     "check_grads-numeric_dtype-x64": (
         lambda: testing.check_grads(square, ONE, numeric_dtype="float64"), ValueError, 'check_grads: numeric_dtype is float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "check_grads-jit-bool": (lambda: testing.check_grads(square, ONE, jit=True), TypeError, "must be callable; received True"),

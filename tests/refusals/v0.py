@@ -56,6 +56,8 @@ CALLS = {
     "v0.transpose-conjugate": (lambda: v0.transpose(X, conjugate=True), TypeError, "transpose() got an unexpected keyword argument 'conjugate'"),
     "v0.extract_image_patches-images-rank": (lambda: v0.extract_image_patches(X, "VALID", *WINDOW), ValueError, "must have shape [batch, rows, cols, depth]; received shape (4, 3)"),
     "v0.extract_image_patches-ksizes-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID"), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
+    "v0.extract_image_patches-strides-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
+    "v0.extract_image_patches-rates-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES, ONES), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
     "v0.extract_image_patches-rates-0": (
         lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES, ONES, [1, 0, 0, 1]), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received (1, 0, 0, 1)"),
     "v0.space_to_batch-input-rank": (lambda: v0.space_to_batch(X, NO_PADS, 2), ValueError, "must have rank 4; received shape (4, 3)"),

@@ -2,6 +2,8 @@
 
 # pyright: reportCallIssue=false, reportArgumentType=false
 
+import functools
+
 import jaxops
 from jaxops.compat import v0
 from refusals.values import IMAGES, NO_PADS, X, in_jit
@@ -51,7 +53,6 @@ CALLS = {
     "v0.unstack-num-differs": (lambda: v0.unstack(X, 3), ValueError, "must be dimension 0 of value, 4; received 3"),
     "v0.unstack-axis-high": (lambda: v0.unstack(X, axis=2), ValueError, "must be in [-2, 2); received 2"),
     "v0.unique-x-matrix": (lambda: v0.unique(X), ValueError, "must be a vector, or `axis` of `jaxops.unique` given; received shape (4, 3)"),
-    "v0.unique-x-traced": (lambda: in_jit(v0.unique, [1]), TypeError, "unique: `size` of `jaxops.unique` must be given where x is traced"),
     "v0.unique-both-readings": (
         lambda: v0.unique([1], "int64"), TypeError, "unique: arguments must be named, as unique(a, b) reads as unique(x=a, out_idx=b) (0.11 and 0.12) or as unique(x=a, name=b) (0.5 to 0.10); received b='int64'"),
     "v0.listdiff-x-matrix": (lambda: v0.listdiff(X, [1.0]), ValueError, "must be a vector; received shape (4, 3)"),
@@ -106,4 +107,19 @@ CALLS = {
     "v0.range-delta-0": (lambda: v0.range(0, 3, 0), ValueError, "range: delta must"),
     "v0.range-both-readings": (
         lambda: v0.range(0, 3, 1, "float32"), TypeError, "range: arguments must be named, as range(a, b, c, d) reads as range(start=a, limit=b, delta=c, dtype=d) (0.11 and 0.12) or as range(start=a, limit=b, delta=c, name=d) (0.5 to 0.10); received d='float32'"),
+}  # fmt: skip
+
+# What 0.x does not have: the error says whose argument it is.
+WITHOUT_SIZE = {
+    "boolean_mask-mask": lambda x: v0.boolean_mask([1], x == 1),
+    "dynamic_partition-partitions": lambda x: v0.dynamic_partition(x, x, 2),
+    "dynamic_stitch-indices": lambda x: v0.dynamic_stitch([x], [x]),
+    "setdiff1d-x": lambda x: v0.setdiff1d(x, [1]),
+    "unique-x": v0.unique,
+    "unique_with_counts-x": v0.unique_with_counts,
+    "where-condition": lambda x: v0.where(condition=x),
+}
+CALLS |= {
+    f"v0.{place}-without-size": (functools.partial(in_jit, call, [1]), TypeError, f"`size` of `jaxops.{place.split('-')[0]}` must be given where {place.split('-')[1]}")
+    for place, call in WITHOUT_SIZE.items()
 }  # fmt: skip

@@ -72,6 +72,13 @@ def test_refused(name):
     assert str(info.value).endswith(f", which make one of shape {made}")
 
 
+def test_of_many_dimensions():
+    x = jax.ShapeDtypeStruct((1,) * 128, np.int32)
+    for call in (lambda x: jaxops.gather(x, x), lambda x: jaxops.reshape(x, [1] * 254)):
+        with pytest.raises(ValueError, match="must make arrays of less than 254 dimensions"):
+            jax.eval_shape(call, x)
+
+
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
 def test_not_refused(batch):
     function = jaxops.transpose

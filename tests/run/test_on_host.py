@@ -61,3 +61,9 @@ def test_memory_that_the_host_reads():
     of = [(True, ("cpu", "cpu")), (False, ("cpu",)), (True, ("gpu",)), (True, ("cpu", "gpu"))]
     found = [on_host._is_in_host_memory(Sharding(*fields)) for fields in of]  # type: ignore[arg-type]
     assert found == [True, False, False, False]
+
+
+def test_positions_have_few_bits(x64):
+    dtypes = [on_host.to_positions(np.array([7]), 2**31 - n).dtype for n in (0, 1)]
+    assert dtypes == [np.uint64 if x64 else np.uint32, np.int32]
+    assert on_host.to_positions(np.array([2**31 - 2]), 2**31 - 1) == 2**31 - 2

@@ -28,7 +28,7 @@ from jaxops._sparse.gradient import delayed_rules
 pytestmark = pytest.mark.usefixtures("x32")
 
 
-@pytest.mark.parametrize("name", share(STEPS, 2))
+@pytest.mark.parametrize("name", share(STEPS, 3))
 def test_steps(name):
     grads = assert_rows_first(composed(name), params())
     # Pieces and branches that are not chosen get no gradient.
@@ -36,7 +36,7 @@ def test_steps(name):
     assert valid.sum() <= INDICES.size * (2 if name == "differences" else 1)
 
 
-@pytest.mark.parametrize("name", share(LOOKUPS, 2))
+@pytest.mark.parametrize("name", share(LOOKUPS, 3))
 def test_lookups(name):
     assert_rows_first(composed("scaled by rows", lookup=name), params())
 

@@ -124,7 +124,7 @@ def types(lookup, spec):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", share(GATHERS, 2))
+@pytest.mark.parametrize("name", share(GATHERS, 4))
 def test_all_devices_have_the_rows_of_a_gather(name, table):
     """Within rows they are shared as the table."""
     lookup, n = GATHERS[name]
@@ -141,7 +141,7 @@ def test_all_devices_have_the_rows_of_a_gather(name, table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", SHARDED)
+@pytest.mark.parametrize("name", share(SHARDED, 2))
 def test_the_rows_of_sharded_gather_stay_where_they_are(name, table):
     lookup, n = SHARDED[name]
     row = "4@m" if "m" in TABLES[table] else "4"

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from checks import share
 from row_wise_steps import ROWS, WIDTH, Stateless, slices, table
 
 import jaxops
@@ -109,7 +110,7 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("name", ROW_WISE)
+@pytest.mark.parametrize("name", share(ROW_WISE, 2))
 def test_row_wise(name):
     optimizer, params, grads = Stateless(ROW_WISE[name]), table(), slices()
     lazy = jaxops.lazy(optimizer)
@@ -120,7 +121,7 @@ def test_row_wise(name):
     np.testing.assert_allclose(received, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("name", share(MIXED, 2))
 def test_mixed_rows(name):
     step, words = MIXED[name]
     lazy = jaxops.lazy(Stateless(step))
@@ -339,7 +340,7 @@ COLLECTING = {
 }
 
 
-@pytest.mark.parametrize("name", COLLECTING)
+@pytest.mark.parametrize("name", share(COLLECTING, 2))
 def test_collecting_gradients(name):
     build, words = COLLECTING[name]
     words = f"collects gradients over several steps.*{words}.*Add the gradients"
@@ -391,7 +392,7 @@ NOT_COLLECTING = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_COLLECTING)
+@pytest.mark.parametrize("name", share(NOT_COLLECTING, 2))
 def test_not_collecting(name):
     optimizer = NOT_COLLECTING[name]()
     state = jaxops.lazy(optimizer).init(table())

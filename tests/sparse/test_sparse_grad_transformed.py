@@ -1,12 +1,10 @@
 """sparse_value_and_grad: out-of-bounds indices, under transformations, and what it compiles to."""
 
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import printed_by
 from fast import optimized_jit
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr
@@ -272,10 +270,7 @@ if check_vma:
 @pytest.mark.parametrize("check_vma", [False, True])
 def test_shard_map(check_vma):
     """A table per device, and one for all."""
-    done = subprocess.run(
-        [sys.executable, "-c", SHARDED, str(check_vma)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    printed_by("-c", SHARDED, check_vma)
 
 
 # --- what it compiles to ---

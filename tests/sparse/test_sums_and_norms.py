@@ -3,9 +3,6 @@
 import functools
 import json
 import operator
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from checks import NIGHTLY
+from checks import NIGHTLY, printed_by
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
 from sparse_checks import is_sparse, to_dense
@@ -300,14 +297,7 @@ def test_norms_have_derivatives():
 @functools.cache
 def on_devices(number):
     script = Path(__file__).with_name("gradient_programs.py")
-    done = subprocess.run(
-        [sys.executable, script, str(number)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(map(json.loads, done.stdout.splitlines()))
+    return dict(map(json.loads, printed_by(script, number).splitlines()))
 
 
 WAYS = ["checked", "unchecked", "two axes", "own copies", "pmap"]

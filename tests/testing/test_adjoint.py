@@ -142,6 +142,12 @@ def test_integers_wrap_around(dtype):
         testing.check_adjoint(lambda x: x * factor, np.ones(9, dtype), seed=seed)
 
 
+def test_the_function_and_its_transpose_are_compiled():
+    compiled = []
+    testing.check_adjoint(reverse, normal(3), jit=lambda f: compiled.append(f) or f)
+    assert len(compiled) == 2
+
+
 def test_cost_does_not_grow_with_the_size():
     calls = {}
     for size in (10, 1_000_000):

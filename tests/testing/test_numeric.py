@@ -87,6 +87,23 @@ def test_the_dtype_of_fewest_digits_sets_the_tolerance():
         testing.check_grads(wrong, POINT, modes="rev")
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_steps_are_numbers_of_the_dtype(dtype):
+    """So a function moves exactly along the tangent."""
+    ladder = _numeric.ladder_for([jnp.dtype(dtype)])
+    # The steps of the first ones stay below 2, some of the third one's do not; the last bits are 1.
+    near = np.array([1, *(2 / (1 + n * ladder.first) for n in (2, 1.25)), -251, 2.0**-9])
+    spacing = np.ldexp(float(jnp.finfo(dtype).eps), np.frexp(near)[1] - 1)
+    x = ((near // spacing // 2 * 2 + 1) * spacing).astype(dtype)
+    for seed in range(20):
+        direction = _numeric.random_direction([x], ladder, [x.dtype], seed)
+        (origin,), (tangent,) = ([_numeric.widen(y) for y in z] for z in direction)
+        np.testing.assert_array_equal(origin[[0, 1, 4]], x[[0, 1, 4]].astype(float))
+        for step in (*ladder.steps, *(-step for step in ladder.steps)):
+            moved = origin + step * tangent
+            np.testing.assert_array_equal(moved, moved.astype(dtype).astype(float))
+
+
 def test_cotangents_make_results_of_all_sizes_weigh_alike():
     results = [np.full(8, size, np.float32) for size in (1 / 64, 1.0, 64.0)]
     for w, y in zip(_numeric.random_cotangents(results, seed=0), results, strict=True):
