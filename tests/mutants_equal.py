@@ -49,7 +49,7 @@ EQUAL: dict[str, list[str]] = {
         "if [max(_.size, *_.shape) <= np.iinfo(np.int32).max -> ... < ...]:",
     ],
     # The arrays have one dimension.
-    "_ops/segments": ["return (..., jnp.stack([_, _], [-1 -> 1]), ..."],
+    "_ops/segments": ["return (..., jnp.stack(_, [-1 -> 1]), ..."],
     # Of texts of 21 digits none fits.
     "_ops/string_to_number": ["if len(...) > [20 -> 21]:"],
     # How much larger than the array the bound of its size is.

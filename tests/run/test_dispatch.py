@@ -1,5 +1,7 @@
 """How calls run: what is compiled once, and what stays known while tracing."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,7 +58,7 @@ OF_INTEGERS = [
     and name.split(".")[-1] not in ("to_double", "to_int64", "to_bfloat16", "one_hot")
     and name.split(".")[0] not in ("IndexedSlices", "RaggedTensor")
     and not name.endswith(("segment_mean", "sqrt_n"))
-    and "embedding_lookup" not in name  # of floats
+    and not re.search("embedding_lookup|segment_(softmax|logsumexp|moments)", name)  # of floats
 ]
 
 
