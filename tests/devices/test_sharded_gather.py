@@ -1,5 +1,6 @@
 """`sharded_gather` on a mesh of one device; on several: `tests/devices/test_exchanged.py`."""
 
+import functools
 import pickle
 
 import jax
@@ -185,6 +186,24 @@ def test_a_table_looked_up_in_two_ways_under_shard_map():
     mapped = jax.shard_map(step, mesh=MESH, in_specs=P("d"), out_specs=P("d"))
     sparse, dense = jax.jit(mapped)(TABLE, IDS)
     np.testing.assert_array_equal(sparse, dense)
+
+
+@pytest.mark.parametrize("number", [-1, 7, 99])
+def test_padding(number):
+    def total(table, ids, **options):
+        return jnp.sum(lookup(table, ids, **options) ** 2)
+
+    ids, others = jnp.array([number, 3, number]), jnp.array([3])
+    np.testing.assert_array_equal(
+        lookup(TABLE, ids, padding_index=number), TABLE[[3]] * np.array([[0], [1], [0]])
+    )
+    padded = functools.partial(total, ids=ids, padding_index=number)
+    dense = jax.grad(total)(TABLE, others)
+    np.testing.assert_array_equal(jax.grad(padded)(TABLE), dense)
+    slices = jaxops.sparse_value_and_grad(padded, tables="")(TABLE)[1]
+    np.testing.assert_array_equal(slices.to_dense(), dense)
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[1\] = 8"):
+        lookup(TABLE, [number, 8], padding_index=number)
 
 
 def test_a_sparse_step_makes_nothing_of_the_size_of_the_table():
