@@ -9,8 +9,8 @@ modes "device" and "error" is raised: `check.py`.
 an error everywhere. "fill": the fill value is read, nothing is written. "clip", "wrap": another
 index is taken. "promise_in_bounds": the caller answers for it.
 
-Under every mode an index that is padding (`padding_index=`) is in no bounds and no error: it reads
-the fill value, and writes nothing.
+Under every mode an index that is padding (`padding_index=`) is no error: it reads the fill value,
+and writes nothing.
 """
 
 from __future__ import annotations

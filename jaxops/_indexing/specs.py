@@ -28,8 +28,8 @@ class IndexSpec:
 
     operation: str
     limits: tuple[int, ...]
-    # Of each component the number, in bounds or not, that says that the vector is padding; None for
-    # no number. Empty: no vector is.
+    # For each component the number that marks an index vector as padding, in bounds or not, or
+    # None. Empty where no vector is padding.
     padding: tuple[int | None, ...] = dataclasses.field(default=(), kw_only=True)
 
     # In mode "device", what an index out of bounds is where it is no error. "ignored": it reads 0,
@@ -100,10 +100,10 @@ def _place(position: tuple[int, ...], arg: str = "indices") -> str:
 
 
 def padding_of(number: int | None, limits: tuple[int, ...]) -> tuple[int | None, ...]:
-    """The `padding` of index vectors with these limits, of which one number says that they are it.
+    """The `padding` of index vectors with these limits, where one number marks padding.
 
-    Where some axis has no element of this number, the number is an index of the axes that have one:
-    with 3 for padding, [3, 1] is no padding in an array of shape (5, 3), and [1, 3] is.
+    If some axis has no element of this number, only components along such axes mark padding: in an
+    array of shape (5, 3) the vector [1, 3] is padding where 3 is the number, and [3, 1] is none.
     """
     if number is None:
         return ()

@@ -206,9 +206,10 @@ def gather_nd(
             reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
             `"clip"` and `"wrap"`: each component is clipped, or counted modulo its dimension.
             `"promise_in_bounds"`: the caller promises that there is none.
-        padding_index: static int or None; an index vector is padding if a component is this number,
-            of an axis that has no element of this number if there is such an axis. It is no error
-            under any `mode`, reads `fill_value`, and has no gradient.
+        padding_index: static int or None; an index vector is padding if one of its components is
+            this number. If some axis has no element of this number, only components along such
+            axes count. Padding is no error under any `mode`, reads `fill_value`, and has no
+            gradient.
         fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a

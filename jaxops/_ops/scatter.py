@@ -61,9 +61,9 @@ def scatter_nd(
             its update is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its update
             is ignored. `"clip"` and `"wrap"`: each component is clipped, or counted modulo its
             dimension. `"promise_in_bounds"`: the caller promises that there is none.
-        padding_index: static int or None; an index vector is padding if a component is this number,
-            of an axis that has no element of this number if there is such an axis. It is no error
-            under any `mode`, and its update is ignored.
+        padding_index: static int or None; an index vector is padding if one of its components is
+            this number. If some axis has no element of this number, only components along such
+            axes count. Padding is no error under any `mode`, and its update is ignored.
         deterministic: static bool; whether updates of one element are added in a fixed order, bit
             for bit repeatable on every platform. On a GPU the order is otherwise arbitrary.
         accumulate_dtype: static dtype of floats or complex numbers, or None; the dtype in which
