@@ -149,7 +149,7 @@ def test_rows_of_minus_infinity():
 def test_derivatives_at_minus_infinity(name):
     """They are those without the rows, which have none themselves."""
     there = np.flatnonzero(np.isfinite(INFINITE) & (IDS >= 0))
-    weights = jnp.arange(1.0, 8.0)
+    weights = jnp.arange(1.0, 8.0, dtype=INFINITE.dtype)
 
     def of_all(x):
         y = finite(call(name, x))
@@ -175,7 +175,8 @@ def test_cotangents_of_segments_without_rows():
     """Not NaN, of -inf or of the logarithm of 0, whatever the cotangent."""
     for function in (jaxops.segment_logsumexp, jaxops.segment_softmax):
         _, pull_back = jax.vjp(lambda x, f=function: f(x, IDS, 5), INFINITE)
-        (bar,) = pull_back(jnp.ones(5 if function is jaxops.segment_logsumexp else 7))
+        size = 5 if function is jaxops.segment_logsumexp else 7
+        (bar,) = pull_back(jnp.ones(size, INFINITE.dtype))
         assert np.isfinite(bar).all()
 
 

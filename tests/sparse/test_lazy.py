@@ -429,3 +429,17 @@ def test_what_was_found_out_is_kept_for_all_threads():
     finally:
         sys.setswitchinterval(interval)
     assert 0 < len(found) <= 16
+
+
+def test_a_weight_beside_a_table_costs_no_mask():
+    """Where nothing mixes rows, an index that counts for nothing reads any row, without a mask."""
+
+    def selects(**weights):
+        params = {"table": jnp.ones((50, 4)), **weights}
+        optimizer = jaxops.lazy(optax.adam(0.1))
+        state = optimizer.init(params)
+        slices = jaxops.IndexedSlices(jnp.ones((3, 4)), jnp.array([1, 2, 1]), (50, 4))
+        program = jax.make_jaxpr(optimizer.apply)({"table": slices, **weights}, state, params)
+        return str(program).count("select_n")
+
+    assert selects(weight=jnp.ones((5, 6)), bias=jnp.ones(6)) == selects()

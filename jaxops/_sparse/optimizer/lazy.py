@@ -317,10 +317,13 @@ def _traced(
     if not candidates and not (slices and (is_traced or is_shared)):
         return update, set(), False
 
+    # Gradients of whole arrays are inputs too: as constants they might have rows of their own.
+    passed = [n for n, g in enumerate(gradients) if n in slices or isinstance(g, jax.Array)]
+
     def update_rows(*arrays: Any) -> list:
-        of_rows = dict(zip(slices, arrays, strict=False))
-        of_all = [of_rows.get(n, gradient) for n, gradient in enumerate(gradients)]
-        return update(of_all, arrays[len(slices) :])
+        given = dict(zip(passed, arrays, strict=False))
+        of_all = [given.get(n, gradient) for n, gradient in enumerate(gradients)]
+        return update(of_all, arrays[len(passed) :])
 
     def like_rows(x: Any, owner: int | None) -> Any:
         """What has the type of those rows of a table or its state that have a gradient."""
@@ -338,7 +341,7 @@ def _traced(
             return _jax_internals.varying_over(jnp.zeros(shape, dtype), varying)
         return jax.ShapeDtypeStruct(shape, dtype)
 
-    values = [g.values for g in slices.values()]
+    values = [slices[n].values if n in slices else gradients[n] for n in passed]
     of_values = [like(x.shape, x.dtype, [x]) for x in values]
     try:
         program = jax.make_jaxpr(update_rows)(*of_values, *map(like_rows, inputs, owners))
@@ -346,12 +349,13 @@ def _traced(
         return update, set(), False
 
     def evaluate(gradients: Sequence, rows: Sequence) -> list:
-        return jaxpr_as_fun(program)(*(gradients[n] for n in slices), *rows)
+        return jaxpr_as_fun(program)(*(gradients[n] for n in passed), *rows)
 
-    are_scaled = zip(slices, scaled.only_scaled(program, [*slices]), strict=True)
+    are_scaled = zip(passed, scaled.only_scaled(program, passed), strict=True)
     same_dtype = {n for n in candidates if program.out_avals[n].dtype == inputs[n].dtype}
     added = {n for n, is_scaled in are_scaled if is_scaled}
-    return evaluate, added & same_dtype, scaled.rows_stay_apart(program, [*slices, *owners])
+    tables = [n if n in slices else None for n in passed]
+    return evaluate, added & same_dtype, scaled.rows_stay_apart(program, [*tables, *owners])
 
 
 def _gather(
