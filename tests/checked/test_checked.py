@@ -187,6 +187,28 @@ def test_padding_is_none_of_the_numbers_that_int32_does_not_hold(dtype):
             assert raised(rows, jnp.array([index], dtype)).index == index
 
 
+def test_padding_that_int32_does_not_hold():
+    @jaxops.checked
+    def rows(i):
+        with jaxops.padding_index(2**40):
+            return X[i]
+
+    with jax.enable_x64(True):
+        assert rows(jnp.array([1, 2**40])).shape == (2, 3)
+        assert raised(rows, jnp.array([2**40 + 1])).index == 2**40 + 1
+
+
+def test_padding_of_one_axis_is_an_index_of_another():
+    @jaxops.checked
+    def elements(i, j):
+        with jaxops.padding_index(3):
+            return X[i, j]
+
+    threes = jnp.array([3, 3])
+    assert elements(threes, jnp.array([3, 0])).shape == (2,)
+    assert raised(elements, threes, jnp.array([0, 7])).index == 7
+
+
 def test_padding_of_a_block_says_nothing_elsewhere():
     with jaxops.padding_index(4):
         X[BAD]
