@@ -115,6 +115,15 @@ DIFFERENCES: dict[str, Difference] = {
     "nothing to scatter into": TheyRefuse(
         "as nothing to index", lambda lib: lib.scatter_nd([[1]], NOTHING[:1], [2, 0])
     ),
+    "updates that broadcast": TheyRefuse(
+        "updates broadcast, as those of x.at[i].add",
+        lambda lib: lib.tensor_scatter_nd_add(TABLE, [[0], [1]], np.float32(5)),
+    ),
+    "updates of integers": TheyRefuse(
+        "integers become what they are added to, as in x.at[i].add",
+        lambda _: jaxops.tensor_scatter_nd_add(TABLE, [[0, 0]], jax.numpy.array([5])),
+        lambda: tf.tensor_scatter_nd_add(tf.constant(TABLE), [[0, 0]], tf.constant([5])),
+    ),
     "one index vector": TheyRefuse(
         "an index vector alone is one update, as it is one element in gather_nd",
         lambda lib: lib.scatter_nd([1, 2], np.float32(5), [2, 3]),

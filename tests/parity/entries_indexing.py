@@ -3,6 +3,7 @@
 import dataclasses
 
 import draws
+import jax.numpy as jnp
 import numpy as np
 from calls import Call
 from draws import Args, Draw, chance, fault, integer, pick
@@ -211,6 +212,8 @@ def scatter(
     if new and updates.dtype.kind not in "SO":  # XLA may keep a -0 that is added to 0
         updates = updates + np.zeros_like(updates)
     known = "nothing to index" if wrong is None and 0 in shape and indices.size else None
+    if wrong == "updates" and rest[-1:] == (1,) and shape[depth:][-1:] == (0,):
+        known = "updates that broadcast"
     if wrong is None and 0 not in shape and chance(draw, 4):
         known, indices, updates = rare_vectors(draw, shape, dtype, kind, indices.dtype)
     modes = ("error",) if overwrites else ("error", "fill", "clip", "wrap")
@@ -222,6 +225,9 @@ def scatter(
         args = {"indices": indices, "updates": updates, "shape": target, **options}
         return _with_their_gradient(Call(args, known=known), wrong)
     tensor = draws.array(draw, shape, draws.other(dtype) if wrong == "dtype" else dtype, kind)
+    is_wider = tensor.dtype.kind == "f" or np.can_cast(updates.dtype, tensor.dtype)
+    if wrong == "dtype" and jnp.issubdtype(updates.dtype, jnp.integer) and is_wider:
+        known = "updates of integers"
     if kind == "summable":
         options["deterministic"] = chance(draw, 10)
         if options["deterministic"]:  # whose scan makes 0 of -0
