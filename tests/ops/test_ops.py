@@ -238,7 +238,10 @@ def is_not_empty(case):
 
 @select(is_not_empty, modes=MODES_WITHOUT_ERRORS, others_are_slow=True)
 def test_jacobians_are_the_oracles(case, ways):
-    """By differences of the oracle with step 1, exact as data are integers and ops linear there."""
+    """By differences of the oracle with step 1, as data are integers and ops linear there.
+
+    They are exact but for means, of which the oracle rounds two before it subtracts them.
+    """
     indices = shifted(case, 1)
     data = [np.asarray(4 * d) for d in distinct(case.data)]
     arguments = tuple(range(len(data)))
@@ -257,8 +260,8 @@ def test_jacobians_are_the_oracles(case, ways):
                 moved = [d.copy() for d in data]
                 moved[n][at] += 1
                 expected[(..., *at)] = case.oracle(*moved, *indices, **options) - base
-            assert_same(forward[mode][n], expected, mode)
-            assert_same(reverse[mode][n], expected, mode)
+            for jacobian in (forward, reverse):
+                np.testing.assert_allclose(jacobian[mode][n], expected, 2e-5, err_msg=mode)
 
 
 @pytest.mark.slow  # the jacobians say so too, of the modes without errors
