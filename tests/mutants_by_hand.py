@@ -390,6 +390,8 @@ MUTANTS = {
          "test_grads.py -k nearly_cancels"),
         ("if numeric.digits(dtype) >= numeric.digits(wide):",
          "if numeric.digits(dtype) <= numeric.digits(wide):", "test_numeric.py -k numeric_dtype"),
+        ("            if self.trail:\n", "            if not self.trail:\n",
+         "test_refusals.py -k check_grads"),
     ],
     "testing/_grads": [
         ("KNOWN, KNOWN_WELL = 1 / 3, 1 / 4", "KNOWN, KNOWN_WELL = 1 / 3, 0",

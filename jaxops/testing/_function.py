@@ -172,6 +172,8 @@ class Differentiated:
     def _check_finite(self, results: Arrays) -> None:
         place = first_where(self.problem.result_names, results, lambda y: ~np.isfinite(y))
         if place is not None:
+            if self.trail:
+                self.fail(f"is not finite: {place}")
             raise ValueError(
                 f"{OP}: f must be finite at args; received a value that is not: {place}"
             )
