@@ -230,7 +230,7 @@ SEGMENTS = [
 
 
 def softmax(x, i):
-    """As users of graph networks write it."""
+    """A softmax by the reductions of `jax.ops`, as users of graph networks write it."""
     i = beyond(i, 1000)
     x = jnp.exp(x - jax.ops.segment_max(lax.stop_gradient(x), i, 1000)[i])
     return x / jax.ops.segment_sum(x, i, 1000)[i]

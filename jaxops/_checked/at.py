@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,6 +18,7 @@ from jaxops._errors import brief
 from jaxops._frames import without_frames
 from jaxops._indexing import policy
 from jaxops._indexing.policy import Mode
+from jaxops._indexing.specs import padding_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 
@@ -99,7 +99,7 @@ class AtIndex:
     `"fill"` (such a read gives `fill_value`, such a write is dropped), `"clip"`, `"wrap"`,
     `"promise_in_bounds"`. Every method takes `padding_index`, a static int: an index that is
     this number, as the caller writes it, reads `fill_value` and writes nothing, and is no error.
-    With several index arrays one of them is enough, as in `jaxops.gather_nd`. Other keyword
+    Of several index arrays one is enough, as one component is in `jaxops.gather_nd`. Other keyword
     arguments are those of the method in the installed jax, such as `unique_indices`.
 
     A mask may be traced where it is the whole index and a method writes: the values then broadcast
@@ -244,12 +244,12 @@ def _as_int32(
 ) -> Any:
     """The index with int32 for its integers; one that int32 does not hold stays out of bounds.
 
-    The padding becomes the largest int32, and nothing else does: JAX adds the size of the axis to
-    negative indices, and behind this -1 would be the last element.
+    JAX cuts integers to int32, so that 2**32 + 2 becomes 2: here it becomes the largest int32. And
+    JAX adds the size of the axis to a negative index in the dtype of the index: of 200 elements it
+    reads number -57 for an int8 of -1.
 
-    JAX cuts them, so that 2**32 + 2 becomes 2: here it becomes the largest int32. And JAX adds the
-    size of the axis to a negative index in the dtype of the index: of 200 elements it reads number
-    -57 for an int8 of -1.
+    If there is a `padding_index`, it becomes the largest int32, and nothing else does. As it is, -1
+    would be the last element once JAX has added the size of the axis.
     """
     if any(isinstance(d, int) and d > _INT32.max for d in shape):
         if padding_index is None:
@@ -258,36 +258,70 @@ def _as_int32(
             f"{op}: padding_index must be None where an axis is longer than int32 counts; received "
             f"{padding_index} with an operand of shape {shape}"
         )
-    convert = functools.partial(
-        _element_as_int32, shape=shape, mode=mode, op=op, padding_index=padding_index
-    )
-    return tuple(map(convert, index)) if isinstance(index, tuple) else convert(index)
+    elements = [
+        np.array(x, None if x else int) if isinstance(x, list) else x
+        for x in (index if isinstance(index, tuple) else (index,))
+    ]
+    most = _INT32.max - (padding_index is not None)
+    paddings = _paddings(elements, shape, padding_index)
+    converted = [
+        _element_as_int32(x, shape, mode, op, most, padding)
+        for x, padding in zip(elements, paddings, strict=True)
+    ]
+    return tuple(converted) if isinstance(index, tuple) else converted[0]
+
+
+def _paddings(
+    elements: Sequence, shape: tuple[int, ...], padding_index: int | None
+) -> list[int | None]:
+    """For each element of an index the number that is padding there, as `padding_of` has it."""
+    widths = [_num_axes(x) for x in elements]
+    rest, axis, axes = len(shape) - sum(widths), 0, []
+    for x, width in zip(elements, widths, strict=True):
+        axes.append(axis)
+        axis += rest if x is Ellipsis else width
+    # Of integers alone; JAX refuses an index of more axes than there are.
+    places = [n for n, x in enumerate(elements) if _are_integers(x) and axes[n] < len(shape)]
+    numbers = padding_of(padding_index, tuple(shape[axes[n]] for n in places))
+    by_place = dict(zip(places, numbers, strict=False))
+    return [by_place.get(n) for n in range(len(elements))]
+
+
+def _num_axes(element: Any) -> int:
+    """How many axes of an array an element of its index is about."""
+    if element is None or element is Ellipsis or isinstance(element, bool):
+        return 0
+    return element.ndim if getattr(element, "dtype", None) == np.dtype(bool) else 1
+
+
+def _are_integers(element: Any) -> bool:
+    if isinstance(element, (np.generic, np.ndarray, jax.Array)):
+        return bool(jnp.issubdtype(element.dtype, jnp.integer))
+    return isinstance(element, int) and not isinstance(element, bool)
 
 
 def _element_as_int32(
-    element: Any, shape: tuple[int, ...], mode: str, op: str, padding_index: int | None
+    element: Any, shape: tuple[int, ...], mode: str, op: str, most: int, padding: int | None
 ) -> Any:
-    x = np.array(element, None if element else int) if isinstance(element, list) else element
-    is_number = isinstance(x, (int, np.generic)) and not isinstance(x, bool)
-    x = np.array(x) if is_number else x
-    if not isinstance(x, (np.ndarray, jax.Array)) or not jnp.issubdtype(x.dtype, jnp.integer):
-        return element if is_number else x
-    least, most = int(jnp.iinfo(x.dtype).min), int(jnp.iinfo(x.dtype).max)
+    """`most` is the largest number that is no padding."""
+    if not _are_integers(element):
+        return element
+    is_number = isinstance(element, (int, np.generic))
+    x = np.array(element) if is_number else element
+    numpy, info = (jnp if isinstance(x, jax.Array) else np), jnp.iinfo(x.dtype)
     is_padding = None
-    if padding_index is not None and least <= padding_index <= most:
-        is_padding = x == x.dtype.type(padding_index)
-    if most > _INT32.max and mode == "wrap":
+    if padding is not None and info.min <= padding <= info.max:
+        is_padding = x == x.dtype.type(padding)
+    if info.max > most and mode == "wrap":
         period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
-        if period > _INT32.max:
+        if period > most:
             raise ValueError(
-                f"{op}: with mode='wrap' an index must have a dtype of at most 32 bits here; "
-                f"received {brief(element)}"
+                f"{op}: with mode='wrap' an index must have a dtype of at most "
+                f"{32 if most == _INT32.max else 16} bits here; received {brief(element)}"
             )
         x = x % x.dtype.type(period)
-    numpy = jnp if isinstance(x, jax.Array) else np
-    largest = _INT32.max - (padding_index is not None)
-    if most > largest:
-        x = numpy.clip(x, max(_INT32.min, least), largest)
+    elif info.max > most:
+        x = numpy.clip(x, max(_INT32.min, int(info.min)), most)
     x = x.astype(np.int32)
     if is_padding is not None:
         x = numpy.where(is_padding, _INT32.max, x)

@@ -85,7 +85,7 @@ class JaxIndex(IndexOfJax):
         return cls(operation, limits, tuple(axes), tuple(sizes), shape, wraps)
 
     def padded_with(self, number):
-        # What is in bounds is no error, and so does not make one of another component.
+        # A component in bounds marks no padding: the error of another component must stay one.
         sizes = [self.shape[axis] if number < 0 and self.wraps else 0 for axis in self.axes]
         numbers = [number + size for size in sizes]
         each = zip(numbers, self.limits, strict=True)

@@ -411,7 +411,8 @@ def _lookup_sparse(
                 looked_up &= weights > 0
             counts &= looked_up
             if mode_of_places != "error":  # which looks at every id
-                ids = jnp.where(looked_up, ids, 0)
+                kept = looked_up if is_padding is None else looked_up | is_padding
+                ids = jnp.where(kept, ids, 0)
         if weights is not None:
             weights = jnp.where(counts, weights, 0)
         places, limits = _where_counted(counts, places, dense_shape, op, mode_of_places)

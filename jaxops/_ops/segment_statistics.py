@@ -15,7 +15,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._ops import sums
-from jaxops._ops.unsorted_segments import averaged, check_segments, spec_of
+from jaxops._ops.unsorted_segments import averaged, check_choice, check_segments, spec_of
 from jaxops._run.arguments import ArrayLike, Int, static_dim
 from jaxops._run.dispatch import operation
 
@@ -232,8 +232,7 @@ def _rows_of(
     check_segments(op, arg, rows, segment_ids, num_segments)
     if not jnp.issubdtype(rows.dtype, jnp.floating):
         raise TypeError(f"{op}: {arg} must have a dtype of floats; received {rows.dtype}")
-    if mode in ("clip", "wrap") and segment_ids.size and num_segments == 0:
-        raise ValueError(f"{op}: mode={mode!r} must have a segment to choose; num_segments is 0")
+    check_choice(op, mode, segment_ids, num_segments)
     spec = spec_of(op, mode, num_segments, padding_index)
     ids, valid = policy.resolve(spec, segment_ids[..., None], mode)
     if valid is not None:
@@ -242,8 +241,9 @@ def _rows_of(
 
 
 def _exponentials(rows: jax.Array, segments: _Segments) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Of each row its exponential by that of the maximum of its segment; their sums; the maxima.
+    """The exponentials of the rows, their sums by segment, and the maxima of the segments.
 
+    Each exponential is that of a row less the maximum of its segment, so that none overflows.
     A segment without any row above -inf has the maximum -inf, exponentials of 0 and the sum 1,
     so that neither a quotient nor a logarithm has a slope that is not finite.
     """

@@ -16,7 +16,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, RowPartition, ScalarIndex, padding_of
 from jaxops._ops import sums
-from jaxops._ops.unsorted_segments import averaged, check_dtype, initial_of
+from jaxops._ops.unsorted_segments import averaged, check_choice, check_dtype, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
 from jaxops._run.dispatch import operation
@@ -435,6 +435,7 @@ def _sorted(op: str, ids: jax.Array, left_out: Any, num_segments: Any, mode: str
         components = [ids, ids - _one_before(ids, left_out)]
     elif left_out is None:
         return ids, mode
+    check_choice(op, mode, ids, num_segments)
     if left_out is not None:
         spec = dataclasses.replace(
             spec, limits=(*spec.limits, 2), padding=(*[None] * len(components), 1)
@@ -444,8 +445,11 @@ def _sorted(op: str, ids: jax.Array, left_out: Any, num_segments: Any, mode: str
 
 
 def _one_before(ids: jax.Array, left_out: jax.Array | None) -> jax.Array:
-    """Of each id the one before, or itself if it is the first; the greatest before, if some rows
-    are left out, which is the same of ids that are sorted."""
+    """The id before each id; for the first id, the id itself.
+
+    If some rows are left out, the greatest id before, as their own ids say nothing. Both are the
+    same for ids that are sorted.
+    """
     if left_out is None:
         return jnp.concatenate([ids[:1], ids[:-1]])
     least = jnp.full((1,), jnp.iinfo(ids.dtype).min, ids.dtype)

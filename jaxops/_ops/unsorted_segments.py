@@ -405,6 +405,12 @@ def check_segments(
         )
 
 
+def check_choice(op: str, mode: str, segment_ids: jax.Array, num_segments: int) -> None:
+    """Refuses ids that `mode` makes those of a segment, where there is none."""
+    if mode in ("clip", "wrap") and segment_ids.size and num_segments == 0:
+        raise ValueError(f"{op}: mode={mode!r} must have a segment to choose; num_segments is 0")
+
+
 def spec_of(op: str, mode: str, num_segments: int, padding_index: int | None) -> SegmentIds:
     """The bounds of `segment_ids`."""
     ids = SegmentIds if mode == "error" else SegmentIdsOrNone

@@ -219,6 +219,62 @@ def test_padding(name, number):
             called(method, jaxops.at(X)[index(jnp.array([77, 1]))], padding_index=number)
 
 
+@pytest.mark.parametrize("number", [-1, 0, 2, 3, 4, 9])
+def test_padding_of_several_arrays(number):
+    """As of index vectors: where some axis has no element of the number, only such axes count."""
+    x = jnp.arange(15.0).reshape(5, 3)
+    i, j = jnp.array([0, 3, 1, number, 4]), jnp.array([1, 2, number, 0, 2])
+    expected = jaxops.gather_nd(x, jnp.stack([i, j], -1), mode="fill", padding_index=number)
+    for index in ((i, j), (..., i, j), (i, None, j), (i, j, ...)):
+        result = jaxops.at(x)[index].get(mode="fill", padding_index=number)
+        np.testing.assert_array_equal(result.reshape(-1), expected)
+    cubes = jnp.stack([x, x])
+    result = jaxops.at(cubes)[..., i, j].get(mode="fill", padding_index=number)
+    np.testing.assert_array_equal(result[1], expected)
+    one = np.zeros((1, 5), bool)
+    one[0, 4] = True
+    many = jnp.broadcast_to(x, (1, 5, 5, 3))
+    result = jaxops.at(many)[one, i, j].get(mode="fill", padding_index=number)
+    np.testing.assert_array_equal(result, expected)
+    mask = np.array([True, True, False, True, True])
+    masked = jaxops.at(x)[mask, j[1:]].get(mode="fill", padding_index=number)
+    column = jaxops.gather(x[mask], j[1:, None], axis=1, batch_dims=1, mode="fill",
+                           padding_index=number)  # fmt: skip
+    np.testing.assert_array_equal(masked, column[:, 0])
+
+
+def test_padding_of_an_axis_that_jax_reads_whole():
+    """JAX reads an element of it by `dynamic_slice`, at 0 of the other axis."""
+    x = jnp.arange(1.0, 5.0)[:, None]
+    for index in (2, jnp.int32(2)):
+        assert jaxops.at(x)[index].get(padding_index=0) == 3
+    assert jaxops.at(x)[jnp.int32(0)].get(padding_index=0) == 0
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint32"])
+@pytest.mark.parametrize("number", [-1, 3, 2**31 - 1])
+def test_padding_where_others_wrap(dtype, number):
+    most = np.iinfo(dtype).max
+    indices = np.array([most, 2, 6, 3], dtype)
+    if np.iinfo(dtype).min <= number <= most:
+        indices[1] = number
+    expected = [0 if i == number else X[int(i) % 4, 0] for i in indices]
+    result = jaxops.at(X)[indices].get(mode="wrap", padding_index=number)
+    np.testing.assert_array_equal(result[:, 0], expected)
+
+
+def test_padding_of_an_axis_that_int32_does_not_count():
+    large = jax.ShapeDtypeStruct((2**31 + 9,), bool)
+    with pytest.raises(ValueError, match="padding_index must be None where an axis is longer"):
+        jax.eval_shape(lambda x: jaxops.at(x)[jnp.array([1])].get(padding_index=-1), large)
+
+
+def test_padding_where_no_period_fits():
+    x = jnp.zeros((50021, 50023), bool)  # whose least common multiple is beyond int32
+    with pytest.raises(ValueError, match="must have a dtype of at most 16 bits"):
+        jaxops.at(x)[jnp.array([5])].get(mode="wrap", padding_index=-1)
+
+
 def test_padding_of_numbers_and_of_dtypes():
     for index in (-1, [-1], np.int8(-1), jnp.array([-1], jnp.int16)):
         assert not jaxops.at(X)[index].get(padding_index=-1).any()

@@ -132,6 +132,9 @@ def test_nothing_to_index(mode, number):
     assert jaxops.segment_sum(X[:3], indices, num_segments=0, **options).shape == (0, 3)
     assert jaxops.unsorted_segment_sum(X[:3], indices, 0, **options).shape == (0, 3)
     assert jaxops.one_hot(indices, 0, **options).shape == (3, 0)
+    for choosing in ("clip", "wrap"):
+        with pytest.raises(ValueError, match="must have a segment to choose"):
+            jaxops.segment_sum(X[:3], indices, num_segments=0, mode=choosing, padding_index=number)
     if mode == "error":
         with pytest.raises(jaxops.OutOfBoundsError):
             jaxops.segment_sum(X[:3], jnp.array([number, number, 1]), num_segments=0, **options)

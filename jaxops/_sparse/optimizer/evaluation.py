@@ -50,7 +50,7 @@ def aside(function: Callable) -> Any:
 
     def in_thread() -> Any:
         with contextlib.ExitStack() as stack:
-            # Settings of the process, by `jax.config.update` or the environment, hold here too.
+            # `jax.config.update` and the environment set these for all threads of the process.
             for setting in (jax.debug_nans, jax.debug_infs, jax.disable_jit):
                 stack.enter_context(setting(False))
             stack.enter_context(jax.enable_x64(has_64_bits))
@@ -156,7 +156,7 @@ _ELEMENTWISE["rsqrt"] = lambda x: 1 / np.sqrt(x)
 
 
 def _aligned(operands: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Those that are scalars behind the first axis with the axes of the others."""
+    """The operands with equal ranks: one number for each input gets axes of size 1."""
     rank = max(x.ndim for x in operands)
     return [x if x.ndim == rank else x.reshape(len(x), *[1] * (rank - 1)) for x in operands]
 
@@ -233,7 +233,7 @@ def _cond(branches: Sequence[Callable]) -> Callable:
 
 
 def joined(parts: Sequence[Any]) -> Any:
-    """Along the first axis; random keys too."""
+    """The parts as one array along the first axis; the parts may be arrays of random keys."""
     is_numpy = all(isinstance(x, np.ndarray) for x in parts)
     return np.concatenate(parts) if is_numpy else jax.numpy.concatenate(parts)
 

@@ -172,8 +172,8 @@ class Probe:
         # raises or, where both have one size, differs. JAX keeps what it traced of one size.
         many_rows = {n: most + 2 * (place % 2) for place, n in enumerate(self.depths)}
         many = _any_number(lambda: step(real.types, real_states, many_rows)[1])
-        # What is computed of no other rows, by the same numbers for 7 rows and for 4001, needs no
-        # comparison of steps.
+        # If each row comes from itself alone, by the same numbers for 7 rows and for 4001, steps of
+        # some rows need not be compared with steps of all.
         own = [n if n in self.depths else None for n in range(len(small.types))]
         others = [None] * (len(self.dense.inputs.types) - 2 * len(own) - len(owners))
         self.rows_stay_apart = (
