@@ -99,9 +99,9 @@ def _refuse_saturated(shift: Any, op: str) -> None:
         elif not isinstance(x, (Tracer, type)) and jnp.issubdtype(
             getattr(x, "dtype", bool), jnp.integer
         ):
-            # NumPy makes no array without elements whose other dimensions are too large.
-            if 0 not in np.shape(x):
-                arguments.to_operand(np.asarray(x), op, "shift")
+            if 0 in np.shape(x):  # NumPy makes none of them where another dimension is too large
+                continue
+            arguments.to_operand(np.asarray(x), op, "shift")
 
 
 @operation(data=("input",), indices=("shift",))
