@@ -97,8 +97,8 @@ accelerators: .venv-cuda/.installed .venv-tpu/.installed
 accelerators-quick: .venv-cuda/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda --quick
 
-# Bounds, values, gradients and times on the device of this machine, into benchmarks/results/device-NAME.json:
-# eight minutes on an H100. PYTHON_OF_DEVICE names a Python that has jax for it, and optax; else one is set up.
+# Bounds, values, gradients and times on the device of this machine, into benchmarks/results/device-NAME.json.
+# PYTHON_OF_DEVICE names a Python that has jax for it, and optax; else one is set up.
 # `make device PLATFORM=cpu` is a dry run with small arrays, into build.
 PLATFORM ?= cuda
 ifeq ($(PLATFORM),cpu)
