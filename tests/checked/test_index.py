@@ -71,6 +71,14 @@ def spec(kind=JaxIndex, limits=(4, 2), axes=(0, 2), sizes=(1, 3), shape=(4, 9, 4
             2**31 + 5,
             2**31,
         ),
+        (
+            WideIndex("take", (2**32,), least=-(2**31)),
+            (1,),
+            (-(2**63) + 2**31 - 1,),  # an int64 that came by overflow from 2**63 - 1 + 2**31
+            "index 9223372036854775807 at position [1] is out of bounds: int32 does not hold it",
+            2**63 - 1,
+            2**31,
+        ),
     ],
 )
 def test_words(spec, position, index, words, value, bound):
