@@ -11,7 +11,6 @@ came from. `jax.vmap` of a search for one word searches for many. In the trainin
 `jaxops.gather` with `batch_dims=2` picks, at each place of each word, the score of its next
 letter.
 
-    pip install "jaxops[examples]"
     python examples/beam_search.py
 """
 

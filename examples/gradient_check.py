@@ -9,7 +9,6 @@ wrong, and names an element of the gradient with what it is and what it should b
 In a test suite one call of `check_grads` stands alone: it raises an `AssertionError`, and needs no
 test framework.
 
-    pip install "jaxops[examples]"
     python examples/gradient_check.py
 """
 

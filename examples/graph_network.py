@@ -11,7 +11,6 @@ no better than to believe what it is told.
 by the indices of this graph, and `jaxops.unsorted_segment_mean` takes the means of each graph. On a
 CPU an edge to a node that is not there is an error, in compiled code too; the script shows it.
 
-    pip install "jaxops[examples]"
     python examples/graph_network.py
 """
 

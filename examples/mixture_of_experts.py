@@ -12,7 +12,6 @@ the shapes are known when the step is compiled. `jaxops.dynamic_stitch` puts wha
 of them in their order again. Pixels that find no place are dropped with `return_size=True`, which
 also tells how many there were; without it they are an error.
 
-    pip install "jaxops[examples]"
     python examples/mixture_of_experts.py
 """
 

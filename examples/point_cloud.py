@@ -10,7 +10,6 @@ Three scatters, of counts, sums and maxima, make the usual map of heights of a c
 NumPy checks them. A point beyond the grid is an error on a CPU; `mode="fill"` leaves it out on
 purpose, on every device.
 
-    pip install "jaxops[examples]"
     python examples/point_cloud.py
 """
 

@@ -8,7 +8,6 @@ law, and the logit of a click is a factorization machine of them. Prints how wel
 clicks from others on examples that it never saw, beside the best that any could, and the time of
 a training step with sparse gradients and with dense ones. Takes about half a minute on two cores.
 
-    pip install "jaxops[examples]"
     python examples/recommender.py
     python examples/recommender.py --help
 
@@ -321,7 +320,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         run(options)
     except ModuleNotFoundError as error:
-        parser.exit(1, f'{parser.prog}: {error}; try: pip install "jaxops[examples]"\n')
+        parser.exit(1, f"{parser.prog}: {error}; try: pip install '.[examples]'\n")
     return 0
 
 

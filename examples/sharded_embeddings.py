@@ -5,7 +5,6 @@ state; and in each step an eighth of the batch. The 8 devices are made of the ho
 program runs anywhere; what it sends does not depend on that. The same steps are then made on one
 device, and the losses compared. Takes about half a minute on two CPU cores.
 
-    pip install "jaxops[examples]"
     python examples/sharded_embeddings.py
 
 The loss is that of `word_embeddings.py`, but for its lookups: `jaxops.sharded_gather` asks the

@@ -11,7 +11,6 @@ Each image sees other patches: `jaxops.gather` with `batch_dims=1` reads these, 
 of one table the vectors that tell the network their places. For the picture,
 `jaxops.tensor_scatter_nd_update` under `jax.vmap` puts patches back at their places.
 
-    pip install "jaxops[examples]"
     python examples/vision_patches.py
 """
 

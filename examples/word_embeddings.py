@@ -5,7 +5,6 @@ Trains skip-gram word embeddings with negative sampling (Mikolov et al., 2013) o
 neighbours from pairs that never meet, the nearest words of a few words and the training speed, and
 draws a map of the frequent words. Takes about a minute on two CPU cores, where a run is repeatable.
 
-    pip install "jaxops[examples]"
     python examples/word_embeddings.py
     python examples/word_embeddings.py --help
 
@@ -442,7 +441,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SettingError as error:
         parser.error(str(error))
     except ModuleNotFoundError as error:
-        parser.exit(1, f'{parser.prog}: {error}; try: pip install "jaxops[examples]"\n')
+        parser.exit(1, f"{parser.prog}: {error}; try: pip install '.[examples]'\n")
     except OSError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
     return 0

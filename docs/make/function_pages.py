@@ -13,6 +13,7 @@ from typing import Any
 
 import accelerators_report
 import figures
+import see_also
 from gallery_table import EXAMPLES
 from records import CHECKS, RECORDS, TRANSFORMATIONS
 
@@ -99,7 +100,7 @@ def also_as(name: str) -> list[str]:
 def at_a_glance(name: str) -> Iterator[str]:
     if not (name in RECORDS and RECORDS[name].readme):
         return
-    yield "## At a glance"
+    yield "## At a glance { data-search-exclude }"
     rows = [(f, c) for f, c in zip(FIELDS, fields(name), strict=True) if f != "TensorFlow 0.x"]
     rows += [
         ("`jaxops.compat.v0`", f"[`{n}{signature(getattr(v0, n))}`][jaxops.compat.v0.{n}]")
@@ -108,16 +109,16 @@ def at_a_glance(name: str) -> Iterator[str]:
     if places := also_as(name):
         rows.append(("also as", ", ".join(places)))
     yield figures.joined(("", ""), rows)
-    if fields(name)[4] != "-":
-        yield "What an index out of bounds does: [Out of bounds](../out_of_bounds.md)."
 
 
 def pictures(name: str) -> Iterator[str]:
     examples = [e for e in EXAMPLES if e.name.partition("-")[0] == name]
     if examples:
-        yield "## Pictures" if len(examples) > 1 else "## Picture"
+        heading = "Pictures" if len(examples) > 1 else "Picture"
+        yield f"## {heading} {{ data-search-exclude }}"
     for example in examples:
         yield example.caption
+        yield f"```python\n{example.code}\n```"
         yield f"![{name}: a photograph before and after](../pictures/{example.name}.jpg)"
 
 
@@ -125,7 +126,7 @@ def dtypes(name: str) -> Iterator[str]:
     if name not in found("dtypes"):
         return
     cells = found("dtypes")[name]
-    yield "## Dtypes"
+    yield "## Dtypes { data-search-exclude }"
     yield figures.joined(cells, [("no" if c == "." else c for c in cells.values())])
     yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [All functions](../dtypes.md)."
 
@@ -133,7 +134,7 @@ def dtypes(name: str) -> Iterator[str]:
 def symbolic_shapes(name: str) -> Iterator[str]:
     calls = [cells for function, *cells in found("symbolic_shapes") if function == name]
     if calls:
-        yield "## Sizes that are not known yet"
+        yield "## Sizes that are not known yet { data-search-exclude }"
         yield (
             "Calls that `jax.export` takes, or refuses, "
             "[with symbolic shapes](../symbolic_shapes.md):"
@@ -143,7 +144,7 @@ def symbolic_shapes(name: str) -> Iterator[str]:
 
 def times(name: str) -> Iterator[str]:
     if figures.has_function(name):
-        yield "## Times on a CPU"
+        yield "## Times on a CPU { data-search-exclude }"
         yield figures.of_function(name)
         yield (
             f"Ratios are times of jaxops / times of the peer, with quartiles, so below 1 jaxops is "
@@ -155,7 +156,7 @@ def times(name: str) -> Iterator[str]:
 def accelerators(name: str) -> Iterator[str]:
     table = accelerators_report.table(name)
     if table.count("\n") > 1:
-        yield "## Programs for a GPU and a TPU"
+        yield "## Programs for a GPU and a TPU { data-search-exclude }"
         yield table
         yield (
             "Compiled for an H100 and a TPU v5e, beside the idiom of `jnp` (jaxops / idiom, one "
@@ -167,13 +168,14 @@ def accelerators(name: str) -> Iterator[str]:
 def page(name: str) -> str:
     """The page of a public name of jaxops."""
     parts = [f"::: jaxops.{name}"]
-    for made in (at_a_glance, pictures, dtypes, symbolic_shapes, times, accelerators):
+    sections = (at_a_glance, pictures, dtypes, symbolic_shapes, times, accelerators)
+    for made in (*sections, see_also.section):
         parts += made(name)
     return front_matter(name) + "\n\n".join(parts) + "\n"
 
 
 def front_matter(title: str) -> str:
-    """The title, and that a search for the name finds this page before others that have it too."""
+    """The title, and a boost by which a search for the name finds this page first."""
     return f"---\ntitle: {title}\nsearch:\n  boost: {60 / len(title):.1f}\n---\n\n"
 
 

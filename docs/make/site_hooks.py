@@ -25,9 +25,11 @@ import figures  # noqa: E402
 import function_pages  # noqa: E402
 import names_table  # noqa: E402
 import symbolic_table  # noqa: E402
+import synonyms  # noqa: E402
 from gallery_table import EXAMPLES  # noqa: E402
 
 import jaxops  # noqa: E402
+from jaxops import _names  # noqa: E402
 
 # Files of the repository outside of docs, and the pages that they are. Examples are pages too.
 ELSEWHERE = {
@@ -53,6 +55,7 @@ def gallery() -> str:
         parts += [
             f"## {example.name}",
             f"{example.caption} [`{function}`](functions/{function}.md)",
+            f"```python\n{example.code}\n```",
             f"![{example.name}: before and after](pictures/{example.name}.jpg)",
         ]
     return "\n\n".join(parts)
@@ -131,6 +134,20 @@ def outside_of_code(text: str, change: Callable[[str], str]) -> str:
     return "".join([*parts, change(text[end:])])
 
 
+def source_of(page: str) -> str | None:
+    """The file of the repository in which the text of a page is edited, by its path there."""
+    folder, _, name = page.removesuffix(".md").rpartition("/")
+    if page in SOURCE_OF:
+        return SOURCE_OF[page]
+    if folder == "examples":
+        return f"examples/{name}.py"
+    if folder == "functions":
+        if name in _names.TABLE:
+            return f"jaxops/{_names.TABLE[name].home.replace('.', '/')}.py"
+        return None
+    return f"docs/{page}" if (ROOT / "docs" / page).is_file() else None
+
+
 def fill(match: re.Match[str]) -> str:
     if match[1] not in MADE:
         raise ValueError(f"nothing is made for <!-- made: {match[1]} -->")
@@ -145,6 +162,7 @@ def on_config(config: Any) -> Any:
         for tab, made in (("Functions", function_pages), ("Examples", example_pages)):
             if tab in entry:
                 entry[tab] = made.navigation()
+    config.extra["package_version"] = jaxops.__version__
     return config
 
 
@@ -168,6 +186,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     text = with_links(PLACE.sub(fill, markdown), page.file.src_uri)
+    source = source_of(page.file.src_uri)
+    page.edit_url = f"{config.repo_url}/edit/main/{source}" if source else None
+    page.meta.update(synonyms.meta(page.file.src_uri))
     if page.file.src_uri == "index.md":
         text = with_functions_linked(text)
     return with_names_linked(text)
