@@ -10,7 +10,7 @@ from typing import Any
 
 WORDS = {
     "accelerators.md": "GPU TPU CUDA H100",
-    "checked.md": "existing code, sanitizer, debug",
+    "checked.md": "existing code, pytest, sanitizer, debug",
     "contributing.md": "pull request, develop",
     "examples.md": "tutorial",
     "faq.md": "negative index, nan, vocabulary, troubleshooting",
@@ -21,7 +21,7 @@ WORDS = {
     "performance.md": "speed, benchmark",
     "porting.md": "migrate, tf, import jaxops as tf",
     "sharp_bits.md": "gotchas, pitfalls, nan, donate",
-    "sparse_gradients.md": "sparse gradients, embedding, IndexedSlices",
+    "sparse_gradients.md": "sparse gradients, embedding",
     "start.md": "getting started, quickstart",
     "versioning.md": "upgrade, migrate, deprecation, release",
 }

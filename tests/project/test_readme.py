@@ -64,6 +64,15 @@ def test_the_training_step_is_that_of_the_benchmark():
     assert results["machine"]["cpus"] == 2
 
 
+def test_the_number_of_speed_is_that_of_the_benchmark():
+    """Of the calls that are compared with TensorFlow's."""
+    summaries = load("figures").results("suite")["summary"]
+    (row,) = (s for s in summaries if (s["group"], s["allocator"]) == ("throughput", "kept"))
+    assert f"takes {row['to_tensorflow']:.2f} times as long as TensorFlow" in " ".join(
+        README.split()
+    )
+
+
 @pytest.mark.parametrize("name", sorted(TRANSFORMATIONS))
 def test_transformations_are_explained(name):
     section = "## Checked without an edit" if name in CHECKS else "## Sparse gradients"

@@ -107,6 +107,7 @@ def test_a_search_in_a_page(new_page, address, query, answer):
     page.keyboard.type(query)
     links = page.locator(".md-search-result__item > a, .md-search-result__link")
     links.first.wait_for(state="visible")
+    page.wait_for_timeout(1000)  # the page asks again after each letter
     found = [link.get_attribute("href") or "" for link in links.all()[:12]]
     pages = list(dict.fromkeys(link.partition("#")[0].partition("?")[0] for link in found))[:3]
     assert any(link.endswith(answer) for link in pages), pages
