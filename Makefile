@@ -114,7 +114,7 @@ mutants: $(STAMP)
 
 # The documentation, built into build/site. FOUND is made by running the functions and the examples, two
 # at a time, and made again after a change of jaxops: five minutes on two idle cores.
-FOUND := $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made) $(PRINTED)
+FOUND := $(addprefix build/docs/,dtypes.json symbolic_shapes.json tutorial.md pictures/.made) $(PRINTED)
 
 docs: $(STAMP)-docs
 	$(MAKE) --jobs=2 $(FOUND)
@@ -147,6 +147,10 @@ build/docs/dtypes.json: docs/make/dtype_table.py $(FUNCTIONS_AND_RECORDS) | $(ST
 
 build/docs/symbolic_shapes.json: docs/make/symbolic_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
 	XLA_FLAGS="$$($(BIN)/python tests/fast.py)" PYTHONPATH=tests $(BIN)/python $< $@
+
+build/docs/tutorial.md: docs/make/tutorial.py docs/tutorial.ipynb $(FUNCTIONS_AND_RECORDS) | $(STAMP)
+	@mkdir -p $(@D)
+	$(BIN)/python $< $@
 
 build/docs/pictures/.made: examples/gallery.py examples/gallery_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
 	$(BIN)/python $< --output build/docs

@@ -59,7 +59,7 @@ def page(name: str) -> str:
         if path := picture(name):
             parts.append(f"![{title(name)}: the picture that the script draws]({path.name})")
         if text := printed(name):
-            parts += ["## What it prints", f"```text\n{text}```"]
+            parts += ["## Output", f"```text\n{text}```"]
     parts += ["## The code", f'```python title="examples/{name}.py"\n{source(name)}```']
     imported = [other for other in IMPORT.findall(source(name)) if other in modules()]
     if imported:

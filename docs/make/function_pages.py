@@ -128,7 +128,7 @@ def dtypes(name: str) -> Iterator[str]:
     cells = found("dtypes")[name]
     yield "## Dtypes { data-search-exclude }"
     yield figures.joined(cells, [("no" if c == "." else c for c in cells.values())])
-    yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [All functions](../dtypes.md)."
+    yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [Dtypes of all functions](../dtypes.md)."
 
 
 def symbolic_shapes(name: str) -> Iterator[str]:
@@ -136,7 +136,7 @@ def symbolic_shapes(name: str) -> Iterator[str]:
     if calls:
         yield "## Sizes that are not known yet { data-search-exclude }"
         yield (
-            "Calls that `jax.export` takes, or refuses, "
+            "The table shows calls that `jax.export` accepts or refuses "
             "[with symbolic shapes](../symbolic_shapes.md):"
         )
         yield figures.joined(("call", "arrays", "constraints"), calls)
@@ -148,8 +148,8 @@ def times(name: str) -> Iterator[str]:
         yield figures.of_function(name)
         yield (
             f"Ratios are times of jaxops / times of the peer, with quartiles, so below 1 jaxops is "
-            f"faster; `=`: the same program. {figures.machine()}. How it was measured: "
-            "[Performance](../performance.md)."
+            f"faster; `=`: the same program. {figures.machine()}. [Performance](../performance.md) "
+            "describes the measurements."
         )
 
 
@@ -160,8 +160,8 @@ def accelerators(name: str) -> Iterator[str]:
         yield table
         yield (
             "Compiled for an H100 and a TPU v5e, beside the idiom of `jnp` (jaxops / idiom, one "
-            "number where both are the same); nothing was run on either. What the columns are: "
-            "[GPUs and TPUs](../accelerators.md)."
+            "number where both are the same); nothing was run on either. "
+            "[GPUs and TPUs](../accelerators.md) explains the columns."
         )
 
 
@@ -199,10 +199,9 @@ def v0_page() -> str:
     return "\n\n".join(
         [
             "---\ntitle: compat.v0\n---\n\n# jaxops.compat.v0",
-            "The functions under the names, and with the orders of arguments, of TensorFlow 0.5 to "
-            "0.12. They compute nothing themselves: the page of today's function says what its "
-            "twin here computes, refuses and differentiates to. How code moves over: "
-            "[Porting TensorFlow code](../porting.md#from-tensorflow-0x).",
+            "These functions have the names and argument orders of TensorFlow 0.5 to 0.12, and call "
+            "the functions of TensorFlow 2's names, whose pages describe results, errors and "
+            "gradients. [Porting TensorFlow code](../porting.md#from-tensorflow-0x) has an example.",
             figures.joined(("0.x", "call", "today"), rows),
             *(f"::: jaxops.compat.v0.{n}\n    options:\n      heading_level: 2" for n in names),
         ]
@@ -215,9 +214,8 @@ def index() -> str:
         "---\ntitle: All functions\n---\n\n# All functions",
         "All are flat in `jaxops`, with TensorFlow 2's argument names, order and defaults, and in "
         "[`jaxops.compat.v0`](compat_v0.md) with those of TensorFlow 0.x. A function without a "
-        "name of TensorFlow's is one of `jax.numpy`. `name=` becomes a `jax.named_scope`. The "
-        "column *bounds* names the arguments of which an index may be "
-        "[out of bounds](../out_of_bounds.md).",
+        "TensorFlow name follows `jax.numpy`. `name=` becomes a `jax.named_scope`. The column "
+        "*bounds* names the arguments whose indices may be [out of bounds](../out_of_bounds.md).",
     ]
     for section, names in by_section().items():
         recorded = [name for name in names if name in RECORDS and RECORDS[name].readme]
@@ -239,7 +237,7 @@ def listing(module: ModuleType, names: list[str], prefix: str = "") -> str:
     for name in names:
         first_line = (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]
         rows.append((f"[`{prefix}{name}`]({prefix}{name}.md)", first_line))
-    return figures.joined(("name", "what it is"), rows)
+    return figures.joined(("name", "meaning"), rows)
 
 
 def pages() -> dict[str, str]:

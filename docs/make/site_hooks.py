@@ -36,6 +36,7 @@ ELSEWHERE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "docs/tutorial.ipynb": "tutorial.md",
     "LICENSE": "license.md",
     "benchmarks/README.md": "benchmarks.md",
     "benchmarks/results/suite.png": "pictures/suite.png",
@@ -77,10 +78,10 @@ MADE = {
 
 def page_of(path: str) -> str | None:
     """The page of a file of the repository, by its path there."""
-    if path.startswith("docs/"):
-        return path.removeprefix("docs/")
     if path in ELSEWHERE:
         return ELSEWHERE[path]
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
     if path.startswith("examples/") and path.endswith(".py") and (ROOT / path).is_file():
         return f"{path.removesuffix('.py')}.md"
     return None
@@ -171,6 +172,7 @@ def on_files(files: Any, config: Any) -> Any:
 
     made = function_pages.pages()
     made |= {page: (ROOT / p).read_text() for p, page in ELSEWHERE.items() if p.endswith(".md")}
+    made["tutorial.md"] = (function_pages.FOUND / "tutorial.md").read_text()
     made["license.md"] = f"# License\n\n```text\n{(ROOT / 'LICENSE').read_text()}```\n"
     made |= example_pages.pages()
     for page, text in made.items():

@@ -12,7 +12,7 @@ WORDS = {
     "accelerators.md": "GPU TPU CUDA H100",
     "checked.md": "existing code, pytest, sanitizer, debug",
     "contributing.md": "pull request, develop",
-    "examples.md": "tutorial",
+    "examples.md": "scripts",
     "faq.md": "negative index, nan, vocabulary, troubleshooting",
     "frameworks.md": "flax nnx linen equinox haiku",
     "from_jnp.md": "jax.numpy, migrate",
@@ -23,6 +23,7 @@ WORDS = {
     "sharp_bits.md": "gotchas, pitfalls, nan, donate",
     "sparse_gradients.md": "sparse gradients, embedding",
     "start.md": "getting started, quickstart",
+    "tutorial.md": "notebook, Jupyter",
     "versioning.md": "upgrade, migrate, deprecation, release",
 }
 

@@ -37,6 +37,7 @@ ANSWERS = {
     "import jaxops as tf": "porting.html",
     "sharding": "many_devices.html",
     "pytest": "checked.html",
+    "notebook": "tutorial.html",
 }
 # Parts of every page of a function: a search for a word in them would find all of these pages.
 REPEATED = ("At a glance", "Dtypes", "Times on a CPU", "Programs for a GPU and a TPU", "See also")
