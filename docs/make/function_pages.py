@@ -128,7 +128,7 @@ def dtypes(name: str) -> Iterator[str]:
     cells = found("dtypes")[name]
     yield "## Dtypes { data-search-exclude }"
     yield figures.joined(cells, [("no" if c == "." else c for c in cells.values())])
-    yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [Dtypes of all functions](../dtypes.md)."
+    yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [All functions](../dtypes.md)."
 
 
 def symbolic_shapes(name: str) -> Iterator[str]:
@@ -199,9 +199,9 @@ def v0_page() -> str:
     return "\n\n".join(
         [
             "---\ntitle: compat.v0\n---\n\n# jaxops.compat.v0",
-            "These functions have the names and argument orders of TensorFlow 0.5 to 0.12, and call "
-            "the functions of TensorFlow 2's names, whose pages describe results, errors and "
-            "gradients. [Porting TensorFlow code](../porting.md#from-tensorflow-0x) has an example.",
+            "These functions have the names and argument orders of TensorFlow 0.5 to 0.12. They "
+            "call the functions in the column *today*, whose pages describe results, errors and "
+            "gradients. [Porting code](../porting.md#from-tensorflow-0x) has an example.",
             figures.joined(("0.x", "call", "today"), rows),
             *(f"::: jaxops.compat.v0.{n}\n    options:\n      heading_level: 2" for n in names),
         ]

@@ -43,8 +43,8 @@ def table() -> str:
     paths = {n: f"`jaxops.{n}`" if is_here(n) else _tensorflow_names.answer(n) for n in NAMES}
     return (
         f"{_rows(paths)}\n\n"
-        "For functions of `tf`, `tf.math`, `tf.nn`, `tf.linalg` and other modules that jaxops lacks, "
-        "the AttributeError says the same as this table:\n\n"
+        "For functions of `tf`, `tf.math`, `tf.nn`, `tf.linalg` and other modules that jaxops "
+        "lacks, the AttributeError says the same as this table:\n\n"
         f"{_rows({n: _tensorflow_names.TABLE[n] for n in others})}"
     )
 
