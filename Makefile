@@ -113,7 +113,7 @@ mutants: $(STAMP)
 		$(if $(COUNT),--count $(COUNT)) $(if $(JOBS),--jobs $(JOBS))
 
 # The documentation, built into build/site. FOUND is made by running the functions and the examples, two
-# at a time, and made again after a change of jaxops: five minutes on two idle cores.
+# at a time, and made again after a change of jaxops: a few minutes on two idle cores.
 FOUND := $(addprefix build/docs/,dtypes.json symbolic_shapes.json tutorial.md pictures/.made) $(PRINTED)
 
 docs: $(STAMP)-docs
