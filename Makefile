@@ -7,7 +7,7 @@ PARITY_VENV ?= .venv-parity
 PARITY_STAMP := $(PARITY_VENV)/.installed
 PARITY_PYTHON := $(abspath $(PARITY_VENV))/bin/python
 
-.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick foreign mutants docs docs-serve docs-test docs-printed names bench bench-core bench-growth bench-sparse dist clean
+.PHONY: demo examples test test-slow test-all test-without-forms test-versions test-large stress check parity fuzz accelerators accelerators-quick device foreign mutants docs docs-serve docs-test docs-printed names bench bench-core bench-growth bench-sparse dist clean
 
 demo: $(STAMP)
 	@echo "Training word embeddings: about a minute on two cores that are idle"
@@ -41,8 +41,10 @@ test-without-forms: $(STAMP)
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
 # What `make test` leaves out of `make test-all`, and is not for the night; slow tests that need no
-# optimizations of XLA are compiled without them, as in `make test`.
+# optimizations of XLA are compiled without them, as in `make test`. SHARE=3 takes a third, as `test-versions` does.
 test-slow: $(STAMP)
+test-slow: export JAXOPS_TESTS_SHARE = $(if $(SHARE),0/$(SHARE))
+test-slow:
 	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'slow and not nightly and not optimized and not large and not stress'
 	$(PYTEST) -m 'optimized and not nightly and not large and not stress'
 
@@ -94,6 +96,21 @@ accelerators: .venv-cuda/.installed .venv-tpu/.installed
 # A few of the programs for the H100; fails if one waits for the host, or adds by compare-and-swap.
 accelerators-quick: .venv-cuda/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda --quick
+
+# Bounds, values, gradients and times on the device of this machine, into benchmarks/results/device-NAME.json.
+# PYTHON_OF_DEVICE names a Python that has jax for it, and optax; else one is set up.
+# `make device PLATFORM=cpu` is a dry run with small arrays, into build.
+PLATFORM ?= cuda
+ifeq ($(PLATFORM),cpu)
+PYTHON_OF_DEVICE ?= $(BIN)/python
+device: $(STAMP)
+else
+PYTHON_OF_DEVICE ?= .venv-device/bin/python
+device: $(if $(filter .venv-device/%,$(PYTHON_OF_DEVICE)),.venv-device/.installed)
+endif
+device:
+	PYTHONPATH=$(CURDIR):tests $(if $(filter cpu,$(PLATFORM)),JAX_PLATFORMS=cpu) $(PYTHON_OF_DEVICE) benchmarks/device.py \
+		--platform $(PLATFORM) $(if $(filter cpu,$(PLATFORM)),--json build/device-cpu.json)
 
 # The test suites that other packages of JAX ship, with an error for each index out of bounds: see tests/foreign.
 # SUITES="haiku optax" runs these alone.
@@ -193,6 +210,7 @@ $(PARITY_STAMP): pyproject.toml
 
 .venv-cuda/.installed: REQUIREMENTS = 'jax[cuda12-local]' nvidia-cuda-nvcc-cu12
 .venv-tpu/.installed: REQUIREMENTS = 'jax[tpu]'
+.venv-device/.installed: REQUIREMENTS = 'jax[cuda12]' pytest
 .venv-foreign/.installed: REQUIREMENTS = chex distrax dm-haiku flax frozendict jraph mctx rlax pytest pytest-xdist
 .venv-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-$*

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from accelerator_results import is_worse, name_of, rows_of
+from accelerator_results import RESULTS, is_worse, name_of, rows_of
 
 
 def pair(row: dict[str, Any] | None, field: str, unit: float = 1) -> str:
@@ -52,3 +53,35 @@ def misses(platform: str) -> str:
             values = "; ".join(f"{field} {pair(row, field)}" for field in fields)
             found.setdefault(name_of(row), []).append(f"{row['kind']}: {worse} ({values})")
     return "\n".join(f"- {name}: {'; '.join(kinds)}" for name, kinds in found.items()) or "- none"
+
+
+def devices() -> str:
+    """What `make device` found, by device."""
+    found = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("device-*.json"))]
+    return "\n\n".join(map(_device, found)) or "It was run on no device yet."
+
+
+def _device(found: dict[str, Any]) -> str:
+    machine = found["machine"]
+    parts = {name: part for name, part in found.items() if "seconds" in part}
+    wrong = [f"- {name}: {text}" for p in parts.values() for name, text in p["faults"].items()]
+    passed = ", ".join(
+        f"{part['passed']} of {part['passed'] + len(part['faults'])} {name}"
+        for name, part in parts.items()
+        if "passed" in part
+    )
+    lines = [
+        f"### {machine['device']}",
+        f"jax {machine['jax']}, jaxlib {found['jaxlib']}. Passed: {passed}.",
+        "\n".join(wrong),
+        "| call | milliseconds | ratio to the idiom, or without a check | share of a copy |\n"
+        "|---|---|---|---|\n"
+        + "\n".join(
+            f"| {name} | {row.get('jaxops', row.get('checked'))} | {row['ratio']} | "
+            f"{row.get('share of a copy', '')} |"
+            for part in parts.values()
+            for name, row in part.get("rows", {}).items()
+            if "ratio" in row
+        ),
+    ]
+    return "\n\n".join(filter(None, lines))

@@ -1,4 +1,4 @@
-"""Where in the caller's code an op is called: the error of a program that runs later tells it."""
+"""The place in the caller's code that calls an op, for the error of a program that runs later."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _name: contextvars.ContextVar[str | None] = contextvars.ContextVar("jaxops_name"
 
 @contextlib.contextmanager
 def named(name: str | None) -> Iterator[None]:
-    """Within: the call sites of this context have `name`."""
+    """A context in which call sites have this `name`."""
     token = _name.set(name)
     try:
         yield
@@ -113,7 +113,7 @@ def _short(file: str) -> str:
 
 
 def _cell(file: str) -> str | None:
-    """What IPython calls a cell of a notebook, `"Cell In[3]"`; None for any other file."""
+    """The name of a notebook's cell in IPython, `"Cell In[3]"`; None for any other file."""
     try:
         shell = sys.modules["IPython"].get_ipython()
         kind, number = shell.compile.format_code_name(file)

@@ -44,7 +44,7 @@ def count(error: BaseException) -> None:
 
 @functools.cache
 def count_errors() -> None:
-    """From now on the exceptions are counted that JAX raises for programs that failed."""
+    """Counts from now on the exceptions that JAX raises for programs that failed."""
     _jax_internals.watch_runtime_errors(count)
 
 
@@ -112,7 +112,7 @@ def _is_ready(result: Any) -> bool:
 
 @functools.cache
 def watch_process() -> None:
-    """From now on the process does not end before its programs, nor without naming lost errors.
+    """Keeps the process, from now on, from ending before its programs or with unnamed lost errors.
 
     A program that calls Python while Python ends takes the process with it: "terminate called
     without an active exception" (`XlaFfiPythonCpuCallback` of jaxlib asks for the interpreter,

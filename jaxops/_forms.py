@@ -46,7 +46,7 @@ def call(reference: Callable, *operands, **static) -> Any:
 
 
 def switch_off() -> None:
-    """From now on `call` computes references only, and every value stays: tests hold to this."""
+    """Makes `call` compute references only from now on: tests hold that every value stays."""
     load()
     _forms.clear()
 

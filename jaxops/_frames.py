@@ -1,4 +1,4 @@
-"""Which frames of an error users see: those of their code."""
+"""The frames of an error that users see: those of their code."""
 
 from __future__ import annotations
 

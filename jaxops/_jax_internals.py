@@ -433,7 +433,7 @@ class _Token:
 
 @functools.cache
 def let_tokens_fail(is_expected: Callable[[Exception], bool]) -> None:
-    """From now on JAX forgets errors that are expected, once the results of a program raised them.
+    """Makes JAX forget, from now on, expected errors that the results of a program raised.
 
     JAX keeps a token of the last program with a callback on each device, and waits for it in
     `jax.effects_barrier` and when the process ends. If the program has failed, its results raise
@@ -452,7 +452,7 @@ def let_tokens_fail(is_expected: Callable[[Exception], bool]) -> None:
 
 
 def watch_runtime_errors(note: Callable[[BaseException], None]) -> None:
-    """From now on calls `note` for each `jax.errors.JaxRuntimeError` that reaches Python.
+    """Calls `note` from now on for each `jax.errors.JaxRuntimeError` that reaches Python.
 
     Nothing else tells whether the error of a program was raised in the caller's code.
     """
@@ -500,7 +500,7 @@ _execute = _find("jax._src.interpreters.pxla.ExecuteReplicated")
 
 @functools.cache
 def _tell_of_calls_from_python() -> None:
-    """From now on tells of a program that JAX calls from Python, as in a function's first call."""
+    """Tells from now on of a program that JAX calls from Python, as in a function's first call."""
     if _execute is None:
         return
     call = _execute.__call__
@@ -687,7 +687,7 @@ def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
 
 
 def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | None:
-    """For each branch of a `lax.platform_dependent` its platforms; None for any other `cond`.
+    """The platforms of each branch of a `lax.platform_dependent`; None for any other `cond`.
 
     The two are one primitive, and only the first has the parameter. If JAX has another name for it,
     a `cond` with a parameter that is not known may be either, and is refused.
@@ -705,7 +705,7 @@ def _platforms_are_named() -> bool:
 
 
 def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:
-    """How many of the inputs of a `scan` are constants, and how many are carried."""
+    """The numbers of inputs of a `scan` that are constants, and that are carried."""
     if "ft_in" not in _params(eqn):  # before jax 0.12
         return param(eqn, "num_consts"), param(eqn, "num_carry")
     unpack = _read(param(eqn, "ft_in"), "unpack")
@@ -837,7 +837,7 @@ _transformation = _find("jax._src.linear_util.transformation2")
 
 
 def wrap_bind(primitive: Primitive, wrapper: Callable) -> None:
-    """From now on `wrapper(bind, *operands, **params)` is called where JAX binds a primitive.
+    """Makes JAX call `wrapper(bind, *operands, **params)` where it binds a primitive, from now on.
 
     Nothing is called for a primitive that is gone: `checked` looks whether its own are there.
     """
@@ -846,7 +846,7 @@ def wrap_bind(primitive: Primitive, wrapper: Callable) -> None:
 
 
 def wrap_backward_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:
-    """From now on the backward rule of a `custom_vjp` runs in the context of its call.
+    """Makes the backward rule of a `custom_vjp` run in the context of its call, from now on.
 
     `within()` is that context, when the function is called. The rule may run much later.
     """
@@ -928,7 +928,7 @@ _name_stack = _find("jax._src.source_info_util.current_name_stack")
 
 
 def at_place_of(eqn: JaxprEqn) -> contextlib.AbstractContextManager:
-    """Within: new equations are attributed to the caller's code that made `eqn`.
+    """A context in which new equations are attributed to the caller's code that made `eqn`.
 
     Without the names they are attributed to the code that is running.
     """
@@ -963,7 +963,7 @@ def placed(eqn: JaxprEqn, outer: JaxprEqn) -> JaxprEqn:
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:
-    """For keys that `is_ours`, methods that typed random keys lack raise a TypeError with `words`.
+    """Makes methods that random keys lack raise a TypeError with `words`, for keys that `is_ours`.
 
     Outside of `jit`, `x.sum()`, `x.real` and their like raise JAX's NotImplementedError for all
     keys, without the name of the dtype, and `optax.global_norm` begins with `x.real`. A class of

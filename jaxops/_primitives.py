@@ -48,7 +48,7 @@ def _jet(primitive: Primitive, primals, series, **params):
 
 
 def _no_jet(primitive: Primitive, primals, series, **params):
-    """For what is not linear: whether the terms are divided by factorials depends on the JAX."""
+    """Refuses `jet` where it is not linear: some versions of JAX divide terms by factorials."""
     del primals, series, params
     raise NotImplementedError(
         f"jax.experimental.jet has no rule for {primitive}, which is not linear; jax.jvp of "

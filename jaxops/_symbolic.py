@@ -25,7 +25,7 @@ def longest(dims: Sequence[int]) -> int:
 
 
 def exceed(dims: Sequence[int], largest: int) -> np.ndarray:
-    """Which sizes are known to be larger than `largest`."""
+    """Whether each size is known to be larger than `largest`."""
     return np.array([longest([dim]) > largest for dim in dims], bool)
 
 

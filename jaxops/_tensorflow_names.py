@@ -1,4 +1,4 @@
-"""Where the functions of TensorFlow are that jaxops does not have: for errors and for the docs.
+"""The places of TensorFlow's functions that jaxops does not have, for errors and for the docs.
 
 Names of JAX stand in backticks; a test looks each of them up.
 """
@@ -238,7 +238,7 @@ TABLE = _table()
 
 
 def answer(path: str) -> str | None:
-    """What there is in place of TensorFlow's `path`, such as `math.top_k`; None if not known.
+    """The replacement for TensorFlow's `path`, such as `math.top_k`; None if not known.
 
     Most names mean the same in all modules: `tf.abs` is `tf.math.abs`.
     """

@@ -67,6 +67,7 @@ MADE = {
     "accelerators": accelerators_report.table,
     "worse_on_cuda": lambda: accelerators_report.misses("cuda"),
     "worse_on_tpu": lambda: accelerators_report.misses("tpu"),
+    "devices": accelerators_report.devices,
     "dtypes": lambda: dtype_table.table(function_pages.found("dtypes")),
     "symbolic_shapes": lambda: symbolic_table.table(function_pages.found("symbolic_shapes")),
     "tensorflow_names": names_table.table,

@@ -274,7 +274,7 @@ def _as_int32(
 def _paddings(
     elements: Sequence, shape: tuple[int, ...], padding_index: int | None
 ) -> list[int | None]:
-    """For each element of an index the number that is padding there, as `padding_of` has it."""
+    """The number that is padding, for each element of an index, by the rule of `padding_of`."""
     widths = [_num_axes(x) for x in elements]
     rest, axis, axes = len(shape) - sum(widths), 0, []
     for x, width in zip(elements, widths, strict=True):
@@ -288,7 +288,7 @@ def _paddings(
 
 
 def _num_axes(element: Any) -> int:
-    """How many axes of an array an element of its index is about."""
+    """The number of axes of an array that an element of its index is about."""
     if element is None or element is Ellipsis or isinstance(element, bool):
         return 0
     return element.ndim if getattr(element, "dtype", None) == np.dtype(bool) else 1

@@ -152,7 +152,7 @@ def check_everything(
     repeat: bool = False,
     mode: Literal["device", "error"] = "device",
 ) -> None:
-    """From now on all code of this process runs as in `jaxops.checked`.
+    """Checks all code of this process from now on, as `jaxops.checked` does.
 
     What was jitted before is traced again. Code in a `jaxops.checked` or `jaxops.unchecked` of its
     own runs as that says. With the environment variable `JAXOPS_CHECK_EVERYTHING=1` the first

@@ -47,7 +47,7 @@ class IndexOfJax(IndexSpec):
         return self.of(access), access.site
 
     def of(self, access: whose.Access) -> IndexOfJax:
-        """The same, taken by this access."""
+        """The index with another access: the words for how the caller's code takes it."""
         slack = access.slack and self.takes_padding
         limits = tuple(limit + slack for limit in self.limits)
         operation = access.operation or self.operation  # if the caller called the function itself
@@ -149,7 +149,7 @@ class OneHotClass(IndexOfJax):
 
 @dataclasses.dataclass(frozen=True)
 class WideIndex(IndexOfJax):
-    """How far an index that JAX converts to int32 is from the `least` number that int32 holds."""
+    """An index that JAX converts to int32, by its distance from the `least` number of int32."""
 
     comes_first = True  # the number that JAX makes of the index may be out of bounds too
     least: int

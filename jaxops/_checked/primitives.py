@@ -182,7 +182,7 @@ def _of_this_call(program: Any) -> Any:
 
 
 def _has_checks_for_later(program: Any) -> bool:
-    """Also in the programs that it calls."""
+    """Whether a program, or one that it calls, leaves checks for later."""
     if program not in _has_later:
         _has_later[program] = any(
             _is_later(eqn) or any(map(_has_checks_for_later, _jax_internals.programs_in(eqn)))

@@ -56,7 +56,7 @@ class _Checked:
     """The hooks of a run with `--jaxops-checked`."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """After all test modules are imported, some of which set JAX up first."""
+        """Starts checking when all test modules are imported: some of them configure JAX first."""
         from jaxops._checked.checked import check_everything
 
         options = session.config.option

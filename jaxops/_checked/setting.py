@@ -61,7 +61,7 @@ def current() -> Setting | None:
 
 
 def set_everywhere(setting: Setting) -> None:
-    """For all code of this process that is in no `checked` or `unchecked`."""
+    """Applies a setting to all code of this process outside of `checked` and `unchecked`."""
     _everywhere[:] = [setting]
     # One more value in the keys of the caches: what was traced before is not checked.
     jax.make_user_context(setting)

@@ -48,7 +48,7 @@ NORMALIZING = {
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-    """How the caller's code takes an index."""
+    """The words for how the caller's code takes an index."""
 
     operation: str  # as the caller writes it: "take", "x[...]", "x.at[...].add"
     site: CallSite | None  # None: in a function of JAX that is traced once for several calls
@@ -98,7 +98,7 @@ def _is_computing(file: str, function: str) -> bool:
 
 
 def access_of_running_call() -> Access | None:
-    """The same of the program that runs, called in this thread by a frame of the caller.
+    """The access of the program that runs, called in this thread by a frame of the caller.
 
     If it runs in another thread the call is not known, and the access has no site.
     """

@@ -45,7 +45,7 @@ def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array
 
 
 def _transpose(cotangents, *operands, **static):
-    """On a TPU a scatter for each part, whose positions are a slice; elsewhere one scatter."""
+    """The transpose: one scatter; on a TPU a scatter for each part, whose positions are a slice."""
     cotangents = [ad.instantiate_zeros(bar) for bar in cotangents]
 
     def transposed(reference, cotangents):

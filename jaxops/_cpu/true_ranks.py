@@ -19,7 +19,7 @@ def _is_known(mask: jax.Array) -> bool:
 
 
 def _ranks_by_words(mask: jax.Array) -> list[jax.Array]:
-    """By packing the mask into words of 32 bits, as XLA's cumulative sum is slow on a CPU.
+    """The ranks, by packing the mask into words of 32 bits: XLA's cumulative sum is slow on a CPU.
 
     A rank is the true elements in the words before, a sum of 32 times fewer numbers, and the lower
     bits in the element's own word.

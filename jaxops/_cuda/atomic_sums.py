@@ -140,7 +140,10 @@ register(
 
 
 def _is_added_by_a_loop(operand, indices, *, windows: Windows) -> bool:
-    """Of the gradient of a gather. `lax` would make its own scatter of it, which has no forms."""
+    """Whether XLA would add the gradient of this gather in a loop of compare-and-swap.
+
+    A rule of ours makes the scatter then: that of `lax` has no forms.
+    """
     return _is_widened(operand, indices, windows)
 
 

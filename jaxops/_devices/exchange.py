@@ -54,7 +54,7 @@ _LEAST_ROOM = 8
 
 
 class RowSharding(NamedTuple):
-    """How the devices share the rows of a table; static.
+    """The way in which devices share the rows of a table; static.
 
     Args:
         axis_names: the axes of the mesh along which the rows are shared, the major one first.
@@ -74,12 +74,12 @@ class RowSharding(NamedTuple):
         return math.prod(self.mesh.shape[name] for name in self.axis_names)
 
     def num_rows(self, table: jax.Array) -> int:
-        """How many rows the whole table has, by the table or the shard that a program has of it."""
+        """The number of rows of the whole table, from the table or a program's shard of it."""
         return table.shape[0] * (self.num_shards if self.mesh is None else 1)
 
 
 def here(sharding: RowSharding | None) -> RowSharding | None:
-    """The same sharding, for the program around: for all devices, or for one of them.
+    """The sharding for the program around: for all devices, or for one of them.
 
     None where that knows no such axes, as eagerly after a `shard_map` or on one device.
     """
@@ -116,7 +116,7 @@ def scatter_add(
 
 
 def _padded(x: jax.Array, sharding: RowSharding, fill: int) -> jax.Array:
-    """With as many rows for each device, in a program for all of them."""
+    """The table padded to as many rows for each device, in a program for all of them."""
     missing = 0 if sharding.mesh is None else -x.shape[0] % sharding.num_shards
     if missing == 0:
         return x
@@ -132,7 +132,7 @@ def with_room(sharding: RowSharding) -> RowSharding:
 
 
 class Plan(NamedTuple):
-    """Which of its numbers `[n]` a device sends to an owner, when, and where in the buckets."""
+    """The numbers of `[n]` that a device sends to each owner: their round, and place in buckets."""
 
     rows: jax.Array  # [n]: in the shard of the owner
     turns: jax.Array  # [n]: in which round; -1 for a number outside the table
@@ -143,7 +143,7 @@ class Plan(NamedTuple):
 def plan(
     numbers: jax.Array, num_rows: int, sharding: RowSharding, *, row_at_once: bool = False
 ) -> Plan:
-    """How `numbers[n]` of rows of a table of `num_rows` rows go to the owners.
+    """The plan by which `numbers[n]` of rows of a table of `num_rows` rows go to the owners.
 
     With `row_at_once` all that the devices send of one row goes in one round, as an update takes
     that is no sum. The round is then a hash of the row's number: as many of its leading bits as
@@ -163,7 +163,7 @@ def plan(
 def send(
     plan: Plan, updates: jax.Array, num_rows: int, turn: jax.Array, sharding: RowSharding
 ) -> tuple[jax.Array, jax.Array]:
-    """To the owners: the updates `[n, ...]` whose turn it is, those of equal numbers added up.
+    """Sends the owners the updates `[n, ...]` whose turn it is, those of equal numbers added up.
 
     Each device gets updates `[m, ...]` as an owner, and the numbers `[m]` of their rows in its
     shard, beyond the last row where nothing came. The devices share both by the first dimension.
@@ -194,7 +194,7 @@ def send_to_all(
 
 
 def default_capacity(count: int, num_shards: int) -> int:
-    """Of buckets that `count` random numbers on each device overflow once in 10,000 steps at most.
+    """The bucket size that `count` random numbers a device overflow once in 10,000 steps at most.
 
     How many of them fall to one owner is binomial. What lies beyond `c` is at most the geometric
     series that begins as the binomial one does there; each device has a bucket for each owner.
@@ -234,11 +234,11 @@ def _plan_of_device(numbers, *, num_rows: int, row_at_once: bool, sharding: RowS
     ordinals = jnp.cumsum(starts_row, dtype=jnp.int32) - 1
 
     def ranks(starts):
-        """Of each row, among those since the last start."""
+        """The rank of each row among the rows since the last start."""
         return ordinals - lax.cummax(jnp.where(starts, ordinals, 0))
 
     def most(ranks):
-        """How many rows the fullest bucket of any device has."""
+        """The number of rows in the fullest bucket of any device."""
         counts = jnp.where(owner < sharding.num_shards, ranks + 1, 0)
         return lax.pmax(jnp.max(counts, initial=0), names)
 
@@ -313,7 +313,7 @@ def _enough_bits(most: Callable, capacity: int) -> jax.Array:
 
 
 class _Mail:
-    """What a device sends to the owners, and they to it, in one round."""
+    """The arrays that a device and the owners send each other in one round."""
 
     def __init__(self, plan: Plan, turn: jax.Array, num_rows: int, sharding: RowSharding):
         self.names, self.num_shards = sharding.axis_names, sharding.num_shards

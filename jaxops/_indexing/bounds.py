@@ -1,4 +1,4 @@
-"""What "out of bounds" is, in compiled code.
+"""The meaning of "out of bounds", in compiled code.
 
 `IndexSpec.inside` is the definition, 0 <= index < limit, in NumPy and for single numbers. The
 functions here compute the same of traced indices, in forms that XLA makes fast.

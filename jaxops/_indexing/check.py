@@ -45,7 +45,7 @@ _flags: contextvars.ContextVar[list | None] = contextvars.ContextVar("jaxops_fla
 
 @contextlib.contextmanager
 def collect_flags():
-    """Within: checks do not raise; each appends its scalar "some index is out of bounds"."""
+    """A context in which checks do not raise, but append a scalar "some index is out of bounds"."""
     flags: list[jax.Array] = []
     token = _flags.set(flags)
     try:
@@ -55,7 +55,7 @@ def collect_flags():
 
 
 def is_eager_call() -> bool:
-    """Whether the program of an eager call is traced: all it computes is a result."""
+    """Whether an eager call is traced: then each value computed is a result of the call."""
     return _flags.get() is not None
 
 
@@ -243,7 +243,7 @@ def _first_error(
 
 
 def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
-    """The same where no device may have all of the indices: they are searched by the program."""
+    """The check where no device may have all of the indices: the program searches them."""
     bad = any_out_of_bounds(indices, spec, *active)
     any_bad = lax.pmax(bad.astype(jnp.int32), axes) > 0 if axes else bad
 
@@ -325,7 +325,7 @@ class _ErrorFormat(str):
 
 
 def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallSite):
-    """What `checkify.check` is to be called with."""
+    """The arguments for `checkify.check`."""
     del axes
     ok = (mode is None) | jnp.logical_not(any_out_of_bounds(indices, spec, *active))
     return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec, *active)

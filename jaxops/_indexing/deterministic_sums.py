@@ -113,7 +113,7 @@ class SortedRows(NamedTuple):
 
 
 def sort_rows(indices: jax.Array, windows: Windows, shape: tuple[int, ...]) -> SortedRows:
-    """How updates of windows of an operand of `shape` are sorted by row."""
+    """The order by row of updates of windows of an operand of `shape`."""
     dims, vectors = _indexed_dims(shape, windows), indices.shape[:-1]
     dtype = _dtype_of_row_numbers(dims, vectors)
     targets = row_numbers(indices, windows.batch_dims, dims, dtype).reshape(math.prod(vectors))

@@ -1,4 +1,4 @@
-"""Which part of an operand an index vector selects, in the words of `lax`'s dimension numbers.
+"""The part of an operand that an index vector selects, in the words of `lax`'s dimension numbers.
 
 Index vectors `indices[..., K]` index `K` axes of the operand. Before these may stand batch
 dimensions that operand and indices share. In the result of a gather, and in the updates of a

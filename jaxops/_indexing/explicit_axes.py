@@ -120,7 +120,7 @@ def _is_spec(x: Any) -> bool:
 
 
 def specs_of(tree: Any) -> Any:
-    """How devices share each array of a pytree; one on no mesh, as a count may be, all have."""
+    """The specification of each array of a pytree on devices; one on no mesh is replicated."""
 
     def spec_of(x: Any) -> P:
         return P() if mesh_of(x) is None else P(*_axes(x))
@@ -129,7 +129,7 @@ def specs_of(tree: Any) -> Any:
 
 
 def rows_spec(x: jax.Array, dims: Sequence[int], names: Sequence[str] = ()) -> P:
-    """For an array of dimensions `dims` and then those of a row of `x` `[n, *row]`, shared as that.
+    """The specification of an array `[*dims, *row]`, shared as `x`, of shape `[n, *row]`, is.
 
     The axes `names` share the first of `dims`, as far as they are explicit and fit its size.
     """
@@ -165,7 +165,7 @@ def around(mesh: Any) -> contextlib.AbstractContextManager:
 
 
 def auto_around(mesh: Any) -> contextlib.AbstractContextManager:
-    """The same, with the explicit axes of the mesh left to the partitioner."""
+    """The mesh with its explicit axes left to the partitioner."""
     if mesh is None or not mesh.explicit_axes:
         return around(mesh)
     auto = dict.fromkeys(mesh.explicit_axes, AxisType.Auto)
@@ -194,7 +194,7 @@ def on_mesh_of(arrays: Sequence[Any]) -> contextlib.AbstractContextManager:
 
 
 def positions_spec(shape: tuple[int, ...], names: Sequence[str]) -> P:
-    """Of an array `[..., n]` whose last dimension the named axes of the mesh around are to share.
+    """The specification of an array `[..., n]` whose last dimension these axes of the mesh share.
 
     They do as far as they are explicit. `n` is a multiple of the devices.
     """

@@ -23,7 +23,7 @@ from jaxops._primitives import varying_alike
 
 
 def first_occurrences(x: jax.Array) -> jax.Array:
-    """For each element the position of the first one equal to it; for a NaN its own.
+    """The position of the first element equal to each element; for a NaN its own position.
 
     Example:
         >>> first_occurrences(jnp.array([7, 9, 7, 5, 9]))
@@ -52,7 +52,7 @@ def first_occurrences_in_rows(x: jax.Array) -> jax.Array:
 
 
 def first_equal_rows(x: jax.Array) -> jax.Array:
-    """For each row of a matrix the position of the first one equal to it; its own if it has a NaN.
+    """The position of the first row equal to each row of a matrix; its own for a row with a NaN.
 
     Column after column: rows are equal so far if they were before, and so are their elements.
 
@@ -163,7 +163,7 @@ def equality_keys(x: jax.Array) -> jax.Array:
 
 
 def are_nan(keys: jax.Array, dtype: np.dtype) -> jax.Array:
-    """Which of the `equality_keys` of elements of `dtype` are those of NaN."""
+    """Whether each of the `equality_keys` of elements of `dtype` is that of a NaN."""
     if not jnp.issubdtype(dtype, jnp.floating):
         return jnp.zeros_like(keys, dtype=bool)
     dtype = _with_ieee_zeros(dtype)

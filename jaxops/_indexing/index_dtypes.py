@@ -20,7 +20,7 @@ def are_long(dims) -> bool:
 
 
 def widen(indices: jax.Array, dims=()) -> jax.Array:
-    """To 32 bits at least, because a bound such as 300 cannot be written in int8.
+    """The indices with 32 bits at least, because a bound such as 300 cannot be written in int8.
 
     To 64 bits where there are such, and some of `dims` takes them.
     """
@@ -40,7 +40,7 @@ def widen_to_count(indices: jax.Array, dims, op: str) -> jax.Array:
 
 
 def to_signed(indices: jax.Array, op: str = "", dims=()) -> jax.Array:
-    """To a type that index arrays share, so that joining them changes no value.
+    """The indices in a type that index arrays share, so that joining arrays changes no value.
 
     Large ones are saturated, so some of `dims` may take 64-bit types.
     """
@@ -55,7 +55,7 @@ def to_signed(indices: jax.Array, op: str = "", dims=()) -> jax.Array:
 
 
 def narrow(indices: jax.Array, dims=()) -> jax.Array:
-    """To the signed type that `lax` gathers with; what would not fit stays out of bounds.
+    """The indices in the signed type that `lax` gathers with; a wider one stays out of bounds.
 
     Where it would not, because some of `dims` are that long, `lax` gathers with an unsigned one.
     """

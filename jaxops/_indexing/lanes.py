@@ -150,7 +150,7 @@ def _holds_check(eqn: JaxprEqn) -> bool:
 
 
 def _without_checks(program: ClosedJaxpr) -> ClosedJaxpr:
-    """For the condition that is computed twice: it is checked once."""
+    """The program without checks: a loop's condition is computed twice, and checked once."""
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
         return inputs[:1] if eqn.primitive is check.check_p else programs.bind(eqn, inputs)

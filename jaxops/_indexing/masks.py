@@ -1,4 +1,4 @@
-"""What is read out of bounds, masked; and what is written there, left to the scatter.
+"""Masks for values that are read out of bounds; a scatter itself skips such updates.
 
 A gather reads something for an index out of bounds, which is masked. The scatter that is its
 transpose skips such an index, as HLO defines, so a mask of its updates would be a pass over them
@@ -27,7 +27,7 @@ def where(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def read(x: jax.Array, fill: jax.Array, valid: jax.Array) -> jax.Array:
-    """What a gather has read: `x` where its indices are `valid`, a scalar `fill` elsewhere.
+    """The result of a gather: `x` where its indices are `valid`, a scalar `fill` elsewhere.
 
     `valid` has the rank of `x`, and the size 1 along the dimensions of windows.
     """
@@ -35,7 +35,7 @@ def read(x: jax.Array, fill: jax.Array, valid: jax.Array) -> jax.Array:
 
 
 def write(updates: jax.Array, valid: jax.Array) -> jax.Array:
-    """What a scatter is to write, which skips updates that are not `valid`: `updates`, all of them.
+    """The updates of a scatter that skips those that are not `valid`: all of `updates`.
 
     `valid` as `read` has it.
     """

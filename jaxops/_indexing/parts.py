@@ -22,7 +22,7 @@ def take_parts(rows, fill, order, starts, counts, *, sizes: tuple[int, ...]) -> 
 
 
 def take_at_once(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
-    """For each part the rows at its run of positions in `order`, and the fill value after them.
+    """The rows of each part, at its run of positions in `order`, and the fill value after them.
 
     By one gather, however many parts there are, whose transpose is one scatter.
     """

@@ -43,7 +43,7 @@ def positions_by_rank(mask: jax.Array, ranks: jax.Array, size: int) -> jax.Array
 
 
 def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """How many elements before each one are true, and how many there are; int32."""
+    """The number of true elements before each element, and the number of all of them; int32."""
     if mask.shape[0] == 0:
         return _iota(mask), jnp.int32(0)
     ranks, total = _forms.call(ranks_by_cumsum, mask)
@@ -51,7 +51,7 @@ def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def is_true(x: jax.Array) -> jax.Array:
-    """Which elements of any dtype count as true."""
+    """Whether each element, of any dtype, counts as true."""
     if x.dtype == bool:
         x = x.astype(jnp.uint8)  # views make bools of other bytes than 0 and 1, which miscount
     return x != jnp.zeros((), x.dtype)

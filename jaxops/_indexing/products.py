@@ -295,7 +295,7 @@ def _by_scans(updates, *rest, windows: Windows, shape) -> _Number:
 
 
 def _products_before(numbers, starts: jax.Array, one):
-    """For each of the numbers `[n, ...]` the product of those of its run that stand before it.
+    """The product of the numbers of the same run that stand before each number of `[n, ...]`.
 
     After a step that doubles `width`, of those at most `width` places before it.
     """

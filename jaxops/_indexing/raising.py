@@ -1,4 +1,4 @@
-"""How a compiled program raises `OutOfBoundsError`: a primitive that calls Python.
+"""The primitive by which a compiled program raises `OutOfBoundsError`: it calls Python.
 
 `jax.debug.callback` would do too, but JAX logs the traceback of each error that it raises, and puts
 the frames of JAX into the words of the error.

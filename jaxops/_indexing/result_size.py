@@ -67,8 +67,8 @@ def mode_of_size(op: str, mode: Mode, size: object, return_size: bool = False) -
 def hold(spec: NumElements, counts: jax.Array, most: int, mode: str) -> jax.Array:
     """int32 `counts` that are checked; none of them is larger than `most`.
 
-    Every value computed from the result brings the check along. It compares one scalar for each
-    size, or nothing if the sizes hold `most`.
+    XLA drops a check on whose result nothing depends, so compute with the result. The check
+    compares one scalar for each size, or nothing if the sizes hold `most`.
     """
     fits = not is_symbolic_dim(most) and most < min(spec.limits)
     if fits or not check.raises(mode, "cpu"):
@@ -77,5 +77,5 @@ def hold(spec: NumElements, counts: jax.Array, most: int, mode: str) -> jax.Arra
 
 
 def check_on_host(spec: NumElements, counts: Sequence[int], mode: str) -> None:
-    """The same check of numbers that are known."""
+    """Checks counts that are known, as `check` does counts in a program."""
     policy.is_known_in_bounds(spec, np.array(counts), mode, "cpu")

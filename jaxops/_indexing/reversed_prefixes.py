@@ -43,7 +43,7 @@ def _gather_reversed(input, lengths, *, seq_axis, batch_axes):
 
 
 def _scatter_reversed(input, lengths, *, seq_axis, batch_axes):
-    """The same: a permutation that is its own inverse may put elements where it would take them."""
+    """The same values by a scatter, as the permutation of reversed prefixes is its own inverse."""
     positions, windows, in_positions = _positions(input, lengths, seq_axis, batch_axes)
     dimension_numbers = lax.ScatterDimensionNumbers(
         update_window_dims=windows,

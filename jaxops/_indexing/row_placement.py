@@ -46,7 +46,7 @@ def gather_back(cotangent, *arrays, size: int):
 
 
 def _last_at(places: Sequence[jax.Array], size: int) -> jax.Array:
-    """For each place the position where it stands last in all `places`; -1 for none."""
+    """The last position of each place in all of `places`; -1 for a place that is in none."""
     flat = jnp.concatenate(places)
     order = jnp.arange(flat.shape[0], dtype=jnp.int32)
     # The maximum of the positions is the last one on every platform; which of several rows
@@ -67,5 +67,5 @@ def split_arrays(arrays):
 
 
 def num_linear(count: int) -> int:
-    """Of `count` arrays: the lists of rows and the fill value."""
+    """The number of linear operands: `count` lists of rows, and the fill value."""
     return count // 2 + 1

@@ -49,7 +49,7 @@ class IndexSpec:
 
     @staticmethod
     def inside(index, limit):
-        """What "in bounds" means, of one component: of a number, or of each in a NumPy array."""
+        """Whether a component of an index is in bounds; of a NumPy array whether each number is."""
         return (index >= 0) & (index < limit)
 
     def error(
@@ -333,7 +333,7 @@ class SegmentIds(IndexSpec):
 
 
 class SegmentIdsOrNone(SegmentIds):
-    """The same, where a negative number says that a slice belongs to none."""
+    """Segment numbers of which a negative one says that the slice belongs to no segment."""
 
     ignores_negative = True
 

@@ -84,7 +84,7 @@ def _matrix_band_part(
 
 
 def _within(distance, number, dim, op, arg, mode):
-    """Where `distance` is at most `number`, which is at most `dim`; everywhere if negative."""
+    """The elements with `distance <= number`, at most `dim`; all if `number` is negative."""
     if isinstance(number, int):
         if number < 0:
             return jnp.ones(distance.shape, bool)

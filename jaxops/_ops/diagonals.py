@@ -39,7 +39,7 @@ class _Band(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Of the longest diagonal."""
+        """The length of the longest diagonal."""
         return max(0, min(self.rows + min(self.high, 0), self.columns - max(self.low, 0)))
 
     @property
@@ -48,7 +48,7 @@ class _Band(NamedTuple):
         return (self.length,) if count == 1 else (count, self.length)
 
     def offsets(self, d):
-        """How far from the left each of the diagonals `d` begins, and its length."""
+        """The distance from the left at which each of the diagonals `d` begins, and its length."""
         above, below = (self.align.split("_")[i] == "RIGHT" for i in (0, 1))
         lengths = jnp.minimum(self.rows + jnp.minimum(d, 0), self.columns - jnp.maximum(d, 0))
         is_right = jnp.where(d > 0, above, below)
@@ -323,7 +323,7 @@ def _put(matrix, diagonal, band):
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _spread(band, diagonal):
-    """`diagonal` in its place in matrices. Elsewhere they hold what the caller leaves out.
+    """`diagonal` in its place in matrices. The other elements have any value: callers drop them.
 
     The fastest way to spread a diagonal is to repeat each of its elements along its row.
     """

@@ -94,7 +94,7 @@ def edit_distance(
 
 
 def _known_parts(x: Any, op: str, arg: str) -> Parts:
-    """With NumPy arrays, which the host can look at."""
+    """The parts with NumPy arrays, which the host can look at."""
     parts = parts_of(x, op, arg)
     refuse_traced(parts.indices, op, f"{arg}.indices", _HINT)
     refuse_traced(parts.values, op, f"{arg}.values", _HINT)
@@ -109,14 +109,14 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
 
 
 def _with_numbers(*both: Parts) -> list[Parts]:
-    """With a number for each string, as NumPy compares numbers faster."""
+    """The parts with a number for each string, as NumPy compares numbers faster."""
     number_of: dict[bytes, int] = {}
     numbers = [[number_of.setdefault(v, len(number_of)) for v in x.values.tolist()] for x in both]
     return [x._replace(values=np.array(n, np.int32)) for x, n in zip(both, numbers, strict=True)]
 
 
 def _numbers(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> np.ndarray:
-    """For each value the number of its sequence, in the flat result."""
+    """The number of the sequence that each value belongs to, in the flat result."""
     if not parts.count:
         return np.zeros(0, np.int64)
     places = parts.indices[:, :-1]
@@ -155,7 +155,7 @@ def _sequences(values: np.ndarray, numbers: np.ndarray, pairs: np.ndarray) -> _S
 
 
 def _distances(hypotheses: _Sequences, truths: _Sequences) -> np.ndarray:
-    """Of many pairs at a time where there are many: a call of NumPy costs more than one pair."""
+    """The distances of all pairs, many at a time: a call of NumPy costs more than one pair."""
     longest = np.maximum(hypotheses.lengths, truths.lengths)
     distances, start = np.empty(longest.shape, np.int64), 0
     order = np.argsort(-longest, kind="stable")
@@ -197,7 +197,7 @@ def _next_column(equal, rises, falls, rise, fall, ones, last):
 
 
 def _distance(x: list[Any], y: list[Any]) -> int:
-    """Of one pair, with a column in one word: an int of Python, with a bit for each element."""
+    """The distance of one pair. A column is an int of Python, with a bit for each element."""
     places: dict[Any, int] = {}
     for place, value in enumerate(y):
         places[value] = places.get(value, 0) | 1 << place
@@ -210,7 +210,7 @@ def _distance(x: list[Any], y: list[Any]) -> int:
 
 
 def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray) -> np.ndarray:
-    """Of many pairs, whose columns are words of 64 bits, in arrays `[number of words, pairs]`.
+    """The distances of many pairs. Columns are words of 64 bits, `[number of words, pairs]`.
 
     The pairs with the longer `x` come first, so that those whose `x` is not at its end are a slice.
     """

@@ -220,7 +220,7 @@ _TOO_FAR = "limit must be fewer than 2**63 steps from start"
 
 
 def _size(first: Any, end: Any, step: Any, dtype: np.dtype, op: str) -> Any:
-    """How many numbers there are, which TensorFlow computes in the dtype of floats."""
+    """The number of numbers, which TensorFlow computes in the dtype of floats."""
     if step == 0:
         raise ValueError(f"{op}: delta must not be 0; received {step}")
     if not (first <= end if step > 0 else first >= end):

@@ -185,7 +185,7 @@ def _partition_exactly(op, data, partitions, num_partitions, return_size, mode) 
 
 
 def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
-    """For each partition the positions of its number; -1 is the number of none."""
+    """The positions of each partition's number; -1 is the number of no partition."""
     # NumPy compares and sorts short types faster, and those of 8 and 16 bits by radix.
     keys = numbers.astype(np.min_scalar_type(num_partitions))  # -1 becomes the largest key
     if num_partitions <= _FEW:

@@ -151,12 +151,12 @@ class _Windows(NamedTuple):
 
     @property
     def joined(self) -> int:
-        """How many strided views of the image, joined, make the windows."""
+        """The number of strided views of the image that make the windows, joined."""
         return -(-self.size // self.stride) if self.rate == 1 else self.size
 
     @property
     def length(self) -> int:
-        """How long the image must be for these views."""
+        """The length that the image must have for these views."""
         if self.rate == 1:
             return (self.count - 1 + self.joined) * self.stride
         return (self.count - 1) * self.stride + (self.size - 1) * self.rate + 1

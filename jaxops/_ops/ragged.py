@@ -113,7 +113,10 @@ class RaggedTensor:
         *,
         padded: bool = False,
     ) -> RaggedTensor:
-        """Of splits: integers that begin with 0, do not decrease, and end with `len(values)`."""
+        """A ragged array from splits.
+
+        Splits begin with 0, do not decrease, and end with `len(values)`.
+        """
         op = "RaggedTensor.from_row_splits"
         return cls._of(*partitions.from_splits(op, values, row_splits, name, validate, padded))
 
@@ -127,7 +130,10 @@ class RaggedTensor:
         *,
         padded: bool = False,
     ) -> RaggedTensor:
-        """Of the length of each row: integers that are not negative and sum to `len(values)`."""
+        """A ragged array from the length of each row.
+
+        Lengths are not negative and sum to `len(values)`.
+        """
         op = "RaggedTensor.from_row_lengths"
         return cls._of(*partitions.from_lengths(op, values, row_lengths, name, validate, padded))
 
@@ -142,7 +148,9 @@ class RaggedTensor:
         *,
         padded: bool = False,
     ) -> RaggedTensor:
-        """Of the number of each value's row: integers in `[0, nrows)` that do not decrease.
+        """A ragged array from the number of each value's row.
+
+        Numbers are in `[0, nrows)` and do not decrease.
 
         `nrows`, a static int, is by default one more than the last number, which must be known.
         With `padded` values of the row `nrows` belong to none.
@@ -164,7 +172,7 @@ class RaggedTensor:
         size: Int | None = None,
         mode: Mode = "device",
     ) -> RaggedTensor:
-        """Of the rows of a dense array of shape `[n, m, ...]`.
+        """A ragged array of the rows of a dense array of shape `[n, m, ...]`.
 
         Of row `i` the first `lengths[i]` values, between 0 and `m`; or those before the values at
         the end that equal `padding`, an array of the shape of one value; or all. `ragged_rank` is
@@ -219,7 +227,7 @@ class RaggedTensor:
         return (self.row_splits.shape[0] - 1, None, *self.values.shape[1:])
 
     def with_values(self, new_values: ArrayLike) -> RaggedTensor:
-        """The same rows of other values, as many as there are."""
+        """A ragged array with the same rows and other values, as many as there are."""
         op = "RaggedTensor.with_values"
         values = arguments.to_elements(new_values, op, "new_values")
         if values.shape[:1] != self.values.shape[:1]:

@@ -1,4 +1,4 @@
-"""Where the rows of a ragged array are, from splits, lengths, or the number of each value's row.
+"""The places of the rows of a ragged array, by splits, lengths, or row numbers of the values.
 
 Numbers are NumPy arrays where the host knows them, else arrays that are traced.
 """
@@ -116,7 +116,7 @@ def join(*parts: Any) -> Any:
 
 
 def splits_of(lengths: Any) -> Any:
-    """Where the rows of these lengths end, after a 0; in the dtype of the lengths."""
+    """The ends of rows of these lengths, after a 0; in the dtype of the lengths."""
     xp = np if isinstance(lengths, np.ndarray) else jnp
     ends = xp.cumsum(lengths, dtype=lengths.dtype)
     return join(np.zeros(1, lengths.dtype), ends)
@@ -149,7 +149,7 @@ def _check(spec: RowPartition, numbers: Any, steps: Any) -> Any:
 
 
 def _count(ids: Any, nrows: int) -> Any:
-    """How many values each row has."""
+    """The number of values of each row."""
     if isinstance(ids, np.ndarray):
         inside = ids[(ids >= 0) & (ids < nrows)]
         return np.bincount(inside, minlength=nrows).astype(ids.dtype)

@@ -25,7 +25,7 @@ from jaxops._run.dispatch import operation
 
 
 def row_bounds(row_splits: Any, capacity: int) -> tuple[Any, Any]:
-    """Where each row starts, and its length; of a wrong partition what lies in the values."""
+    """The start and the length of each row; of a wrong partition the part within the values."""
     starts = row_splits[:-1].clip(0, capacity)
     return starts, row_splits[1:].clip(starts, capacity) - starts
 
@@ -80,7 +80,7 @@ def reduce_rows(values: jax.Array, row_splits: jax.Array, *, op: str, kind: str)
 
 
 def _divided(totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
-    """In TensorFlow's dtype for quotients of `dtype`, by way of one that holds the counts."""
+    """The quotients in TensorFlow's dtype for them, by way of a dtype that holds the counts."""
     if jnp.issubdtype(dtype, jnp.integer):
         dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
     counts = lax.expand_dims(counts.astype(wide(dtype)), range(1, totals.ndim))
@@ -126,7 +126,8 @@ def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: i
     splits = join(jnp.zeros(1, lengths.dtype), _sums(lengths, most))
     spec = result_size.num_elements(op, size, "values of the rows", 'mode="fill"')
     total = result_size.hold(spec, splits[-1], most, mode)
-    held = jnp.minimum(splits, size) + (total - splits[-1])  # 0, which brings the check along
+    # Adds 0: XLA drops a check of `total` on which no result depends.
+    held = jnp.minimum(splits, size) + (total - splits[-1])
     rows = numbers_of_rows(held, op=op, capacity=size)
     places = lax.iota(lengths.dtype, size)
     valid = places < held[-1]
@@ -136,7 +137,7 @@ def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: i
 
 
 def _sums(lengths: jax.Array, most: int) -> jax.Array:
-    """Of each length and those before it, none of which is more than `most`; or the largest int."""
+    """The sum of each length and those before it, each sum at most `most`; or the largest int."""
     largest = jnp.iinfo(lengths.dtype).max
     if most <= largest:
         return jnp.cumsum(lengths, dtype=lengths.dtype)
@@ -234,7 +235,7 @@ def _rows_of(tensor: jax.Array, dtype: np.dtype) -> tuple[np.ndarray, jax.Array]
 
 
 def _lengths_in(op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: np.dtype) -> Any:
-    """How many values of each row of `tensor` count."""
+    """The number of values that count, of each row of `tensor`."""
     if tensor.ndim < 2:
         raise ValueError(f"{op}: tensor must have rank 2 at least; received shape {tensor.shape}")
     nrows, ncols = tensor.shape[:2]

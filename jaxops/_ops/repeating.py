@@ -216,7 +216,7 @@ def _padded(
 
 
 def _ends(counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where the copies of each slice end, and of the last; the largest int32 for what is beyond."""
+    """The end of each slice's copies, and of the last; the largest int32 for ends beyond it."""
     if counts.shape[0] == 0:
         return counts.astype(jnp.int32), jnp.int32(0)
     sums = lax.cumsum(counts)

@@ -139,7 +139,7 @@ def _roll(
 
 
 def _roll_by_known(x: jax.Array, shift: int, axis: int) -> jax.Array:
-    """By slices at known places, whose transpose XLA fuses."""
+    """The rolled array, by slices at known places, whose transpose XLA fuses."""
     start = -shift % x.shape[axis]
     if start == 0:
         return x

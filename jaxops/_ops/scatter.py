@@ -437,7 +437,7 @@ def _places(
     deterministic: bool,
     accumulate_dtype: np.dtype | None,
 ):
-    """For each component of the updates the place in the result, from 1 on; 0 where it is ignored.
+    """The place in the result of each component of the updates, from 1; 0 for one that is ignored.
 
     By gathering at the indices what scattering would add to.
     """
@@ -493,7 +493,7 @@ def _scatter(
 
 
 def _windows(op, shape, indices, updates_shape, name, padding_index):
-    """Where updates go in an operand of `shape`, its bounds, and the shape of all updates.
+    """The windows of updates in an operand of `shape`, their bounds, and the shape of all updates.
 
     Messages call the operand `name`.
     """

@@ -151,7 +151,7 @@ def searchsorted(
 def _searchsorted(
     sorted_sequence: jax.Array, values: jax.Array, *, op: str, side: str, out_type: np.dtype
 ):
-    """By the bisection of C++, so that rows that are not sorted lead to TensorFlow's places."""
+    """The positions, by the bisection of C++: so unsorted rows lead to TensorFlow's positions."""
     dtype, length = sorted_sequence.dtype, _check_rows(op, sorted_sequence, values)
     if dtype.kind in "bc":
         raise TypeError(f"{op}: sorted_sequence must have an ordered dtype; received {dtype}")

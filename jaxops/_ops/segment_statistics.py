@@ -191,7 +191,7 @@ def _static(num_segments: Int, op: str) -> dict[str, Any]:
 
 
 class _Segments(NamedTuple):
-    """Which row belongs to which segment: results of segments, and values of segments for rows.
+    """The segment of each row: reduces rows to segments, and reads the values of segments for rows.
 
     Results have one segment more, the last, to which nothing is written, and which a row of no
     segment reads: its number lies behind that one. So bounds are looked at once, and no element is

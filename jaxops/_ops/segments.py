@@ -325,7 +325,7 @@ def out_of_memory(op: str, num_segments: int, error: MemoryError) -> MemoryError
 
 
 def number_of(op: str, segment_ids: Any, num_segments: Any, padding_index: Any = None) -> Any:
-    """How many segments there are, by the ids that are no padding where nobody says so."""
+    """The number of segments, from the ids that are no padding where the caller does not say it."""
     if num_segments is not None:
         num_segments = static_dim(num_segments, op, "num_segments")
         if num_segments < 0:
@@ -405,7 +405,7 @@ def combined(
 
 
 def _beyond_all(kind: str, dtype) -> Any:
-    """What no number exceeds, for "min", or falls below: an infinity where there is one."""
+    """The number above all others, for "min", or below: an infinity where the dtype has one."""
     if jnp.issubdtype(dtype, jnp.floating):
         infinity = np.array(np.inf if kind == "min" else -np.inf, dtype)
         if not np.isnan(infinity):

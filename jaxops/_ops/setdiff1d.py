@@ -198,7 +198,7 @@ def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
 
 
 def _places_of_others(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """By a set, in which each NaN is a value of its own."""
+    """The positions of the other elements, by a set in which each NaN is a value of its own."""
     known = {*y.tolist()}
     return np.array([place for place, value in enumerate(x.tolist()) if value not in known], int)
 
@@ -227,7 +227,7 @@ def _setdiff(
 
 @jax.jit
 def _are_in(x: jax.Array, y: jax.Array) -> jax.Array:
-    """Of which elements of `x` the first one equal to it, in `y` and then `x`, stands in `y`."""
+    """Whether the first one equal to each element of `x`, in `y` and then `x`, stands in `y`."""
     first = first_occurrences(lax.concatenate([y, x], 0))
     return first[y.shape[0] :] < y.shape[0]
 

@@ -130,7 +130,7 @@ def _slice(
     size: tuple[int, ...],
     static_begin: tuple[int, ...] | None,
 ):
-    """By `lax.slice` for a static `begin` in bounds, else `lax.dynamic_slice` after a check.
+    """The slice: by `lax.slice` for a static `begin` in bounds, else by `lax.dynamic_slice`.
 
     Modes in which the window may leave `input_` gather single positions.
     """

@@ -55,7 +55,7 @@ class SparseTensor:
 
 
 class Parts(NamedTuple):
-    """Those of a sparse tensor, as a function of it needs them."""
+    """The parts of a sparse tensor, as functions of sparse tensors need them."""
 
     indices: Any  # as given: `run` makes the arrays
     values: Any

@@ -228,7 +228,7 @@ def _put_rows(arrays, places, fill_value, size, tail):
 
 
 def _sources(places: np.ndarray, limit: int) -> np.ndarray:
-    """For each of `limit` places the position where it stands last in `places`; -1 for none."""
+    """The last position in `places` of each of `limit` places; -1 for a place that is not there."""
     sources = np.full(limit, -1, np.int32 if places.size <= _INT32_MAX else np.int64)
     inside = places >= 0
     sources[places[inside]] = np.flatnonzero(inside)  # if a place repeats, NumPy keeps the last

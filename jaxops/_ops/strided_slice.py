@@ -437,7 +437,7 @@ def _from_the_end(begin: jax.Array, spec: ShrunkAxes, mode: str) -> jax.Array:
 
 
 def _symbolic_range(dim: Any, entry: _Entry) -> tuple[Any, Any, Any]:
-    """Where a range begins and ends, and how many positions it has, counted in its direction.
+    """The begin and the end of a range, and its number of positions, counted in its direction.
 
     Clamped as in `range(dim)[begin:end:stride]`. JAX knows which of two sizes is larger by itself
     or from the constraints of the export; else it raises. Of sizes that may be equal it knows

@@ -293,7 +293,7 @@ def _round_once(texts: list[str], doubles: np.ndarray) -> np.ndarray:
 
 
 def _may_be_halfway(doubles: np.ndarray, floats: np.ndarray) -> np.ndarray:
-    """Where a float64 may lie half-way between two float32, of which `floats` is one.
+    """Whether each float64 may lie half-way between two float32, of which `floats` is one.
 
     A float64 half-way has 25 significant bits at most, and so ends in 28 bits of 0.
     """

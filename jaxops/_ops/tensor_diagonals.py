@@ -122,13 +122,13 @@ def _tensor_diag_part(input: jax.Array, *, op: str):
 
 
 def _taken(matrix):
-    """By its places, so that the transpose writes the cotangent into zeros."""
+    """The diagonal, taken by its places, so that the transpose writes the cotangent into zeros."""
     places = jnp.arange(matrix.shape[0])
     return matrix.at[places, places].get(**_PLACES_ARE)
 
 
 def _cut_off(matrix):
-    """In rows that are one element longer than those of the matrix the diagonal is a column."""
+    """The diagonal, as a column of rows that are one element longer than those of the matrix."""
     size = matrix.shape[0]
     rows = jnp.pad(matrix.reshape(-1), (0, size)).reshape(size, size + 1)
     return rows[:, 0]

@@ -346,7 +346,7 @@ def _unique(
     firsts, idx, total, count = numbered
     spec = result_size.num_elements(op, size, _NOUN)
     held = result_size.hold(spec, total, x.shape[axis], mode)
-    idx += held - total  # 0, which brings the check along
+    idx += held - total  # adds 0: XLA drops a check of `total` on which no result depends
     valid = lax.iota(jnp.int32, size) < held
     y = take_or_fill(x, firsts, valid, fill_value, axis)
     count += held - total

@@ -158,7 +158,7 @@ def select(
 
 
 def _settled(x: Any) -> int:
-    """How far the dtype is: 0 for Python's numbers, 1 for arrays of NumPy, 2 for those of JAX."""
+    """A rank of a dtype's origin: 0 for Python's numbers, 1 for NumPy's arrays, 2 for JAX's."""
     if isinstance(x, jax.Array):
         return 0 if jax.typeof(x).weak_type else 2
     return int(hasattr(x, "dtype"))
@@ -230,7 +230,7 @@ def _positions(op, condition, name, size, fill_value, return_size, mode) -> Any:
 
 
 def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarray:
-    """Of NumPy unless JAX holds it, so that positions of known conditions are known in a trace."""
+    """The fill value, in NumPy unless JAX holds it: so a trace can know positions."""
     if isinstance(fill_value, jax.Array):
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value")
     with eval_context():
@@ -263,7 +263,7 @@ def _exact(op, condition, dtype, return_size) -> Any:
 
 
 def _positions_of_true(known: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """As of `np.argwhere`, which takes 8 times as long as these divisions in narrow integers."""
+    """The positions of `np.argwhere`, which takes 8 times as long as narrow divisions."""
     numbers = np.flatnonzero(known)
     if max(known.size, *known.shape) <= np.iinfo(np.int32).max:
         numbers = numbers.astype(np.int32)

@@ -327,7 +327,7 @@ def check_integer(dtype, op: str, arg: str) -> None:
 
 
 def row_numbers_hint(ndim: int) -> str:
-    """For index vectors that seem to be numbers of rows, in an array of that rank."""
+    """The hint about index vectors that seem to be numbers of rows, for an array of that rank."""
     places = ", ".join([":"] * ndim + ["None"])
     return f"; index vectors lie along the last axis: for numbers of rows write indices[{places}]"
 
@@ -451,7 +451,7 @@ def to_dtype(
 
 
 def cast_hint(arg: str, dtype: Any, wanted: Any) -> str:
-    """How an argument of `dtype` comes to the dtype that is wanted of it."""
+    """The hint about a conversion of an argument of `dtype` to the dtype that is wanted."""
     hint = f"jaxops.cast({arg}, '{np.dtype(wanted)}') converts it"
     loses = kind(dtype) > kind(wanted)
     return f"{hint}, with a loss; or cast the other array to '{dtype}'" if loses else hint
@@ -489,7 +489,7 @@ ORDERED_OTHERWISE = ("concat", "split")
 
 
 def _order_hint(x: object, op: str) -> str:
-    """For arrays where a number belongs: a call may have its arguments in another order."""
+    """The hint about an array in the place of a number: arguments may be in another order."""
     items = x if isinstance(x, (list, tuple)) else [x]
     if not any(isinstance(item, (jax.Array, np.ndarray)) and item.ndim for item in items):
         return ""

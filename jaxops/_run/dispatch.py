@@ -1,4 +1,4 @@
-"""How a public op runs: one compiled call when eager, inline in a trace, positions for strings."""
+"""The run of a public op: a compiled call when eager, inline in a trace, positions of strings."""
 
 from __future__ import annotations
 

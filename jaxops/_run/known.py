@@ -29,7 +29,7 @@ class KnownArray(np.ndarray):
             return getattr(jnp.asarray(np.asarray(self)), name)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Also called by operators, where a number of NumPy stands on the left."""
+        """Computes a ufunc; operators call this too, where a number of NumPy stands on the left."""
         by_jax = None if method != "__call__" or kwargs else getattr(jnp, ufunc.__name__, None)
         with eval_context():
             result = (by_jax or getattr(ufunc, method))(*map(np.asarray, inputs), **kwargs)

@@ -24,7 +24,7 @@ from jaxops._run import arguments, dispatch
 from jaxops._run.known import known
 
 # The longest vector whose positions compiled code can number in int32. Less than 2**31, as
-# `_counting_sort` rounds the length up to whole lanes.
+# `_cpu/counting_sort.py` rounds the length up to whole lanes.
 _COUNTABLE = 2**31 - 2**20
 # Results of fewer bytes are made in NumPy's memory, and copied by JAX: that is cheaper than to find
 # aligned memory, which JAX takes over without a copy.
@@ -78,7 +78,7 @@ def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
 
 @contextlib.contextmanager
 def named_scope(op: str, name: str | None) -> Iterator[None]:
-    """Around what an op does on the host, for a caller who passed `name`."""
+    """A context for the work of an op on the host, with the `name` that a caller passed."""
     scope = dispatch.scope_name(op, name)
     with _call_sites.named(name):
         if name is None and _jax_internals.is_eager():

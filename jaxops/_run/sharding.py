@@ -1,4 +1,4 @@
-"""How the devices of a mesh with explicit axes share the result of an op.
+"""The way in which devices of a mesh with explicit axes share the result of an op.
 
 On such a mesh the types of arrays tell how they are shared, and every primitive of `lax` must find
 the type of its result from those of its operands. A result of ours is shared

@@ -33,7 +33,7 @@ def type_of(atom) -> Any:
 
 
 def spec_of(eqn: JaxprEqn) -> Any:
-    """How devices share the only result of an equation, as far as its type says."""
+    """The specification of an equation's only result on devices, as far as its type says."""
     sharding = getattr(type_of(eqn.outvars[0]), "sharding", None)
     return None if sharding is None else sharding.spec
 
@@ -62,7 +62,7 @@ def with_inputs(program: ClosedJaxpr, is_kept: Sequence[bool]) -> ClosedJaxpr:
 
 
 def used_inputs(program: ClosedJaxpr) -> list[bool]:
-    """Which inputs some equation takes, or are results."""
+    """Whether each input is used: by an equation, or as a result."""
     jaxpr: Jaxpr = program.jaxpr
     atoms = [*jaxpr.outvars, *(atom for eqn in jaxpr.eqns for atom in eqn.invars)]
     used = {atom for atom in atoms if not isinstance(atom, Literal)}
@@ -96,7 +96,7 @@ def switch(eqn: JaxprEqn, index: Callable, cases: Sequence[Callable], *operands)
 
 
 def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
-    """For each result the input that it is; None for one that is computed.
+    """The input that each result is; None for a result that is computed.
 
     JAX finds out the same for most programs, but not for a `checkpoint` or `jit` in a loop's body.
     """
@@ -116,7 +116,7 @@ def unchanged(program: ClosedJaxpr, inputs: Sequence) -> list:
 
 
 def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
-    """For each result the carry that it is, if each round passes that on in its place."""
+    """The carry that each result is, if each round passes the carry on in its place."""
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     results: list = [None] * len(eqn.outvars)
     numbers = unchanged(_jax_internals.body(eqn), range(len(inputs)))
@@ -127,7 +127,7 @@ def unchanged_by_scan(eqn: JaxprEqn, inputs: list) -> list:
 
 
 def unchanged_by_cond(eqn: JaxprEqn, inputs: list) -> list:
-    """For each result the operand that it is, if every branch returns the same one."""
+    """The operand that each result is, if every branch returns the same operand."""
     branches = [unchanged(b, range(1, len(inputs))) for b in _jax_internals.branches(eqn)]
     same = [
         numbers[0] if len(set(numbers)) == 1 else None for numbers in zip(*branches, strict=True)

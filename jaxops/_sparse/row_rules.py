@@ -1,4 +1,4 @@
-"""By name: what primitives do to rows. Sets of names; each module that uses them says what for."""
+"""Sets of primitives, by name: their effect on rows. Each module that uses a set says what for."""
 
 from jaxops._sparse import jaxprs
 

@@ -1,4 +1,4 @@
-"""How code for TensorFlow 0.x spells a call.
+"""The spellings of a call in code for TensorFlow 0.x.
 
 Its releases differ in the names, the order and the number of arguments. `spelled` and
 `once_without` give a function several signatures. A call is read by the one that its arguments fit,
@@ -45,7 +45,7 @@ class _Spelling(NamedTuple):
             return None
 
     def faults(self, reading: Mapping[str, Any]) -> int:
-        """How many arguments do not fit their annotations."""
+        """The number of arguments that do not fit their annotations."""
         parameters = self.signature.parameters
         return sum(
             x is not parameters[arg].default and not _fits(parameters[arg].annotation, x)
@@ -198,7 +198,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 
 
 def one_of(op: str, **given: Any) -> tuple[str, Any]:
-    """Of two names of an argument the one that is given, the first if none is; and the value."""
+    """The name that is given, of two names of an argument, the first if none is; and the value."""
     (name, value), (other, x) = given.items()
     if value is None and x is not None:
         return other, x
@@ -212,7 +212,7 @@ def one_of(op: str, **given: Any) -> tuple[str, Any]:
 
 @contextlib.contextmanager
 def under_names(**names: str) -> Iterator[None]:
-    """Within, errors of a function of `jaxops` have the names that the caller used.
+    """A context in which errors of a function of `jaxops` have the names that the caller used.
 
     `names` maps names of the function and its arguments. The received value is the caller's, and
     stays.

@@ -138,7 +138,7 @@ class _Check:
                 )
 
     def _differs(self, total: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Where `total` is not `a + b`."""
+        """The elements where `total` is not `a + b`."""
         if self.bits is not None:
             difference = _modulo_2_to_64(total) - _modulo_2_to_64(a) - _modulo_2_to_64(b)
             return difference & np.uint64(2**self.bits - 1) != 0
@@ -210,7 +210,7 @@ def _largest(dtype) -> int:
 
 
 def _modulo_2_to_64(x: np.ndarray) -> np.ndarray:
-    """As uint64, where sums and products are right modulo 2 to the bits of any narrower dtype."""
+    """The array as uint64, where sums and products are right modulo 2 to any narrower width."""
     is_unsigned = jnp.iinfo(x.dtype).min == 0
     return x.astype(np.uint64) if is_unsigned else x.astype(np.int64).view(np.uint64)
 

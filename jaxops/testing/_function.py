@@ -187,7 +187,7 @@ class Differentiated:
         raise AssertionError(self.describe(text))
 
     def describe(self, text: str) -> str:
-        """That the derivative `text`, with the order and the settings."""
+        """The sentence that the derivative `text`, with the order and the settings."""
         what = {0: "the gradient", 1: "the second derivative"}.get(len(self.trail))
         what = what or f"the derivative of order {len(self.trail) + 1}"
         settings = self.settings

@@ -326,7 +326,7 @@ class _Order:
         return self.function.derivative_at(c.mode, origin, vectors)
 
     def _tolerance(self, c: Comparison, scale: float) -> float:
-        """How far `c.received` may be from the estimate; `scale` is the one of its group."""
+        """The tolerance of `c.received` around the estimate; `scale` is that of its group."""
         return c.numeric.bound + self.function.rtol * max(scale, c.whole_scale)
 
     def _judge(self, *groups: list[Comparison]) -> list[Comparison]:
@@ -366,7 +366,7 @@ class _Order:
         return False
 
     def _bend(self, c: Comparison) -> float:
-        """How far a right derivative may be from the differences, as it changes within the step.
+        """The bend: the distance of a right derivative from the differences, which a step has.
 
         By the mean value theorem the difference is the mean of the derivative `g` from `-step` to
         `step`, so it is off from `g(0)` by at most half of the largest `g(t) + g(-t) - 2 g(0)`.

@@ -103,7 +103,7 @@ def to_host(x: Any, name: str, op: str) -> np.ndarray:
 
 
 def widen(x: Any) -> np.ndarray:
-    """As float64 or complex128, in which sums of narrower numbers hardly round."""
+    """The array as float64 or complex128, in which sums of narrower numbers hardly round."""
     x = np.asarray(x)
     return x.astype(np.complex128 if is_complex(x) else np.float64)
 
@@ -127,7 +127,7 @@ def products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray:
 
 
 def to_coordinates(x: np.ndarray) -> np.ndarray:
-    """As a flat float64 array; of a complex number the real part, then the imaginary one."""
+    """The array, flat, as float64; of a complex number the real part, then the imaginary one."""
     return widen(x).reshape(-1).view(np.float64)
 
 

@@ -106,7 +106,7 @@ def _move(x: np.ndarray, ladder: Ladder, dtype, rng) -> tuple[np.ndarray, np.nda
 
 
 def aligned(direction: Direction, gradients: Arrays) -> Direction:
-    """With the signs of the gradients, so that all elements pull the same way.
+    """The direction with the signs of the gradients, so that all elements pull the same way.
 
     Along random signs the slopes of `n` elements nearly cancel, to the root of `n` times a typical
     one, and may be less than the rounding errors of a sum over all of them.
@@ -224,7 +224,7 @@ def noise_of(
     dtypes: Sequence[Any],
     step: float,
 ) -> float:
-    """How much `pairing(cotangents, f)` jitters, by its rounding errors. Six evaluations.
+    """The jitter of `pairing(cotangents, f)` by its rounding errors. Six evaluations.
 
     From the fourth differences of values at equal small steps: a smooth function leaves hardly
     anything in them, while independent errors grow by the root of 1 + 16 + 36 + 16 + 1.
@@ -280,7 +280,7 @@ def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
 
 
 def _jump(jumps, noise) -> float:
-    """How much the slopes of the two sides differ in the limit of small steps; 0 for a smooth `f`.
+    """The difference of the slopes of both sides in the limit of small steps; 0 for a smooth `f`.
 
     `jumps` holds their difference at each step.
     """

@@ -1,4 +1,4 @@
-"""Where a derivative is wrong: the coordinate whose part of the difference is the largest."""
+"""The place of a wrong derivative: the coordinate whose part of the difference is largest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FEW = 32
 
 
 class Probe(NamedTuple):
-    """What a part of the coordinates should contribute, and what it contributes."""
+    """The expected contribution of a part of the coordinates, and the contribution found."""
 
     expected: float
     received: float
@@ -18,7 +18,7 @@ class Probe(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """How many times the tolerance the difference is."""
+        """The difference, in multiples of the tolerance."""
         difference = abs(self.expected - self.received)
         if self.tolerance == 0:
             return 0.0 if difference == 0 else float("inf")

@@ -21,7 +21,7 @@ import report
 import suite
 import timing
 import work
-from checks import printed_by
+from checks import NIGHTLY, printed_by, share
 from records import CALLS, CLASSES, PUBLIC, RECORDS
 from row import small
 
@@ -104,6 +104,7 @@ def test_a_row_and_a_program_grow(without_tensorflow):
 
 MANY_TABLES = "--fields 2 --optimizers adam --rounds 3 --steps 2 --batch 8 --most-rows 64"
 SCRIPTS = {
+    "device": "--platform cpu --every 40",
     "suite": "--groups bounds --rows ^strided_slice --rounds 3 --allocator both --plot {}.png",
     "growth": "--kinds time --rows ^sum_stacked --largest 0.25",
     "sparse_gradients": "--rows 64 512 --rounds 7 --seconds 0 --plot {}.png",
@@ -112,8 +113,7 @@ SCRIPTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", share(SCRIPTS, len(SCRIPTS), NIGHTLY))
 def test_a_script(name, tmp_path):
     figures = tmp_path / "made" / f"{name}.json"
     options = SCRIPTS[name].format(figures.with_suffix("")).split()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
@@ -25,6 +26,14 @@ class Case(NamedTuple):
     @property
     def args(self) -> tuple[np.ndarray, ...]:
         return (*self.data, *self.indices)
+
+    def gradients(self, **options: Any) -> Callable[..., Any]:
+        """Of the sum of the squares of the result, a function of the same arguments."""
+
+        def total(*args):
+            return (self.op(*args, **options) ** 2).sum()
+
+        return jax.grad(total, tuple(range(len(self.data)))) if self.data else lambda *args: ()
 
 
 class OutOfBounds(NamedTuple):

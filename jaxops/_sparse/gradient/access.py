@@ -1,4 +1,4 @@
-"""Which equations of a traced program read rows of a table, and the positions of these rows.
+"""The equations of a traced program that read rows of a table, and the positions of these rows.
 
 Rows are counted along the first `depth` axes of the table, in row-major order. `depth` is 1 for
 `table[indices]`, and 2 for elements `table[i, j]` or with a batch dimension. A position outside
@@ -34,7 +34,7 @@ _MODES = lax.GatherScatterMode
 
 
 class Access(NamedTuple):
-    """How a `slice`, `dynamic_slice` or `gather` reads windows of a table; all of it is static."""
+    """The windows of a table that a `slice`, `dynamic_slice` or `gather` reads; all is static."""
 
     shape: tuple[int, ...]  # of the table
     sizes: tuple[int, ...]  # of a window
@@ -137,13 +137,13 @@ def _like(number: int, x: jax.Array) -> jax.Array:
 
 
 def access_of(eqn: JaxprEqn) -> Access | None:
-    """How `eqn` reads the table that is its first operand; None if it is no lookup."""
+    """The access by which `eqn` reads the table, its first operand; None if it is no lookup."""
     access = window_of(eqn)
     return access if access is not None and access.chooses_rows else None
 
 
 def window_of(eqn: JaxprEqn) -> Access | None:
-    """How `eqn` reads windows of its first operand, be they rows or not; None if it reads none."""
+    """The access by which `eqn` reads windows of its first operand; None if it reads none."""
     reader = _reader(eqn)
     return reader[0](eqn) if reader else None
 
@@ -162,7 +162,7 @@ def describe(eqn: JaxprEqn) -> str:
 
 
 def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array | None]:
-    """For each axis of the table where the windows begin; from the operands after the table.
+    """The begin of the windows along each axis of the table, from the operands after the table.
 
     None stands for 0.
     """
@@ -172,7 +172,7 @@ def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array | None]:
 
 
 def _reader(eqn: JaxprEqn) -> tuple[Callable, Callable] | None:
-    """How the access and the starts of an equation are read, if it reads parts of a table.
+    """The functions for the access and the starts of an equation that reads parts of a table.
 
     A form that programs for the CPU compute faster is read as the function of which it is a form.
     """
@@ -219,7 +219,7 @@ def _gather_access(eqn: JaxprEqn) -> Access:
 
 
 def _gather_starts(eqn: JaxprEqn, indices):
-    """Of `lax.gather`: indexed axes begin at their component of an index, others at 0."""
+    """The begins of `lax.gather`: a component of an index along indexed axes, 0 along others."""
     numbers, *_ = gather_params(eqn)
     indices = index_dtypes.to_signed(jnp.asarray(indices))
     batch_shape = indices.shape[:-1]
@@ -258,7 +258,7 @@ def _moved_starts(eqn: JaxprEqn, begin):
 
 
 def _sharded_access(eqn: JaxprEqn) -> Access:
-    """Of `sharded_gather`, under `shard_map` with the shard of a device as its operand."""
+    """The access of a `sharded_gather`, whose operand under `shard_map` is a device's shard."""
     shard, numbers = map(type_of, eqn.invars)
     sharding = _jax_internals.param(eqn, "sharding")
     shape = (sharding.num_rows(shard), *shard.shape[1:])

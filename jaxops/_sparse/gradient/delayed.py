@@ -259,7 +259,7 @@ class _Static:
 
 @jax.tree_util.register_pytree_node_class
 class Round(Delayed):
-    """What a round of a loop gets of a delayed array: `whole[number]`. `loop` names the loop."""
+    """The part of a delayed array in a round of a loop: `whole[number]`; `loop` names the loop."""
 
     def __init__(self, whole: Delayed, number: jax.Array, loop: object):
         self.whole, self.number, self.loop = whole, number, loop
@@ -394,7 +394,7 @@ def _rule_can_read(x: Node, axes: frozenset[int]) -> bool:
 
 
 def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -> jax.Array | None:
-    """What `access` reads of `x` in windows that begin at `starts[axis]`; None if not rows.
+    """The value that `access` reads in windows that begin at `starts[axis]`; None if no rows.
 
     `fill` is the number in place of what is out of bounds where the mode fills.
     """
@@ -449,7 +449,7 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
 
 
 def _coordinate_dtype(shape: tuple[int, ...]) -> np.dtype:
-    """By the number of elements, as `reshape` counts along several axes."""
+    """The dtype of coordinates, wide enough for `reshape`, which counts along several axes."""
     is_long = math.prod(shape) > np.iinfo(np.int32).max
     return np.dtype(np.int64 if is_long and jax.config.read("jax_enable_x64") else np.int32)
 

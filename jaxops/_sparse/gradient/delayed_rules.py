@@ -1,4 +1,4 @@
-"""By primitive: at which positions the operands of a delayed array are read, for `delayed.py`.
+"""Rules by primitive for `delayed.py`: the positions at which operands of delayed arrays are read.
 
 A rule gets a `Reading` and returns the result at the position `r.at`, with the size 1 along these
 axes. It may leave an axis whole, which `delayed` then reduces to the coordinate.
@@ -45,7 +45,7 @@ def _rule(*names: str):
 
 
 def rule_of(eqn: JaxprEqn) -> Rule | None:
-    """How a result of an equation is read; None if no rule reads it."""
+    """The rule by which a result of an equation is read; None if no rule reads it."""
     # A form of `lax.gather` has a name of its own.
     return _RULES.get("gather" if is_gather(eqn) else eqn.primitive.name)
 
@@ -81,7 +81,7 @@ def _pvary(r: Reading) -> jax.Array:
 
 @_rule("sharding_constraint", "reshard", "mesh_cast")
 def _shared_otherwise(r: Reading) -> jax.Array:
-    """How all rows lie on devices does not say how a few of them do."""
+    """No reading: the sharding of all rows does not say how devices share a few of them."""
     return r.operand(0, r.at)
 
 
@@ -406,7 +406,7 @@ def _row_set(r: Reading, axis: int, at: Position, of_updates: Position, update_d
 
 @_rule("reshape")
 def _reshape(r: Reading) -> jax.Array:
-    """By factors: `[V, h * d]` and `[V * h, d]` both have the factors V, h and d.
+    """A reshape, by factors: `[V, h * d]` and `[V * h, d]` both have the factors V, h and d.
 
     A coordinate of an axis has coordinates along its factors. An axis of the operand is read at
     a coordinate if each of its factors has one; what else has one is chosen afterwards.

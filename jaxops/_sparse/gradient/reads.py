@@ -86,11 +86,11 @@ class Lookup:
         return dataclasses.replace(self, positions=positions)
 
     def brought(self) -> Lookup:
-        """The same, with positions of a type on the mesh around."""
+        """The lookup with positions of a type on the mesh around."""
         return dataclasses.replace(self, positions=self._shared(self.positions))
 
     def _shared(self, positions: jax.Array) -> jax.Array:
-        """On explicit axes, positions of `sharded_gather` stay sharded; all others are replicated.
+        """The positions: sharded for a `sharded_gather` on explicit axes, else replicated.
 
         Every device must know the others, as it updates its own copy or shard of the table.
         """
@@ -180,7 +180,7 @@ class Reads:
         self._use: Any = None
 
     def inside(self, taps: Sequence | None) -> Reads:
-        """For the body of an equation, or for one of the rows that `vmap` reads."""
+        """The reads in the body of an equation, or in one of the rows that `vmap` reads."""
         return Reads(self.is_tied, taps)
 
     def next_taps(self) -> Any:
@@ -263,7 +263,7 @@ class Reads:
 
 
 class _Shaped:
-    """From a tap, `[n, *row]`, to the shape and type of the rows as the lookup has them."""
+    """The way from a tap, `[n, *row]`, to the shape and type of the rows that the lookup reads."""
 
     def __init__(self, access: Access, eqn: JaxprEqn | None):
         self.access, self.eqn = access, eqn

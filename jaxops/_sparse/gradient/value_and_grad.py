@@ -257,7 +257,7 @@ def _slices(
     leaves: Sequence[jax.Array],
     zero: jax.Array | None,
 ) -> dict[int, list[IndexedSlices]]:
-    """By table, the gradient of each of its lookups."""
+    """The gradient of each lookup, by table."""
     slices: dict[int, list[IndexedSlices]] = {}
     for lookup, of_rows in zip(lookups, values, strict=True):
         own = lookup.slices(of_rows, zero)
@@ -353,7 +353,7 @@ def _flatten(params: Any) -> tuple[list[str], list[jax.Array], Any]:
 
 
 def _choose(tables: Any, paths: list[str], leaves: list[jax.Array]) -> list[bool]:
-    """Which of the leaves are tables."""
+    """The numbers of the leaves that are tables."""
     if callable(tables):
         chosen = [bool(tables(path, leaf)) for path, leaf in zip(paths, leaves, strict=True)]
     else:

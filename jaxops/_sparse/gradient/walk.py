@@ -454,7 +454,7 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
 
 
 def _abstractly(results_of: Callable, values: list) -> list[bool]:
-    """Which results are delayed."""
+    """The structure of the results, which says those that are delayed."""
     flags: list[bool] = []
 
     def run(*values):

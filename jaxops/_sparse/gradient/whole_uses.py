@@ -75,7 +75,7 @@ class Use:
         )
 
     def placed(self, outer: JaxprEqn) -> Use:
-        """The same, in the body of `outer`, which has a place if equations of JAX's have none."""
+        """The use in the body of `outer`, which has a place if JAX's own equations have none."""
         first = tuple(_jax_internals.placed(eqn, outer) for eqn in self.first)
         return dataclasses.replace(self, eqn=_jax_internals.placed(self.eqn, outer), first=first)
 

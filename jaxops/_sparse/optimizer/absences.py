@@ -1,4 +1,4 @@
-"""How many steps each row of a table has behind it, and making up for those that it missed."""
+"""The count of steps behind each row of a table, and making up for those that it missed."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Absences:
         return missed_steps.catch_up(self.step, table, inputs, done, self.state.steps)
 
     def _done_of_rows(self, table: int, slices: IndexedSlices) -> jax.Array:
-        """For an index that counts for nothing all steps, so that nothing is done for it."""
+        """The steps that each row has behind it; all steps for an index that counts for nothing."""
         done = gather_rows(self.state.done[self.paths[table]], _numbers(slices))
         is_row = counted(slices.indices, slices.num_rows) < slices.num_rows
         self.done_of_rows[table] = jnp.where(is_row, done, self.state.steps)
@@ -163,8 +163,8 @@ class Absences:
         done = dict(self.state.done)
         for n, path in self.paths.items():
             if n in slices:
-                # None is more than `steps`. Made from what was read, so that the program writes
-                # after it has read: else XLA copies the whole vector before.
+                # `maximum` changes no number. The new ones depend on the old ones by it, so XLA
+                # reads before it writes, and updates in place instead of copying the vector.
                 rows = jnp.maximum(steps, self.done_of_rows[n])
                 done[path] = put_rows(done[path], rows, _numbers(slices[n]))
             elif n in whole:
@@ -179,7 +179,7 @@ def _numbers(slices: IndexedSlices) -> IndexedSlices:
 
 
 def slices_of_rows(rows: Any, params: trees.Params) -> dict[int, IndexedSlices]:
-    """For each table in `rows`, by key path, its distinct rows as slices without values."""
+    """The distinct rows of each table in `rows`, by key path, as slices without values."""
     if not isinstance(rows, Mapping):
         raise TypeError(
             f"{_OP}: rows must be a mapping from key paths of tables to indices; received "

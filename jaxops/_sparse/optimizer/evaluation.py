@@ -92,7 +92,7 @@ class Evaluation:
             self.steps.append((functions[id(eqn)][1], [*map(_key, eqn.invars)], eqn.outvars))
 
     def values(self, arrays: Sequence) -> dict[Any, Any]:
-        """By variable, the arrays that the program makes."""
+        """The arrays that the program makes, by variable."""
         values = {**self.known, **dict(zip(self.inputs, arrays, strict=True))}
         for function, operands, results in self.steps:
             values.update(zip(results, function([values[x] for x in operands]), strict=True))

@@ -175,7 +175,7 @@ def problems(
     owners: Sequence[int | None],
     extra: Mapping[str, Any],
 ) -> dict[int, str]:
-    """By table, the message about an optimizer that cannot be run on some of its rows.
+    """The message, by table, about an optimizer that cannot be run on some rows of the table.
 
     The arguments are those of `Probe`.
     """
@@ -189,7 +189,7 @@ def judged(
     owners: Sequence[int | None],
     extra: Mapping[str, Any],
 ) -> tuple[dict[int, str], tuple[Runner, Steps] | None]:
-    """The same, and the steps that show all other tables to be right, if they were made."""
+    """The problems by table, and the steps that show all others to be right, if there are any."""
     owners = [n if n in depths else None for n in owners]
     args = optimizer, params, depths, owners, extra
     try:
@@ -225,7 +225,7 @@ def _each_alone(
     extra: Mapping[str, Any],
     together: str | None = None,
 ) -> dict[int, str]:
-    """The same, of each table alone: one that is wrong may hide that others are right.
+    """The problems of each table alone: a table that is wrong may hide that others are right.
 
     `together` is the message for a table with which alone the optimizer raises.
     """
@@ -273,7 +273,7 @@ class _Judge:
         return steps.only(number), tables
 
     def _mixing(self, step: Steps, mixed: list[int]) -> dict[int, str]:
-        """By table, the message about its rows, which matter to others; none if none is known."""
+        """The message about rows that matter to others, by table; none if none is known."""
         of_table = [n for n, k in enumerate(self.probe.result_owners) if k in (mixed[0], None)]
         equations = self.runner.first_that_differs(step, of_table)
         what = "computes rows from other rows, or from how many there are"
@@ -290,7 +290,7 @@ class _Judge:
         return list(filter(matters, self.probe.depths))
 
     def _of_phases(self, steps: Steps) -> dict[int, str]:
-        """By table, the message about a state that collects; by what new states depend on."""
+        """The message about a state that collects, by table, found by what new states depend on."""
         runner, probe = self.runner, self.probe
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:

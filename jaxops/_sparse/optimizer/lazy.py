@@ -168,7 +168,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
 
     @without_frames
     def init(params: Any) -> Any:
-        # With jax 0.12 `zeros_like` is shared as its operand under a mesh alone.
+        # With jax 0.12 `zeros_like` copies its operand's sharding only inside of a mesh context.
         with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
             state = optimizer.init(params)
         kinds, _ = trees.flatten(params)
@@ -326,7 +326,7 @@ def _traced(
         return update(of_all, arrays[len(passed) :])
 
     def like_rows(x: Any, owner: int | None) -> Any:
-        """What has the type of those rows of a table or its state that have a gradient."""
+        """An array of the type of those rows of a table or its state that have a gradient."""
         shape, dtype = np.shape(x), jnp.result_type(x)
         arrays = [x]
         if owner is not None:
@@ -442,7 +442,7 @@ class _Checked:
         _kept(self.good, key, lambda: judge.possible_tables(self.optimizer, kinds))
 
     def owners(self, kinds, depths: dict[int, int], state: Any, extra: dict) -> list[int | None]:
-        """For each leaf of the state the table whose rows it holds, or None."""
+        """The table whose rows each leaf of the state holds, or None."""
         if not depths:
             return [None] * len(jax.tree.leaves(state))
         states = self._states(kinds, depths, extra)
@@ -455,7 +455,7 @@ class _Checked:
         return [n if n in depths else None for n in states.owners]
 
     def _states(self, kinds, depths: dict[int, int], extra: dict) -> trees.States:
-        """What is known of the state, once the optimizer is known to be right for the tables."""
+        """The owners of the state's leaves, once the optimizer is known to be right for tables."""
         known = self.good.get(_key(kinds, {}, extra))
         if known is not None and known[0].issuperset(depths) and set(depths.values()) == {1}:
             return known[1]

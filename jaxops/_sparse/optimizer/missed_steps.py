@@ -46,14 +46,14 @@ _ARGUMENTS = "other arguments of update"
 
 
 class Missed(NamedTuple):
-    """What an optimizer does to rows of a table that have no gradient."""
+    """The effect of an optimizer on rows of a table that have no gradient."""
 
     does_nothing: bool
     rests: bool  # it does nothing to a row whose state is 0
 
 
 class Plan(NamedTuple):
-    """What an optimizer does to rows without a gradient, of each parameter that may be a table."""
+    """The effect on rows without a gradient, for each parameter that may be a table."""
 
     tables: dict[int, Missed]
     problems: dict[int, str]  # why missed steps of other parameters cannot be made up for
@@ -102,7 +102,7 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
 
 
 def unknown_plan(params: trees.Params) -> Plan:
-    """That of an optimizer that wants arguments which only steps have: any leaf may be a table."""
+    """The plan for an optimizer whose arguments only steps have: any leaf may be a table."""
     leaves = [n for n, t in enumerate(params.types) if t.shape]
     return Plan(
         dict.fromkeys(leaves, Missed(False, False)), {}, trees.States([], [], {}), frozenset()
@@ -189,12 +189,12 @@ class _Seen:
         return self._absent(results != before, steps)
 
     def _follow(self, what: Any, steps: Steps, results: np.ndarray) -> None:
-        """What is not a number shows nothing: 0 times the norm of gradients that are none."""
+        """Notes the tables whose rows follow a change; a NaN, 0 times a norm, shows nothing."""
         is_other = (results != steps.results) & ~np.isnan(results) & ~np.isnan(steps.results)
         self.followed.setdefault(what, set()).update(self._absent(is_other, steps))
 
     def unknown(self, table: int) -> str | None:
-        """On what rows without a gradient depend that is not known after the step; or None."""
+        """The value, not known after the step, on which rows without a gradient depend; or None."""
         for what, tables in self.followed.items():
             if table in tables:
                 if isinstance(what, str):
@@ -253,7 +253,7 @@ def step_without_gradients(
 
 
 def rows_at_a_time(row: tuple[int, ...], num_rows: int) -> int:
-    """How many of `num_rows` rows of this shape `catch_up` shall do at a time.
+    """The number of rows of this shape, of `num_rows`, that `catch_up` shall do at a time.
 
     All of them where that number is symbolic, as in an export.
     """

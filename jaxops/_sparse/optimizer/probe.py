@@ -126,7 +126,7 @@ class Probe:
         dims: Mapping[int, int],
         widens: bool,
     ) -> None:
-        """With some dimensions made others: `init`, the dense step, and that of some rows."""
+        """Traces `init`, the dense step and that of some rows, with `dims` in place of others."""
         real = params
         if widens:
             real = params._replace(types=[_widened(t) for t in params.types])
@@ -192,7 +192,7 @@ class Probe:
     # --- rows in vectors ---
 
     def _rows_of(self, vectors: Vectors, owners: Sequence[int | None]) -> np.ndarray:
-        """For each number the row that it is of, counted over all tables; -1 for none."""
+        """The row of each number, counted over all tables; -1 for a number of no row."""
         rows = np.full(len(vectors), -1)
         for n, places in vectors.places.items():
             if (owner := owners[n]) is not None and places.size:
@@ -201,12 +201,12 @@ class Probe:
         return rows
 
     def slots_of(self, table: int) -> slice:
-        """Those of the rows of a table, of which the last one is of zeros."""
+        """The slots of a table's rows; the last one is for a row of zeros."""
         first = [*self.depths].index(table) * SLOTS
         return slice(first, first + SLOTS)
 
     def sources(self, vectors: Vectors, owners: Sequence, rows: np.ndarray) -> np.ndarray:
-        """By step: where in the vector of all rows the numbers of the one of some rows are.
+        """The places, by step, of the numbers of some rows in the vector of all rows.
 
         `rows` are those in the slots, -1 for one of zeros, of which the numbers are at -1.
         """
@@ -237,7 +237,7 @@ def _widened(t: Any) -> jax.ShapeDtypeStruct:
 
 
 def _small_dims(params: trees.Params, limit: int) -> dict[int, int]:
-    """For each large dimension another one; different ones stay different."""
+    """A smaller size for each large dimension; different sizes stay different."""
     large = {d for t in params.types for d in t.shape if d > limit}
     dims = {d: limit + 1 + n for n, d in enumerate(sorted(large))}
     return {d: small for d, small in dims.items() if small < d}
@@ -324,7 +324,7 @@ def _trace(function: Callable, *types: Any) -> ClosedJaxpr:
 
 
 def _without_prints(program: ClosedJaxpr) -> ClosedJaxpr:
-    """Without `jax.debug.print` and callbacks, which a small run must not call."""
+    """The program without `jax.debug.print` and callbacks, which a small run must not call."""
     jaxpr = program.jaxpr
     eqns = [
         eqn for eqn in jaxpr.eqns if eqn.primitive.name not in ("debug_callback", "debug_print")
@@ -357,7 +357,7 @@ def _difference(first: Any, second: Any, *, numbers: bool = False) -> tuple[Jaxp
 
 
 def _axes(eqn: JaxprEqn) -> str:
-    """Which axes an equation is along, as `jnp.sum(x, axis=np.argmax(x.shape))` chooses them."""
+    """The axes that an equation is along, as `jnp.sum(x, axis=np.argmax(x.shape))` chooses them."""
     names = ("axes", "axis", "dimension", "dimensions", "dimension_numbers", "permutation")
     if eqn.primitive.name == "reshape":  # whose `dimensions` are sizes
         return ""

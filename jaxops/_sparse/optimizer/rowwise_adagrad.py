@@ -125,7 +125,7 @@ def rowwise_adagrad(
 
 
 def _widened(dtype: Any) -> Any:
-    """In which to compute: float32 for narrower floats and for integers."""
+    """The dtype to compute in: float32 for narrower floats and for integers."""
     is_wide = jnp.issubdtype(dtype, jnp.inexact) and dtype.itemsize >= 4
     return dtype if is_wide else jnp.dtype(jnp.float32)
 

@@ -122,7 +122,7 @@ class Runner:
         return np.where(is_float, floats, np.where(is_bool, bools, whole))
 
     def _choose(self, count: int, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each slot a row of its table; for each row, counted over all tables, if it is there.
+        """A row of the table for each slot, and whether each row of all tables is among them.
 
         The last of these is for what is of no row, and is there. In every second step the last slot
         of a table is for zeros: a product over rows shows without them.
@@ -177,11 +177,11 @@ class Runner:
         return self._rounded(inputs)
 
     def _rounded(self, inputs: np.ndarray) -> np.ndarray:
-        """As their dtypes hold them, to be told from results."""
+        """The inputs as their dtypes hold them, so that results can be told from them."""
         return self.inputs.join(self.inputs.split(inputs, self.inputs.others), len(inputs))
 
     def _largest(self, results: np.ndarray) -> np.ndarray:
-        """By step and leaf."""
+        """The largest finite magnitude, by step and leaf."""
         finite = np.where(np.isfinite(results), np.abs(results), 0)
         return self.results.by_leaf(np.maximum, finite)
 
@@ -214,7 +214,7 @@ class Runner:
         return self.dense(inputs, steps.others)[0]
 
     def differ(self, first: np.ndarray, second: np.ndarray, where: np.ndarray) -> np.ndarray:
-        """For each step and leaf of results whether it differs, by more than by rounding."""
+        """Whether each leaf of results differs by more than rounding, by step."""
         scale = 0.01 * self._largest(first)[:, self.results.leaf] + np.abs(first)
         is_close = np.abs(first - second) <= self.tolerance * scale
         # Numbers that overflow do so in another order, to infinity or, after that, to NaN.
@@ -222,7 +222,7 @@ class Runner:
         return self.results.by_leaf(np.logical_or, where & ~is_close)
 
     def same(self, first: np.ndarray, second: np.ndarray, where: np.ndarray) -> np.ndarray:
-        """For each step and leaf whether all its numbers are the same, to the last bit."""
+        """Whether all numbers of each leaf are the same to the last bit, by step."""
         is_same = (first == second) & np.isfinite(first)  # what is not finite shows nothing
         return ~self.results.by_leaf(np.logical_or, where & ~is_same)
 

@@ -1,4 +1,4 @@
-"""What the traced update of some rows says for certain: whether it is the gradient, scaled.
+"""Facts that the traced update of some rows shows: whether an update is the gradient, scaled.
 
 Runs of an optimizer (`probe.py`) do not show that: `optax.clip(1000.0)` leaves all gradients of a
 run as they are. Where a program may be another one than it seems, the answer here is no.
@@ -26,14 +26,14 @@ from jaxops._sparse import jaxprs, row_rules
 
 
 class Dependence(NamedTuple):
-    """How a value depends on the inputs that are followed."""
+    """The dependence of a value on the inputs that are followed."""
 
     inputs: frozenset[int] = frozenset()
     is_multiple: bool = False  # of the only one of `inputs`; the factor depends on none
 
 
 def only_scaled(program: ClosedJaxpr, updates: Sequence[int]) -> list[bool]:
-    """For each of the first inputs, gradients: whether all that depends on it is its update.
+    """Whether all that depends on each gradient, one of the first inputs, is its own update.
 
     And this is a multiple of it. A multiple stays one when it is scaled, negated, or cast to a
     float of at least as many bits. `updates` are the numbers of the results.

@@ -46,14 +46,14 @@ class Params(NamedTuple):
     structure: Any
 
     def with_shapes(self, shapes: Mapping[int, Sequence[int]]) -> Params:
-        """With other shapes of some leaves."""
+        """The parameters with other shapes of some leaves."""
         types = list(self.types)
         for n, shape in shapes.items():
             types[n] = jax.ShapeDtypeStruct(tuple(shape), types[n].dtype)
         return self._replace(types=types)
 
     def with_rows(self, sizes: Mapping[int, int]) -> Params:
-        """With other numbers of rows in some tables."""
+        """The parameters with other numbers of rows in some tables."""
         return self.with_shapes({n: (size, *self.types[n].shape[1:]) for n, size in sizes.items()})
 
 
@@ -99,7 +99,7 @@ class States(NamedTuple):
 
 
 def off_mesh() -> contextlib.AbstractContextManager:
-    """Without a mesh of explicit axes around, on which the arrays of small runs are not."""
+    """A context without a mesh of explicit axes, as the arrays of small runs are on none."""
     if not jax.sharding.get_abstract_mesh().explicit_axes:
         return contextlib.nullcontext()
     return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ()))
@@ -111,7 +111,7 @@ def state_types(optimizer: Any, params: Params) -> Any:
 
 
 def states(optimizer: Any, params: Params, depths: Mapping[int, int]) -> States:
-    """From how the shapes of the leaves change when the tables get more rows.
+    """The states, and each leaf's table, found by the shapes of states of tables with more rows.
 
     Args:
         optimizer: as for `lazy`.

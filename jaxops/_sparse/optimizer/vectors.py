@@ -20,7 +20,7 @@ import numpy as np
 
 
 class Vectors:
-    """How arrays of these types lie in one vector."""
+    """The places of arrays of these types in one vector."""
 
     def __init__(self, types: Sequence[Any]):
         self.types = types
@@ -40,7 +40,7 @@ class Vectors:
         return len(self.leaf)
 
     def of(self, leaves: Sequence[int]) -> np.ndarray:
-        """Where the numbers of these arrays are, one array after the other."""
+        """The places of the numbers of these arrays, one array after the other."""
         places = [self.places[n].reshape(-1) for n in leaves if n in self.places]
         return np.concatenate([np.zeros(0, int), *places])
 
@@ -64,7 +64,7 @@ class Vectors:
         return vectors
 
     def by_leaf(self, function: np.ufunc, vectors: np.ndarray) -> np.ndarray:
-        """For each row and each array what `add` or the like makes of its numbers; 0 of none."""
+        """The reduction by `add` or the like of each array's numbers, by vector; 0 of none."""
         results = np.zeros((len(vectors), len(self.types)), vectors.dtype)
         filled = [(n, first) for n, first, last in self.spans if first < last]
         if filled:

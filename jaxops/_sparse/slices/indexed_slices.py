@@ -233,12 +233,12 @@ class IndexedSlices(NotAnArray):
 
     @property
     def num_rows(self) -> int:
-        """How many rows the dense array has."""
+        """The number of rows of the dense array."""
         return math.prod(self.dense_shape[: self.depth])
 
     @property
     def sharding(self) -> RowSharding | None:
-        """How devices share the table, where rows were looked up by `sharded_gather`; else None.
+        """The table's sharding, where rows were looked up by `sharded_gather`; else None.
 
         Whether that is for a program for all devices or for one depends on where it is asked for.
         """
@@ -296,7 +296,7 @@ class IndexedSlices(NotAnArray):
         return canonical.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
 
     def sum_duplicates(self, size: Int | None = None, *, mode: Mode = "device") -> IndexedSlices:
-        """The same gradient with every row once, in the order of first occurrence.
+        """The gradient with every row once, in the order of first occurrence.
 
         `size`, a static int, is the number of rows in the result; it must be given if the indices
         are traced. In a program that is exported it may be their number, if that is symbolic.
@@ -402,7 +402,7 @@ def sum_all_at_first(slices: Sequence[IndexedSlices]) -> list[IndexedSlices]:
 
 
 def _split_rows(slices: IndexedSlices, depth: int) -> IndexedSlices:
-    """The same gradient with indices that count along the first `depth` axes, more than before."""
+    """The gradient with indices that count along the first `depth` axes, more than before."""
     shape = slices.dense_shape
     dtype = index_dtypes.position_dtype(shape[:depth], "IndexedSlices")
     count = math.prod(shape[slices.depth : depth])
@@ -475,7 +475,7 @@ def _concatenated(rows: list[jax.Array], sharding: RowSharding | None) -> jax.Ar
 
 
 def _common_sharding(shardings: Sequence[RowSharding | None]) -> RowSharding | None:
-    """That of a sum: buckets have room for the rows of all."""
+    """The sharding of a sum: its buckets have room for the rows of all addends."""
     known = [sharding for sharding in shardings if sharding is not None]
     if len({(sharding.axis_names, sharding.mesh) for sharding in known}) != 1:
         return None

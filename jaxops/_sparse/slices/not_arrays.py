@@ -36,7 +36,7 @@ class NotAnArray(metaclass=_Named):
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_: Any) -> Any:
-        """What NumPy calls for `scalar * gradient`, where the scalar is its own, and by itself."""
+        """Computes `scalar * gradient`, which NumPy calls here where the scalar is its own."""
         others = [x for x in inputs if x is not self]
         if ufunc is np.multiply and method == "__call__" and len(others) == 1:
             return self * others[0]  # type: ignore[operator]

@@ -36,7 +36,7 @@ from jaxops._sparse.slices.indexed_slices import IndexedSlices
 
 
 class OwnerRows(NamedTuple):
-    """What the owners of the rows got: values `[m, ...]` and numbers of rows `[m]`.
+    """The values `[m, ...]` and row numbers `[m]` that the owners of the rows received.
 
     The devices share both by the first dimension, and each counts along its shard of the table.
     """
@@ -60,7 +60,7 @@ Rows = IndexedSlices | OwnerRows
 
 
 def at_owners(slices: IndexedSlices) -> OwnerRows:
-    """Of a table that devices share: every device gets the rows of all, and counts its own."""
+    """The rows at their owners: every device gets all rows, and counts its own."""
     sharding = slices.sharding
     assert sharding is not None, "asked for of tables that devices share"
     numbers = repeated_rows.counted(slices.indices, slices.num_rows)
@@ -131,7 +131,7 @@ def in_rounds(
     rounds = functools.reduce(jnp.maximum, (plan.rounds for plan in plans.values()))
 
     def rows_in(turn: jax.Array | None) -> dict[int, Rows]:
-        """Those of a round; of all, if there is none."""
+        """The rows of one round; of all rounds, if `turn` is None."""
         rows: dict[int, Rows] = {}
         for n, g in slices.items():
             if n not in plans:

@@ -43,7 +43,7 @@ def counted(indices: jax.Array, num_rows: int) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnames="num_rows")
 def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
-    """Where each index first occurs; for one that counts for nothing, the number of indices."""
+    """The first place of each index; the number of indices for one that counts for nothing."""
     indices = counted(indices, num_rows)
     first = first_occurrences(indices)
     return jnp.where(indices < num_rows, first, jnp.asarray(first.size, first.dtype))
@@ -85,7 +85,7 @@ def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
 def sum_at_first(
     values: tuple[jax.Array, ...], indices: tuple[jax.Array, ...], num_rows: tuple[int, ...]
 ) -> list[tuple[jax.Array, jax.Array]]:
-    """Of each table values and indices of the same length, the sum of a row where it first occurs.
+    """The sums of repeated rows where each row first occurs, from values and indices of each table.
 
     The other places have values of 0 and the index `num_rows`.
     """
@@ -103,7 +103,7 @@ def sum_at_first(
 def first_places(
     indices: tuple[jax.Array, ...], num_rows: tuple[int, ...]
 ) -> list[tuple[jax.Array, jax.Array]]:
-    """Of each table where each index first occurs, and its indices, `num_rows` at the other places.
+    """The first place of each index, by table, and the indices, `num_rows` at other places.
 
     Tables with equally many indices are searched by one program: the searches, one for each of many
     tables, were most of what there was to compile in a step.
