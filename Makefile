@@ -129,15 +129,17 @@ mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(if $(ONLY),--only '$(ONLY)') $(if $(SEED),--seed $(SEED)) \
 		$(if $(COUNT),--count $(COUNT)) $(if $(JOBS),--jobs $(JOBS))
 
-# The documentation, built into build/site. What is made by running the functions and the examples is
-# made once, and anew after a change of jaxops: a few minutes.
-FOUND := $(addprefix build/docs/,dtypes.json symbolic_shapes.json pictures/.made) $(PRINTED)
+# The documentation, built into build/site. FOUND is made by running the functions and the examples, two
+# at a time, and made again after a change of jaxops: a few minutes on two idle cores.
+FOUND := $(addprefix build/docs/,dtypes.json symbolic_shapes.json tutorial.md pictures/.made) $(PRINTED)
 
-docs: $(STAMP)-docs $(FOUND)
+docs: $(STAMP)-docs
+	$(MAKE) --jobs=2 $(FOUND)
 	$(MKDOCS) build
 
 # The same at http://localhost:8000, built again while pages are written.
-docs-serve: $(STAMP)-docs $(FOUND)
+docs-serve: $(STAMP)-docs
+	$(MAKE) --jobs=2 $(FOUND)
 	$(MKDOCS) serve
 
 # Links, and pages in a headless browser, which must be there: Chromium, or that of Playwright.
@@ -162,6 +164,10 @@ build/docs/dtypes.json: docs/make/dtype_table.py $(FUNCTIONS_AND_RECORDS) | $(ST
 
 build/docs/symbolic_shapes.json: docs/make/symbolic_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
 	XLA_FLAGS="$$($(BIN)/python tests/fast.py)" PYTHONPATH=tests $(BIN)/python $< $@
+
+build/docs/tutorial.md: docs/make/tutorial.py docs/tutorial.ipynb $(FUNCTIONS_AND_RECORDS) | $(STAMP)
+	@mkdir -p $(@D)
+	$(BIN)/python $< $@
 
 build/docs/pictures/.made: examples/gallery.py examples/gallery_table.py $(FUNCTIONS_AND_RECORDS) | $(STAMP)
 	$(BIN)/python $< --output build/docs

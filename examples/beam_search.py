@@ -1,17 +1,15 @@
-"""Searches for the likeliest ends of words with a beam, and compares with all ends there are.
+"""Completes words by beam search, and compares the results with all possible completions.
 
-A recurrent network learns to spell the words of Python's documentation, letter by letter. Given
-the beginning of a word, beam search keeps the `width` likeliest continuations, lengthens each by
-every letter, and keeps the best again. The network is small enough to score all 27^3 ends of three
-letters too (the 27th is the blank after a word), so that the table can say how often a beam finds
-the likeliest end, and a beam that drops nothing, of width 27^2, must find it always.
+A recurrent network learns to spell the words of Python's documentation, letter by letter. Given the
+beginning of a word, beam search keeps the `width` likeliest continuations, extends each by every
+letter, and keeps the best again. The network is small enough to score all 27^3 completions of three
+letters (the 27th letter is the blank after a word). So the table can say how often a beam finds the
+likeliest completion. A beam of width 27^2 drops nothing, and must always find it.
 
-Each step of the search has a batched gather: what a beam becomes is read from the beam that it
-came from. `jax.vmap` of a search for one word searches for many. In the training step
-`jaxops.gather` with `batch_dims=2` picks, at each place of each word, the score of its next
-letter.
+Each step of the search has a batched gather, which reads the parent of each new beam. `jax.vmap`
+turns a search for one word into a search for many. In the training step `jaxops.gather` with
+`batch_dims=2` picks, at each place of each word, the score of the next letter.
 
-    pip install "jaxops[examples]"
     python examples/beam_search.py
 """
 

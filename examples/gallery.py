@@ -1,10 +1,8 @@
-"""Shows what the operations do to a photograph: before, the call, after.
+"""Shows a photograph before and after each operation.
 
-Draws one picture per operation, which `make docs` shows on the page `docs/gallery.md` and beside
-the functions. The code that stands in a picture is the code that made it. The photographs are the
-two that scikit-learn brings along.
+Draws one picture per operation. `make docs` shows the picture and the code that made it on the page
+`docs/gallery.md` and beside the functions. The photographs are two that come with scikit-learn.
 
-    pip install "jaxops[examples]"
     python examples/gallery.py
     python examples/gallery.py --output build/gallery --only pad-reflect --only gather_nd
 """
@@ -21,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from gallery_table import EXAMPLES, Example
+from gallery_table import EXAMPLES
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -33,7 +31,6 @@ LARGEST_FILE = 60_000  # bytes
 DPI = 100
 WIDTH, MARGIN, ARROW = 900, 20, 56  # pixels
 TALLEST = 330  # of the pictures, in pixels
-LINE = 21  # of code, in pixels
 GAP = 6  # between several pictures, in pixels of theirs
 
 
@@ -87,7 +84,7 @@ def grid(pictures: Sequence[np.ndarray], columns: int) -> np.ndarray:
     return canvas
 
 
-def draw(example: Example, shown: Shown) -> Figure:
+def draw(shown: Shown) -> Figure:
     before, after = shown
     # Both at one scale, so that one sees what grows and shrinks.
     room = WIDTH - 2 * MARGIN - ARROW
@@ -95,21 +92,14 @@ def draw(example: Example, shown: Shown) -> Figure:
         room / (before.shape[1] + after.shape[1]),
         TALLEST / max(before.shape[0], after.shape[0]),
     )
-    lines = example.code.count("\n") + 1
-    code_height = lines * LINE + 18
     tallest = scale * max(before.shape[0], after.shape[0])
-    height = round(3 * MARGIN + code_height + tallest)
+    height = round(2 * MARGIN + tallest)
     figure = Figure(figsize=(WIDTH / DPI, height / DPI), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
 
     def axes_at(left: float, bottom: float, width: float, tall: float) -> Axes:
         return figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, tall / height))
 
-    code = axes_at(MARGIN, height - MARGIN - code_height, WIDTH - 2 * MARGIN, code_height)
-    code.set(xticks=[], yticks=[], facecolor="#f3f5f8")
-    code.spines[:].set_visible(False)
-    style = {"family": "monospace", "size": 9.5, "color": "#24303f", "linespacing": 1.45}
-    code.text(0.012, 0.5, example.code, va="center", **style)
     left = (WIDTH - ARROW - scale * (before.shape[1] + after.shape[1])) / 2
     middle = MARGIN + tallest / 2
     arrow = {"size": 24, "color": "#8592a3", "ha": "center", "va": "center"}
@@ -159,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         (options.output / "pictures").mkdir(parents=True, exist_ok=True)
         for example in chosen:
-            picture = jpeg(draw(example, evaluate(example.code, photographs)))
+            picture = jpeg(draw(evaluate(example.code, photographs)))
             path = options.output / "pictures" / f"{example.name}.jpg"
             path.write_bytes(picture)
             print(f"{path}  {len(picture) / 1000:.0f} kB")

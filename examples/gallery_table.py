@@ -1,6 +1,7 @@
-"""The pictures of `gallery.py`: what to run, and what to say about it.
+"""The pictures of `gallery.py`: the code to run, and a caption.
 
-The last line of each code is an expression; its value is shown, the photographs it names beside it.
+The last line of each code is an expression; the picture shows its value beside the photographs
+that the code names.
 """
 
 from __future__ import annotations

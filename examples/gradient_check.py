@@ -1,15 +1,14 @@
-"""Checks derivatives written by hand, one right and three wrong, which all train.
+"""Checks hand-written derivatives, one right and three wrong, all of which train.
 
-A node of a graph weighs the messages that it receives by a softmax over its incoming edges, as
-graph attention does. Its reverse mode is written by hand (`jax.custom_vjp`), since it needs
-nothing but the weights. Three slips are easy to make there, and a network trains with each of
-them, so that a falling loss proves nothing. `jaxops.testing.check_grads` says of each that it is
-wrong, and names an element of the gradient with what it is and what it should be.
+A node of a graph weighs its incoming messages by a softmax over the edges, as in graph attention.
+The reverse mode is written by hand (`jax.custom_vjp`), because it needs only the weights. Three
+mistakes are easy to make there, and a network trains with each of them, so a falling loss proves
+nothing. `jaxops.testing.check_grads` detects each mistake, and names an element of the gradient
+with its actual and its expected value.
 
-In a test suite one call of `check_grads` stands alone: it raises an `AssertionError`, and needs no
+In a test suite a single call of `check_grads` suffices: it raises an `AssertionError`, and needs no
 test framework.
 
-    pip install "jaxops[examples]"
     python examples/gradient_check.py
 """
 

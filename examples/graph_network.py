@@ -1,17 +1,16 @@
 """Trains a graph network that removes noise, by messages between neighbours.
 
-Sensors lie scattered in a square, and each tells on which side of a smooth, hidden line it is;
-three in ten are wrong. A sensor does not know where it is, but it hears its eight nearest
-neighbours. In each of three rounds it sends them a vector, and takes the mean of the vectors that
-it hears. The table has the share of sensors of graphs never seen in training whose side is found,
-beside that of a majority of neighbours, and that of the same network without messages, which can do
-no better than to believe what it is told.
+Sensors lie scattered in a square, and each one reports on which side of a smooth, hidden line it
+lies; three in ten are wrong. A sensor does not know its place, but it hears its eight nearest
+neighbours. In each of three rounds every sensor sends them a vector and averages the vectors that
+it hears. The table shows the share of correct sides on graphs that training never saw, beside the
+share of a majority vote among neighbours, and that of the same network without messages, which can
+only believe the reports.
 
-`jax.vmap` makes of one graph a batch of graphs: `jaxops.gather` then reads the rows of each graph
-by the indices of this graph, and `jaxops.unsorted_segment_mean` takes the means of each graph. On a
-CPU an edge to a node that is not there is an error, in compiled code too; the script shows it.
+`jax.vmap` turns one graph into a batch of graphs: `jaxops.gather` then reads the rows of each graph
+by its own indices, and `jaxops.unsorted_segment_mean` averages within each graph. On a CPU an edge
+to a node that does not exist is an error, in compiled code too; the script shows it.
 
-    pip install "jaxops[examples]"
     python examples/graph_network.py
 """
 

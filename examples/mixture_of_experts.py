@@ -1,18 +1,17 @@
-"""Paints a photograph with eight small networks, each of which gets the pixels it is good at.
+"""Paints a photograph with eight small networks, each of which gets the pixels it paints best.
 
-A mixture of experts (Shazeer et al., 2017; Fedus et al., 2021): a gate sends each pixel, by its
-place in the photograph, to one of eight networks, which says its colour. The arithmetic is that of
-one network, the weights are those of eight. The table has the error beside that of a single
-network of the same width, and the time of a training step beside that of the plain way to the same
-numbers, in which all eight networks compute all pixels and one of them is taken; both ways are
-compared first.
+This is a mixture of experts (Shazeer et al., 2017; Fedus et al., 2021). A gate sends each pixel, by
+its place in the photograph, to one of eight networks, which computes the colour. The model has the
+weights of eight networks and the arithmetic of one. The table shows its error beside that of a
+single network of the same width. It also compares the time of a training step with the plain way,
+in which all eight networks compute all pixels and one result is selected. The script first checks
+that both ways give the same numbers.
 
-`jaxops.dynamic_partition` deals the pixels out, with `size=` so many places for each expert that
-the shapes are known when the step is compiled. `jaxops.dynamic_stitch` puts what the experts made
-of them in their order again. Pixels that find no place are dropped with `return_size=True`, which
-also tells how many there were; without it they are an error.
+`jaxops.dynamic_partition` distributes the pixels. `size=` fixes the number of places of an expert,
+so the shapes are known at compile time. `jaxops.dynamic_stitch` restores the order of the pixels.
+Pixels without a place are dropped with `return_size=True`, which also returns their number; without
+it they are an error.
 
-    pip install "jaxops[examples]"
     python examples/mixture_of_experts.py
 """
 

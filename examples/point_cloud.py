@@ -1,16 +1,15 @@
-"""Lays two scans of a room one over the other, by gradients through a scatter into a grid.
+"""Aligns two scans of a room, by gradients through a scatter into a grid.
 
-Each scan is a cloud of points on walls, tables and pillars. The second was made from another place
-in the room, so it is turned and shifted. A point counts in the four cells around it, by how near
-it is, and `jaxops.scatter_nd` adds these shares up: a picture of the room from above, whose
-gradient by the points is a `jaxops.gather`. Gradient descent turns and shifts the second scan
-until its picture is that of the first one. The table says how near it comes to the truth.
+Each scan is a cloud of points on walls, tables and pillars. The second scan was taken from another
+place in the room, so it is turned and shifted. Each point contributes to the four cells around it,
+in proportion to its nearness, and `jaxops.scatter_nd` adds these shares. The result is a picture of
+the room from above, whose gradient by the points is a `jaxops.gather`. Gradient descent turns and
+shifts the second scan until its picture matches the first. The table shows the remaining error.
 
-Three scatters, of counts, sums and maxima, make the usual map of heights of a cloud, and a loop in
-NumPy checks them. A point beyond the grid is an error on a CPU; `mode="fill"` leaves it out on
-purpose, on every device.
+Three scatters, of counts, sums and maxima, make the usual height map of a cloud, and a loop in
+NumPy checks them. A point beyond the grid is an error on a CPU; `mode="fill"` ignores it, on every
+device.
 
-    pip install "jaxops[examples]"
     python examples/point_cloud.py
 """
 

@@ -1,18 +1,17 @@
 """Trains a recommendation model on clicks, with 26 tables whose gradients are sparse.
 
-The model is DLRM (Naumov et al., 2019): a small network makes a vector of 13 numbers, each of 26
-categorical features looks one up in a table of its own, and another network reads the products of
-every two of these 27 vectors. The tables have as many rows as the features of the Criteo Kaggle
-data have values, but no more than `--max-rows`. The clicks are made: features are drawn by Zipf's
-law, and the logit of a click is a factorization machine of them. Prints how well the model tells
-clicks from others on examples that it never saw, beside the best that any could, and the time of
-a training step with sparse gradients and with dense ones. Takes about half a minute on two cores.
+The model is DLRM (Naumov et al., 2019). A small network turns 13 numbers into a vector, each of 26
+categorical features looks up a vector in its own table, and another network reads the products of
+every two of these 27 vectors. The tables have the sizes of the features in the Criteo Kaggle data,
+but at most `--max-rows` rows. The clicks are synthetic: features follow Zipf's law, and the logit
+of a click is a factorization machine of them. The script prints how well the model separates clicks
+from other examples that it never saw, beside the best possible score, and the time of a training
+step with sparse and with dense gradients. It takes about half a minute on two cores.
 
-    pip install "jaxops[examples]"
     python examples/recommender.py
     python examples/recommender.py --help
 
-With `--devices 8` the CPU is 8 devices, which share the rows of each table and the batch:
+With `--devices 8` the CPU acts as 8 devices, which share the rows of each table and the batch:
 
     python examples/recommender.py --devices 8
 """
@@ -321,7 +320,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         run(options)
     except ModuleNotFoundError as error:
-        parser.exit(1, f'{parser.prog}: {error}; try: pip install "jaxops[examples]"\n')
+        parser.exit(1, f"{parser.prog}: {error}; try: pip install '.[examples]'\n")
     return 0
 
 

@@ -1,16 +1,15 @@
-"""Trains word embeddings whose tables 8 devices share, and tells what crosses between them.
+"""Trains word embeddings whose tables 8 devices share, and lists the traffic between them.
 
 Each device has an eighth of the vocabulary: of the rows of both tables and of the optimizer's
-state; and in each step an eighth of the batch. The 8 devices are made of the host's CPU, so the
-program runs anywhere; what it sends does not depend on that. The same steps are then made on one
-device, and the losses compared. Takes about half a minute on two CPU cores.
+state. In each step it gets an eighth of the batch. The 8 devices are made of the host's CPU, so the
+program runs anywhere, and real devices would send the same data. The script then makes the same
+steps on one device, and compares the losses. It takes about half a minute on two CPU cores.
 
-    pip install "jaxops[examples]"
     python examples/sharded_embeddings.py
 
-The loss is that of `word_embeddings.py`, but for its lookups: `jaxops.sharded_gather` asks the
-devices that own the rows. Nothing else in the step is about devices. The optimizer sends the rows
-of the gradient to their owners in the same way; the rest are the shardings of the arguments.
+The loss is that of `word_embeddings.py`, except for its lookups: `jaxops.sharded_gather` asks the
+devices that own the rows. No other line of the step mentions devices. The optimizer sends the rows
+of the gradient to their owners in the same way; the arguments carry their shardings.
 """
 
 from __future__ import annotations

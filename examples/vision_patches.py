@@ -1,17 +1,16 @@
-"""Trains a vision transformer on handwritten digits, of which it sees some of the patches only.
+"""Trains a vision transformer on handwritten digits, of which it sees only some patches.
 
-The 1,797 digits that scikit-learn brings along have 8 by 8 pixels, here cut into 16 patches. In
-training, each digit of a batch shows 8 patches of its own, drawn anew in each step; to leave
-patches out makes a transformer faster, and keeps it from learning by heart (Liu et al., 2022). The
-table has the share of digits recognized that were not trained on, by the number of patches seen,
-beside that of a linear model which reads the same pixels.
+The 1,797 digits that come with scikit-learn have 8 by 8 pixels, here cut into 16 patches. In
+training, each digit of a batch shows 8 random patches, drawn anew in each step. Fewer patches make
+a transformer faster, and keep it from memorizing (Liu et al., 2022). The table shows the share of
+recognized digits among those not trained on, by the number of visible patches, beside the share of
+a linear model that reads the same pixels.
 
-`jaxops.extract_patches` cuts the images, `jaxops.depth_to_space` makes images of patches again.
-Each image sees other patches: `jaxops.gather` with `batch_dims=1` reads these, and `jaxops.gather`
-of one table the vectors that tell the network their places. For the picture,
+`jaxops.extract_patches` cuts the images, and `jaxops.depth_to_space` joins patches to images. Each
+image shows other patches: `jaxops.gather` with `batch_dims=1` reads them, and another
+`jaxops.gather` reads the vectors of their places from one table. For the picture,
 `jaxops.tensor_scatter_nd_update` under `jax.vmap` puts patches back at their places.
 
-    pip install "jaxops[examples]"
     python examples/vision_patches.py
 """
 

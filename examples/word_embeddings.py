@@ -1,17 +1,17 @@
-"""Learns what the words of Python's documentation mean from the words that stand near them.
+"""Learns the meaning of words in Python's documentation from their neighbours.
 
 Trains skip-gram word embeddings with negative sampling (Mikolov et al., 2013) on the text behind
-`help("topics")`, which every Python carries. Prints how well the embeddings tell held-out pairs of
-neighbours from pairs that never meet, the nearest words of a few words and the training speed, and
-draws a map of the frequent words. Takes about a minute on two CPU cores, where a run is repeatable.
+`help("topics")`, which comes with every Python. The script prints how well the embeddings separate
+held-out pairs of neighbours from pairs that never meet, the nearest words of a few words and the
+training speed, and draws a map of the frequent words. It takes about a minute on two CPU cores,
+where a run is repeatable.
 
-    pip install "jaxops[examples]"
     python examples/word_embeddings.py
     python examples/word_embeddings.py --help
 
 A step looks up a few thousand vectors. `jaxops.sparse_value_and_grad` makes gradients of these rows
-only, and `jaxops.lazy` updates only them, so that a step does not depend on the size of the tables.
-What the size costs otherwise shows in tables of a million rows:
+only, and `jaxops.lazy` updates only them, so a step does not depend on the size of the tables. Two
+runs with tables of a million rows show the difference to dense gradients:
 
     python examples/word_embeddings.py --vocab 1000000 --window 1 --epochs 1
     python examples/word_embeddings.py --vocab 1000000 --window 1 --epochs 1 --gradients dense
@@ -442,7 +442,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SettingError as error:
         parser.error(str(error))
     except ModuleNotFoundError as error:
-        parser.exit(1, f'{parser.prog}: {error}; try: pip install "jaxops[examples]"\n')
+        parser.exit(1, f"{parser.prog}: {error}; try: pip install '.[examples]'\n")
     except OSError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
     return 0

@@ -1,4 +1,4 @@
-"""Draws words on a map, by the vectors that stand for them."""
+"""Draws words on a map, placed by their vectors."""
 
 from __future__ import annotations
 

@@ -71,11 +71,11 @@ def pytest_collection_modifyitems(config, items):
         taken = share_of_each_function(items, *map(int, share.split("/")))
         config.hook.pytest_deselected(items=list({*items} - {*taken}))
         items[:] = taken
-    # The page on frameworks needs these packages, which are an extra of their own.
+    # These pages need packages of the extra `frameworks`.
     missing = [name for name in ("equinox", "flax") if importlib.util.find_spec(name) is None]
     for item in items:
-        if missing and item.path.name == "frameworks.md":
-            reason = f'{" and ".join(missing)} missing: pip install "jaxops[frameworks]"'
+        if missing and item.path.name in ("frameworks.md", "sharp_bits.md"):
+            reason = f"{' and '.join(missing)} missing: pip install '.[frameworks]'"
             item.add_marker(pytest.mark.skip(reason=reason))
 
 

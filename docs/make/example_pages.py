@@ -55,10 +55,11 @@ def pictures() -> dict[str, Path]:
 def page(name: str) -> str:
     parts = [f"---\ntitle: {title(name)}\n---", f"# {title(name)}", prose(name)]
     if name in scripts():
+        parts.append("It needs the extra `examples` ([Install](../index.md#install)).")
         if path := picture(name):
             parts.append(f"![{title(name)}: the picture that the script draws]({path.name})")
         if text := printed(name):
-            parts += ["## What it prints", f"```text\n{text}```"]
+            parts += ["## Output", f"```text\n{text}```"]
     parts += ["## The code", f'```python title="examples/{name}.py"\n{source(name)}```']
     imported = [other for other in IMPORT.findall(source(name)) if other in modules()]
     if imported:

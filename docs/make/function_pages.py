@@ -13,6 +13,7 @@ from typing import Any
 
 import accelerators_report
 import figures
+import see_also
 from gallery_table import EXAMPLES
 from records import CHECKS, RECORDS, TRANSFORMATIONS
 
@@ -99,7 +100,7 @@ def also_as(name: str) -> list[str]:
 def at_a_glance(name: str) -> Iterator[str]:
     if not (name in RECORDS and RECORDS[name].readme):
         return
-    yield "## At a glance"
+    yield "## At a glance { data-search-exclude }"
     rows = [(f, c) for f, c in zip(FIELDS, fields(name), strict=True) if f != "TensorFlow 0.x"]
     rows += [
         ("`jaxops.compat.v0`", f"[`{n}{signature(getattr(v0, n))}`][jaxops.compat.v0.{n}]")
@@ -108,16 +109,16 @@ def at_a_glance(name: str) -> Iterator[str]:
     if places := also_as(name):
         rows.append(("also as", ", ".join(places)))
     yield figures.joined(("", ""), rows)
-    if fields(name)[4] != "-":
-        yield "What an index out of bounds does: [Out of bounds](../out_of_bounds.md)."
 
 
 def pictures(name: str) -> Iterator[str]:
     examples = [e for e in EXAMPLES if e.name.partition("-")[0] == name]
     if examples:
-        yield "## Pictures" if len(examples) > 1 else "## Picture"
+        heading = "Pictures" if len(examples) > 1 else "Picture"
+        yield f"## {heading} {{ data-search-exclude }}"
     for example in examples:
         yield example.caption
+        yield f"```python\n{example.code}\n```"
         yield f"![{name}: a photograph before and after](../pictures/{example.name}.jpg)"
 
 
@@ -125,7 +126,7 @@ def dtypes(name: str) -> Iterator[str]:
     if name not in found("dtypes"):
         return
     cells = found("dtypes")[name]
-    yield "## Dtypes"
+    yield "## Dtypes { data-search-exclude }"
     yield figures.joined(cells, [("no" if c == "." else c for c in cells.values())])
     yield "On the CPU, with 64-bit types; *no* is a `TypeError`. [All functions](../dtypes.md)."
 
@@ -133,9 +134,9 @@ def dtypes(name: str) -> Iterator[str]:
 def symbolic_shapes(name: str) -> Iterator[str]:
     calls = [cells for function, *cells in found("symbolic_shapes") if function == name]
     if calls:
-        yield "## Sizes that are not known yet"
+        yield "## Sizes that are not known yet { data-search-exclude }"
         yield (
-            "Calls that `jax.export` takes, or refuses, "
+            "The table shows calls that `jax.export` accepts or refuses "
             "[with symbolic shapes](../symbolic_shapes.md):"
         )
         yield figures.joined(("call", "arrays", "constraints"), calls)
@@ -143,37 +144,38 @@ def symbolic_shapes(name: str) -> Iterator[str]:
 
 def times(name: str) -> Iterator[str]:
     if figures.has_function(name):
-        yield "## Times on a CPU"
+        yield "## Times on a CPU { data-search-exclude }"
         yield figures.of_function(name)
         yield (
             f"Ratios are times of jaxops / times of the peer, with quartiles, so below 1 jaxops is "
-            f"faster; `=`: the same program. {figures.machine()}. How it was measured: "
-            "[Performance](../performance.md)."
+            f"faster; `=`: the same program. {figures.machine()}. [Performance](../performance.md) "
+            "describes the measurements."
         )
 
 
 def accelerators(name: str) -> Iterator[str]:
     table = accelerators_report.table(name)
     if table.count("\n") > 1:
-        yield "## Programs for a GPU and a TPU"
+        yield "## Programs for a GPU and a TPU { data-search-exclude }"
         yield table
         yield (
             "Compiled for an H100 and a TPU v5e, beside the idiom of `jnp` (jaxops / idiom, one "
-            "number where both are the same); nothing was run on either. What the columns are: "
-            "[GPUs and TPUs](../accelerators.md)."
+            "number where both are the same); nothing was run on either. "
+            "[GPUs and TPUs](../accelerators.md) explains the columns."
         )
 
 
 def page(name: str) -> str:
     """The page of a public name of jaxops."""
     parts = [f"::: jaxops.{name}"]
-    for made in (at_a_glance, pictures, dtypes, symbolic_shapes, times, accelerators):
+    sections = (at_a_glance, pictures, dtypes, symbolic_shapes, times, accelerators)
+    for made in (*sections, see_also.section):
         parts += made(name)
     return front_matter(name) + "\n\n".join(parts) + "\n"
 
 
 def front_matter(title: str) -> str:
-    """The title, and that a search for the name finds this page before others that have it too."""
+    """The title, and a boost by which a search for the name finds this page first."""
     return f"---\ntitle: {title}\nsearch:\n  boost: {60 / len(title):.1f}\n---\n\n"
 
 
@@ -197,10 +199,9 @@ def v0_page() -> str:
     return "\n\n".join(
         [
             "---\ntitle: compat.v0\n---\n\n# jaxops.compat.v0",
-            "The functions under the names, and with the orders of arguments, of TensorFlow 0.5 to "
-            "0.12. They compute nothing themselves: the page of today's function says what its "
-            "twin here computes, refuses and differentiates to. How code moves over: "
-            "[Porting TensorFlow code](../porting.md#from-tensorflow-0x).",
+            "These functions have the names and argument orders of TensorFlow 0.5 to 0.12. They "
+            "call the functions in the column *today*, whose pages describe results, errors and "
+            "gradients. [Porting code](../porting.md#from-tensorflow-0x) has an example.",
             figures.joined(("0.x", "call", "today"), rows),
             *(f"::: jaxops.compat.v0.{n}\n    options:\n      heading_level: 2" for n in names),
         ]
@@ -213,9 +214,8 @@ def index() -> str:
         "---\ntitle: All functions\n---\n\n# All functions",
         "All are flat in `jaxops`, with TensorFlow 2's argument names, order and defaults, and in "
         "[`jaxops.compat.v0`](compat_v0.md) with those of TensorFlow 0.x. A function without a "
-        "name of TensorFlow's is one of `jax.numpy`. `name=` becomes a `jax.named_scope`. The "
-        "column *bounds* names the arguments of which an index may be "
-        "[out of bounds](../out_of_bounds.md).",
+        "TensorFlow name follows `jax.numpy`. `name=` becomes a `jax.named_scope`. The column "
+        "*bounds* names the arguments whose indices may be [out of bounds](../out_of_bounds.md).",
     ]
     for section, names in by_section().items():
         recorded = [name for name in names if name in RECORDS and RECORDS[name].readme]
@@ -237,7 +237,7 @@ def listing(module: ModuleType, names: list[str], prefix: str = "") -> str:
     for name in names:
         first_line = (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]
         rows.append((f"[`{prefix}{name}`]({prefix}{name}.md)", first_line))
-    return figures.joined(("name", "what it is"), rows)
+    return figures.joined(("name", "meaning"), rows)
 
 
 def pages() -> dict[str, str]:

@@ -43,12 +43,12 @@ def table() -> str:
     paths = {n: f"`jaxops.{n}`" if is_here(n) else _tensorflow_names.answer(n) for n in NAMES}
     return (
         f"{_rows(paths)}\n\n"
-        "For functions of `tf`, `tf.math`, `tf.nn`, `tf.linalg` and other modules that jaxops does "
-        "not have, the message of the AttributeError says the same as this table:\n\n"
+        "For functions of `tf`, `tf.math`, `tf.nn`, `tf.linalg` and other modules that jaxops "
+        "lacks, the AttributeError says the same as this table:\n\n"
         f"{_rows({n: _tensorflow_names.TABLE[n] for n in others})}"
     )
 
 
 def _rows(answers: Mapping[str, str | None]) -> str:
     rows = [f"| `tf.{n}` | {answer} |" for n, answer in answers.items()]
-    return "| TensorFlow | here, or in its place |\n|---|---|\n" + "\n".join(rows)
+    return "| TensorFlow | in jaxops, or its replacement |\n|---|---|\n" + "\n".join(rows)

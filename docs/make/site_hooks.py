@@ -25,15 +25,18 @@ import figures  # noqa: E402
 import function_pages  # noqa: E402
 import names_table  # noqa: E402
 import symbolic_table  # noqa: E402
+import synonyms  # noqa: E402
 from gallery_table import EXAMPLES  # noqa: E402
 
 import jaxops  # noqa: E402
+from jaxops import _names  # noqa: E402
 
 # Files of the repository outside of docs, and the pages that they are. Examples are pages too.
 ELSEWHERE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "docs/tutorial.ipynb": "tutorial.md",
     "LICENSE": "license.md",
     "benchmarks/README.md": "benchmarks.md",
     "benchmarks/results/suite.png": "pictures/suite.png",
@@ -53,6 +56,7 @@ def gallery() -> str:
         parts += [
             f"## {example.name}",
             f"{example.caption} [`{function}`](functions/{function}.md)",
+            f"```python\n{example.code}\n```",
             f"![{example.name}: before and after](pictures/{example.name}.jpg)",
         ]
     return "\n\n".join(parts)
@@ -75,10 +79,10 @@ MADE = {
 
 def page_of(path: str) -> str | None:
     """The page of a file of the repository, by its path there."""
-    if path.startswith("docs/"):
-        return path.removeprefix("docs/")
     if path in ELSEWHERE:
         return ELSEWHERE[path]
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
     if path.startswith("examples/") and path.endswith(".py") and (ROOT / path).is_file():
         return f"{path.removesuffix('.py')}.md"
     return None
@@ -132,6 +136,20 @@ def outside_of_code(text: str, change: Callable[[str], str]) -> str:
     return "".join([*parts, change(text[end:])])
 
 
+def source_of(page: str) -> str | None:
+    """The file of the repository in which the text of a page is edited, by its path there."""
+    folder, _, name = page.removesuffix(".md").rpartition("/")
+    if page in SOURCE_OF:
+        return SOURCE_OF[page]
+    if folder == "examples":
+        return f"examples/{name}.py"
+    if folder == "functions":
+        if name in _names.TABLE:
+            return f"jaxops/{_names.TABLE[name].home.replace('.', '/')}.py"
+        return None
+    return f"docs/{page}" if (ROOT / "docs" / page).is_file() else None
+
+
 def fill(match: re.Match[str]) -> str:
     if match[1] not in MADE:
         raise ValueError(f"nothing is made for <!-- made: {match[1]} -->")
@@ -146,6 +164,7 @@ def on_config(config: Any) -> Any:
         for tab, made in (("Functions", function_pages), ("Examples", example_pages)):
             if tab in entry:
                 entry[tab] = made.navigation()
+    config.extra["package_version"] = jaxops.__version__
     return config
 
 
@@ -154,6 +173,7 @@ def on_files(files: Any, config: Any) -> Any:
 
     made = function_pages.pages()
     made |= {page: (ROOT / p).read_text() for p, page in ELSEWHERE.items() if p.endswith(".md")}
+    made["tutorial.md"] = (function_pages.FOUND / "tutorial.md").read_text()
     made["license.md"] = f"# License\n\n```text\n{(ROOT / 'LICENSE').read_text()}```\n"
     made |= example_pages.pages()
     for page, text in made.items():
@@ -169,6 +189,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     text = with_links(PLACE.sub(fill, markdown), page.file.src_uri)
+    source = source_of(page.file.src_uri)
+    page.edit_url = f"{config.repo_url}/edit/main/{source}" if source else None
+    page.meta.update(synonyms.meta(page.file.src_uri))
     if page.file.src_uri == "index.md":
         text = with_functions_linked(text)
     return with_names_linked(text)

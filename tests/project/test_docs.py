@@ -134,6 +134,84 @@ def test_places_are_filled(hooks, example_pages):
         hooks.PLACE.sub(hooks.fill, "<!-- made: nonsense -->")
 
 
+def test_functions_end_in_see_also(function_pages):
+    """Sisters and guides that are there; anchors are looked up when the site is built."""
+    see_also = load("see_also")
+    pages = function_pages.pages()
+    for names in function_pages.by_section().values():
+        for name in names:
+            *_, last = pages[f"functions/{name}.md"].split("\n## ")
+            assert last.startswith("See also"), name
+            for target in re.findall(r"\]\(([\w.]+)\)", last):
+                assert f"functions/{target}" in pages, f"{name}: {target}"
+            guides = re.findall(r"\]\(\.\./(\w+\.md)", last)
+            assert guides, name
+            assert all((DOCS / guide).is_file() for guide in guides), name
+    listed = {name for line in see_also._SISTERS.split("\n") for name in line.split()}
+    assert listed <= {n for names in function_pages.by_section().values() for n in names}
+    assert "tensor_scatter_nd_max" in see_also.sisters("scatter_nd")
+    assert "out_of_bounds.md" in see_also.guides("gather")
+
+
+def test_pages_that_have_other_words_for_the_search_are_there(hooks):
+    pages = {page.name for page in DOCS.glob("*.md")} | set(hooks.ELSEWHERE.values())
+    assert {*load("synonyms").WORDS} <= pages
+
+
+def test_pages_can_be_edited(hooks, function_pages, example_pages):
+    """Each links to the file of the repository that holds its text."""
+    made = {"functions/index.md", "functions/compat_v0.md", "license.md"}
+    pages = {*function_pages.pages(), *example_pages.pages(), *hooks.ELSEWHERE.values()}
+    pages |= {page.name for page in DOCS.glob("*.md")}
+    for page in {page for page in pages if page.endswith(".md")} - made:
+        source = hooks.source_of(page)
+        is_of_testing = page.startswith("functions/testing.")
+        assert (source is None) if is_of_testing else (ROOT / source).is_file(), page
+
+
+# --- the rules for prose in CONTRIBUTING.md, as far as a program sees them ---
+
+PROSE = [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def paragraphs(path):
+    """Also items of lists and rows of tables."""
+    found = re.split(r"\n\s*\n|\n(?=- |\d\. |\|)", FENCE.sub("", path.read_text()))
+    return [" ".join(paragraph.split()) for paragraph in found]
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: path.stem)
+def test_also_and_too_occur_once_a_paragraph(path):
+    for paragraph in paragraphs(path):
+        words = re.findall(
+            r"\balso\b|\btoo\b(?! (?:few|large|long|many|much|near|small))", paragraph
+        )
+        assert len(words) < 2 or '"also"' in paragraph, paragraph
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: path.stem)
+def test_no_paragraph_begins_with_a_pronoun(path):
+    for paragraph in paragraphs(path):
+        assert not re.match(r"(It|That|Those|What) ", paragraph), paragraph
+
+
+@pytest.mark.parametrize("path", [*PROSE, ROOT / "CHANGELOG.md"], ids=lambda path: path.stem)
+def test_link_texts_are_no_names_of_pages(path):
+    texts = re.findall(r"\[([^\]]+)\]\([^)\s]+\)", FENCE.sub("", path.read_text()))
+    assert not [text for text in texts if re.search(r"\.md\b", text)]
+
+
+def test_only_the_readme_says_how_to_install():
+    """The packages are on no index: commands in other pages would be wrong at the next change."""
+    for path in [*PROSE, *EXAMPLES.glob("*.py")]:
+        commands = [
+            line for line in path.read_text().split("\n") if line.startswith("$ pip install")
+        ]
+        assert bool(commands) == (path.name == "README.md"), path
+        assert "jaxops[" not in path.read_text(), path
+
+
 def test_links_in_the_repository_lead_to_files():
     """Also of README.md and CHANGELOG.md, as a reader of the repository follows them."""
     pages = [*DOCS.glob("*.md"), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]

@@ -88,3 +88,26 @@ def test_a_narrow_screen_shows_the_whole_page(new_page, address, path):
     page.locator("label.md-header__button[for=__drawer]").first.click()
     entry = page.locator(".md-nav--primary .md-nav__link", has_text="Gallery").first
     entry.wait_for(state="visible")
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("-1", "faq.html"),
+        ("upgrade", "versioning.html"),
+        ("take_along_axis", "functions/take_along_axis.html"),
+        ("sparse gradients flax", "frameworks.html"),
+    ],
+)
+def test_a_search_in_a_page(new_page, address, query, answer):
+    """The page sends the query to the worker through search_words.js; test_search.py asks more."""
+    page = new_page()
+    page.goto(f"{address}/index.html")
+    page.locator(".md-search__input").first.click()
+    page.keyboard.type(query)
+    links = page.locator(".md-search-result__item > a, .md-search-result__link")
+    links.first.wait_for(state="visible")
+    page.wait_for_timeout(1000)  # the page asks again after each letter
+    found = [link.get_attribute("href") or "" for link in links.all()[:12]]
+    pages = list(dict.fromkeys(link.partition("#")[0].partition("?")[0] for link in found))[:3]
+    assert any(link.endswith(answer) for link in pages), pages

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("standard_promotion", "x32")
 ROWS, WIDTH = 5000, 8
 WORDS = np.array([[7, 3, 7], [7, 9, ROWS - 1]])
 TARGETS = np.array([1.0, -1.0], np.float32)
-INSTALL = 'pip install "jaxops[frameworks]"'
+INSTALL = "pip install '.[frameworks]'"
 
 
 def of_nnx(split):
