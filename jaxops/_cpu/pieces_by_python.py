@@ -165,7 +165,6 @@ _join_p = register(
     is_for=_is_joined_by_python,
     batch=_join_batch,
     transpose=_join_transpose,
-    calls_python=True,
 )
 _compiled_join = jax.jit(_join_p.bind, static_argnames=("axis", "arguments"))
 _join_p.def_impl(_join_eagerly)

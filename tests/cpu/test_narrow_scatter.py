@@ -317,6 +317,19 @@ def test_transformed(name):
             np.testing.assert_array_equal(x, y.astype(jnp.bfloat16), kind)
 
 
+def test_columns_are_left_to_the_compiler():
+    """The gradient of a batch of gathers along a later axis is a scatter into columns."""
+    tables = jnp.ones((2, 64, 1024), jnp.bfloat16)
+    columns = jnp.asarray(np.arange(256) * 3 % 200)
+
+    def gradient(table):
+        return jax.grad(lambda t: (jaxops.gather(t, columns, axis=1) ** 2).sum())(table)
+
+    slopes = 2 * np.bincount(columns, minlength=1024)
+    expected = np.broadcast_to(slopes, tables.shape)
+    np.testing.assert_array_equal(fast_jit(jax.vmap(gradient))(tables), expected)
+
+
 def test_linear_transpose():
     updates = jnp.ones((len(AT), WIDTH), jnp.bfloat16)
     cotangent = jnp.asarray(numbers((ROWS, WIDTH))).astype(jnp.bfloat16)
