@@ -58,8 +58,6 @@ CALLS = {
     "v0.extract_image_patches-ksizes-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID"), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
     "v0.extract_image_patches-strides-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
     "v0.extract_image_patches-rates-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES, ONES), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
-    "v0.extract_image_patches-rates-0": (
-        lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES, ONES, [1, 0, 0, 1]), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received (1, 0, 0, 1)"),
     "v0.space_to_batch-input-rank": (lambda: v0.space_to_batch(X, NO_PADS, 2), ValueError, "must have rank 4; received shape (4, 3)"),
     "v0.space_to_batch-paddings-negative": (lambda: v0.space_to_batch(IMAGES, [[-2, 0], [0, 0]], 2), ValueError, "must be at least 0; received ((-2, 0), (0, 0))"),
     "v0.space_to_batch-block_size-1": (lambda: v0.space_to_batch(IMAGES, NO_PADS, 1), ValueError, "must be 2 at least; received 1"),
