@@ -22,7 +22,6 @@ CALLS = {
         lambda: jaxops.split(X, [5, -1]), ValueError, "must have sizes of at least 0, but for one -1, and make up dimension 0 of value, 4; received (5, -1)"),
     "split-axis-high": (lambda: jaxops.split(X, 2, 2), ValueError, "must be in [-2, 2); received 2"),
     "split-num-differs": (lambda: jaxops.split(X, [2, 2], num=3), ValueError, "must be the number of pieces, 2; received 3"),
-    "split-num-differs-from-number": (lambda: jaxops.split(X, 2, 0, 4), ValueError, "must be the number of pieces, 2; received 4"),
     "concat-values-empty": (lambda: jaxops.concat([], 0), ValueError, "must hold at least one array; received an empty list"),
     "concat-values-shapes": (lambda: jaxops.concat([X, X[:, :2]], 0), ValueError, "concat: values[1] must have the shape of values[0], (4, 3), but for dimension 0; received shape (4, 2)"),
     "concat-values-ranks": (lambda: jaxops.concat([X, X[0]], 0), ValueError, "concat: values[1] must have the shape of values[0], (4, 3), but for dimension 0; received shape (3,)"),
