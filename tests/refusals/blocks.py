@@ -7,6 +7,10 @@ from refusals.values import IMAGES, NO_PADS, ONES, SIZES, WINDOW, X
 
 CALLS = {
     "extract_image_patches-images-rank": (lambda: jaxops.extract_image_patches(X, *WINDOW, "VALID"), ValueError, "must have shape [batch, rows, cols, depth]; received shape (4, 3)"),
+    "extract_image_patches-images-rank-5": (
+        lambda: jaxops.extract_image_patches(IMAGES[None], *WINDOW, "VALID"), ValueError, "must have shape [batch, rows, cols, depth]; received shape (1, 4, 2, 2, 4)"),
+    "extract_image_patches-sizes-length": (
+        lambda: jaxops.extract_image_patches(IMAGES, [2, 2], ONES, ONES, "VALID"), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received (2, 2)"),
     "extract_image_patches-sizes-0": (
         lambda: jaxops.extract_image_patches(IMAGES, [1, 0, 2, 1], ONES, ONES, "VALID"), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received (1, 0, 2, 1)"),
     "extract_image_patches-sizes-over-batch": (
@@ -19,6 +23,8 @@ CALLS = {
         lambda: jaxops.extract_image_patches(IMAGES, [1, 2, 2, 1, 1], ONES, ONES, "VALID"), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received (1, 2, 2, 1, 1)"),
     "extract_image_patches-sizes-reach": (
         lambda: jaxops.extract_image_patches(IMAGES, [1, 4, 2, 1], ONES, ONES, "VALID"), ValueError, "must reach less than two strides beyond images; received a reach of 4, a stride of 1 and a dimension of 2"),
+    "extract_image_patches-sizes-reach-of-strides": (
+        lambda: jaxops.extract_image_patches(IMAGES, [1, 8, 1, 1], [1, 3, 1, 1], ONES, "VALID"), ValueError, "must reach less than two strides beyond images; received a reach of 8, a stride of 3 and a dimension of 2"),
     "extract_image_patches-sizes-reach-of-rates": (
         lambda: jaxops.extract_image_patches(IMAGES, [1, 3, 1, 1], ONES, [1, 3, 1, 1], "VALID"), ValueError, "must reach less than two strides beyond images; received a reach of 7, a stride of 1 and a dimension of 2"),
     "extract_image_patches-strides-0": (

@@ -11,6 +11,7 @@ from refusals.values import X, key
 
 CALLS = {
     "string_to_number-input-word": (lambda: jaxops.string_to_number(["1", "two"]), ValueError, "must hold numbers; received 'two' at [1]"),
+    "string_to_number-input-word-in-matrix": (lambda: jaxops.string_to_number([["1", "2"], ["3", "x"]]), ValueError, "must hold numbers; received 'x' at [1, 1]"),
     "string_to_number-input-empty-string": (lambda: jaxops.string_to_number(""), ValueError, "must hold numbers; received ''"),
     "string_to_number-input-number": (lambda: jaxops.string_to_number([1.5]), TypeError, "must hold strings only; received 1.5"),
     "string_to_number-input-ragged": (lambda: jaxops.string_to_number([["1"], ["2", "3"]]), TypeError, "must hold strings only; received ['1']"),
@@ -24,6 +25,10 @@ CALLS = {
     "string_to_number-out_type-float16": (lambda: jaxops.string_to_number("1", np.float16), TypeError, "must be float32, float64, int32, int64, uint32 or uint64; received float16"),
     "string_to_number-out_type-bool": (lambda: jaxops.string_to_number("1", bool), TypeError, "must be float32, float64, int32, int64, uint32 or uint64; received bool"),
     "cast-x-beyond-int64": (lambda: jaxops.cast(2**70, np.int32), TypeError, "must be an array of numbers or bools; received 1180591620717411303424"),
+    "cast-dtype-value": (
+        lambda: jaxops.cast(X, np.float32(1.0)), TypeError, "must be a numeric dtype of known width, or bool (JAX has no dtypes for strings or quantised numbers); received np.float32(1.0)"),
+    "cast-dtype-structure": (
+        lambda: jaxops.cast(X, jax.ShapeDtypeStruct((), np.int32)), TypeError, "must be a numeric dtype of known width, or bool (JAX has no dtypes for strings or quantised numbers); received"),
     "cast-dtype-int64": (
         lambda: jaxops.cast(X, "int64"), ValueError, 'must have 32 bits at most while x64 is off; received int64; indices and lengths need no cast, functions take them as int32; for other numbers switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "saturate_cast-value-bool": (lambda: jaxops.saturate_cast([True], np.int8), TypeError, "must have a numeric dtype; received bool"),

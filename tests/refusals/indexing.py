@@ -119,6 +119,7 @@ CALLS = {
         lambda: jaxops.tensor_scatter_nd_add(X, [[0], [4]], U), jaxops.OutOfBoundsError, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_add]"),
     "tensor_scatter_nd_add-updates-shape": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
+    "tensor_scatter_nd_add-updates-overflow": (lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "must fit dtype int8; received an array of dtype int32"),
     "tensor_scatter_nd_add-bad_indices_policy-contradicted": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_sub-tensor-bool": (lambda: jaxops.tensor_scatter_nd_sub([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
@@ -130,6 +131,7 @@ CALLS = {
     "tensor_scatter_nd_min-indices-scalar": (lambda: jaxops.tensor_scatter_nd_min(X, 0, U), ValueError, "must have rank 1 at least; received a scalar"),
     "tensor_scatter_nd_min-indices-high": (
         lambda: jaxops.tensor_scatter_nd_min(X, [[9], [0]], U), jaxops.OutOfBoundsError, "indices[0] = [9] does not index into shape [4,3] [Op:tensor_scatter_nd_min]"),
+    "tensor_scatter_nd_min-updates-unsigned": (lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "must fit dtype uint8; received an array of dtype int32"),
     "tensor_scatter_nd_min-fill_value": (lambda: jaxops.tensor_scatter_nd_min(X, I, U, fill_value=0.0), TypeError, "tensor_scatter_nd_min() got an unexpected keyword argument 'fill_value'"),
     "tensor_scatter_nd_max-tensor-bool": (lambda: jaxops.tensor_scatter_nd_max([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_max-indices-high-in-jit": (

@@ -27,11 +27,15 @@ CALLS = {
     "concat-values-ranks": (lambda: jaxops.concat([X, X[0]], 0), ValueError, "concat: values[1] must have the shape of values[0], (4, 3), but for dimension 0; received shape (3,)"),
     "concat-values-scalars": (lambda: jaxops.concat([1.0, 2.0], 0), ValueError, "must have rank 1 at least; received scalars (stack them)"),
     "concat-values-strings-and-numbers": (lambda: jaxops.concat([["a"], [1.0]], 0), TypeError, "concat: values[1] must hold strings only; received [1.0]"),
+    "concat-values-of-a-generator": (lambda: jaxops.concat((x for x in [X]), 0), TypeError, "concat: values[0] must be an array of numbers or bools; received <generator object"),
+    "concat-values-host-float": (lambda: jaxops.concat([jnp.array([1]), [1.5]], 0), TypeError, "concat: values[1] must fit dtype int32; received an array of dtype float32"),
+    "concat-values-host-overflow": (lambda: jaxops.concat([[300], jnp.array([1], jnp.uint8)], 0), TypeError, "concat: values[0] must fit dtype uint8; received an array of dtype int32"),
     "concat-axis-high": (lambda: jaxops.concat([X, X], 2), ValueError, "must be in [-2, 2); received 2"),
     "stack-values-empty": (lambda: jaxops.stack([]), ValueError, "must hold at least one array; received an empty list"),
     "stack-values-shapes": (lambda: jaxops.stack([X, X[0]]), ValueError, "stack: values[1] must have the shape of values[0], (4, 3); received shape (3,)"),
     "stack-values-scalar": (lambda: jaxops.stack(1.0), ValueError, "must be a list or an array with rows; received a scalar"),
     "stack-values-key": (lambda: jaxops.stack([key(), jnp.ones(2)]), TypeError, "stack: values[0] and values[1] must all be keys of one kind; received an array of dtype key<fry>, "),
+    "stack-values-host-float": (lambda: jaxops.stack([1.5, jnp.array(2)]), TypeError, "stack: values[0] must fit dtype int32; received 1.5"),
     "stack-axis-high": (lambda: jaxops.stack([X, X], 3), ValueError, "must be in [-3, 3); received 3"),
     "stack-axis-low": (lambda: jaxops.stack([X, X], -4), ValueError, "must be in [-3, 3); received -4"),
     "stack-axis-high-of-an-array": (lambda: jaxops.stack(X, 2), ValueError, "must be in [-2, 2); received 2"),
@@ -51,6 +55,7 @@ CALLS = {
     "pad-paddings-columns": (lambda: jaxops.pad(X, [[1, 1, 1], [1, 1, 1]]), ValueError, "must have shape [2, 2] for tensor of shape (4, 3); received ((1, 1, 1), (1, 1, 1))"),
     "pad-paddings-negative": (lambda: jaxops.pad(X, [[-1, 1], [0, 0]]), ValueError, "must be at least 0; received ((-1, 1), (0, 0))"),
     "pad-paddings-float-in-row": (lambda: jaxops.pad(X, [[1.0, 1], [0, 0]]), TypeError, "pad: each row of paddings must be a one-dimensional sequence of ints; received [1.0, 1]"),
+    "pad-paddings-bools-in-row": (lambda: jaxops.pad(X, [[True, True], [False, False]]), TypeError, "pad: each row of paddings must be a one-dimensional sequence of ints; received [True, True]"),
     "pad-paddings-2**63": (
         lambda: jaxops.pad(X, [[2**62, 2**62], [0, 0]]), ValueError, "pad: tensor and paddings must make arrays of less than 2**56 bytes; received tensor of shape (4, 3), paddings ((4611686018427387904, 4611686018427387904), (0, 0)), which make one of shape (9223372036854775812, 3)"),
     "pad-paddings-reflect-high": (
@@ -77,5 +82,6 @@ CALLS = {
     "reverse_sequence-batch_axis-same": (lambda: jaxops.reverse_sequence(X, [1] * 4, 1, 1), ValueError, "reverse_sequence: seq_axis must differ from batch_axis; received 1 twice"),
     "reverse_sequence-batch_axis-high": (lambda: jaxops.reverse_sequence(X, [1] * 4, 1, 2), ValueError, "must be in [0, 2) for input of shape (4, 3); received 2"),
     "reverse_sequence-batch_axis-negative": (lambda: jaxops.reverse_sequence(X, [1] * 4, 1, -2), ValueError, "must be in [0, 2) for input of shape (4, 3); received -2"),
+    "reverse_sequence-batch_axis-same-by-default": (lambda: jaxops.reverse_sequence(X, [1] * 4, 0, None), ValueError, "reverse_sequence: seq_axis must differ from batch_axis; received 0 twice"),
     "reverse_sequence-misspelt": (lambda: jaxops.reverse_sequence(X, [1] * 4, seq_dim=1), TypeError, "reverse_sequence() got an unexpected keyword argument 'seq_dim'"),
 }  # fmt: skip

@@ -33,6 +33,7 @@ CALLS = {
     "dynamic_partition-fill_value-float-for-int": (lambda: jaxops.dynamic_partition([1], [0], 1, size=2, fill_value=0.5), TypeError, "must fit dtype int32; received 0.5"),
     "dynamic_stitch-indices-array": (lambda: jaxops.dynamic_stitch(np.array([[0], [1]]), [X[:1], X[1:2]]), TypeError, "must be a list of arrays; received"),
     "dynamic_stitch-indices-not-given": (lambda: jaxops.dynamic_stitch(None, [X]), TypeError, "must be a list of arrays; received None"),
+    "dynamic_stitch-data-list-of-floats": (lambda: jaxops.dynamic_stitch([[0], [1]], [[1], [1.5]]), TypeError, "dynamic_stitch: data[1] must fit dtype int32; received an array of dtype float32"),
     "dynamic_stitch-indices-length": (
         lambda: jaxops.dynamic_stitch([[0]], [X[:1], X[1:2]]), ValueError, "dynamic_stitch: indices and data must be lists of the same length, 1 at least; received lengths 1 and 2"),
     "dynamic_stitch-indices-empty": (lambda: jaxops.dynamic_stitch([], []), ValueError, "dynamic_stitch: indices and data must be lists of the same length, 1 at least; received lengths 0 and 0"),

@@ -39,6 +39,8 @@ CALLS = {
     "RaggedTensor.from_row_splits-values-2**31": (
         lambda: RaggedTensor.from_row_splits(np.zeros((2**31, 0)), [0, 4]), ValueError, "RaggedTensor.from_row_splits: row_splits must be int64 for 2147483648 values; received dtype int32"),
     "RaggedTensor.from_row_splits-values-scalar": (lambda: of_splits(1.0, [0, 1]), ValueError, "must have rank 1 at least; received a scalar"),
+    "RaggedTensor.from_row_splits-values-tensor": (
+        lambda: of_splits(rows(), [0, 1]), TypeError, "must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4])"),
     "RaggedTensor.from_row_splits-row_splits-rank": (lambda: of_splits(X, [[0, 4]]), ValueError, "must be a vector; received shape (1, 2)"),
     "RaggedTensor.from_row_splits-row_splits-empty": (lambda: of_splits(X, []), ValueError, "must not be empty; received shape (0,)"),
     "RaggedTensor.from_row_splits-row_splits-first": (lambda: of_splits(X, [1, 4]), ValueError, "row_splits[0] = 1 is not 0 [Op:RaggedTensor.from_row_splits] at "),

@@ -24,6 +24,7 @@ CALLS = {
     "where-x-no-string": (lambda: jaxops.where([True], [1], ["a"]), TypeError, "must hold strings only; received [1]"),
     "where-x-alone": (lambda: jaxops.where([True], 1), ValueError, "where: x and y must both be given, or neither; received no y"),
     "where-y-alone": (lambda: jaxops.where([True], y=1), ValueError, "where: x and y must both be given, or neither; received no x"),
+    "where-y-large": (lambda: jaxops.where(True, np.int8(1), 300), TypeError, "must fit dtype int8; received 300"),
     "where-y-shape": (lambda: jaxops.where(True, X, X[:3]), ValueError, "where: condition, x and y must have shapes that broadcast; received shapes (), (4, 3) and (3, 3)"),
     "where-size-with-x": (lambda: jaxops.where(True, X, X, size=3), ValueError, "must be left out if x and y are given; received 3"),
     "where-size-negative": (lambda: jaxops.where([True], size=-2), ValueError, "must be at least 0; received -2"),

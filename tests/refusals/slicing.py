@@ -35,7 +35,10 @@ CALLS = {
     "strided_slice-end-float-masked": (lambda: jaxops.strided_slice(X, [0], [0.5], end_mask=1), TypeError, "strided_slice: end[0] must be a static int; received 0.5"),
     "strided_slice-end-text-of-single": (lambda: jaxops.strided_slice(X, [0], ["1"], shrink_axis_mask=1), TypeError, "strided_slice: end[0] must be a static int; received '1'"),
     "strided_slice-strides-float-of-ellipsis": (lambda: jaxops.strided_slice(X, [0], [0], [1.0], ellipsis_mask=1), TypeError, "strided_slice: strides[0] must be a static int; received 1.0"),
+    "strided_slice-begin-bool": (lambda: jaxops.strided_slice(X, [False], [1]), TypeError, "strided_slice: begin[0] must be a static int; received False"),
+    "strided_slice-begin-nan": (lambda: jaxops.strided_slice(X, [float("nan")], [1], shrink_axis_mask=1), TypeError, "strided_slice: begin[0] must be a static int; received nan"),
     "strided_slice-begin-scalar": (lambda: jaxops.strided_slice(X, 0, [1]), ValueError, "must be a one-dimensional sequence of ints; received 0"),
+    "strided_slice-begin-matrix": (lambda: jaxops.strided_slice(X, [[0]], [[1]]), TypeError, "strided_slice: begin[0] must be a static int; received [0]"),
     "strided_slice-begin-float-array": (lambda: jaxops.strided_slice(X, jnp.array([0.0]), [1]), TypeError, "must have an integer dtype; received float32"),
     "strided_slice-begin-key": (lambda: jaxops.strided_slice(X, key(), [1]), ValueError, "must be a one-dimensional sequence of ints; received an array of dtype key<fry>"),
     "strided_slice-begin-traced-range": (
@@ -46,6 +49,7 @@ CALLS = {
     "strided_slice-begin-single-high-in-jit": (
         lambda: in_jit(lambda b: jaxops.strided_slice(X, [b], [0], shrink_axis_mask=1), 4), IN_JIT, "slice index 4 of dimension 0 out of bounds. [Op:strided_slice]"),
     "strided_slice-end-string": (lambda: jaxops.strided_slice(X, [0], ["a"]), TypeError, "strided_slice: end[0] must be a static int; received 'a'"),
+    "strided_slice-end-none-component": (lambda: jaxops.strided_slice(X, [0], [None]), TypeError, "strided_slice: end[0] must be a static int; received None"),
     "strided_slice-end-traced": (
         lambda: jax.jit(lambda e: jaxops.strided_slice(X, [0], [e]))(2), TypeError, "strided_slice: end[0] must be static, because a range decides the shape of the result; received a traced value (bit 0 of shrink_axis_mask makes it a single index)"),
     "strided_slice-strides-0": (lambda: jaxops.strided_slice(X, [0], [1], [0]), ValueError, "strided_slice: strides[0] must be non-zero; received 0"),
@@ -69,6 +73,7 @@ CALLS = {
     "strided_slice_spec-index-list": (lambda: jaxops.strided_slice_spec([1, 2]), TypeError, "strided_slice_spec: index entry 0 must be an int, a slice, ... or None; received [1, 2]"),
     "strided_slice_spec-index-bool": (lambda: jaxops.strided_slice_spec(True), TypeError, "strided_slice_spec: index entry 0 must be an int, a slice, ... or None; received True"),
     "strided_slice_spec-index-float": (lambda: jaxops.strided_slice_spec(1.0), TypeError, "strided_slice_spec: index entry 0 must be an int, a slice, ... or None; received 1.0"),
+    "strided_slice_spec-index-vector": (lambda: jaxops.strided_slice_spec(np.array([0, 1])), TypeError, "strided_slice_spec: index entry 0 must be an int, a slice, ... or None; received"),
     "strided_slice_spec-index-key": (
         lambda: jaxops.strided_slice_spec(key()), TypeError, "strided_slice_spec: index entry 0 must be an int, a slice, ... or None; received an array of dtype key<fry>"),
     "strided_slice_spec-index-float-start": (lambda: jaxops.strided_slice_spec(np.s_[1.0:]), TypeError, "strided_slice_spec: the start of index entry 0 must be a static int; received 1.0"),

@@ -12,6 +12,8 @@ CALLS = {
         lambda: v0.concat(0, 1), TypeError, "concat: arguments must be named, as concat(a, b) reads as concat(concat_dim=a, values=b) (0.5 to 0.12) or as concat(values=a, axis=b) (concat_v2 of 0.12); received a=0, b=1"),
     "v0.concat-lists-of-ints": (lambda: v0.concat([0], [1]), TypeError, "concat: arguments must be named, as concat(a, b) reads as"),
     "v0.concat-axis-none": (lambda: v0.concat([X, X], None), TypeError, "must be a static int; received None"),
+    "v0.concat-axis-traced": (
+        lambda: in_jit(lambda d: v0.concat([X, X], d), 0), TypeError, "must be a static int; received a traced array of shape (); inside jit compute it from Python ints, NumPy arrays, x.shape or jaxops.shape(x) in place of arrays of jnp, or name it in static_argnums or static_argnames"),
     "v0.concat-axis-twice": (lambda: v0.concat(0, values=[X], axis=0), TypeError, "concat() got an unexpected keyword argument 'axis'"),
     "v0.concat_v2-values-empty": (lambda: v0.concat_v2([], 0), ValueError, "must hold at least one array; received an empty list"),
     "v0.concat_v2-axis-high": (lambda: v0.concat_v2([X, X], 2), ValueError, "must be in [-2, 2); received 2"),
