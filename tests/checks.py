@@ -37,6 +37,13 @@ def printed_by(*arguments, env=None, **options):
     return done.stdout
 
 
+def exported_for(platform, function, *args):
+    """A program for another platform, that runs here where nothing of that platform is in it."""
+    anywhere = [jax.export.DisabledSafetyCheck.platform()]
+    program = jax.jit(function)
+    return jax.export.export(program, platforms=[platform], disabled_checks=anywhere)(*args)
+
+
 def primitives(f, *args):
     """The names of those of a traced call, one after the other."""
     return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).eqns]

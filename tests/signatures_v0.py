@@ -4,6 +4,10 @@
 calls that they allow.
 """
 
+import inspect
+
+import numpy as np
+
 # fmt: off
 # ruff: noqa: E501
 ALL = "0.5 to 0.12"
@@ -100,3 +104,8 @@ RECORDED = {
     "sparse_segment_sqrt_n": {ALL: "data, indices, segment_ids, name=None"},
 }
 # fmt: on
+
+
+def parameters(signature):
+    function = eval(f"lambda {signature}: None", {"int32": np.int32, "bool": bool})
+    return [*inspect.signature(function).parameters.values()]

@@ -16,6 +16,7 @@ from jax import export, lax
 
 import jaxops
 
+EACH_WAY = [lambda f: f, jax.jit]
 NEGATIVE = {
     "rows": lambda i: X[i],
     "row": lambda i: X[i[1]],
@@ -27,28 +28,24 @@ NEGATIVE = {
 }
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", NEGATIVE)
-def test_negative_indices(name, jit):
+def test_negative_indices(name, run):
     program = NEGATIVE[name]
     indices = jnp.array([1, -2])
-    lenient, strict = (jaxops.checked(program, negative=n) for n in ("from_end", "error"))
-    if jit:
-        lenient, strict = jax.jit(lenient), jax.jit(strict)
+    lenient, strict = (run(jaxops.checked(program, negative=n)) for n in ("from_end", "error"))
     np.testing.assert_array_equal(lenient(indices), program(indices))
     np.testing.assert_array_equal(strict(GOOD), program(GOOD))
     assert raised(strict, indices).index == -2
     assert raised(lenient, jnp.array([1, -5])).index == -5
 
 
-@pytest.mark.parametrize("jit", [False, True])
-def test_negative_numbers_of_segments(jit):
+@pytest.mark.parametrize("run", EACH_WAY)
+def test_negative_numbers_of_segments(run):
     def total(i):
         return jax.ops.segment_sum(X[:2], i, 4)
 
-    lenient, strict = (jaxops.checked(total, negative=n) for n in ("from_end", "error"))
-    if jit:
-        lenient, strict = jax.jit(lenient), jax.jit(strict)
+    lenient, strict = (run(jaxops.checked(total, negative=n)) for n in ("from_end", "error"))
     indices = jnp.array([1, -8])
     np.testing.assert_array_equal(lenient(indices), total(indices))
     assert raised(strict, indices).index == -8
@@ -63,14 +60,13 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
 @pytest.mark.parametrize("name", share(WIDE, 2))
-def test_an_index_that_int32_does_not_hold(name, dtype, jit):
+def test_an_index_that_int32_does_not_hold(name, dtype, run):
     """JAX converts it to an int32, which may be in bounds."""
     program = WIDE[name]
-    checked = jaxops.checked(program)
-    checked = jax.jit(checked) if jit else checked
+    checked = run(jaxops.checked(program))
     with jax.enable_x64(True):
         good, largest = jnp.array([2, 3], dtype), jnp.iinfo(dtype).max
         np.testing.assert_array_equal(checked(good), program(good))
@@ -86,27 +82,25 @@ def test_a_negative_number_in_the_source():
     assert jaxops.checked(lambda: X[-1, -1], negative="error")() == 11
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("axis", [-1, 0])
-def test_one_hot(jit, axis):
+def test_one_hot(run, axis):
     def classes(i):
         return jax.nn.one_hot(i, 4, axis=axis)
 
-    checked = jaxops.checked(classes, one_hot=True)
-    checked = jax.jit(checked) if jit else checked
+    checked = run(jaxops.checked(classes, one_hot=True))
     np.testing.assert_array_equal(checked(GOOD), classes(GOOD))
     assert raised(checked, BAD).index == 4
     assert raised(checked, -BAD).index == -1
     jaxops.checked(classes)(BAD)
 
 
-@pytest.mark.parametrize("jit", [False, True])
-def test_repeat(jit):
+@pytest.mark.parametrize("run", EACH_WAY)
+def test_repeat(run):
     def repeat(i):
         return jnp.repeat(X[:2], i, axis=0, total_repeat_length=5)
 
-    checked = jaxops.checked(repeat, repeat=True)
-    checked = jax.jit(checked) if jit else checked
+    checked = run(jaxops.checked(repeat, repeat=True))
     np.testing.assert_array_equal(checked(GOOD), repeat(GOOD))
     for repeats in ([3, 3], [1, 1]):
         error = raised(checked, jnp.array(repeats))
@@ -120,22 +114,20 @@ PADDED = {
 }
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("program", PADDED)
-def test_outside(program, jit):
+def test_outside(program, run):
     program = PADDED[program]
-    padded = jaxops.checked(program, outside={"test_checked.py": "padding"})
-    anything = jaxops.checked(program, outside={"other.py": "padding", "*:<lambda>": "any"})
-    if jit:
-        padded, anything = jax.jit(padded), jax.jit(anything)
+    padded = run(jaxops.checked(program, outside={"test_checked.py": "padding"}))
+    anything = run(jaxops.checked(program, outside={"other.py": "padding", "*:<lambda>": "any"}))
     np.testing.assert_array_equal(padded(BAD), program(BAD))
     assert raised(padded, BAD + 1).index == 5
     np.testing.assert_array_equal(anything(BAD + 1), program(BAD + 1))
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_padding_of_a_block(name, jit):
+def test_padding_of_a_block(name, run):
     """Within the block the index that is out of bounds is no error; the one after it is."""
     program, bad = functools.partial(PROGRAMS[name][0], X), bad_for(name)
     number = raised(jaxops.checked(program), bad).index
@@ -146,18 +138,22 @@ def test_padding_of_a_block(name, jit):
         with jaxops.padding_index(number):
             return program(i)
 
-    call = jax.jit(padded) if jit else padded
-    assert_same(call(bad), program(bad))
-    raised(call, bad + 1)
+    assert_same(run(padded)(bad), program(bad))
+    raised(run(padded), bad + 1)
     raised(jaxops.checked(lambda i: (padded(i), program(i))), bad)
 
 
-def test_padding_that_is_negative():
-    @jaxops.checked(negative="error")
+def rows_with_padding(number, **options):
+    @jaxops.checked(**options)
     def rows(i):
-        with jaxops.padding_index(-1):
+        with jaxops.padding_index(number):
             return X[i]
 
+    return rows
+
+
+def test_padding_that_is_negative():
+    rows = rows_with_padding(-1, negative="error")
     np.testing.assert_array_equal(rows(jnp.array([1, -1])), X[jnp.array([1, 3])])
     assert raised(rows, jnp.array([-2, -1])).index == -2
     with jaxops.padding_index(-9):
@@ -166,33 +162,20 @@ def test_padding_that_is_negative():
 
 
 def test_padding_beyond_what_counts_from_the_end():
-    @jaxops.checked
-    def rows(i):
-        with jaxops.padding_index(-9):
-            return X[i]
-
+    rows = rows_with_padding(-9)
     assert rows(jnp.array([1, -9])).shape == (2, 3)
     assert raised(rows, jnp.array([-5, -9])).index == -5
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint32])
 def test_padding_is_none_of_the_numbers_that_int32_does_not_hold(dtype):
-    @jaxops.checked
-    def rows(i):
-        with jaxops.padding_index(-1):
-            return X[i]
-
     with jax.enable_x64(True):
         for index in (2**31, 2**31 + 1, 2**32 - 1):
-            assert raised(rows, jnp.array([index], dtype)).index == index
+            assert raised(rows_with_padding(-1), jnp.array([index], dtype)).index == index
 
 
 def test_padding_that_int32_does_not_hold():
-    @jaxops.checked
-    def rows(i):
-        with jaxops.padding_index(2**40):
-            return X[i]
-
+    rows = rows_with_padding(2**40)
     with jax.enable_x64(True):
         assert rows(jnp.array([1, 2**40])).shape == (2, 3)
         assert raised(rows, jnp.array([2**40 + 1])).index == 2**40 + 1

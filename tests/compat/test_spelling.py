@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from records import CALLS, FUNCTIONS
+from records import CALLS, FUNCTIONS, RECORDS, compat_v0
 from records.arguments import X
-from signatures_v0 import RECORDED
+from signatures_v0 import RECORDED, parameters
 
 import jaxops
 from jaxops.compat import _spelling, v0
@@ -28,11 +28,6 @@ OTHER_NAMES = {
 NAME = "mine"  # no mode, and no dtype
 # In 0.12: the second names of arguments that have two.
 SECOND = {"squeeze_dims", "dim", "seq_dim", "batch_dim"}
-
-
-def parameters(signature):
-    function = eval(f"lambda {signature}: None", {"int32": np.int32, "bool": bool})
-    return [*inspect.signature(function).parameters.values()]
 
 
 def value_of(function, arg):
@@ -113,6 +108,20 @@ def test_every_call_that_a_release_allows(function, releases):
                     np.testing.assert_array_equal(ours, theirs, strict=True)
     # Only what was `name` and became `mode`.
     assert len(refused) == ((function, releases) == ("pad", "0.5 and 0.6")), refused
+
+
+ADAPTERS = [name for name in RECORDED if compat_v0.adapted(name) in RECORDS]
+
+
+@pytest.mark.parametrize("name", [n for n in ADAPTERS if f"v0.{n}" not in compat_v0.RECORDS])
+def test_an_adapter_gives_what_the_function_that_it_adapts_gives(name):
+    names, adapted = compat_v0.spellings(name)[0], FUNCTIONS[compat_v0.adapted(name)]
+    given = {arg: value_of(name, arg) for arg in CALLS[f"v0.{name}"]}
+    ours = outcome(lambda: FUNCTIONS[f"v0.{name}"](**given))
+    theirs = outcome(lambda: adapted(**{names[arg]: value for arg, value in given.items()}))
+    assert not isinstance(ours, str), ours
+    for x, y in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(x, y, strict=True)
 
 
 def test_every_function_is_recorded():

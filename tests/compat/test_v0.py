@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from signatures_v0 import RECORDED
+from signatures_v0 import RECORDED, parameters
 
 import jaxops
 from jaxops._run import arguments
@@ -190,11 +190,6 @@ def test_example_004_reverse_sequence(seq_dim, batch_dim):
         np.testing.assert_array_equal(after[length:], before[length:])
 
 
-def parameters(signature):
-    function = eval(f"lambda {signature}: None", {"int32": np.int32, "bool": bool})
-    return [*inspect.signature(function).parameters.values()]
-
-
 @pytest.mark.parametrize("name", RECORDED)
 def test_signature(name):
     """The release with the most arguments, and then with the most defaults, is followed."""
@@ -220,6 +215,12 @@ def test_bounds_are_those_of_the_other_surface():
     v0.gather(MATRIX, [5], validate_indices=False)  # a promise, broken here: no error
     with pytest.raises(jaxops.OutOfBoundsError):
         v0.gather(MATRIX, [5], validate_indices=True)
+
+
+def test_range_in_a_dtype():
+    assert v0.range(0, 3, 1, np.float32).dtype == np.float32
+    assert v0.range(3, dtype="float32").dtype == np.float32
+    assert v0.range(0, 2, 1, "steps").dtype == np.int32  # its name
 
 
 def test_names_are_scopes():

@@ -128,45 +128,32 @@ LAZY = {
 }
 
 
+def bytes_of_steps(optimizer, dtype, *rest):
+    """Of one in a table, and of one in four times as many rows."""
+    optimizer = jaxops.lazy(optimizer)
+    values = jax.ShapeDtypeStruct((16, WIDTH), dtype)
+    indices = jax.ShapeDtypeStruct((16,), jnp.int32)
+    for shape in ((ROWS, *rest), (4 * ROWS, *rest)):
+        params = {"t": jax.ShapeDtypeStruct(shape, dtype)}
+        state = jax.eval_shape(optimizer.init, params)
+
+        def step(params, state, values, indices, shape=shape):
+            return optimizer.apply({"t": IndexedSlices(values, indices, shape)}, state, params)
+
+        yield temporary_bytes(step, (0, 1), params, state, values, indices)
+
+
 @pytest.mark.parametrize("name", few_soon({name: name for name in LAZY}))
 def test_memory_of_a_lazy_step_is_that_of_the_lookups(name):
     dtype, optimizer = LAZY[name]
-    optimizer = jaxops.lazy(optimizer)
-
-    def bytes_at(rows):
-        params = {"t": jax.ShapeDtypeStruct((rows, WIDTH), dtype)}
-        state = jax.eval_shape(optimizer.init, params)
-
-        def step(params, state, values, indices):
-            grads = {"t": IndexedSlices(values, indices, (rows, WIDTH))}
-            return optimizer.apply(grads, state, params)
-
-        values = jax.ShapeDtypeStruct((16, WIDTH), dtype)
-        indices = jax.ShapeDtypeStruct((16,), jnp.int32)
-        return temporary_bytes(step, (0, 1), params, state, values, indices)
-
-    sizes = [bytes_at(ROWS * factor) for factor in (1, 4)]
-    assert sizes[0] == sizes[1]
+    few, many = bytes_of_steps(optimizer, dtype, WIDTH)
+    assert few == many
 
 
 def test_lookups_of_parts_of_rows_are_in_place_too():
     """Their indices count along several axes; a reshape of the table would be a copy."""
-    optimizer = jaxops.lazy(optax.sgd(0.5, momentum=0.5))
-
-    def bytes_at(rows):
-        shape = (rows, 2, WIDTH)
-        params = {"t": jax.ShapeDtypeStruct(shape, jnp.bfloat16)}
-        state = jax.eval_shape(optimizer.init, params)
-
-        def step(params, state, values, indices):
-            return optimizer.apply({"t": IndexedSlices(values, indices, shape)}, state, params)
-
-        values = jax.ShapeDtypeStruct((16, WIDTH), jnp.bfloat16)
-        indices = jax.ShapeDtypeStruct((16,), jnp.int32)
-        return temporary_bytes(step, (0, 1), params, state, values, indices)
-
-    sizes = [bytes_at(ROWS * factor) for factor in (1, 4)]
-    assert sizes[0] == sizes[1]
+    few, many = bytes_of_steps(optax.sgd(0.5, momentum=0.5), jnp.bfloat16, 2, WIDTH)
+    assert few == many
 
 
 INDICES = np.array([3, 0, ROWS, 3, ROWS - 1, -1, 3, 7])

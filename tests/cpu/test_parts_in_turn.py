@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import exported_for
 
 from jaxops._cpu import parts_in_turn
 from jaxops._indexing.parts import take_at_once, take_parts
@@ -42,12 +43,6 @@ def test_small_and_very_many_parts_are_one_gather():
     assert not parts_in_turn._is_for(jnp.asarray(ROWS), *args[1:], sizes=(30,) * parts_in_turn.MANY)
 
 
-def on_tpu(function, *args):
-    anywhere = [jax.export.DisabledSafetyCheck.platform()]
-    program = jax.jit(function)
-    return jax.export.export(program, platforms=["tpu"], disabled_checks=anywhere)(*args)
-
-
 def loss(rows, fill, order, starts, counts, sizes):
     parts = take_parts(rows, fill, order, starts, counts, sizes=sizes)
     return sum(((n + 1) * part).sum() for n, part in enumerate(parts))
@@ -57,9 +52,9 @@ def loss(rows, fill, order, starts, counts, sizes):
 def test_on_a_tpu(name):
     starts, counts, sizes = PARTS[name]
     args = ROWS, FILL, *(jnp.array(x, jnp.int32) for x in (ORDER, starts, counts))
-    parts = on_tpu(lambda *a: take_parts(*a, sizes=sizes), *args).call(*args)
+    parts = exported_for("tpu", lambda *a: take_parts(*a, sizes=sizes), *args).call(*args)
     of_loss = functools.partial(loss, sizes=sizes)
-    gradient = on_tpu(jax.grad(of_loss, (0, 1)), *args)
+    gradient = exported_for("tpu", jax.grad(of_loss, (0, 1)), *args)
     of_rows, of_fill = np.zeros_like(ROWS), 0
     for n, (part, start, count, size) in enumerate(zip(parts, starts, counts, sizes, strict=True)):
         held = ORDER[start : start + min(count, size)]
@@ -77,7 +72,7 @@ def test_a_tpu_reads_positions_by_slices():
     starts, counts, sizes = PARTS["full"]
     args = ROWS, FILL, *(jnp.array(x, jnp.int32) for x in (ORDER, starts, counts))
     for function in (take_parts, lambda *a, sizes: jax.grad(loss)(*a, sizes)):
-        text = on_tpu(lambda *a, f=function: f(*a, sizes=sizes), *args).mlir_module()
+        text = exported_for("tpu", lambda *a, f=function: f(*a, sizes=sizes), *args).mlir_module()
         gathers = [line for line in text.splitlines() if "stablehlo.gather" in line]
         assert not [line for line in gathers if "xi32>, tensor<" in line and "x4xf32" not in line]
         assert "stablehlo.dynamic_slice" in text

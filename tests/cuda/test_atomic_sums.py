@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
+from checks import exported_for, share
 
 import jaxops
 from jaxops._cuda import atomic_sums
@@ -12,12 +12,6 @@ from jaxops._cuda import atomic_sums
 needs_vectors = pytest.mark.skipif(
     not atomic_sums._ADDS_BY_COMPARE_AND_SWAP, reason="this jaxlib adds without a loop"
 )
-ANYWHERE = [jax.export.DisabledSafetyCheck.platform()]
-
-
-def on_cuda(function, *args):
-    program = jax.jit(function)
-    return jax.export.export(program, platforms=["cuda"], disabled_checks=ANYWHERE)(*args)
 
 
 def added(table, indices, updates, by=1):
@@ -42,7 +36,7 @@ def test_rows(length, rows):
     indices = np.array([[rows - 1], [rows], [-1], [rows - 1], [rows // 2]], np.int32)
     updates = RNG.integers(-9, 9, (5, *tail)).astype(np.float32)
     for op, by in ((jaxops.tensor_scatter_nd_add, 1), (jaxops.tensor_scatter_nd_sub, -1)):
-        exported = on_cuda(op, table, indices, updates)
+        exported = exported_for("cuda", op, table, indices, updates)
         expected = added(table, indices, updates, by)
         np.testing.assert_array_equal(exported.call(table, indices, updates), expected)
         assert (np.signbit(exported.call(table, indices, updates)) == np.signbit(expected)).all()
@@ -59,7 +53,7 @@ def test_gradients_of_gathers_add_vectors(axis):
             params
         )
 
-    exported = on_cuda(gradient, params, indices)
+    exported = exported_for("cuda", gradient, params, indices)
     assert "tensor<15x8xf32>" in exported.mlir_module()  # 120 elements
     expected = np.zeros_like(params)
     for i in indices[:3]:
@@ -82,7 +76,7 @@ def test_subtraction_of_other_dtypes_is_an_addition():
     for dtype in (np.int32, np.float16, np.uint8):
         table, updates = np.arange(6).astype(dtype), np.array([2, 3]).astype(dtype)
         indices = np.array([[1], [1]], np.int32)
-        exported = on_cuda(jaxops.tensor_scatter_nd_sub, table, indices, updates)
+        exported = exported_for("cuda", jaxops.tensor_scatter_nd_sub, table, indices, updates)
         assert "stablehlo.subtract" not in exported.mlir_module()
         expected = jaxops.tensor_scatter_nd_sub(table, indices, updates)
         np.testing.assert_array_equal(exported.call(table, indices, updates), expected)

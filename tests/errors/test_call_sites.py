@@ -166,16 +166,6 @@ def test_what_the_host_computes(function):
         assert len(traceback.extract_tb(info.value.__traceback__)) == 2  # this one, the lambda
 
 
-def test_all_frames_if_jax_shows_its_own(traceback_filtering):
-    lines = {}
-    for filtering in ("off", "auto"):
-        traceback_filtering(filtering)
-        with pytest.raises(jaxops.OutOfBoundsError) as info:
-            decoder(TABLE, BAD)
-        lines[filtering] = len(traceback.extract_tb(info.value.__traceback__))
-    assert lines["off"] > lines["auto"] == 2
-
-
 def test_no_program_is_compiled_or_traced_again():
     traced = []
 

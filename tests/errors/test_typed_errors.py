@@ -1,9 +1,9 @@
 """`typed_errors` and what it finds in the exceptions that JAX raises."""
 
+import concurrent.futures
 import copy
 import pdb
 import re
-import threading
 import traceback
 from traceback import walk_tb
 
@@ -184,11 +184,8 @@ def test_each_thread_has_its_own():
                 jax.block_until_ready(compiled(jnp.array([index])))
             seen.setdefault(index, set()).add(info.value.index)
 
-    threads = [threading.Thread(target=fail, args=(100 + n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        list(threads.map(fail, range(100, 108)))
     assert seen == {100 + n: {100 + n} for n in range(8)}
 
 

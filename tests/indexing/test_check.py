@@ -256,15 +256,6 @@ def test_persistent_compilation_cache(tmp_path):
         assert printed_by("-c", CACHED, tmp_path).strip() == expected
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
-    [("fill", [20, 0, 0]), ("clip", [20, 10, 30]), ("wrap", [20, 30, 10])],
-)
-def test_modes_of_gather(mode, expected):
-    result = jaxops.gather(np.array([10, 20, 30], np.int32), [1, -1, 3], mode=mode)
-    np.testing.assert_array_equal(result, expected)
-
-
 def test_indices_that_are_constants():
     """JAX hands them to the check as NumPy arrays when it evaluates a jaxpr."""
     ones = jnp.ones(2)
@@ -305,6 +296,7 @@ def test_empty_results():
         lambda i: jaxops.gather(empty, i[0], mode="error"),
         lambda i: jaxops.gather_nd(empty, i),
         lambda i: jaxops.scatter_nd(i, jnp.zeros((1, 0)), [4, 0]),
+        lambda i: jaxops.tensor_scatter_nd_update(empty, i, jnp.zeros((1, 0))),
     ):
         assert function(jnp.array([[3]])).size == 0
         with pytest.raises(jaxops.OutOfBoundsError):

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import exported_for
 
 import jaxops
 
-ANYWHERE = [jax.export.DisabledSafetyCheck.platform()]
 SHAPE, SIZE, COUNT = (7, 3), (2, 3), 5
 INT32 = np.iinfo(np.int32)
 BEGINS = np.array([[1, 0], [-1, 2], [6, -2], [INT32.min, 0], [0, INT32.max]], np.int32)
@@ -23,11 +23,6 @@ MAPS = {
     "arrays-of-begins": [(0, None), (None, 0)],
     "begins-of-arrays": [(None, 0), (0, None)],
 }
-
-
-def lowered(platform, function, *args):
-    program = jax.jit(function)
-    return jax.export.export(program, platforms=[platform], disabled_checks=ANYWHERE)(*args)
 
 
 def mapped(function, maps):
@@ -97,7 +92,7 @@ def test_values_and_derivatives(platform, maps):
         return result, tangent, pullback(cotangent)[0], of_square
 
     args = x, begin, cotangent
-    program = lowered(platform, all_of_them, *args)
+    program = exported_for(platform, all_of_them, *args)
     result, tangent, gradient, of_square = program.call(*args)
     expected = windows_by_loop(x, begin, maps)
     np.testing.assert_array_equal(result, expected)
@@ -118,7 +113,7 @@ def test_second_derivatives(platform):
     def hessian_of_ones(x):
         return jax.jvp(jax.grad(total), (x,), (jnp.ones_like(x),))[1]
 
-    actual = lowered(platform, hessian_of_ones, x).call(x)
+    actual = exported_for(platform, hessian_of_ones, x).call(x)
     cotangent = -np.sin(windows_by_loop(x, begin, MAPS["both"]))
     expected = gradient_by_loop(x, begin, MAPS["both"], cotangent)
     np.testing.assert_allclose(actual, expected, 1e-6, 1e-6)
@@ -135,7 +130,7 @@ def test_the_gradient_updates_nothing(platform, maps):
         return jax.vjp(window, x, begin)[1](cotangent)[0]
 
     gradient = mapped(gradient, [(*in_axes, 0) for in_axes in MAPS[maps]])
-    text = lowered(platform, gradient, x, begin, cotangent).mlir_module()
+    text = exported_for(platform, gradient, x, begin, cotangent).mlir_module()
     assert "stablehlo.scatter" not in text
     # The loop over windows writes each into the result.
     is_loop = platform == "tpu" and maps == "both"
@@ -150,7 +145,7 @@ def test_a_batch_shares_an_array():
     def total(x, begins):
         return (jax.vmap(lambda b: jaxops.slice(x, b, [3, 4]))(begins) ** 2).sum()
 
-    text = lowered("cuda", jax.grad(total), x, begins).mlir_module()
+    text = exported_for("cuda", jax.grad(total), x, begins).mlir_module()
     assert "50x1000x1000" not in text
 
 
@@ -173,5 +168,5 @@ def test_sparse_gradients_read_a_window_alone(begin):
         row, column = begin + at
         if 0 <= row < 20 and 0 <= column < 2:
             expected[row, column] = 2 * table[row, column]
-    program = lowered("tpu", gradient, table, begin)
+    program = exported_for("tpu", gradient, table, begin)
     np.testing.assert_array_equal(program.call(table, begin), expected)

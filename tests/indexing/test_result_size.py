@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import SLOW, share
+from checks import SLOW, exported_for, share
 
 import jaxops
 from jaxops import testing
@@ -99,9 +99,7 @@ def test_dropped_on_purpose(call):
 def test_off_the_cpu_it_is_dropped(call):
     """Lowered for CUDA, and run here where there is nothing of CUDA in it."""
     _, function, enough, *_ = call
-    jitted = jax.jit(lambda i: function(i, enough - 1))
-    no_checks = [jax.export.DisabledSafetyCheck.platform()]
-    exported = jax.export.export(jitted, platforms=["cuda"], disabled_checks=no_checks)(NUMBERS)
+    exported = exported_for("cuda", lambda i: function(i, enough - 1), NUMBERS)
     assert "callback" not in exported.mlir_module()
     if "composite" not in exported.mlir_module():  # jax 0.12's cumulative sums are CUDA's
         assert_equal(exported.call(NUMBERS), function(NUMBERS, enough - 1, mode="fill"))

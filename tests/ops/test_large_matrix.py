@@ -24,11 +24,6 @@ def matrix():
     return jnp.asarray(filled(ROWS * COLUMNS).reshape(ROWS, COLUMNS))
 
 
-@pytest.fixture(params=["eager", "jit"])
-def run(request):
-    return jax.jit if request.param == "jit" else lambda function: function
-
-
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32])
 def test_gather_of_rows_and_columns(matrix, dtype, x64, run):
     rows = run(lambda x, i: jaxops.gather(x, i))(matrix, jnp.array([ROWS - 1, 0], dtype))

@@ -14,18 +14,12 @@ import jaxops
 T = [[1, 2, 3], [4, 5, 6]]
 X = np.array(T, np.float32)
 
-DOCUMENT = {
-    "004-CONSTANT": [[0] * 7, [0, 0, 1, 2, 3, 0, 0], [0, 0, 4, 5, 6, 0, 0], [0] * 7],
-    "004-REFLECT": [[6, 5, 4, 5, 6, 5, 4], [3, 2, 1, 2, 3, 2, 1]] * 2,
-    "004-SYMMETRIC": [[2, 1, 1, 2, 3, 3, 2]] * 2 + [[5, 4, 4, 5, 6, 6, 5]] * 2,
-}
 
-
-@pytest.mark.parametrize("name", DOCUMENT)
+@pytest.mark.parametrize("mode", ["constant", "reflect", "symmetric"])
 @pytest.mark.parametrize("spelling", [str.upper, str.lower, str.capitalize])
-def test_document(name, spelling):
-    mode = spelling(name.removeprefix("004-"))
-    np.testing.assert_array_equal(jaxops.pad(T, [[1, 1], [2, 2]], mode), DOCUMENT[name])
+def test_spelling_of_modes(mode, spelling):
+    pads = [[1, 1], [2, 2]]
+    np.testing.assert_array_equal(jaxops.pad(T, pads, spelling(mode)), np.pad(T, pads, mode))
 
 
 @pytest.mark.parametrize(

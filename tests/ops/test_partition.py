@@ -12,8 +12,7 @@ from records.stitch import dynamic_stitch
 import jaxops
 
 PARTITIONS = {
-    "004-scalar": ([10, 20], 1, 2, [np.zeros((0, 2)), [[10, 20]]]),
-    "004-vector": ([10, 20, 30, 40, 50], [0, 0, 1, 1, 0], 2, [[10, 20, 50], [30, 40]]),
+    "scalar": ([10, 20], 1, 2, [np.zeros((0, 2)), [[10, 20]]]),
     "none": (np.zeros((0, 3), np.int32), [], 2, [np.zeros((0, 3)), np.zeros((0, 3))]),
     "empty-rows": (np.zeros((2, 0), np.int32), [0, 0], 2, [np.zeros((2, 0)), np.zeros((0, 0))]),
     "scalars": (5, 1, 2, [[], [5]]),

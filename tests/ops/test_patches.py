@@ -37,14 +37,6 @@ def test_against_loops(n):
     np.testing.assert_array_equal(result, expected, strict=True)
 
 
-def test_depth_is_in_row_major_order():
-    """004: `[ksize_rows, ksize_cols, depth]`."""
-    x = floats(2, 5, 6, 3)
-    result = patches(x, (2, 3), padding="VALID")
-    assert result.shape == (2, 4, 4, 2 * 3 * 3)
-    np.testing.assert_array_equal(result[1, 2, 3], x[1, 2:4, 3:6].ravel())
-
-
 EMPTY = {
     "one-too-large": ((5, 2), (1, 1), (1, 0, 4, 10)),
     "by-less-than-two-strides": ((9, 1), (3, 1), (1, 0, 5, 9)),

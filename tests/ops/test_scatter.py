@@ -25,11 +25,6 @@ def test_nan_has_its_share_of_the_gradient(kind, compiled):
     np.testing.assert_array_equal(updates_bar, [0, 3, 3])
 
 
-def test_adding_bools_is_or():
-    result = jaxops.scatter_nd([[0], [0], [2]], np.array([True, True, False]), [4])
-    np.testing.assert_array_equal(result, [True, False, False, False])
-
-
 @pytest.mark.parametrize("count", [2, 256, 2**16])  # sums that are 0 in 1, 8 and 16 bits
 def test_as_many_trues_as_a_type_counts_to_are_true(count):
     result = jaxops.scatter_nd(np.zeros((count, 1), np.int32), np.ones(count, bool), [2])

@@ -41,17 +41,25 @@ def _combined_of_all(combiner):
     return [_combined(combiner, *option) for option in options]
 
 
+def _of_one_segment(ids, rows):
+    return {
+        "segment_mean": lambda x: jaxops.segment_mean(x, ids),
+        "unsorted_segment_mean": lambda x: jaxops.unsorted_segment_mean(x, ids, 1),
+        "sparse_segment_mean": lambda x: jaxops.sparse_segment_mean(x, rows, ids),
+        "RaggedTensor.reduce_mean": _mean_of_rows,
+        "unsorted_segment_sqrt_n": lambda x: jaxops.unsorted_segment_sqrt_n(x, ids, 1),
+        "sparse_segment_sqrt_n": lambda x: jaxops.sparse_segment_sqrt_n(x, rows, ids),
+    }
+
+
 # Functions of N numbers: a power of N by which they multiply where all numbers are the same.
+OF_ONE = _of_one_segment(ZEROS, ALL)
 MEANS = {
-    "segment_mean": [lambda x: jaxops.segment_mean(x, ZEROS)],
-    "unsorted_segment_mean": [lambda x: jaxops.unsorted_segment_mean(x, ZEROS, 1)],
-    "sparse_segment_mean": [lambda x: jaxops.sparse_segment_mean(x, ALL, ZEROS)],
-    "RaggedTensor.reduce_mean": [_mean_of_rows],
+    **{name: [call] for name, call in OF_ONE.items() if "mean" in name},
     "embedding_lookup_sparse": _combined_of_all("mean"),
 }
 ROOTS = {
-    "unsorted_segment_sqrt_n": [lambda x: jaxops.unsorted_segment_sqrt_n(x, ZEROS, 1)],
-    "sparse_segment_sqrt_n": [lambda x: jaxops.sparse_segment_sqrt_n(x, ALL, ZEROS)],
+    **{name: [call] for name, call in OF_ONE.items() if "sqrt" in name},
     "embedding_lookup_sparse": _combined_of_all("sqrtn"),
     "global_norm": [
         lambda x: jaxops.global_norm({"w": x}),
@@ -121,26 +129,13 @@ def test_norms_of_rows_are_those_of_float32(dtype):
     np.testing.assert_array_equal(clipped, np.full((1, N), 8, dtype))
 
 
-MOSTLY_ROUNDED = (
-    "segment_mean unsorted_segment_mean sparse_segment_mean RaggedTensor.reduce_mean "
-    "unsorted_segment_sqrt_n sparse_segment_sqrt_n"
-)
-
-
-@pytest.mark.parametrize("name", share(MOSTLY_ROUNDED.split(), 2))
+@pytest.mark.parametrize("name", share(OF_ONE, 2))
 def test_means_are_rounded_once(name):
     """Sum, root and quotient are of float32. By a loop, of 3 and of 7 numbers."""
     for n in (3, 7):
         numbers = np.random.default_rng(n).uniform(1, 2, (n, 99))
         ids, rows = np.zeros(n, np.int32), np.arange(n, dtype=np.int32)
-        call = {
-            "segment_mean": lambda x, i=ids: jaxops.segment_mean(x, i),
-            "unsorted_segment_mean": lambda x, i=ids: jaxops.unsorted_segment_mean(x, i, 1),
-            "sparse_segment_mean": lambda x, i=ids, r=rows: jaxops.sparse_segment_mean(x, r, i),
-            "RaggedTensor.reduce_mean": _mean_of_rows,
-            "unsorted_segment_sqrt_n": lambda x, i=ids: jaxops.unsorted_segment_sqrt_n(x, i, 1),
-            "sparse_segment_sqrt_n": lambda x, i=ids, r=rows: jaxops.sparse_segment_sqrt_n(x, r, i),
-        }[name]
+        call = _of_one_segment(ids, rows)[name]
         by = np.sqrt(n) if "sqrt" in name else n
         arrays = [numbers.astype(dtype) for dtype in NARROW]
         # Without optimizations jaxlib 0.10.0 rounds float32 to 8-bit floats in two steps.

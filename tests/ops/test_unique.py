@@ -12,15 +12,6 @@ import jaxops
 NAN = float("nan")
 
 
-@pytest.mark.usefixtures("x32")
-def test_004_example():
-    result = jaxops.unique_with_counts([1, 1, 2, 4, 4, 4, 7, 8, 8])
-    assert result._fields == ("y", "idx", "count")
-    expected = [[1, 2, 4, 7, 8], [0, 0, 1, 2, 2, 2, 3, 4, 4], [2, 1, 3, 1, 2]]
-    assert_all_equal(result, [np.array(part, np.int32) for part in expected])
-    assert jaxops.unique([1, 1])._fields == ("y", "idx")
-
-
 FLOATS = [np.float32, np.float16, jnp.bfloat16, jnp.float8_e4m3fn, jnp.float8_e5m2]
 
 

@@ -12,25 +12,26 @@ import jax.numpy as jnp
 import pytest
 
 import jaxops
-from jaxops import _names
+from jaxops import _names, testing
 
 FUNCTIONS = {
     name: f
     for name, f in inspect.getmembers(jaxops)
     if isinstance(f, FunctionType) and not name.startswith("_")
 }
-SECTIONS = ["Args:", "Returns:", "Raises:", "Gradient:", "Example:", "Source: https://", ">>> "]
+CHECKS = {n: f for n, f in vars(testing).items() if n.startswith(("check_", "assert_"))}
+SECTIONS = ["Args:", "Returns:", "Raises:", "Gradient:", "Example:", ">>> "]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CHECKS])
 def test_docstring_is_complete(name):
-    doc = inspect.getdoc(FUNCTIONS[name]) or ""
-    missing = [section for section in SECTIONS if section not in doc]
+    function = (FUNCTIONS | CHECKS)[name]
+    doc = inspect.getdoc(function) or ""
+    sections = [*SECTIONS, *(["Source: https://"] if name in FUNCTIONS else [])]
+    missing = [section for section in sections if section not in doc]
     assert not missing, f"the docstring of {name} lacks {missing}"
     arguments = doc.partition("Args:")[2].partition("Returns:")[0]
-    undescribed = [
-        p for p in inspect.signature(FUNCTIONS[name]).parameters if f"{p}:" not in arguments
-    ]
+    undescribed = [p for p in inspect.signature(function).parameters if f"{p}:" not in arguments]
     assert not undescribed, f"the docstring of {name} lacks {undescribed} in its section Args"
 
 

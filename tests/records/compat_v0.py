@@ -46,7 +46,12 @@ ADAPTED |= {"concat_v2": "concat", "split_v": "split", "reverse_v2": "reverse"}
 ADAPTED |= {"diag": "tensor_diag", "diag_part": "tensor_diag_part"}
 
 
+def adapted(name: str) -> str:
+    return ADAPTED.get(name, name)
+
+
 def spellings(name: str) -> list[dict[str, str]]:
+    """The names of its arguments, in the orders of its calls, and of those of the adapted."""
     order = [p for p in inspect.signature(getattr(v0, name)).parameters if p != "name"]
     return SPELLINGS.get(name, [{arg: arg for arg in order}])
 
@@ -89,9 +94,9 @@ def adapters(base: Mapping[str, Record]) -> dict[str, Record]:
     """The records of the others, made from those of the functions that they adapt."""
     found = {}
     for name in dir(v0):
-        adapted = base.get(ADAPTED.get(name, name))
-        if adapted and f"v0.{name}" not in RECORDS:
+        record = base.get(adapted(name))
+        if record and f"v0.{name}" not in RECORDS:
             arguments = spellings(name)[0].items()
-            call = {arg: adapted.call[its] for arg, its in arguments if its in adapted.call}
+            call = {arg: record.call[its] for arg, its in arguments if its in record.call}
             found[f"v0.{name}"] = Record(call=call)
     return found

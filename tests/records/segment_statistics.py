@@ -6,27 +6,13 @@ from jax import lax
 
 import jaxops
 from records.arguments import LENGTH, MODE, NUMBERS, PADDING, TABLE, X
-from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside
+from records.loops import evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, Record
-from records.unsorted_segments import moderate
+from records.unsorted_segments import moderate, rows_of
 
 # A multiple of all numbers of slices that a segment may have, so that means are exact.
 MULTIPLE = 840
 IDS = np.array([[0, 1, 1, 3], [1, 1, 3, 0]])
-
-
-def rows_of(segment_ids, num_segments, mode="fill"):
-    """By segment the positions of its rows."""
-    found = {number: [] for number in range(num_segments)}
-    for at in np.ndindex(*segment_ids.shape):
-        number = int(segment_ids[at])
-        if number == IS_PADDING:
-            continue
-        if number >= num_segments and mode in ("clip", "wrap"):
-            number = num_segments - 1 if mode == "clip" else number % num_segments
-        if 0 <= number < num_segments:
-            found[number].append(at)
-    return found
 
 
 def stacked(data, positions):

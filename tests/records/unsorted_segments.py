@@ -38,9 +38,9 @@ GRADIENTS = {
 SUMS = ("sum", "mean", "sqrt_n")
 
 
-def segments(kind, data, segment_ids, num_segments, mode="fill"):
-    data, segment_ids = np.asarray(data), np.asarray(segment_ids)
-    rows = [[] for _ in range(num_segments)]
+def rows_of(segment_ids, num_segments, mode="fill"):
+    """By segment the positions of its rows."""
+    found = {number: [] for number in range(num_segments)}
     for at in np.ndindex(*segment_ids.shape):
         number = int(segment_ids[at])
         if number == IS_PADDING:
@@ -48,13 +48,18 @@ def segments(kind, data, segment_ids, num_segments, mode="fill"):
         if number >= num_segments and mode in ("clip", "wrap"):
             number = num_segments - 1 if mode == "clip" else number % num_segments
         if 0 <= number < num_segments:
-            rows[number].append(data[at])
+            found[number].append(at)
+    return found
+
+
+def segments(kind, data, segment_ids, num_segments, mode="fill"):
+    data, segment_ids = np.asarray(data), np.asarray(segment_ids)
     combine, initial = KINDS[kind]
     initial = getattr(jnp.finfo(data.dtype), initial) if isinstance(initial, str) else initial
     out = np.full((num_segments, *data.shape[segment_ids.ndim :]), initial, data.dtype)
-    for number, of_segment in enumerate(rows):
-        if of_segment:
-            out[number] = combine(of_segment)
+    for number, positions in rows_of(segment_ids, num_segments, mode).items():
+        if positions:
+            out[number] = combine([data[at] for at in positions])
     return out
 
 

@@ -14,8 +14,6 @@ CALLS = {
     "string_to_number-input-word-in-matrix": (lambda: jaxops.string_to_number([["1", "2"], ["3", "x"]]), ValueError, "must hold numbers; received 'x' at [1, 1]"),
     "string_to_number-input-empty-string": (lambda: jaxops.string_to_number(""), ValueError, "must hold numbers; received ''"),
     "string_to_number-input-number": (lambda: jaxops.string_to_number([1.5]), TypeError, "must hold strings only; received 1.5"),
-    "string_to_number-input-mixed": (lambda: jaxops.string_to_number(["1", 2]), TypeError, "must hold strings only; received 2"),
-    "string_to_number-input-none": (lambda: jaxops.string_to_number([None]), TypeError, "must hold strings only; received None"),
     "string_to_number-input-ragged": (lambda: jaxops.string_to_number([["1"], ["2", "3"]]), TypeError, "must hold strings only; received ['1']"),
     "string_to_number-input-key": (lambda: jaxops.string_to_number([key()]), TypeError, "must hold strings only; received ["),
     "string_to_number-input-array": (lambda: jaxops.string_to_number(jnp.ones(2)), TypeError, "must hold host strings; received a float32 array"),
@@ -38,8 +36,6 @@ CALLS = {
     "bitcast-input-shape": (lambda: jaxops.bitcast(np.zeros((2, 3), np.uint8), np.float32), ValueError, "must have a last dimension of 4 to become float32 from uint8; received shape (2, 3)"),
     "bitcast-input-scalar": (lambda: jaxops.bitcast(np.uint8(1), np.uint16), ValueError, "must have a last dimension of 2 to become uint16 from uint8; received shape ()"),
     "bitcast-input-bool": (lambda: jaxops.bitcast([True], np.int8), TypeError, "must have a numeric dtype; received bool"),
-    "bitcast-input-last-dimension-0": (
-        lambda: jaxops.bitcast(np.ones((4, 0), np.uint8), np.float32), ValueError, "must have a last dimension of 4 to become float32 from uint8; received shape (4, 0)"),
     "bitcast-type-bool": (lambda: jaxops.bitcast(np.zeros(2, np.uint8), bool), TypeError, "must have a numeric dtype; received bool"),
     "to_double-x-x64-off": (
         lambda: jaxops.to_double(X), ValueError, 'to_double: the result must have 32 bits at most while x64 is off; received float64; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),

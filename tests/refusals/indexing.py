@@ -119,17 +119,12 @@ CALLS = {
         lambda: jaxops.tensor_scatter_nd_add(X, [[0], [4]], U), jaxops.OutOfBoundsError, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_add]"),
     "tensor_scatter_nd_add-updates-shape": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
-    "tensor_scatter_nd_add-updates-dtype": (lambda: jaxops.tensor_scatter_nd_add(X, I, jnp.ones((2, 3), bool)), TypeError, "must fit dtype float32; received an array of dtype bool"),
     "tensor_scatter_nd_add-updates-overflow": (lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "must fit dtype int8; received an array of dtype int32"),
     "tensor_scatter_nd_add-bad_indices_policy-contradicted": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_sub-tensor-bool": (lambda: jaxops.tensor_scatter_nd_sub([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_sub-indices-negative": (
         lambda: jaxops.tensor_scatter_nd_sub(X, [[0], [-1]], U), jaxops.OutOfBoundsError, "indices[1] = [-1] does not index into shape [4,3] [Op:tensor_scatter_nd_sub]"),
-    "tensor_scatter_nd_sub-updates-shape": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U[:, 0]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2,) with indices of shape (2, 1)"),
-    "tensor_scatter_nd_sub-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_min-tensor-scalar": (
         lambda: jaxops.tensor_scatter_nd_min(1.0, [[0]], [1.0]), ValueError, "tensor_scatter_nd_min: indices.shape[-1] must be at most the rank of tensor, 0; received 1 with tensor ()"),
     "tensor_scatter_nd_min-tensor-complex": (lambda: jaxops.tensor_scatter_nd_min(X.astype(np.complex64), I, U), TypeError, "must have an ordered dtype; received complex64"),
@@ -137,16 +132,10 @@ CALLS = {
     "tensor_scatter_nd_min-indices-high": (
         lambda: jaxops.tensor_scatter_nd_min(X, [[9], [0]], U), jaxops.OutOfBoundsError, "indices[0] = [9] does not index into shape [4,3] [Op:tensor_scatter_nd_min]"),
     "tensor_scatter_nd_min-updates-unsigned": (lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "must fit dtype uint8; received an array of dtype int32"),
-    "tensor_scatter_nd_min-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_min(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_min-fill_value": (lambda: jaxops.tensor_scatter_nd_min(X, I, U, fill_value=0.0), TypeError, "tensor_scatter_nd_min() got an unexpected keyword argument 'fill_value'"),
-    "tensor_scatter_nd_max-tensor-complex": (lambda: jaxops.tensor_scatter_nd_max(X.astype(np.complex64), I, U), TypeError, "must have an ordered dtype; received complex64"),
     "tensor_scatter_nd_max-tensor-bool": (lambda: jaxops.tensor_scatter_nd_max([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_max-indices-high-in-jit": (
         lambda: in_jit(lambda i: jaxops.tensor_scatter_nd_max(X, i, U), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_max]"),
-    "tensor_scatter_nd_max-updates-float-for-int": (lambda: jaxops.tensor_scatter_nd_max(np.zeros(2, np.int32), [[0]], [0.5]), TypeError, "must fit dtype int32; received an array of dtype float32"),
-    "tensor_scatter_nd_max-bad_indices_policy-contradicted": (
-        lambda: jaxops.tensor_scatter_nd_max(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_max-deterministic": (lambda: jaxops.tensor_scatter_nd_max(X, I, U, deterministic=True), TypeError, "tensor_scatter_nd_max() got an unexpected keyword argument 'deterministic'"),
     "tensor_scatter_nd_update-tensor-numbers-for-strings": (lambda: jaxops.tensor_scatter_nd_update([1, 2], [[0]], ["a"]), TypeError, "must hold strings only; received [1, 2]"),
     "tensor_scatter_nd_update-indices-depth": (

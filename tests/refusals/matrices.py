@@ -17,7 +17,6 @@ CALLS = {
     "matrix_diag-diagonal-number": (lambda: jaxops.matrix_diag(X, k=(0, 2)), ValueError, "must have shape [..., 3, L] for k=(0, 2); received shape (4, 3)"),
     "matrix_diag-k-order": (lambda: jaxops.matrix_diag(X, k=(1, 0)), ValueError, "must be one diagonal, or the lowest and the highest; received (1, 0)"),
     "matrix_diag-k-three": (lambda: jaxops.matrix_diag(X, k=(1, 2, 3)), ValueError, "must be one diagonal, or the lowest and the highest; received (1, 2, 3)"),
-    "matrix_diag-k-traced": (lambda: jax.jit(lambda k: jaxops.matrix_diag(X, k=k))(1), TypeError, "must be static; received a traced array of shape ()"),
     "matrix_diag-num_rows-few": (lambda: jaxops.matrix_diag(X, num_rows=2), ValueError, "must be at least 3, or -1; received 2"),
     "matrix_diag-num_cols-few": (lambda: jaxops.matrix_diag(X, k=1, num_cols=3), ValueError, "must be at least 4, or -1; received 3"),
     "matrix_diag-num_cols-and-rows": (

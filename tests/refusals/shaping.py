@@ -16,14 +16,12 @@ CALLS = {
     "reshape-shape-not-divisible": (lambda: jaxops.reshape(X, [5, -1]), ValueError, "must have the 12 elements of tensor, whose shape is (4, 3); received (5, -1)"),
     "reshape-shape-two-unknown": (lambda: jaxops.reshape(X, [-1, -1]), ValueError, "must have components of at least 0, but for one -1; received (-1, -1)"),
     "reshape-shape-negative": (lambda: jaxops.reshape(X, [-2, 6]), ValueError, "must have components of at least 0, but for one -1; received (-2, 6)"),
-    "reshape-tensor-ragged-in-jit": (lambda: jax.jit(lambda: jaxops.reshape([[1], [2, 3]], [3]))(), ValueError, "must be an array or nested lists of equal lengths; received [[1], [2, 3]]"),
     "reshape-tensor-ragged-traced": (
         lambda: jax.jit(lambda i: jaxops.reshape([[i], [2, 3]], [3]))(1), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
     "reshape-tensor-none-traced": (
         lambda: jax.jit(lambda i: jaxops.reshape([i, None], [2]))(1), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
     "reshape-tensor-strings-in-jit": (
         lambda: jax.jit(lambda x: x + jaxops.reshape(["a"], []))(1), TypeError, "reshape: tensor hold strings, which exist on the host only; call it outside jit, vmap and grad"),
-    "reshape-shape-traced-scalar": (lambda: jax.jit(lambda s: jaxops.reshape(X, s))(12), TypeError, "must be a static int; received a traced array of shape ()"),
     "reshape-shape-huge": (lambda: jaxops.reshape(X, [2**62, 2**62]), ValueError, "must have the 12 elements of tensor, whose shape is (4, 3); received (4611686018427387904, 4611686018427387904)"),
     "reshape-shape-empty-but-huge": (
         lambda: jaxops.reshape(X[:0], [0, 2**63, 2**62]), ValueError, "reshape: tensor and shape must make arrays of less than 2**63 bytes by the dimensions before a 0; received tensor of shape (0, 3), shape (0, 9223372036854775808, 4611686018427387904), which make one of shape (0, 9223372036854775808, 4611686018427387904)"),
@@ -31,14 +29,11 @@ CALLS = {
     "reshape-shape-scalar-of-nothing": (lambda: jaxops.reshape(X[:0], []), ValueError, "must have the 0 elements of tensor, whose shape is (0, 3); received ()"),
     "squeeze-axis-not-1": (lambda: jaxops.squeeze(X, 0), ValueError, "must name dimensions of size 1; received 0 with input of shape (4, 3)"),
     "squeeze-axis-high": (lambda: jaxops.squeeze(X[None], 3), ValueError, "must be in [-3, 3); received 3"),
-    "squeeze-axis-low": (lambda: jaxops.squeeze(X[None], [-4]), ValueError, "must be in [-3, 3); received -4"),
     "squeeze-axis-of-scalar": (lambda: jaxops.squeeze(1.0, 0), ValueError, "must name a dimension; received 0 for a scalar"),
     "expand_dims-axis-high": (lambda: jaxops.expand_dims(X, 3), ValueError, "must be in [-3, 3); received 3"),
-    "expand_dims-axis-low": (lambda: jaxops.expand_dims(X, -4), ValueError, "must be in [-3, 3); received -4"),
     "transpose-perm-duplicate": (lambda: jaxops.transpose(X, [0, 0]), ValueError, "must hold each of the 2 dimensions of a once; received (0, 0)"),
     "transpose-perm-duplicate-negative": (lambda: jaxops.transpose(X, [1, -1]), ValueError, "must hold each of the 2 dimensions of a once; received (1, -1)"),
     "transpose-perm-short": (lambda: jaxops.transpose(X, [0]), ValueError, "must hold each of the 2 dimensions of a once; received (0,)"),
-    "transpose-perm-long": (lambda: jaxops.transpose(X, [0, 1, 2]), ValueError, "must be in [-2, 2); received 2"),
     "transpose-perm-high": (lambda: jaxops.transpose(X, [0, 2]), ValueError, "must be in [-2, 2); received 2"),
     "transpose-misspelt": (lambda: jaxops.transpose(X, axes=[1, 0]), TypeError, "transpose() got an unexpected keyword argument 'axes'"),
 }  # fmt: skip

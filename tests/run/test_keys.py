@@ -230,9 +230,3 @@ def test_keys_beside_others_are_refused():
 def test_of_a_choice():
     chosen = jaxops.where(np.arange(4) > 1, KEYS[:4], KEYS[9])
     np.testing.assert_array_equal(bits(chosen), bits(KEYS)[[9, 9, 2, 3]])
-
-
-@pytest.mark.parametrize("name", ["matrix_diag", "tensor_diag", "matrix_diag_part"])
-def test_matrices_take_no_strings(name):
-    with pytest.raises(TypeError, match=f"{name}: .* must be an array of numbers or bools"):
-        getattr(jaxops, name)([["a"]])

@@ -10,7 +10,7 @@ from checks import share
 from fast import optimized_jit
 from sparse_checks import square, table
 from sparse_patterns import INDICES, LOOKUPS, STEPS, K
-from test_sparse_grad_transformed import CALLS, equations
+from test_sparse_grad_transformed import made_of_size
 
 import jaxops
 
@@ -24,15 +24,6 @@ def big_params():
         "w": jnp.ones((WIDTH, 4)),
         "of_rows": jnp.ones(BIG),
     }
-
-
-def made_of_size(jaxpr, size):
-    return [
-        eqn.primitive.name
-        for eqn in equations(jaxpr.jaxpr)
-        for v in eqn.outvars
-        if getattr(v.aval, "size", 0) >= size and eqn.primitive.name not in CALLS
-    ]
 
 
 @pytest.mark.parametrize("name", share([*STEPS, *LOOKUPS], 2))

@@ -424,17 +424,6 @@ def by_label(embed, other):
     return optax.multi_transform({"a": embed, "b": other}, LABELS)
 
 
-def test_other_parameters_may_have_any_optimizer():
-    params, grads = PARAMS, {"embed": slices(), "w": jnp.ones((4, 4))}
-    optimizer = by_label(optax.adagrad(0.1), optax.lamb(0.1))
-    lazy = jaxops.lazy(optimizer)
-    state = lazy.init(params)
-    received, _ = lazy.apply(grads, state, params)
-    dense = {**grads, "embed": grads["embed"].to_dense()}
-    expected = optax.apply_updates(params, optimizer.update(dense, state, params)[0])
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), received, expected)
-
-
 @pytest.mark.parametrize(
     "optimizer",
     [
@@ -590,17 +579,17 @@ def expected_step():
 
 
 @contextlib.contextmanager
-def debug_nans():
+def of_the_process(setting):
     """In all threads, as a flag at the start of a program does."""
-    jax.config.update("jax_debug_nans", True)
+    jax.config.update(setting, True)
     try:
         yield
     finally:
-        jax.config.update("jax_debug_nans", False)
+        jax.config.update(setting, False)
 
 
 AROUND = {
-    "debug_nans": debug_nans,
+    **{s: lambda s=s: of_the_process(s) for s in ("jax_debug_nans", "jax_disable_jit")},
     "transfer_guard": lambda: jax.transfer_guard("disallow_explicit"),
     "mesh": lambda: jax.set_mesh(jax.make_mesh((1,), ("d",))),
     "explicit-mesh": lambda: jax.set_mesh(
@@ -621,6 +610,7 @@ def test_contexts_around(name):
         jax.eval_shape(jaxops.lazy(units).init, params)
         with pytest.raises(ValueError, match=r"by itself; .*scale_by_trust_ratio"):
             jax.eval_shape(optimizers[1].init, params)
+        jax.eval_shape(jaxops.lazy(optax.adagrad(0.1), catch_up=True).init, params)
     assert jax.tree.leaves(types)[1].shape == (ROWS, WIDTH)
 
 
@@ -807,17 +797,6 @@ def test_dense_weights_beside_a_table_may_have_any_optimizer(dense):
     updates, _ = optimizer.update(dense_grads, optimizer.init(params), params)
     expected = optax.apply_updates(params, updates)
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5), updated, expected)
-
-
-@pytest.mark.parametrize("name", ["jax_debug_nans", "jax_disable_jit"])
-def test_settings_of_the_process(name):
-    params = {"table": jnp.ones((100, 4))}
-    jax.config.update(name, True)
-    try:
-        state = jaxops.lazy(optax.adagrad(0.1), catch_up=True).init(params)
-    finally:
-        jax.config.update(name, False)
-    assert jax.tree.leaves(state)
 
 
 def test_parameters_of_one_key_path_cannot_catch_up():

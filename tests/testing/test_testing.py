@@ -1,8 +1,5 @@
 """assert_out_of_bounds, and the module as a whole."""
 
-import inspect
-from types import FunctionType
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -75,21 +72,6 @@ def test_out_of_bounds_that_is_not_raised(name):
     f, indices, match, text = NO_ERROR[name]
     with pytest.raises(AssertionError, match=text):
         testing.assert_out_of_bounds(f, jnp.array(indices), match=match)
-
-
-PUBLIC = {n: f for n, f in vars(testing).items() if isinstance(f, FunctionType) and n[0] != "_"}
-
-PUBLIC = {n: f for n, f in PUBLIC.items() if f.__module__ == testing.__name__}
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_docstring_is_complete(name):
-    doc = inspect.getdoc(PUBLIC[name]) or ""
-    for section in ("Args:", "Returns:", "Raises:", "Gradient:", "Example:", ">>> "):
-        assert section in doc
-    arguments = doc.partition("Args:")[2].partition("Returns:")[0]
-    for parameter in inspect.signature(PUBLIC[name]).parameters:
-        assert f"{parameter}:" in arguments
 
 
 def test_it_needs_no_test_framework_and_is_imported_by_name():
