@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from jaxops import _names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 globals()["__all__"] = _names.STAR  # type checkers read it in __init__.pyi
 
 

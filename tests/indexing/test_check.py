@@ -19,6 +19,7 @@ from records import CASES as CASES_OF_ALL_OPS
 import jaxops
 from jaxops import testing
 from jaxops._indexing import check
+from jaxops._indexing.specs import ScalarIndex
 
 CASES = joined("out_of_bounds")
 
@@ -172,6 +173,13 @@ def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
     uncompiled = jaxpr_as_fun(jax.make_jaxpr(lambda i: function(i, mode="error"))(bad))
     with pytest.raises(jaxops.OutOfBoundsError):
         uncompiled(bad)
+
+
+def test_only_indices_in_bounds_count_in_an_eager_gather_on_a_gpu(monkeypatch):
+    indices, spec = jnp.array([[2], [3], [-1]]), ScalarIndex("gather", (3,))
+    assert check.mask_off_cpu(spec, indices).tolist() == [True] * 3  # a CPU has raised before
+    monkeypatch.setattr(check, "platform_of", lambda array: "gpu")
+    assert check.mask_off_cpu(spec, indices).tolist() == [True, False, False]
 
 
 # Integers that are no indices: values, how far rows go, and counts, of which many may be right.

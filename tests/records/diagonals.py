@@ -82,6 +82,7 @@ RECORDS = {
         cases={
             "": diag_case((2, 3), -1, (2, 4, 4)),
             "band": diag_case((3, 3), (-1, 1), (3, 4), num_cols=4),
+            "more-rows": diag_case((2, 3), 0, (2, 5, 3), num_rows=5),
             "empty": diag_case((2, 0), 0, (2, 0, 0)),
         },
         exports=[Export("(x)", jaxops.matrix_diag, ("a, 3",))],

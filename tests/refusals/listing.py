@@ -29,6 +29,8 @@ CALLS = {
         lambda: jaxops.edit_distance(*[jaxops.SparseTensor([[0]], [1], (1,))] * 2), ValueError, "edit_distance: hypothesis and truth must have the same rank, at least 2; received dense_shape (1,) and (1,)"),
     "edit_distance-hypothesis-outside": (
         lambda: jaxops.edit_distance(jaxops.SparseTensor([[0, 0], [1, 0]], [1, 1], (1, 1)), WORD), ValueError, "edit_distance: hypothesis.indices must lie in the shape of the result, (1,), but for the last dimension; received [1, 0] at indices[1]"),
+    "edit_distance-hypothesis-outside-of-one-axis": (
+        lambda: jaxops.edit_distance(*[jaxops.SparseTensor([[0, 2, 0]], [1], (1, 1, 1))] * 2), ValueError, "received [0, 2, 0] at indices[0]"),
     "edit_distance-truth-negative": (
         lambda: jaxops.edit_distance(WORD, jaxops.SparseTensor([[-1, 0]], [1], (1, 1))), ValueError, "edit_distance: truth.indices must lie in the shape of the result, (1,), but for the last dimension; received [-1, 0] at indices[0]"),
     "meshgrid-args-strings-and-numbers": (lambda: jaxops.meshgrid(["a"], [1]), TypeError, "meshgrid: args[1] must hold strings only; received [1]"),
