@@ -50,8 +50,8 @@ EQUAL: dict[str, list[str]] = {
     ],
     # The arrays have one dimension.
     "_ops/segments": ["return (..., jnp.stack(_, [-1 -> 1]), ..."],
-    # Of texts of 21 digits none fits.
-    "_ops/string_to_number": ["if len(...) > [20 -> 21]:"],
+    # Of texts of 20 digits and more none fits.
+    "_ops/string_to_number": ["if len(...) > [20 -> ...]:"],
     # How much larger than the array the bound of its size is.
     "_run/extents": [
         "_ = sum([sorted(...)[-2:] -> sorted(...)[:]]) + ...",

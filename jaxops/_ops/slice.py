@@ -159,7 +159,7 @@ def _slice(
     if static_begin is not None and policy.is_known_in_bounds(
         spec, saturate_ints(static_begin), mode
     ):
-        stop = tuple(b + s for b, s in zip(static_begin, size, strict=True))
+        stop = [b + s for b, s in zip(static_begin, size, strict=True)]
         return lax.slice(input_, static_begin, stop)
     begin = policy.resolve(spec, begin, mode).indices
     window = functools.partial(_window, size=size)

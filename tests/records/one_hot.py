@@ -51,6 +51,7 @@ RECORDS = {
         cases={
             "first": one_hot_case([[0, 2], [1, 0]], 3, axis=0),
             "last": one_hot_case([0, 2, 2], 3),
+            "last-by-number": one_hot_case([0, 2, 2], 3, axis=1),
             "empty": one_hot_case([0], 0, modes=("fill",)),
         },
         out_of_bounds={
