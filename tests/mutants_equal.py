@@ -22,7 +22,13 @@ EQUAL: dict[str, list[str]] = {
         "_ = [_.of_caller(_.excinfo.tb) or _.excinfo.tb -> _.of_caller(_.excinfo.tb)]",
     ],
     # How keys are mixed: equal keys have equal hashes in each way.
-    "_cpu/hash_table": ["_ = (_ ^ ...[...]...) * np.uint32(...)", "_ = (...) * ...[...]..."],
+    "_cpu/hash_table": [
+        "_ = (_ ^ ...[...]...) * np.uint32(...)",
+        "_ = (...) * ...[...]...",
+        "_ = [_ ^ _ >> np.uint32(13) -> _] * ...",
+    ],
+    # The elements behind the table are cut off.
+    "_cuda/atomic_sums": ["_ = lax.pad(_, jnp.float32([0 -> 1]), ..."],
     # One bit of a hash fewer: half of the rounds have no rows.
     "_devices/exchange": ["return _ >> 1 >> ([_ - 1 -> _] - _).astype(_.dtype)"],
     # How long the end of a process may wait.
@@ -37,6 +43,8 @@ EQUAL: dict[str, list[str]] = {
         "_ = [id(_) if isinstance(_, _) else _ -> _]",
         "_ = [list(...) -> ...]",
     ],
+    # Of no element the number -1 is taken, as for an index that is ignored.
+    "_indexing/policy": ["if [_ > 0 -> _ >= 0] and _ == 'clip':"],
     # The places are sorted already.
     "_indexing/first_occurrences": ["..., ... = lax.sort(..., num_keys=[2 -> 3])"],
     # Equal sizes have been returned before.
@@ -50,6 +58,8 @@ EQUAL: dict[str, list[str]] = {
     ],
     # The arrays have one dimension.
     "_ops/segments": ["return (..., jnp.stack(_, [-1 -> 1]), ..."],
+    # Numbers of this dtype stay as they are.
+    "_ops/setdiff1d": ["if [_.dtype != _.dtype -> True]:"],
     # Of texts of 20 digits and more none fits.
     "_ops/string_to_number": ["if len(...) > [20 -> ...]:"],
     # How much larger than the array the bound of its size is.
