@@ -1,7 +1,7 @@
 """Words under which the search of the site finds a page although the page says them otherwise.
 
 The search shows these words beside its results. Pages of functions are found by their names: see
-`function_pages.front_matter`. tests/site/test_search.py asks for such words.
+`function_pages.front_matter`. tests/site/test_search_of_the_site.py asks for such words.
 """
 
 from __future__ import annotations

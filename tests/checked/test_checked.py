@@ -126,7 +126,7 @@ def test_outside(program, run):
 
 
 @pytest.mark.parametrize("run", EACH_WAY)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", share(PROGRAMS, 3))
 def test_padding_of_a_block(name, run):
     """Within the block the index that is out of bounds is no error; the one after it is."""
     program, bad = functools.partial(PROGRAMS[name][0], X), bad_for(name)
