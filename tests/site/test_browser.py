@@ -100,7 +100,7 @@ def test_a_narrow_screen_shows_the_whole_page(new_page, address, path):
     ],
 )
 def test_a_search_in_a_page(new_page, address, query, answer):
-    """The page sends the query to the worker through search_words.js; test_search_of_the_site.py asks more."""
+    """The page sends the query to the worker through search_words.js."""
     page = new_page()
     page.goto(f"{address}/index.html")
     page.locator(".md-search__input").first.click()
