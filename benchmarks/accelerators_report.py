@@ -56,7 +56,7 @@ def misses(platform: str) -> str:
 
 
 def devices() -> str:
-    """What `make device` found, by device."""
+    """The results of `make device`, by device."""
     found = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("device-*.json"))]
     return "\n\n".join(map(_device, found)) or "It was run on no device yet."
 
@@ -77,8 +77,7 @@ def _device(found: dict[str, Any]) -> str:
         "| call | milliseconds | ratio to the idiom, or without a check | share of a copy |\n"
         "|---|---|---|---|\n"
         + "\n".join(
-            f"| {name} | {row.get('jaxops', row.get('checked'))} | {row['ratio']} | "
-            f"{row.get('share of a copy', '')} |"
+            f"| {name} | {row['jaxops']} | {row['ratio']} | {row.get('share of a copy', '')} |"
             for part in parts.values()
             for name, row in part.get("rows", {}).items()
             if "ratio" in row

@@ -2,10 +2,10 @@
 
     PYTHONPATH=tests python benchmarks/device.py --platform cuda
 
-Parts, in turn: what becomes of indices out of bounds; errors; values and gradients beside those of
-the CPU; times beside what users of JAX write, and beside a copy; what a check of bounds costs. Each
-part prints as it goes, and is added to the JSON file when it ends: whoever stops the script keeps
-the parts before. Ends with status 1 if a part found a fault.
+The parts, in turn: indices out of bounds; errors; values and gradients beside those of the CPU;
+times beside JAX idioms and a copy; the cost of a check of bounds. Each part prints as it goes, and
+the script adds it to the JSON file when it ends: after an interruption the earlier parts are there.
+The status is 1 if a part found a fault.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Setting(NamedTuple):
     threads: int
 
     @property
-    def default(self) -> dict[str, str]:
-        """Options with which an index out of bounds reads 0, as it does on a device by default."""
+    def fills(self) -> dict[str, str]:
+        """The options with which an index out of bounds reads 0: on a device none, the default."""
         return {"mode": "fill"} if self.platform == "cpu" else {}
 
     def some(self, items: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def out_of_bounds(setting: Setting) -> dict[str, Any]:
     firsts = {*first_of_each_op(filled).values()}
 
     def task(name: str, case: Case) -> None:
-        function = partial(case.op, **setting.default)
+        function = partial(case.op, **setting.fills)
         calls: dict[str, Callable] = {"jit": jax.jit(function)}
         if name in firsts:
             batched = jax.jit(jax.vmap(function))
             calls["eager"] = function
             calls["vmap"] = lambda *args: batched(*(np.stack([x, x]) for x in args))[1]
-        gradients = jax.jit(case.gradients(**setting.default))
+        gradients = jax.jit(case.gradients(**setting.fills))
         of_cpu = on_the_cpu(case.gradients(mode="fill"))
         for by in (-2, 3):
             args = (*case.data, *(i + np.int32(by) for i in case.indices))
@@ -116,24 +116,26 @@ def out_of_bounds(setting: Setting) -> dict[str, Any]:
 def errors(setting: Setting) -> dict[str, Any]:
     """`mode="error"` and `checked` raise, with the line, and the next call is right."""
 
-    def says_where(error: jaxops.OutOfBoundsError) -> None:
+    def raises(call: Callable, good: Any, bad: Any, match: str | None = None) -> Callable:
+        """The compiled call, which works again after an error."""
+        compiled = jax.jit(call)
+        error = testing.assert_out_of_bounds(call, bad, match=match, jit=lambda _: compiled)
         assert re.search(r"\w+\.py:\d+", error.where or ""), error.where
+        jax.block_until_ready(compiled(good))
+        return compiled
 
     def of_call(entry: OutOfBounds) -> None:
         good, bad = (jnp.asarray(x, jnp.int32) for x in (entry.good, entry.bad))
-        call = partial(entry.call, mode="error")
-        says_where(testing.assert_out_of_bounds(call, bad, match=re.escape(entry.text)))
-        jax.block_until_ready(jax.jit(call)(good))
+        raises(partial(entry.call, mode="error"), good, bad, re.escape(entry.text))
 
     def of_gradient(case: Case) -> None:
         args = (*case.data, *(i + np.int32(100) for i in case.indices))
         testing.assert_out_of_bounds(case.gradients(mode="error"), *args, match="")
 
     def of_code(name: str) -> None:
-        program = jaxops.checked(jax_code.PROGRAMS[name][0], mode="error")
-        call = partial(program, jax_code.X)
-        says_where(testing.assert_out_of_bounds(call, jax_code.bad_for(name)))
-        all_close(jax.jit(call)(jax_code.GOOD), call(jax_code.GOOD))
+        call = partial(jaxops.checked(jax_code.PROGRAMS[name][0], mode="error"), jax_code.X)
+        compiled = raises(call, jax_code.GOOD, jax_code.bad_for(name))
+        all_close(compiled(jax_code.GOOD), jax_code.PROGRAMS[name][0](jax_code.X, jax_code.GOOD))
 
     checked = {n: case for n, case in CASES.items() if "error" in case.modes and case.data}
     firsts = {name: CASES[name] for name in first_of_each_op(checked).values()}
@@ -144,7 +146,7 @@ def errors(setting: Setting) -> dict[str, Any]:
         **{f"gradient of {n}": partial(of_gradient, c) for n, c in setting.some(firsts).items()},
         **{f"checked {n}": partial(of_code, n) for n in setting.some(jax_code.PROGRAMS)},
     }
-    return outcomes(tasks, 1)  # what one call raises is no other's then
+    return outcomes(tasks, 1)  # so that a task sees the errors of its own calls alone
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -181,21 +183,20 @@ def values(setting: Setting) -> dict[str, Any]:
 # --- times ---
 
 
-def milliseconds(calls: Mapping[str, Callable], first: str, second: str) -> dict[str, Any]:
-    """Of two calls, and the ratio of the first to the second; or to a copy of as many bytes."""
+def measured(calls: Mapping[str, Callable], peer: str) -> dict[str, Any]:
+    """Milliseconds of each call, and the ratio of "jaxops" to the peer, a median over rounds."""
     times = timing.measure(calls, 0.3)
     found: dict[str, Any] = {
-        name: round(1e3 * timing.summary(samples, digits=9)["median"], 4)
-        for name, samples in times.items()
+        name: timing.summary(samples, 1e3, digits=4)["median"] for name, samples in times.items()
     }
-    found["ratio"] = round(found[first] / found[second], 3)
-    if "copy" in found:
-        found["share of a copy"] = round(found["copy"] / found[first], 3)
+    found["ratio"] = timing.ratios(times, peer)["median"]
+    if "copy" in times:
+        found["share of a copy"] = round(1 / timing.ratios(times, "copy")["median"], 3)
     return found
 
 
 def rows_of_suite(setting: Setting) -> list[Row]:
-    """Those of the usual functions, and the twenty that move the most bytes."""
+    """The rows of the usual functions, and the twenty rows that move the most bytes."""
     rows = [row for row in suite.ROWS if suite.in_group(row, "throughput") and row.jnp]
     rows = [row for row in rows if not (row.eager or row.x64)]
     size = small if setting.platform == "cpu" else full
@@ -220,26 +221,26 @@ def times(setting: Setting) -> dict[str, Any]:
             calls = work.contender_calls(row, row.arguments(size), row.eager, tiny=False)
             timing.check_answers(row.name, work.compared(row, calls))
             calls["copy"] = work.bandwidth(row, size).calls["copy"]
-            found[row.name] = milliseconds(calls, "jaxops", "jnp")
+            found[row.name] = measured(calls, "jnp")
         except Exception as error:
             found[row.name] = {"error": f"{type(error).__name__}: {error}"[:1000]}
         print(f"  {row.name}: {found[row.name]}", flush=True)
     name, calls = device_rows.sparse_adam(1000 if setting.platform == "cpu" else 10_000_000)
-    found[name] = milliseconds(calls, "jaxops", "jnp")
+    found[name] = measured(calls, "jnp")
     print(f"  {name}: {found[name]}", flush=True)
     return {"faults": {n: f["error"] for n, f in found.items() if "error" in f}, "rows": found}
 
 
 def checks(setting: Setting) -> dict[str, Any]:
-    """What errors for indices out of bounds cost, beside the same call without."""
+    """The time of a call with a check of bounds, beside the same call without a check."""
     size = small if setting.platform == "cpu" else full
     found = {}
     for name, (function, unchecked, arguments) in device_rows.checks(size).items():
         calls = {
-            "checked": work.jax_call(function, arguments),
+            "jaxops": work.jax_call(function, arguments),
             "unchecked": work.jax_call(unchecked, arguments),
         }
-        found[name] = milliseconds(calls, "checked", "unchecked")
+        found[name] = measured(calls, "unchecked")
         print(f"  {name}: {found[name]}", flush=True)
     return {"faults": {}, "rows": found}
 

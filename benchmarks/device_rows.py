@@ -1,4 +1,4 @@
-"""What `make device` times beside the rows of the suite."""
+"""Calls that `make device` times, besides the rows of the suite."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _whole(*shape: int) -> np.ndarray:
 
 
 def _additions(make: Callable, distinct: int, width: int, n: Size) -> tuple[Any, ...]:
-    """Updates of 1,000,000 rows, which meet in so many of them; 0: in none."""
+    """A table, rows that many updates go to (`distinct` rows; 0: a row for each), and updates."""
     rows = n(1_000_000, 50)
     ids = permutation(rows) % (distinct or rows)
     return make(rows, width), ids, make(rows, width)

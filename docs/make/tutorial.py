@@ -25,7 +25,7 @@ def cells() -> list[dict[str, Any]]:
 
 
 def run(shell: InteractiveShell, cell: dict[str, Any]) -> str:
-    """What a cell of code prints, and the value or the error that it ends in."""
+    """The text that a cell of code prints, and its value or its error."""
     with capture_output() as captured:
         done = shell.run_cell("".join(cell["source"]), store_history=True)
     error = done.error_before_exec or done.error_in_exec

@@ -99,7 +99,8 @@ def _refuse_saturated(shift: Any, op: str) -> None:
         elif not isinstance(x, (Tracer, type)) and jnp.issubdtype(
             getattr(x, "dtype", bool), jnp.integer
         ):
-            if 0 in np.shape(x):  # NumPy makes none of them where another dimension is too large
+            # NumPy refuses an array without elements if another dimension is near 2**63.
+            if 0 in np.shape(x):
                 continue
             arguments.to_operand(np.asarray(x), op, "shift")
 

@@ -430,7 +430,7 @@ def _sorted(op: str, ids: jax.Array, left_out: Any, num_segments: Any, mode: str
     components = [ids]
     if mode in ("device", "error"):
         ids = index_dtypes.to_signed(ids, op, (num_segments,))
-        limits = (num_segments, num_segments)  # of steps too: none is as long in bounds
+        limits = (num_segments, num_segments)  # a step between ids in bounds is shorter
         spec = RowPartition(op, limits, "segment_ids", ids.shape[0])
         components = [ids, ids - _one_before(ids, left_out)]
     elif left_out is None:
