@@ -46,6 +46,26 @@ def test_sum_of_rows_and_parts_of_rows():
         np.testing.assert_array_equal(total.to_dense(), expected, strict=True)
 
 
+SCALINGS = {
+    "python": (lambda s: 2 * s, 2.0),
+    "right": (lambda s: s * 2.0, 2.0),
+    "numpy": (lambda s: np.float32(2) * s, 2.0),
+    "jax": (lambda s: jnp.float32(2) * s, 2.0),
+    "quotient": (lambda s: s / 2, 0.5),
+    "negative": (lambda s: -s, -1.0),
+}
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_scaling(scaling):
+    scale, factor = SCALINGS[scaling]
+    for call in (scale, jax.jit(scale)):
+        scaled = call(slices())
+        assert isinstance(scaled, IndexedSlices)
+        np.testing.assert_array_equal(scaled.to_dense(), factor * dense_oracle(slices()))
+        np.testing.assert_array_equal(scaled.indices, slices().indices)
+
+
 def test_gradient_passes_to_the_values():
     weights = jnp.arange(8.0).reshape(4, 2)
 
@@ -100,6 +120,12 @@ def test_mapped_over_with_the_indices(result):
     mapped = jax.tree.map(result, slices())
     with pytest.raises(TypeError, match="indices must be its own; received"):
         mapped.to_dense()
+
+
+@pytest.mark.usefixtures("x32")
+def test_tied_gradient():
+    tied = TiedGradient(jnp.ones((4, 2)), slices())
+    np.testing.assert_array_equal(tied.to_dense(), 1 + dense_oracle(slices()))
 
 
 @pytest.mark.parametrize(

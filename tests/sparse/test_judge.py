@@ -110,6 +110,17 @@ MIXED = {
 }
 
 
+def test_other_parameters_may_have_any_optimizer():
+    params, grads = PARAMS, {"embed": slices(), "w": jnp.ones((4, 4))}
+    optimizer = by_label(optax.adagrad(0.1), optax.lamb(0.1))
+    lazy = jaxops.lazy(optimizer)
+    state = lazy.init(params)
+    received, _ = lazy.apply(grads, state, params)
+    dense = {**grads, "embed": grads["embed"].to_dense()}
+    expected = optax.apply_updates(params, optimizer.update(dense, state, params)[0])
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), received, expected)
+
+
 @pytest.mark.parametrize("name", share(ROW_WISE, 2))
 def test_row_wise(name):
     optimizer, params, grads = Stateless(ROW_WISE[name]), table(), slices()

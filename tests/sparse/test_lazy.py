@@ -40,6 +40,9 @@ OPTIMIZERS = {
         {"a": optax.adam(0.1), "b": optax.sgd(0.1)}, {"embed": "a", "other": "b"}
     ),
 }
+# Without a gradient a row stays as it is, dense or lazy.
+STATELESS = ["sgd", "adagrad", "scheduled", "clipped", "injected"]
+EAGER = ["sgd", "clipped", "adam"]
 
 
 def params():
@@ -52,6 +55,24 @@ def grads(step, indices):
     values = rng.integers(-3, 4, (len(indices), WIDTH)).astype(np.float32)
     slices = IndexedSlices(values, jnp.array(indices, jnp.int32), (ROWS, WIDTH))
     return {"embed": slices, "other": jnp.array([1.0, -1.0]) * (step + 1)}
+
+
+def densify(grads):
+    return {"embed": grads["embed"].to_dense(), "other": grads["other"]}
+
+
+def run_dense(optimizer, batches, transform=lambda f: f):
+    current = params()
+    state = optimizer.init(current)
+
+    @transform
+    def apply(grads, state, current):
+        updates, state = optimizer.update(densify(grads), state, current)
+        return optax.apply_updates(current, updates), state
+
+    for step, indices in enumerate(batches):
+        current, state = apply(grads(step, indices), state, current)
+    return current, state
 
 
 def run_lazy(optimizer, batches, transform=lambda f: f):
@@ -70,6 +91,42 @@ def assert_close(actual, expected):
         lambda a, e: np.testing.assert_allclose(a, e, rtol=2e-6, atol=1e-7), actual, expected
     )
     assert jax.tree.structure(actual) == jax.tree.structure(expected)
+
+
+def assert_equal(actual, expected):
+    jax.tree.map(np.testing.assert_array_equal, actual, expected)
+    assert jax.tree.structure(actual) == jax.tree.structure(expected)
+
+
+# Eager calls round as the dense optimizer does. A norm sums its rows in another order.
+COMPARISONS = {
+    "eager": (lambda f: f, lambda name: assert_close if name == "clipped" else assert_equal),
+    "jit": (jax.jit, lambda name: assert_close),
+}
+
+
+def in_each_way(names):
+    """All under jit; eagerly, where each primitive is compiled, a few."""
+    params = [(name, "jit") for name in names] + [
+        pytest.param(name, "eager", marks=pytest.mark.slow) for name in EAGER if name in names
+    ]
+    return pytest.mark.parametrize(("name", "how"), params)
+
+
+@in_each_way(OPTIMIZERS)
+def test_all_rows_in_each_step_is_dense(name, how):
+    transform, assert_agree = COMPARISONS[how][0], COMPARISONS[how][1](name)
+    every_row = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0, 0, 3, 9], [1, 0, 3, 2, 5, 4, 4, -1]]
+    lazy = run_lazy(OPTIMIZERS[name](), every_row, transform)
+    assert_agree(lazy, run_dense(OPTIMIZERS[name](), every_row, transform))
+
+
+@in_each_way(STATELESS)
+def test_some_rows_in_each_step_is_dense(name, how):
+    transform, assert_agree = COMPARISONS[how][0], COMPARISONS[how][1](name)
+    some_rows = [[0, 0, 2], [2, 5, 2, 7], [1], [5, 0]]
+    lazy = run_lazy(OPTIMIZERS[name](), some_rows, transform)
+    assert_agree(lazy, run_dense(OPTIMIZERS[name](), some_rows, transform))
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -100,6 +157,16 @@ def test_adam_counts_the_steps_of_all_rows():
     step = 0.1 * (mean / (1 - 0.9**3)) / (np.sqrt(square / (1 - 0.99**3)) + 1e-8)
     np.testing.assert_allclose(current["embed"][3], params()["embed"][3] - step, rtol=1e-5)
     assert int(state[0].count) == 3
+
+
+def test_ignored_indices_touch_no_row():
+    current, _ = run_lazy(optax.adam(0.1), [[ROWS, -1, 100]])
+    np.testing.assert_array_equal(current["embed"], params()["embed"])
+
+
+def test_no_indices():
+    current, _ = run_lazy(optax.adam(0.1), [[]])
+    np.testing.assert_array_equal(current["embed"], params()["embed"])
 
 
 @pytest.mark.usefixtures("x32")

@@ -105,7 +105,8 @@ def matrix():
     return {"embed": array(0, (ROWS, 3)), "other": jnp.ones(2, jnp.float32)}
 
 
-@pytest.mark.parametrize("name", share(table.WORKS, 5))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", table.WORKS)
 def test_as_the_dense_optimizer(name):
     check(name, matrix(), {"embed"})
 

@@ -19,6 +19,17 @@ import jaxops
 I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
 
 
+def test_tied_table_is_refused_by_name_and_operation():
+    def loss(params, indices):
+        return jnp.sum(params["embed"][indices] @ jaxops.transpose(params["embed"]))
+
+    params = {"embed": table(7, 3)}
+    with pytest.raises(ValueError, match=r"'embed'.*transpose at .*test_reads.py:\d+ \(.*loss"):
+        jaxops.sparse_value_and_grad(loss, tables="embed")(params, I)
+    grads = assert_sparse(loss, params, I, tied=True)
+    assert isinstance(grads["embed"], jaxops.TiedGradient)
+
+
 # --- other uses of a table ---
 
 
@@ -28,6 +39,14 @@ def rows_of(t, i):
 
 
 rows_of.defvjp(lambda t, i: (t[i], i), lambda i, rows: (jnp.zeros((7, 3)).at[i].add(rows), None))
+
+
+def rows_in_turn(t):
+    return lax.scan(lambda c, row: (c + square(row), None), 0.0, t)[0]
+
+
+def changed_in_a_loop(t):
+    return square(lax.scan(lambda t, j: (2 * t, t[j]), t, I)[1])
 
 
 def returned_by_a_loop(t):
@@ -42,13 +61,16 @@ def in_a_scan(t):
     return lax.scan(lambda c, j: (c + jnp.sum(t[j] @ t.T), None), 0.0, I)[0]
 
 
-# Others: test_whole_uses.py. Name of the operation in the message.
-OTHER_USES = {
+OTHER_USES = {  # name of the operation in the message
     "transpose": (lambda t: jnp.sum(t[I] @ t.T), "transpose"),
+    "sum": (lambda t: jnp.sum(t), "reduce_sum"),
+    "columns": (lambda t: square(t[:, I % 3]), "gather, with all of its first axis"),
     "jit": (lambda t: jax.jit(lambda t: jnp.sum(t[I] @ t.T))(t), "transpose"),
     "checkpoint": (jax.checkpoint(lambda t: jnp.sum(t[I] @ t.T)), "transpose"),
     "scan": (in_a_scan, "transpose"),
     "scan-checkpoint": (jax.checkpoint(in_a_scan), "transpose"),
+    "scan-xs": (rows_in_turn, "scan"),
+    "scan-changed": (changed_in_a_loop, "scan"),
     "scan-ys": (returned_by_a_loop, "scan"),
     "scan-carry": (put_into_a_carry, "scan"),
     "custom_vjp": (lambda t: square(rows_of(t, I)), "custom_vjp_call"),

@@ -22,12 +22,12 @@ from jaxops import IndexedSlices, TiedGradient
 SHAPE = (6, 2)
 
 
-def gradient(seed):
+def gradient(seed=0, dtype=np.float32):
     """Of one leaf of each kind, in small whole numbers; one row comes twice, one is ignored."""
     rng = np.random.default_rng(seed)
 
     def draw(*shape):
-        return jnp.asarray(rng.integers(-4, 5, shape), np.float32)
+        return jnp.asarray(rng.integers(-4, 5, shape), dtype)
 
     def slices(depth):
         rows = np.prod(SHAPE[:depth])
@@ -175,6 +175,30 @@ def all_carried():
 def test_microbatches(way):
     for call in (way, jax.jit(way)):
         assert_same(dense(call()), expected_of_microbatches())
+
+
+def test_whole_gradients_are_scaled_and_added():
+    def mean(a, b):
+        return jax.tree.map(lambda x, y: (x + y) / 2, a, b, is_leaf=is_sparse)
+
+    one, other = BATCHES[:2]
+    assert_same(dense(mean(one, other)), mean(dense(one), dense(other)))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_sums_keep_dtypes(dtype):
+    grads = gradient(dtype=dtype)
+    summed = jax.vmap(lambda g: jaxops.psum(g, "i"), axis_name="i")(stacked(grads, grads))
+    for result in (summed, jaxops.sum_stacked(stacked(grads, grads))):
+        assert {x.dtype for x in jax.tree.leaves(dense_values(result))} == {jnp.dtype(dtype)}
+
+
+def dense_values(grads):
+    return [part.values if isinstance(part, IndexedSlices) else part for part in parts(grads)]
+
+
+def parts(grads):
+    return jax.tree.leaves(grads, is_leaf=lambda x: isinstance(x, IndexedSlices))
 
 
 # --- norms ---

@@ -206,6 +206,14 @@ def test_a_loss_that_decides_in_python():
         jaxops.sparse_value_and_grad(lambda t: loss(-t), tables="")(params()["t"])
 
 
+def test_errors_of_the_loss_are_its_own():
+    def loss(t):
+        return square((2 * t)[INDICES]) + jaxops.gather(t, [99]).sum()
+
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 99 is not in \[0, 17\)"):
+        jaxops.sparse_value_and_grad(loss, tables="")(params()["t"])
+
+
 @pytest.mark.parametrize("steps", [[], ["tanh"]], ids=["plain", "tanh"])
 def test_an_index_out_of_bounds(steps):
     """At its place in the caller's code, also where rows are read first."""
@@ -221,6 +229,24 @@ def test_an_index_out_of_bounds(steps):
         transformed(params(), jnp.array([3, 99]))
     with pytest.raises(Exception, match=r"indices\[1\] = 99 is not in .*test_walk.py"):
         jax.block_until_ready(jax.jit(transformed)(params(), jnp.array([3, 99])))
+
+
+def test_callbacks_run_once():
+    seen = []
+
+    def loss(t):
+        def step(c, i):
+            jax.debug.callback(lambda i: seen.append(int(i)), i)
+            return c + square((2 * t)[i]), None
+
+        return lax.scan(step, jnp.float32(0), INDICES)[0]
+
+    transformed = jaxops.sparse_value_and_grad(loss, tables="")
+    for call in (transformed, jax.jit(transformed)):
+        call(params()["t"])
+        jax.effects_barrier()
+        assert sorted(seen) == sorted(map(int, INDICES))
+        seen.clear()
 
 
 def test_names_and_shardings_stay():
