@@ -55,7 +55,7 @@ def pictures() -> dict[str, Path]:
 def page(name: str) -> str:
     parts = [f"---\ntitle: {title(name)}\n---", f"# {title(name)}", prose(name)]
     if name in scripts():
-        parts.append("It needs the extra `examples` ([Install](../index.md#install)).")
+        parts.append("The script needs the extra `examples` ([Install](../index.md#install)).")
         if path := picture(name):
             parts.append(f"![{title(name)}: the picture that the script draws]({path.name})")
         if text := printed(name):

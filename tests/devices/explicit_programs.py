@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from explicit_lookups import GATHERS, SHARDED, loss_of, of_auto_axes, sharded
 from fast import fast_jit
+from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -33,37 +33,115 @@ SHAPE, NAMES = ((4, 2), ("d", "m")) if DEVICES == 8 else ((DEVICES,), ("d",))
 ROWS, WIDTH, COUNT = 5 * DEVICES, 4, 4 * DEVICES
 RNG = np.random.default_rng(0)
 TABLE = RNG.integers(-4, 5, (ROWS, WIDTH)).astype(np.float32) / 4
-IDS = RNG.integers(0, ROWS - 2, COUNT).astype(np.int32)  # some of them twice
+IDS = RNG.integers(0, ROWS, COUNT).astype(np.int32)  # some of them twice
 BY_TABLE = {"whole": P(None, None), "rows": P("d", None)}
 if DEVICES == 8:
     BY_TABLE |= {"columns": P(None, "m"), "both": P("d", "m"), "both axes": P(("d", "m"), None)}
 
 
-def whole(ids):
+def gather_of_all(ids):
     return jax.reshard(ids, P())
 
 
-def within_rows(t, i):
-    return jax.jit(lambda t: jaxops.gather(t - jnp.mean(t, 1, keepdims=True), i))(t)
+def by_scan(lookup):
+    """In a loop, `lookup(ids)` of other ids each time."""
+    return lambda ids: lax.scan(
+        lambda total, n: (total, lookup((ids + n) % ROWS)), 0.0, jnp.arange(3)
+    )[1]
 
 
-FEW = ["gather", "at", "reshard", "loop", "branch", "scaled", "cast", "scaled, resharded"]
-LOOKUPS = {name: GATHERS[name][0] for name in FEW if name in GATHERS}
-LOOKUPS |= {f"{name}, sharded": lookup for name, (lookup, _) in SHARDED.items()}
-LOOKUPS |= {
-    "ids whole": lambda t, i: jaxops.gather(t, whole(i)),
-    "two dimensions": lambda t, i: jaxops.gather(t, jnp.stack([i, i], 1)),
-    "out_sharding": lambda t, i: jaxops.gather(t, i, out_sharding=P(None, None)),
-    "fill": lambda t, i: jaxops.gather(t, i + 5, mode="fill"),
-    "elements": lambda t, i: jaxops.gather_nd(t, jnp.stack([i, i % 3], 1)),
-    "embedding_lookup": jaxops.embedding_lookup,
-    "auto_axes": of_auto_axes(lambda t, i: t[i] + jnp.tanh(t)[i]),
-    "within rows": within_rows,
-    "sharded_gather, few": lambda t, i: sharded(t, whole(i)[:3]),
+def by_cond(lookup):
+    return lambda ids: lax.cond(
+        jnp.sum(ids) > 10**6, lambda: lookup(ids), lambda: 2 * lookup((ids + 1) % ROWS)
+    )
+
+
+def sharded(table, ids):
+    return jaxops.sharded_gather(table, ids, "d")
+
+
+auto = functools.partial(jax.sharding.auto_axes, out_sharding=P("d", None))
+
+# By name: a lookup on the mesh, and the same on one device.
+LOOKUPS = {
+    "gather": (jaxops.gather, lambda t, i: t[i]),
+    "gather, ids whole": (lambda t, i: jaxops.gather(t, gather_of_all(i)), lambda t, i: t[i]),
+    "two dimensions": (
+        lambda t, i: jaxops.gather(t, jnp.stack([i, i], 1)),
+        lambda t, i: t[jnp.stack([i, i], 1)],
+    ),
+    "out_sharding": (
+        lambda t, i: jaxops.gather(t, i, out_sharding=P(None, None)),
+        lambda t, i: t[i],
+    ),
+    "fill": (
+        lambda t, i: jaxops.gather(t, i + 3, mode="fill"),
+        lambda t, i: t.at[i + 3].get(mode="fill", fill_value=0),
+    ),
+    "elements": (
+        lambda t, i: jaxops.gather_nd(t, jnp.stack([i, i % 3], 1)),
+        lambda t, i: t[i, i % 3],
+    ),
+    "embedding_lookup": (jaxops.embedding_lookup, lambda t, i: t[i]),
+    "at": (lambda t, i: t.at[i].get(out_sharding=P("d", None)), lambda t, i: t[i]),
+    "reshard": (lambda t, i: jax.reshard(t, P())[gather_of_all(i)], lambda t, i: t[i]),
+    "auto_axes": (
+        auto(lambda t, i: t[i] + jnp.tanh(t)[i]),
+        lambda t, i: t[i] + jnp.tanh(t[i]),
+    ),
+    "scan": (
+        lambda t, i: by_scan(lambda i: jaxops.gather(t, i))(i),
+        lambda t, i: by_scan(lambda i: t[i])(i),
+    ),
+    "cond": (
+        lambda t, i: by_cond(lambda i: jaxops.gather(t, i))(i),
+        lambda t, i: by_cond(lambda i: t[i])(i),
+    ),
+    "scaled": (lambda t, i: jaxops.gather(2 * t, i), lambda t, i: 2 * t[i]),
+    "cast": (
+        lambda t, i: jaxops.gather(t.astype(jnp.bfloat16), i),
+        lambda t, i: t[i].astype(jnp.bfloat16),
+    ),
+    "scaled, resharded": (
+        lambda t, i: jax.reshard(jnp.tanh(t), P())[gather_of_all(i)],
+        lambda t, i: jnp.tanh(t[i]),
+    ),
+    "within rows": (
+        lambda t, i: jax.jit(lambda t: jaxops.gather(t - jnp.mean(t, 1, keepdims=True), i))(t),
+        lambda t, i: t[i] - jnp.mean(t[i], 1, keepdims=True),
+    ),
+    "sharded_gather": (sharded, lambda t, i: t[i]),
+    "sharded_gather, twice": (
+        lambda t, i: sharded(t, i) + 2 * sharded(t, (3 * i) % ROWS),
+        lambda t, i: t[i] + 2 * t[(3 * i) % ROWS],
+    ),
+    "sharded_gather, few": (
+        lambda t, i: sharded(t, gather_of_all(i)[:3]),
+        lambda t, i: t[i[:3]],
+    ),
+    "sharded_gather and gather": (
+        lambda t, i: sharded(t, i) + 2 * jaxops.gather(t, i),
+        lambda t, i: 3 * t[i],
+    ),
+    "sharded_gather, scan": (
+        lambda t, i: by_scan(lambda i: sharded(t, i))(i),
+        lambda t, i: by_scan(lambda i: t[i])(i),
+    ),
+    "sharded_gather, cond": (
+        lambda t, i: by_cond(lambda i: sharded(t, i))(i),
+        lambda t, i: by_cond(lambda i: t[i])(i),
+    ),
 }
+# JAX before 0.10.2 has no derivative of a `cond` with `auto_axes` in its branches.
+if jax.__version_info__ < (0, 10, 2):
+    del LOOKUPS["cond"], LOOKUPS["sharded_gather, cond"]
 # Run in other ways than in one program too. Eagerly `sharded_gather` compiles hundreds of programs.
-ALSO_EAGER = ("gather", "scaled", *(["sharded_gather, sharded"] if DEVICES == 2 else []))
+ALSO_EAGER = ("gather", "scaled", *(["sharded_gather"] if DEVICES == 2 else []))
 OPTIMIZERS = {"sgd": optax.sgd(0.5), "adagrad": optax.adagrad(0.5), "adam": optax.adam(0.5)}
+
+
+def loss_of(lookup):
+    return lambda table, ids: jnp.sum(jnp.square(lookup(table, ids).astype(jnp.float32)))
 
 
 def everything(lookup, table, ids):
@@ -86,12 +164,7 @@ def everything(lookup, table, ids):
 
 def everything_of_one(lookup):
     """The same on one device, from the dense gradient."""
-    mesh = jax.make_mesh((1,) * len(NAMES), NAMES, axis_types=(AxisType.Explicit,) * len(NAMES))
-    table, ids = (jax.device_put(x, NamedSharding(mesh, P("d"))) for x in (TABLE, IDS))
-    with jax.set_mesh(mesh):
-        loss = loss_of(lookup)
-        value, gradient = fast_jit(jax.value_and_grad(loss))(table, ids)
-        slices = fast_jit(jaxops.sparse_value_and_grad(loss, tables=""))(table, ids)[1]
+    value, gradient = jax.value_and_grad(loss_of(lookup))(TABLE, IDS)
     gradient = np.asarray(gradient)
     results = {
         "value": value,
@@ -100,7 +173,8 @@ def everything_of_one(lookup):
         "norm": np.sqrt(np.sum(gradient**2) + 3),
         "twice": 2 * gradient,
     }
-    touched = np.isin(np.arange(ROWS), slices.indices // WIDTH ** (slices.depth - 1))
+    touched = np.zeros(ROWS, bool)
+    touched[np.asarray(rows_of(lookup))] = True
     for name, optimizer in OPTIMIZERS.items():
         state = optimizer.init(TABLE)
         updates, new_state = optimizer.update(gradient, state, TABLE)
@@ -109,6 +183,12 @@ def everything_of_one(lookup):
         new = [np.where(touched[:, None], b, a) for a, b in of_rows if np.ndim(a)]
         results[name] = params, new
     return results
+
+
+def rows_of(lookup):
+    """The rows that a lookup reads: those that differ in the result if they differ in the table."""
+    jacobian = jax.jacobian(lambda t: lookup(t, IDS).astype(jnp.float32))(TABLE)
+    return np.flatnonzero(np.any(np.asarray(jacobian) != 0, axis=(*range(jacobian.ndim - 2), -1)))
 
 
 def differences(actual, expected):
@@ -167,8 +247,8 @@ def main():
     put = lambda x, spec: jax.device_put(x, NamedSharding(mesh, spec))  # noqa: E731
     found: dict[str, list] = {}
     shared = {}
-    for name, lookup in LOOKUPS.items():
-        expected = everything_of_one(lookup)
+    for name, (lookup, plain) in LOOKUPS.items():
+        expected = everything_of_one(plain)
         for table_name, spec in BY_TABLE.items():
             table, ids = put(TABLE, spec), put(IDS, P("d"))
             ways: dict[str, tuple] = {"jit": (fast_jit, jax.set_mesh)}
