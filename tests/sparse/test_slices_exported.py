@@ -10,7 +10,7 @@ from sparse_checks import OF_INEXACT_SLICES, OF_SLICES, to_dense
 import jaxops
 from jaxops import IndexedSlices
 
-TABLE = jnp.arange(14.0).reshape(7, 2)
+TABLE = jnp.arange(14, dtype=jnp.float32).reshape(7, 2)
 
 
 def slices(values, indices):
