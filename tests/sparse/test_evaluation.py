@@ -34,7 +34,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "and": (lax.bitwise_and, B, ~B),
     "and-integers": (lax.bitwise_and, N, M),
     "cbrt": (lax.cbrt, X),
-    "clamp": (lambda x, y: lax.clamp(-0.5, x, y), X, Y),
+    "clamp": (lambda x, y: lax.clamp(np.float32(-0.5), x, y), X, Y),
     "cos": (lax.cos, X),
     "div": (lax.div, X, Y),
     "div-integers": (lax.div, N, M),
