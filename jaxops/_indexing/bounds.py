@@ -47,7 +47,9 @@ def in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     inside = lax.bitcast_convert_type(indices, dtype) < over_components(limits, indices)
     info = jnp.iinfo(indices.dtype)
     if info.min == 0:
-        # No index is out of bounds of what is longer, and none can be its limit.
+        # An axis of more than info.max elements has its limit cut to info.max, but the index
+        # info.max is in bounds of it: the uint32 index 2**32 - 1 read 0 in mode "fill"
+        # (test_bounds.py, test_every_index_is_on_its_side_of_the_limit).
         inside |= over_components(_symbolic.exceed(spec.limits, info.max), indices)
     return jnp.all(inside, axis=-1)
 
@@ -118,6 +120,8 @@ def out_of_bounds_bit(
     if active is not None and active.ndim:
         mask = lax.broadcast_in_dim(active, bad.shape, range(active.ndim))
         bad = lax.bitwise_and(bad, lax.convert_element_type(mask, np.int32))
+    # XLA makes a tree of loops of a reduction with one operand, by a window (test_bounds.py,
+    # test_check_is_one_loop_on_a_cpu).
     return _or_of_each((bad, _component(indices, 0)))
 
 
@@ -184,7 +188,9 @@ def first_out_of_bounds(
 ) -> tuple[jax.Array, jax.Array]:
     """Multi-dimensional position and value of the first bad index vector."""
     sharding = jax.typeof(indices).sharding
-    if sharding.mesh.explicit_axes:  # types that are sharded would refuse what follows
+    # The slice below refuses types with sharded dimensions: a gather with batch dimensions did not
+    # compile on a mesh of explicit axes (test_sharded.py, test_results_errors_and_what_is_moved).
+    if sharding.mesh.explicit_axes:
         indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]
     flat = jnp.argmin(_no_error(indices, spec, active).reshape(-1))

@@ -45,6 +45,8 @@ def gather(
     shape = windows.result_shape(operand.shape, vectors.shape)
     if indices.size == 0 and _is_empty_along(operand, windows.axes):
         nothing = jnp.zeros(shape, operand.dtype)
+        # Zeros alone would depend on nothing, and JAX would drop the checks that the indices come
+        # from (test_empty.py, test_a_program_raises_where_an_eager_call_does).
         return masks.where((indices == 0).reshape(shape), nothing, nothing)
     mode = _mode_for(shape, operand, windows, spec, mode)
     indices, valid = policy.resolve(spec, indices, mode)
@@ -53,7 +55,8 @@ def gather(
         valid = None if valid is None else valid.reshape(indices.shape[:-1])
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = pad_empty_axes(operand, windows.axes, fill)
-    # What is not valid keeps its index, so that the scatter which is the transpose skips it.
+    # What is not valid keeps its index, so that the scatter which is the transpose skips it
+    # (test_masks.py, test_programs_for_devices_mask_no_updates).
     gather_fn = deterministic_sums.gather if deterministic else gather_windows
 
     def read(operand, indices, fill, valid):
@@ -72,6 +75,8 @@ def _mode_for(moved, operand: jax.Array, windows: Windows, spec: IndexSpec, mode
     only where its result is computed from them.
     """
     if 0 in moved:
+        # TensorFlow's gather looks at no index of rows without elements, its gather_nd looks at all
+        # (test_check.py, test_empty_results).
         checks = mode != "device" or spec.is_checked_if_empty
         return mode if checks else "promise_in_bounds"
     if mode in ("clip", "wrap") and _is_empty_along(operand, windows.axes):
@@ -163,7 +168,8 @@ def _combine(
         return _scatter_extremum(kind, windows, is_initial, operand, indices, valid, updates)
     if kind == "prod":
         return scatter_product(windows, operand, indices, updates)
-    # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar.
+    # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar (test_replacing.py,
+    # test_tangents_are_those_of_what_stays). Integers have no tangents.
     if kind == "update" and windows.axes and jnp.issubdtype(operand.dtype, jnp.inexact):
         return scatter_update(windows, operand, indices, updates)
     if deterministic:
@@ -220,6 +226,8 @@ def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
     attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
+    # The caller did not pass the initial value, so it takes no share, even from a slice that equals
+    # it (test_segments.py, test_gradients_are_shared_among_the_slices_alone).
     operand_share = jnp.zeros_like(out) if is_initial else _same(operand, out).astype(out.dtype)
     updates_share = attained.astype(out.dtype)
 
@@ -235,4 +243,5 @@ def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
 
 def _same(x: jax.Array, out: jax.Array) -> jax.Array:
     """Whether they are equal, NaN being equal to NaN: else nothing would attain NaN."""
+    # Else the gradient at a NaN is 0 / 0 (test_scatter.py, test_nan_has_its_share_of_the_gradient).
     return (x == out) | ((x != x) & (out != out))

@@ -99,6 +99,9 @@ def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
     takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
     some shards may not come by, it leaves out the axes along which they decide differently.
     """
+    # XLA ends a process whose devices wait for 40 s (test_devices.py,
+    # test_a_bad_shard_is_an_error_and_the_process_lives). Shards decide differently in
+    # test_shards_may_go_different_ways.
     manual = jax.sharding.get_abstract_mesh().manual_axes
     if not manual:
         return ()
@@ -122,7 +125,7 @@ def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
 # All indices count on a CPU, where one out of bounds has raised; elsewhere those in bounds do. A
 # primitive, as `lax.platform_dependent` takes longer to trace than the whole rest of a gather. No
 # CPU form (`_forms.py`): its two ways are the same for good indices only, and batched it has to
-# stay what it is.
+# stay what it is (test_check.py, test_only_indices_in_bounds_count_in_an_eager_gather_on_a_gpu).
 valid_p = new_primitive("in_bounds_off_cpu")
 
 
@@ -172,7 +175,9 @@ check_p = new_primitive("out_of_bounds_check")
 @check_p.def_impl
 def _check_eagerly(indices, *active, spec, mode, axes, site):
     del axes
-    indices = jnp.asarray(indices)  # constants of a jaxpr come as NumPy arrays
+    # JAX passes the constants of a jaxpr as NumPy arrays (test_check.py,
+    # test_indices_that_are_constants).
+    indices = jnp.asarray(indices)
     if raises(mode, platform_of(indices)):
         error = spec.find_error(np.asarray(indices), site, *map(np.asarray, active))
         if error is not None:
@@ -192,6 +197,8 @@ def _check_batching_rule(operands, dims, **params):
     if dim is None:  # an index that all lanes share counts if one of them takes it
         active = [jnp.any(mask, axis=d) for mask, d in zip(active, active_dims, strict=True)]
         return check_p.bind(indices, *active, **params), None
+    # The position in the error begins with the place in the batch, whatever axis `vmap` maps
+    # (test_check.py, test_lanes_along_any_axis).
     indices = jnp.moveaxis(indices, dim, 0)
     if indices.size == 0:  # a batch of none: there is nothing to look at
         return indices, 0
@@ -224,6 +231,8 @@ def _raise_if_any_on_one_device(
     def go_on(*_):
         return [np.int32(0)][: spec.comes_first]
 
+    # XLA writes each operand of a branch to memory. While the branch took the indices themselves,
+    # checked `x[i, j]` of a million elements took 2.2 times as long as unchecked.
     bad, used = out_of_bounds_bit(indices, spec, *active)
     for zero in _jax_internals.call_if(bad, report, go_on, *sources, used):
         indices = lax.add(indices, lax.full_like(indices, zero))  # not known before the branch ran
@@ -235,6 +244,8 @@ def _first_error(
 ) -> OutOfBoundsError | None:
     indices, *active = compute(*map(np.asarray, arrays[:count]))
     if not spec.outside(indices, *active).any():
+        # Silence would let the program use an index that it found out of bounds (test_sources.py,
+        # test_other_indices_than_those_of_the_program_are_a_defect).
         raise AssertionError(
             f"{spec.operation}: NumPy finds no index out of bounds where the program has one. "
             "Please report this as a defect of jaxops"
@@ -275,6 +286,7 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str | None, axes, site:
     platforms = _jax_internals.platforms_of(ctx)
     if mode is None or (mode == "device" and "cpu" not in platforms):
         return [indices]
+    # JAX serialises no host callback of any kind (test_check.py, test_mode_error_is_not_exported).
     if _jax_internals.is_for_export(ctx) or len(platforms) > 1:
         or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
         raise ValueError(
@@ -295,7 +307,8 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str | None, axes, site:
 
 
 # One rule for all platforms: JAX lowers no rules of several for a primitive without a cache. With
-# the cache it lowers a program apart from what its operands are computed from.
+# the cache it lowers a program apart from the values that its operands come from, and no source is
+# found (test_sources.py, test_numpy_computes_what_the_program_does).
 mlir.register_lowering(check_p, _lower, cacheable=False)
 
 
@@ -327,6 +340,8 @@ class _ErrorFormat(str):
 def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallSite):
     """The arguments for `checkify.check`."""
     del axes
+    # JAX's rule of `checkify` for `shard_map` loses the constants of a check, so this check has
+    # none (test_check.py, test_checkify_of_shard_map).
     ok = (mode is None) | jnp.logical_not(any_out_of_bounds(indices, spec, *active))
     return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec, *active)
 

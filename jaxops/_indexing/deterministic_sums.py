@@ -69,14 +69,19 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     rows = math.prod(dims)
     by_row = sort_rows(indices, windows, operand.shape)
     n, targets = by_row.order.shape[0], by_row.targets
+    # A tree of additions adds neighbours first, then their sums. Its shape depends on the number of
+    # updates alone (test_deterministic_sums.py, test_order_of_summation).
     _, sums = lax.associative_scan(
         _add_within_segment, (by_row.starts[:, None], by_row.values_of(updates))
     )
-    # The last row of a segment holds its sum. All others go to distinct rows that do not exist.
+    # The last row of a segment holds its sum. All others go to distinct rows that do not exist. So
+    # no two additions meet, in whatever order a GPU makes them (test_deterministic_sums.py,
+    # test_no_two_updates_meet_in_a_deterministic_program).
     targets = jnp.where(by_row.ends, targets, rows + jnp.arange(n, dtype=targets.dtype))
 
     if indexed and is_widened(operand.dtype) and indexed == tuple(range(len(indexed))):
-        # The operand as it is: reshaped, it would not be updated in place.
+        # The operand keeps its shape: a reshaped one would not be updated in place
+        # (test_narrow_scatter.py, test_memory_of_scatters_is_that_of_the_updates).
         vectors = index_vectors(targets, dims)
         sums = sums.reshape(n, *operand.shape[len(indexed) :])
         leading = Windows(axes=indexed, batch_dims=0)

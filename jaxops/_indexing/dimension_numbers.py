@@ -62,6 +62,8 @@ def lax_gather(
     windows: Windows,
     mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
 ) -> jax.Array:
+    # The policy has looked at the indices already. A gather of a million single elements takes
+    # 1.1 ms in the mode "fill", which masks the result, and 0.55 ms in "clip".
     return lax.gather(
         operand,
         indices,
@@ -175,6 +177,7 @@ def row_numbers(
             coordinate = lax.broadcasted_iota(dtype, index_shape, d)
         else:
             coordinate = indices[..., d - batch_dims]
+            # In the narrower dtype a large index could wrap around and come into bounds.
             wide = max(coordinate.dtype, np.dtype(dtype), key=lambda dtype: dtype.itemsize)
             below = coordinate.astype(wide) < sizes[d].astype(wide)
             inside &= (coordinate >= 0) & below
@@ -198,7 +201,8 @@ def index_vectors(numbers: jax.Array, dims: tuple[int, ...]) -> jax.Array:
 def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
     """The batching rule of a primitive that gathers windows: itself, with other windows."""
     if dims[0] is None:
-        # An operand that the whole batch shares is not copied: the indices get one more dimension.
+        # An operand that the whole batch shares is not copied: the indices get one more dimension
+        # (test_dimension_numbers.py, test_a_table_that_lanes_share).
         operand, indices = operands
         indices = jnp.moveaxis(indices, dims[1], windows.batch_dims)
         return bind(operand, indices, windows=windows), windows.first

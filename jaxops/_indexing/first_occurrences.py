@@ -69,6 +69,8 @@ def first_equal_rows(x: jax.Array) -> jax.Array:
         run_starts = lax.cummax(jnp.where(is_new, positions, 0))
         return _put(order, order[run_starts], order), None  # every place is written
 
+    # Under `shard_map` the carry of a scan must vary along the same axes as the rows do
+    # (test_varying.py, test_function_and_derivatives).
     alike, columns = varying_alike(jnp.zeros_like(positions), x.T)
     return lax.scan(refine, alike, columns)[0]
 
@@ -107,6 +109,8 @@ def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Ar
     if x.ndim == 2:
         x = first_equal_rows(x)
     positions = lax.iota(jnp.int32, x.shape[0])
+    # A vector of one number, as the length may be symbolic (test_first_occurrences.py,
+    # test_nan_is_distinct_where_the_length_is_symbolic).
     n = _symbolic.as_vector(x.shape, jnp.int32)
     order, is_new = _runs(x)
     run = jnp.cumsum(is_new, dtype=jnp.int32) - 1
@@ -116,6 +120,8 @@ def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Ar
     nowhere = jnp.broadcast_to(n, x.shape)
     first, start = (_put(places, values, nowhere) for values in (order, positions))
     length = jnp.append(start[1:], n) - start
+    # The second sort puts the values in the order of their first occurrence. Two sorts of a million
+    # values compile to 17 kernels for CUDA; the hash table compiled to 69.
     first, run_of_number, length = lax.sort((first, positions, length), num_keys=1)
     number_of_run = _put(run_of_number, positions, positions)
     numbers = _put(order, number_of_run[run], order)  # every place is written
@@ -156,6 +162,8 @@ def equality_keys(x: jax.Array) -> jax.Array:
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return x.astype(jnp.uint64 if x.dtype.itemsize == 8 else jnp.uint32)
     dtype = _with_ieee_zeros(x.dtype)
+    # Subnormal numbers are several values, and 0 and -0 are one (test_first_occurrences.py,
+    # test_against_numpy).
     bits = lax.bitcast_convert_type(x.astype(dtype), np.dtype(f"uint{8 * dtype.itemsize}"))
     magnitude = bits & _magnitude(bits)
     keys = jnp.where(magnitude == 0, magnitude, bits)  # -0 is 0

@@ -126,6 +126,8 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
         if not calls_checks(eqn):
             return programs.bind(eqn, inputs)
         evaluate = _EVALUATED.get(eqn.primitive.name)
+        # Only the rule of a custom derivative may index here, and JAX has not traced it. Such
+        # programs stay as they are (test_lanes.py, test_rules_without_checks_stay).
         if evaluate is None and not _holds_check(eqn):
             return programs.bind(eqn, inputs)
         if evaluate is None:
@@ -164,6 +166,8 @@ def _without_checks(program: ClosedJaxpr) -> ClosedJaxpr:
 
 def _call(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     """The program of a `jit` in place of the call; what it says of shardings stays."""
+    # The program alone would lose the shardings that the `jit` asked for (test_lanes.py,
+    # test_sharding_of_a_jit_stays).
     inputs = _jax_internals.shared_as_said(eqn, "in", inputs)
     results = _evaluate(_jax_internals.body(eqn), inputs, active)
     return _jax_internals.shared_as_said(eqn, "out", results)

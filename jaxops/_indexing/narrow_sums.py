@@ -79,8 +79,9 @@ def _places(table: jax.Array, numbers: jax.Array, depth: int) -> tuple[jax.Array
     return index_vectors(numbers, table.shape[:depth]), windows
 
 
-# A primitive, as a row is replaced where the sum of its updates is known: by itself that has a
-# gradient too, but one that copies the table.
+# A primitive: JAX could differentiate the replaced rows by itself, but by a gradient that copies
+# the table. The transpose here reads rows of the cotangent (test_narrow_sums.py,
+# test_derivatives_and_batches).
 _add_rows_p = linear_primitive(
     "add_narrow_rows",
     _add_rows,

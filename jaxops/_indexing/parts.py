@@ -49,5 +49,7 @@ def _blocks(sizes: tuple[int, ...]) -> tuple[int, np.ndarray]:
     """
     length = max(math.gcd(*sizes), sum(sizes) // (16 * len(sizes)), 1)
     num_blocks = -(-np.array(sizes) // length)
-    num_blocks[0] = max(num_blocks[0], 1)  # JAX would drop an empty result, and its check
+    # JAX would drop an empty result and the check before it (test_result_size.py,
+    # test_every_result_has_the_check).
+    num_blocks[0] = max(num_blocks[0], 1)
     return length, num_blocks

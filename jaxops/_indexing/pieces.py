@@ -12,7 +12,9 @@ from jax.export import is_symbolic_dim
 from jaxops import _forms
 from jaxops._indexing import check
 
-_TOO_MANY = 1024  # XLA takes long for programs of more results or arguments, whatever they are
+# XLA takes long for programs of more results or arguments, whatever they are
+# (test_pieces_by_python.py, test_more_than_a_program_takes).
+_TOO_MANY = 1024
 
 
 def are_too_many(count: int) -> bool:
@@ -38,6 +40,7 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
     For 2-bit integers too, where XLA's CPU compiler ends the process.
     """
     dtype = arrays[0].dtype
+    # Every function moves such integers in test_dtypes.py, test_moves_2_bits.
     if dtype in (jnp.int2, jnp.uint2):
         wide = [array.astype(jnp.int8) for array in arrays]
         return lax.concatenate(wide, axis).astype(dtype)

@@ -88,7 +88,8 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
     if is_ignored is None:
         return resolved
     dtype, valid = resolved.indices.dtype, jnp.logical_not(is_ignored)
-    # A negative index stays as it is, which XLA sees; padding may be in bounds.
+    # A negative index is out of bounds as it is. In most modes both sides of the select are then
+    # one array, and XLA drops the select. Padding may be in bounds, so it becomes -1.
     outside = np.array(-1).astype(dtype) if spec.padding else indices.astype(dtype)
     return Resolved(
         jnp.where(is_ignored[..., None], outside, resolved.indices),

@@ -61,7 +61,8 @@ from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import new_primitive, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
-# Mantissas lie between the roots of 1/2 and 2, so products of so many between 2**-125 and 2**125.
+# Mantissas lie between the roots of 1/2 and 2, so products of so many between 2**-125 and 2**125
+# (test_products.py, test_gradients_of_many_factors).
 _MOST_FACTORS = 250
 # The sum of so many exponents lies between -2**19 and 2**19, those of float64 too.
 _OF_ZERO = 2**20
@@ -77,7 +78,8 @@ def scatter_product(windows: Windows, ones, indices, updates) -> jax.Array:
 @scatter_product.defjvp
 def _scatter_product_jvp(windows, primals, tangents):
     ones, indices, updates = primals
-    # Narrow floats are multiplied and added in float32.
+    # Narrow floats are multiplied and added in float32: the products of test_products.py,
+    # test_gradients_of_narrow_floats_are_rounded_once, would all be 1 in bfloat16.
     dtype = updates.dtype if updates.dtype.itemsize >= 4 else np.dtype(np.float32)
     wide, weights = (x.astype(dtype) for x in (updates, tangents[2]))
     operands = varying_alike(wide, weights, indices)
@@ -93,6 +95,8 @@ def _weighted(updates, weights, *rest, windows: Windows, shape: tuple[int, ...])
 
     The weights may have more dimensions before those of the updates: of several cotangents.
     """
+    # Without factors the gradient was a ZeroDivisionError (test_products.py,
+    # test_derivatives_without_factors).
     if updates.size == 0:
         return weights
     *directions, indices = rest
@@ -100,9 +104,13 @@ def _weighted(updates, weights, *rest, windows: Windows, shape: tuple[int, ...])
 
     def weighted(others: _Number) -> jax.Array:
         limits = tuple(shape[axis] for axis in windows.axes)
+        # A dropped factor may be NaN, and only a mask keeps it out of the gradient
+        # (test_segments.py, test_dropped_products_have_no_gradient).
         is_inside = in_bounds(widen(indices, limits), IndexSpec("", limits))
         is_inside = windows.over_result(is_inside, updates.ndim)
         x, inside = jax.tree.map(lambda x: lax.expand_dims(x, more), (others, is_inside))
+        # The product of the others may be too large for the dtype where its share of the gradient
+        # is not (test_products.py, test_cotangents_are_multiplied_before_they_are_rounded).
         weight = _number(weights)
         result = _scaled(x.mantissa * weight.mantissa, x.exponent + weight.exponent)
         return jnp.where(inside, result, jnp.zeros_like(result))
@@ -242,6 +250,9 @@ def _products(updates, indices, windows: Windows, shape):
     products = combined("mul", 1, mantissas)
     sums = combined("add", 0, exponents + _OF_ZERO * is_zero)
     zeros = (sums + _OF_ZERO // 2) >> _OF_ZERO.bit_length() - 1
+    # Each lane is brought near 1 before lanes are multiplied: of 500 factors whose mantissas are
+    # near the root of 2 the gradient was inf (test_products.py,
+    # test_gradients_of_many_factors_with_large_mantissas).
     of_lanes = jax.tree.map(
         lambda x: jnp.moveaxis(x, windows.batch_dims, 0),
         (_number(products, sums - _OF_ZERO * zeros), zeros),
@@ -253,6 +264,8 @@ def _products(updates, indices, windows: Windows, shape):
 
     total = jax.tree.map(lambda x: x[0], of_lanes)
     total = lax.fori_loop(1, lanes.shape[windows.batch_dims], add_lane, total)
+    # An infinite factor times 0 is NaN, and no quotient shows it (test_products.py,
+    # test_infinite_factors_at_all_magnitudes).
     return *total, _are_few(lanes) & jnp.isfinite(products).all()
 
 
@@ -330,6 +343,8 @@ def _batch(operands, dims, *, windows: Windows, shape: tuple[int, ...]):
     """One more batch dimension; of weights alone one more dimension before all others."""
     ranks = [x.ndim - (dim is not None) for x, dim in zip(operands, dims, strict=True)]
     before = ranks[1] - ranks[0]
+    # The rows of a Jacobian share the products of the others (test_products.py,
+    # test_jacobians_share_the_products_of_others).
     if all(dim is None for n, dim in enumerate(dims) if n != 1):
         updates, weights, *rest = operands
         weights = jnp.moveaxis(weights, dims[1], 0)

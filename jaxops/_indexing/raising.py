@@ -55,14 +55,20 @@ def _raise_now(
     try:
         raise raised
     except _errors.OutOfBoundsError:
-        # `raise` by itself adds no frame. XLA would put the frames before the message.
+        # `raise` by itself adds no frame. XLA would put the frames before the message
+        # (test_raising.py, test_the_words_have_no_frames).
         raised.__traceback__ = None
         raise
 
 
 def _lower(ctx, *operands, error, on_each_device):
+    # JAX keeps a token of a failed program for each device, and raises its error again in
+    # `effects_barrier` and at the end of the process (test_raising.py,
+    # test_a_token_forgets_our_errors_only).
     _jax_internals.let_tokens_fail(_errors.is_out_of_bounds)
     if on_each_device:
+        # On several devices a call returns before its program fails, and an error that no code
+        # reads was lost (test_scripts.py, test_an_error_that_nobody_reads).
         _dispatched.watch_process()
     raise_now = functools.partial(_raise_now, error, (np.int32(0),) * len(ctx.avals_out))
     results, _, emitted = mlir.emit_python_callback(
@@ -76,6 +82,8 @@ def _lower(ctx, *operands, error, on_each_device):
         returns_token=False,
         partitioned=on_each_device,
     )
+    # JAX wraps the function, and the frame of the wrapper would stand in the words of the error
+    # (test_raising.py, test_a_context_that_has_other_callbacks).
     _jax_internals.call_without_frames(ctx, emitted, raise_now)
     return results
 

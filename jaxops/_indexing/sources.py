@@ -36,7 +36,9 @@ _ELEMENTWISE: dict[str, Callable] = {
     "select": np.where,
 }
 _DTYPES = ["bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))]
-_MOST = 64  # operations that are looked at; an unrolled loop may have thousands
+# Operations that are looked at; an unrolled loop may have thousands (test_sources.py,
+# test_values_in_memory_are_sources).
+_MOST = 64
 _LARGEST_CONSTANT = 1024  # elements; a larger one would be held twice
 
 
@@ -55,7 +57,8 @@ def sources_of(
     nodes = [program.node(value, {}) for value in values]
     sources = _sources(nodes)
     # The branch may force XLA to write a source that it would else fuse, such as the result of a
-    # gather, which XLA fuses with the loop that reads it.
+    # gather, which XLA fuses with the loop that reads it (test_sources.py,
+    # test_no_more_is_written_than_the_indices).
     written = [source for source in sources if not isinstance(source.owner, ir.Block)]
     if sum(map(_size, written)) > sum(map(_size, values)):
         nodes = sources = list(values)
@@ -65,7 +68,9 @@ def sources_of(
 
     def compute(*arrays: np.ndarray) -> list[np.ndarray]:
         results: dict[int, np.ndarray] = {}
-        with np.errstate(over="ignore"):  # integers wrap around, as in the program
+        # Integers wrap around as in the program (test_sources.py,
+        # test_scalars_wrap_around_without_a_warning).
+        with np.errstate(over="ignore"):
             return [_evaluate(node, arrays, results) for node in numbered]
 
     return sources, [program.aval(source) for source in sources], compute
