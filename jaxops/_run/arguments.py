@@ -36,7 +36,9 @@ Int: TypeAlias = SupportsIndex
 # Arguments of `static_ints`: shapes, axes, sizes, such as `x.shape` and `jaxops.shape(x)`.
 Ints: TypeAlias = Sequence[SupportsIndex] | np.ndarray | jax.Array
 
-_DEEPEST = 100  # levels of lists: more than NumPy has dimensions
+# Levels of lists: more than NumPy has dimensions (test_odd_arguments.py,
+# test_lists_nested_deeper_than_pythons_stack).
+_DEEPEST = 100
 _DEEPEST_TREE = 250  # levels of a pytree: a share of the calls that Python's stack holds
 # For an argument that is traced and must not be.
 STATIC_HINT = (
@@ -86,6 +88,7 @@ def _true_bools(array: np.ndarray) -> np.ndarray:
     """`array`, whose true bools are bytes of 1. A view may have others, and they miscount."""
     if array.dtype != bool or not array.size:
         return array
+    # Each byte that is not 0 counts once (test_arguments.py, test_bools_of_other_bytes).
     byte = array.view(np.uint8)
     return byte != 0 if byte.max() > 1 else array
 
@@ -182,14 +185,17 @@ def to_indices(
         check_integer(x.dtype, op, arg)
         if not is_wider_than_jax(x):
             return x
-        if isinstance(x, Tracer):  # anything computed from it would have its low bits only
+        # Whatever a program computes from it would have its low bits only (test_arguments.py,
+        # test_traced_indices_made_while_x64_was_on).
+        if isinstance(x, Tracer):
             raise ValueError(
                 f"{op}: {arg} must have 32 bits at most where they are traced while x64 is off; "
                 f"received {x.dtype}; {X64_HINT}"
             )
         x = np.asarray(x)
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
-        # Leaf by leaf, as joining by promotion would turn a large uint32 into -1.
+        # Leaf by leaf, as joining by promotion would turn a large uint32 into -1 (test_dispatch.py,
+        # test_components_are_joined_without_change).
         def to_signed(leaf):
             indices = to_indices(leaf, op, arg, mode, dims, padding_index)
             return index_dtypes.to_signed(indices, op, dims)
@@ -265,6 +271,8 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
     """`jnp.asarray(array)`, eagerly in a tenth of the time. `array` was made from `x`."""
     if not _jax_internals.is_eager():
         return jnp.asarray(array)
+    # What the caller writes later must not show in it (test_arguments.py,
+    # test_memory_stays_the_callers).
     if not isinstance(x, (list, tuple, int, float, complex)):
         array = array.copy()  # the caller may write to that memory
     return _jax_internals.put_on_default_device(array)
@@ -377,7 +385,8 @@ def _saturate(
                 f"{op}: padding_index must fit {dtype}, as {arg} that are no array of JAX become; "
                 f"received {padding_index}; {X64_HINT}"
             )
-        # A number that does not fit must not become the padding.
+        # A number that does not fit must not become the padding (test_padding_index.py,
+        # test_no_number_becomes_the_padding_because_it_is_cut).
         least, most = least + (padding_index == least), most - (padding_index == most)
     narrow = np.where(is_padding, array, np.clip(array, least, most)).astype(dtype)
     if is_long and (array.max(initial=0) > info.max < longest or array.min(initial=0) < info.min):
@@ -460,6 +469,8 @@ def cast_hint(arg: str, dtype: Any, wanted: Any) -> str:
 def _adapts(value: jax.Array, dtype) -> bool:
     """Whether `value` is weakly typed, and not an integer that `dtype` may cut off."""
     narrows = jnp.issubdtype(dtype, jnp.integer) and not np.can_cast(value.dtype, dtype)
+    # `jit` makes a Python number an array of a weak type (test_arguments.py,
+    # test_python_numbers_adapt_inside_a_jit_too).
     return jax.typeof(value).weak_type and kind(value.dtype) <= kind(dtype) and not narrows
 
 

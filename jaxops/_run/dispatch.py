@@ -289,6 +289,8 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
             result = on_numbers(call._replace(mode="error") if call.mode == "device" else call)
     except OutOfBoundsError:
         return None  # the program raises it, should it come here, and run on a CPU
+    # What JAX holds stays there; only what the host gave becomes an array of the host
+    # (test_dispatch.py, test_what_is_not_known_or_no_shape_is_traced).
     if any(isinstance(leaf, jax.Array) for leaf in leaves):
         return result
     return jax.tree.map(known, result)
@@ -357,7 +359,8 @@ def _run_compiled(
         result, bad = compiled(*operands, *arrays, *fill)
         if bad is not None:
             # XLA's CPU client never finishes the flag of a program whose result could not get its
-            # memory: to wait for the flag first would take for ever.
+            # memory: to wait for the flag first would take for ever (test_segments.py,
+            # test_one_id_too_large_for_memory_is_named).
             _largest(result).block_until_ready()
     except jax.errors.JaxRuntimeError as error:
         if not str(error).startswith("RESOURCE_EXHAUSTED"):
@@ -366,8 +369,9 @@ def _run_compiled(
         received = extents.describe(names, [*operands, *arrays], dict(call.static))
         raise MemoryError(f"{call.op}: {error}; received {received}") from error
     if bad is not None and _is_error(bad, call.mode):
-        # Again, uncompiled: now the check looks at the indices itself and raises. At the indices
-        # as the caller gave them, of which 64-bit ones may have been saturated to 32 bits.
+        # Again, uncompiled: now the check looks at the indices itself and raises. At the indices as
+        # the caller gave them, of which 64-bit ones may have been saturated to 32 bits
+        # (test_arguments.py, test_indices_made_while_x64_was_on).
         with jax.enable_x64(True):
             arrays = [
                 arguments.to_indices(x, call.op, arg, call.mode) for arg, x in indices.items()
@@ -388,13 +392,15 @@ def _is_error(bad: jax.Array, mode: str | None) -> bool:
 
 
 # One function for each set of static arguments: `jax.jit` would take half as long again to look
-# them up in every call. As many as JAX keeps compiled.
+# them up in every call. As many as JAX keeps compiled (test_dispatch.py,
+# test_a_second_eager_call_compiles_nothing).
 @functools.lru_cache(maxsize=4096)
 def _compiled(*fields) -> tuple[_Call, Callable]:
     """A call as one compiled function, which also returns whether some index is out of bounds."""
     call = _Call(*fields)
 
     def flagged(*arrays):
+        # An eager call with arrays alone refuses nothing by itself: its trace refuses dtypes here.
         for arg, x in zip(call.data, arrays, strict=False):
             arguments.to_operand(x, call.op, arg)
         for arg, x in zip(call.indices, arrays[len(call.data) :], strict=False):

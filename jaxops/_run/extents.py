@@ -76,7 +76,8 @@ def check_sizes(
 
     look = functools.partial(_look, op, tuple(given), static)
     look(call_on, list(given.values()))
-    # Only arrays without elements can be batched by more than memory holds.
+    # Only arrays without elements can be batched by more than memory holds (test_extents.py,
+    # test_refused).
     if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager():
         return list(arrays.values())
     guarded = iter(guard_p.bind(*given.values(), call=call_on, look=look))
@@ -204,5 +205,7 @@ def _transpose_rule(cotangents, *arrays, **params):
 
 
 batching.primitive_batchers[guard_p] = _batching_rule
+# Else no op on arrays without elements would have a transpose (test_extents.py,
+# test_transposed_where_there_are_no_elements).
 ad.primitive_transposes[guard_p] = _transpose_rule
 ad.primitive_jvps[guard_p] = _jvp_rule

@@ -40,9 +40,12 @@ class KnownArray(np.ndarray):
         return self.__getattr__("device")
 
     def __iter__(self) -> Iterator[Any]:
+        # NumPy would yield numbers of its own, which have no `at` (test_known.py, test_as_eagerly).
         return map(self.__getitem__, range(len(self)))
 
-    def __hash__(self) -> int:  # of a number, as scalars of NumPy have it; a size may be a dict key
+    # Of a number, as scalars of NumPy have it; a size may be the key of a dict or a cache
+    # (test_known.py, test_a_number_is_a_key_of_caches).
+    def __hash__(self) -> int:
         return hash(np.asarray(self)[()])
 
 

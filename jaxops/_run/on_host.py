@@ -27,7 +27,8 @@ from jaxops._run.known import known
 # `_cpu/counting_sort.py` rounds the length up to whole lanes.
 _COUNTABLE = 2**31 - 2**20
 # Results of fewer bytes are made in NumPy's memory, and copied by JAX: that is cheaper than to find
-# aligned memory, which JAX takes over without a copy.
+# aligned memory, which JAX takes over without a copy (test_on_host.py,
+# test_large_parts_are_not_copied).
 _LARGE = 4096
 
 
@@ -106,7 +107,8 @@ def is_on_host(x: jax.Array | np.ndarray) -> bool:
         return True
     if isinstance(x, Tracer):
         return False
-    # NumPy multiplies the dimensions on both sides of a 0, and fails if the product is too large.
+    # NumPy multiplies the dimensions on both sides of a 0, and fails if the product is too large
+    # (test_on_host.py, test_empty_arrays_that_numpy_does_not_hold).
     if x.size == 0 and math.prod(dim for dim in x.shape if dim) * x.dtype.itemsize >= 2**63:
         return False
     return _is_in_host_memory(x.sharding)
@@ -184,6 +186,7 @@ def to_positions(positions: np.ndarray, count: int) -> np.ndarray:
     """int64 `positions` among `count` elements, for the device."""
     if count <= np.iinfo(np.int32).max:
         return positions.astype(np.int32)
+    # uint32 while 64-bit types are off (test_on_host.py, test_positions_have_few_bits).
     return positions.astype(jax.dtypes.canonicalize_dtype(np.uint64))
 
 

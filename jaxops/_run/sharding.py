@@ -42,6 +42,8 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
         try:
             return function(*arrays)
         except Exception as error:
+            # Without such a mesh an error is not about sharding, whatever its words
+            # (test_sharding.py, test_errors_elsewhere_are_those_of_jax).
             if explicit_mesh(arrays) is None or not _is_of_sharding(error):
                 raise
             found = _shared_as_arguments(function, arrays)
