@@ -44,7 +44,7 @@ def _counting_sort(keys: jax.Array, *, num_keys: int) -> list[jax.Array]:
 
     positions = lane * steps + lax.iota(jnp.int32, steps)[None, :]
     # `keys` serves as the buffer for the result, and is overwritten wholly: unlike new zeros, it
-    # varies under `shard_map` along the same axes as the result.
+    # varies under `shard_map` along the same axes as the result (test_forms.py, test_in_shard_map).
     (_, order), _ = lax.scan(put, (starts, keys), (counters.T, positions.T))
     counts = counted.reshape(num_keys + 1, lanes).sum(axis=1, dtype=jnp.int32)
     return [order[:n], counts[:num_keys]]

@@ -39,6 +39,7 @@ from jaxops._indexing.first_occurrences import (
 )
 from jaxops._indexing.positions import positions_by_rank, true_positions, true_ranks
 
+# Each stage of the search is taken in test_hash_table.py, test_stages_of_the_search.
 FEW = 1 << 16  # the values of so many elements are searched first
 _PART = 4  # one in so many elements may be left for the last stage
 
@@ -140,6 +141,8 @@ def _search(
         table = table.at[slots[:bidders]].min(bids[:bidders], mode="promise_in_bounds")
         winners = table.at[slots].get(mode="promise_in_bounds")
         is_same = keys.at[winners].get(mode="clip") == keys
+        # Rows are compared, so that a hash which several of them share costs time only
+        # (test_hash_table.py, test_rows_that_hash_alike).
         if keys.ndim == 2:
             is_same = jnp.all(is_same, axis=1)
         found = waits & is_same & (winners < n)
@@ -162,12 +165,16 @@ def _hash(keys: jax.Array, seed: int) -> jax.Array:
     """32 well mixed bits of each element, or of each row: those of a weighted sum."""
     if keys.ndim == 1:
         return _mix(keys ^ np.array(seed, keys.dtype))
+    # A factor for each column keeps rows apart that hold the same elements in other columns
+    # (test_hash_table.py, test_rows_that_meet_in_one_slot).
     factors = _mix(lax.iota(jnp.uint32, keys.shape[1]) ^ np.uint32(seed)) | np.uint32(1)
     return _mix((_mix(keys) * factors[None]).sum(axis=1, dtype=jnp.uint32))
 
 
 def _mix(keys: jax.Array) -> jax.Array:
     """32 well mixed bits; different for different 32-bit keys (the end of MurmurHash3)."""
+    # A weaker hash would pile up multiples of powers of 2 and the bits of floats in few slots
+    # (test_hash_table.py, test_keys_that_meet_in_one_slot).
     if keys.dtype == jnp.uint64:
         keys = keys ^ ((keys >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15))
         keys = keys ^ (keys >> np.uint64(32))
@@ -206,6 +213,8 @@ def _number_by_hash(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.A
     return [firsts, numbers, total, counts]
 
 
+# `unique_with_counts` of a million int32 with 1,000 values took 191 ms by XLA's sort, and 8 ms by a
+# hash table. With a million values the table took 110 ms.
 for _reference, _name, _by_hash in (
     (first_by_sort, "first_occurrences", _first_by_hash),
     (first_in_rows_by_sort, "first_occurrences_in_rows", _first_in_rows_by_hash),

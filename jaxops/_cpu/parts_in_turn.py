@@ -34,9 +34,12 @@ def _is_for(rows, fill, order, starts, counts, *, sizes) -> bool:
 
 def _take_in_turn(rows, fill, order, starts, counts, *, sizes) -> list[jax.Array]:
     """One gather for each part, as a CPU would copy the parts out of one gather's result."""
-    # A slice near the end would otherwise be moved back until it fits.
+    # A slice near the end would otherwise be moved back until it fits (test_parts_in_turn.py,
+    # test_against_numpy).
     order = resize(order, order.shape[0] + max(sizes))
     parts = []
+    # Compiled for a TPU, 150,000 rows of 30 in 7 parts of 40,000 move 1,866 MB so, and 3,328 by one
+    # gather (test_parts_in_turn.py, test_a_tpu_reads_positions_by_slices).
     for n, size in enumerate(sizes):
         positions = lax.dynamic_slice(order, [starts[n]], [size], allow_negative_indices=False)
         valid = lax.iota(jnp.int32, size) < counts[n]

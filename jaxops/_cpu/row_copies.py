@@ -25,6 +25,8 @@ def _is_copied_by_element(operand: jax.Array, indices: jax.Array, *, windows: Wi
         return False  # complex numbers, and those of fewer than 8 bits
     if not _symbolic.are_known(operand.shape):
         return False
+    # XLA leaves the copies of such rows a scalar loop, which takes two to five times as long as a
+    # loop that computes (test_row_copies.py, test_rows_are_numpys, has a case beside each limit).
     longest = np.inf if operand.dtype == jnp.bfloat16 else 75
     return 60 <= operand.shape[last] <= longest
 
@@ -36,8 +38,11 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
     If an index is not, the caller masks its row, or leaves it unspecified.
     """
     rows = lax_gather(operand, indices, windows)
+    # test_row_copies.py, test_only_programs_for_the_cpu_are_changed, finds the OR in what XLA
+    # compiled.
     sign = indices[..., 0] < 0
     if rows.dtype != np.bool_:
+        # As integers, so that each NaN keeps its payload (test_row_copies.py, test_bits_are_kept).
         bits = np.dtype(f"uint{8 * rows.dtype.itemsize}")
         rows, sign = lax.bitcast_convert_type(rows, bits), sign.astype(bits)
     rows = lax.bitwise_or(rows, jnp.broadcast_to(windows.over_result(sign, rows.ndim), rows.shape))
