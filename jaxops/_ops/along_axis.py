@@ -151,7 +151,9 @@ def _take_along_axis(
             lax.broadcasted_iota,
             indices.dtype,
             indices.shape,
-            out_sharding=jax.typeof(indices).sharding,  # as concatenate has it
+            # `concatenate` refuses components that devices share otherwise (test_along_axis.py,
+            # test_a_result_is_shared_as_the_indices).
+            out_sharding=jax.typeof(indices).sharding,
         )
         components = [indices if d == axis else of_dim(of_indices.index(d)) for d in indexed]
         return jnp.concatenate(components, axis=-1)

@@ -316,7 +316,8 @@ def run_from_true_values(op, implementation, x, arg, name, dtype: np.dtype) -> A
         arguments.check_numeric_or_bool(x.dtype, op, arg, given)
         is_eager = _jax_internals.is_eager()
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
-            # Host values depend on nothing that is traced, so the cast can run at once.
+            # Host values depend on nothing that is traced, so the cast can run at once
+            # (test_casting.py, test_host_values_count_without_x64_too).
             with eval_context(), jax.enable_x64(True):
                 result = implementation.run(op, **{arg: x}, name=name, dtype=dtype)
             # At trace time integers may be shapes, as in every op, and floats made of them a part
@@ -340,7 +341,8 @@ def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
         return _float_to_integer(x, dtype)
     if x.dtype == np.float64 and jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize < 4:
         # TensorFlow rounds to float32 first. XLA does too, except for processors with AVX512-FP16:
-        # there 65519.99999999999 would become 65504 in float16, and not infinity as elsewhere.
+        # there 65519.99999999999 would become 65504 in float16, and not infinity as elsewhere
+        # (test_casting.py, test_float64_is_rounded_to_float32_before_narrower_floats).
         x = lax.convert_element_type(x, np.float32)
     return lax.convert_element_type(x, dtype)
 

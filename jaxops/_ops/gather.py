@@ -273,7 +273,9 @@ def _gather(
     if params.ndim == 0:
         raise ValueError(f"{op}: params must have rank 1 at least; received a scalar")
     if axis is None:
-        axis = batch_dims  # as given: a negative one counts from the end of params
+        # As given: a negative one counts from the end of params (test_gather.py,
+        # test_as_tensorflow).
+        axis = batch_dims
     batch_dims += indices.ndim if batch_dims < 0 else 0
     if not -params.ndim <= axis < params.ndim:
         raise ValueError(

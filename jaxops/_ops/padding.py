@@ -146,8 +146,9 @@ def _mirror(tensor, op, paddings, filling):
         functools.partial(_mirror_in_turn, axes=order, paddings=paddings, border=border)
         for order in (axes, axes[::-1])
     )
-    # The last dimension first, while there is least to copy piecemeal; on a TPU it is copied in
-    # tiles, and goes last.
+    # The last dimension first, while there is least to copy piecemeal. A TPU copies tiles: the last
+    # dimension goes last there, and half of the bytes move (test_padding.py,
+    # test_no_gather_and_the_order_of_dimensions).
     return lax.platform_dependent(tensor, tpu=forwards, default=backwards)
 
 

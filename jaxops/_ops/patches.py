@@ -135,7 +135,7 @@ def _over_space(x: object, op: str, arg: str) -> tuple[int, int]:
 
 
 # XLA compiles the pieces of a join one by one: 400 of them take 20 s. For more pieces than these a
-# gather runs faster too.
+# gather runs faster too (test_patches.py, test_large_windows).
 _MOST_JOINED = 8
 _MOST_PIXELS = 32  # of a window whose pixels are joined one by one, off the CPU
 
@@ -212,6 +212,8 @@ def _extract_patches(
     overlap = rows.joined > 1 or cols.joined > 1
     if not overlap or not jnp.issubdtype(images.dtype, jnp.inexact):
         return by_platform(images)
+    # By pixels the gradient takes a third of the time on a CPU (test_patches.py,
+    # test_the_gradient_adds_pixels_in_one_loop).
     return _differentiated_as(by_platform, by_pixel, images)
 
 
@@ -279,6 +281,8 @@ def _join_windows(x: jax.Array, axis: int, windows: _Windows) -> jax.Array:
     count, size, stride, rate, _ = windows
     depth = x.shape[3]
     if rate == 1:
+        # Runs of whole strides compile in a tenth of the time of single rows (test_patches.py,
+        # test_windows_side_by_side_are_one_transpose).
         blocks = x.reshape(*x.shape[:axis], -1, stride, *x.shape[axis + 1 :])
         x = jnp.moveaxis(blocks, axis + 1, 3)
         x = x.reshape(*x.shape[:3], stride * depth)

@@ -141,6 +141,8 @@ def _sums(lengths: jax.Array, most: int) -> jax.Array:
     largest = jnp.iinfo(lengths.dtype).max
     if most <= largest:
         return jnp.cumsum(lengths, dtype=lengths.dtype)
+    # A plain sum would wrap around: 4 rows of 2**30 values make 0 in int32 (test_ragged_rows.py,
+    # test_more_values_than_int32_counts).
     return lax.associative_scan(lambda a, b: jnp.where(a > largest - b, largest, a + b), lengths)
 
 
@@ -197,7 +199,8 @@ def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype:
     elif padding is not None:
         value = arguments.to_operand(padding, op, "padding")
         padding = arguments.to_dtype(padding, value, tensor.dtype, op, "padding")
-    # While `tensor` is differentiated, but neither compiled nor batched, its values are concrete.
+    # While `tensor` is differentiated, but neither compiled nor batched, its values are concrete
+    # (test_ragged_rows.py, test_gradients_of_exact_results).
     lengths = _lengths_in(op, lax.stop_gradient(tensor), lengths, padding, dtype)
     if isinstance(lengths, Tracer):
         found = "tensor is traced, in which padding is found"
@@ -206,6 +209,7 @@ def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype:
             f"received size=None; {math.prod(tensor.shape[:2])} is always enough"
         )
     starts, values = _rows_of(tensor, dtype)
+    # Whole rows are the values as they lie (test_ragged_rows.py, test_a_whole_array_is_not_copied).
     if padding is None and (np.asarray(lengths) == tensor.shape[1]).all():
         return values, to_device(splits_of(np.asarray(lengths)))
     return _joined_on_host(op, values, starts, np.asarray(lengths))

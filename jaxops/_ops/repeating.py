@@ -210,6 +210,8 @@ def _padded(
     if fill_value is not None or 0 in (size, *input.shape):
         result = take_or_fill(input, positions, valid, fill_value, axis)
     else:  # `valid` brings the check of the size along
+        # Of segment ids, zeros at the end would put values into segment 0 in silence
+        # (test_repeating.py, test_the_end_is_filled_as_by_jnp).
         last = jnp.full_like(positions, length - 1)
         result = take_rows(input, lax.select(valid, positions, last), axis)
     return (result, total) if return_size else result
@@ -220,7 +222,8 @@ def _ends(counts: jax.Array) -> tuple[jax.Array, jax.Array]:
     if counts.shape[0] == 0:
         return counts.astype(jnp.int32), jnp.int32(0)
     sums = lax.cumsum(counts)
-    # A sum of two numbers below 2**32 that does not fit is less than either.
+    # A sum of two numbers below 2**32 that does not fit is less than either (test_repeating.py,
+    # test_sums_beyond_int32).
     overflows = lax.cummax((sums < counts).astype(jnp.uint32)) | (sums >> 31)
     ends = jnp.where(overflows > 0, jnp.uint32(_MOST), sums).astype(jnp.int32)
     return ends, ends[-1]

@@ -249,7 +249,9 @@ def _exponentials(rows: jax.Array, segments: _Segments) -> tuple[jax.Array, jax.
     """
     zero, one, least = map(rows.dtype.type, (0, 1, -np.inf))
     maxima = segments.reduce("max", least, lax.stop_gradient(rows))
-    maxima = masks.where(maxima == np.inf, zero, maxima)  # inf - inf is NaN
+    # inf - inf is NaN (test_segment_statistics.py,
+    # test_other_infinities_and_nan_stay_in_their_segments).
+    maxima = masks.where(maxima == np.inf, zero, maxima)
     of_rows = segments.of_rows(maxima)
     exponentials = jnp.exp(masks.where(of_rows == least, least, rows - of_rows))
     totals = segments.reduce("add", 0, exponentials)
@@ -305,11 +307,15 @@ def _segment_moments(
 
     def mean_distance(center, power):
         of_rows = segments.of_rows(center)
-        # A row of no segment may be infinite, and so would be the slope of its square.
+        # A row of no segment may be infinite, and so would be the slope of its square
+        # (test_segment_statistics.py, test_dropped_rows_count_for_nothing).
         distances = masks.where(of_rows == least, zero, rows - of_rows) ** power
         return averaged("mean", segments.reduce("add", 0, distances), counts, rows.dtype)
 
     center = _a_row_of_each(lax.stop_gradient(rows), segments)  # -inf where there is none
+    # A mean of distances is right beside a large mean, and where the row that was chosen lies far
+    # from the others (test_segment_statistics.py, test_moments_with_a_large_mean,
+    # test_moments_with_a_row_that_lies_far_from_the_others).
     step = mean_distance(center, 1)
     mean = center + step
     variance = mean_distance(lax.stop_gradient(mean), 2) - (step - lax.stop_gradient(step)) ** 2

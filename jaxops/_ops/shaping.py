@@ -263,7 +263,8 @@ def _reshape(tensor: jax.Array, *, op: str, shape: tuple[int, ...]):
         )
     resolved = shape
     if -1 in shape:
-        # A 0 in `shape` stands for a 0 of the tensor: -1 is the quotient of the other dimensions.
+        # A 0 in `shape` stands for a 0 of the tensor: -1 is the quotient of the other dimensions
+        # (test_shaping.py, test_reshape_infers).
         dims = [dim for dim in tensor.shape if dim or 0 not in shape]
         rest = math.prod(dims) // math.prod(dim for dim in shape if dim > 0)
         resolved = tuple(rest if dim == -1 else dim for dim in shape)

@@ -209,6 +209,8 @@ def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
 
 
 def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
+    # Few rows far apart take time for the rows, and not for the largest place (test_stitch.py,
+    # test_few_rows_far_apart).
     if 2 * places.size < limit <= _INT32_MAX:
         places = np.where(places < 0, limit, places).astype(np.int32)
         return _put_rows(arrays, places, fill_value, size=limit, tail=tail)
@@ -240,6 +242,8 @@ def _merge_on_host(arrays, places, limit, fill_value, tail) -> np.ndarray:
     none = np.concatenate([rows[:0] for rows in lists])
     fill = np.zeros((), none.dtype) if fill_value is None else fill_value
     fill = np.asarray(fill, arguments.fill_dtype(none))
+    # The system has zeros ready, so that nothing writes the places between rows (test_stitch.py,
+    # test_work_follows_the_rows).
     merged = on_host.full((limit, *tail), fill, np.result_type(none, fill))
     start = 0
     for rows in lists:
@@ -255,7 +259,8 @@ def _put_on_host(merged: np.ndarray, places: np.ndarray, rows: np.ndarray) -> No
     if not inside.all():
         places, rows = places[inside], rows[inside]
     if merged.dtype.kind not in "USTO" and rows.size:
-        # As one element of so many bytes, a row is put up to 50 times as fast.
+        # As one element of so many bytes, a row is put up to 50 times as fast (test_stitch.py,
+        # test_exact_rows).
         row = np.dtype((np.void, rows.nbytes // len(rows)))
         merged, rows = (np.ascontiguousarray(x).reshape(len(x), -1) for x in (merged, rows))
         merged, rows = merged.view(row), rows.view(row)
@@ -280,7 +285,9 @@ def _dynamic_stitch(
     """The result for traced indices, with a static `size`."""
     tail = _tail(op, [x.shape for x in indices], [x.shape for x in data])
     on_host.check_countable(sum(x.size for x in indices), op, "indices")
-    # Each check costs a conditional; to check lists together costs a copy, which joins them.
+    # Each check costs a conditional; to check lists together costs a copy, which joins them. A
+    # hundred conditionals took as long as the work (test_stitch.py,
+    # test_many_lists_are_checked_together).
     together = 1 if len(indices) <= _FEW else len(indices)
     limit = _limit(size, mode, return_size)
     places, true_size = [], jnp.int32(0)
@@ -290,6 +297,8 @@ def _dynamic_stitch(
         spec = StitchIndices(op, limits=(limit,), first=first, shapes=shapes)
         place, valid = policy.resolve(spec, _join(lists)[:, None], mode)
         place = place[:, 0]
+        # The size saturates at the largest int32 (test_stitch.py,
+        # test_the_true_size_of_a_stitch_saturates).
         last = jnp.minimum(place.max(initial=-1), jnp.array(_INT32_MAX - 1, place.dtype))
         true_size = jnp.maximum(true_size, last.astype(jnp.int32) + 1)
         if valid is not None:

@@ -261,7 +261,9 @@ def _to_integer(text: str, info: np.iinfo) -> int | None:
     match = _INTEGER.fullmatch(text)
     if match is None or (match["sign"] == "-" and info.min == 0):
         return None
-    if len(match["digits"]) > 20:  # more than 64 bits; Python refuses thousands of digits
+    # More than 64 bits; Python refuses thousands of digits (test_string_to_number.py,
+    # test_thousands_of_digits).
+    if len(match["digits"]) > 20:
         return None
     value = int(match["sign"] + match["digits"])
     return value if info.min <= value <= info.max else None

@@ -291,6 +291,8 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
     if known is None:
         on_host.refuse_traced(op, "x", x)
     axis = _check_axis(op, data, axis)
+    # A loop in Python takes less time than a call of compiled code (test_unique.py,
+    # test_small_eager_calls_run_no_compiled_code).
     if max(known.size, known.shape[axis]) <= _SMALL and known.dtype.kind in "biuf":
         firsts, idx = _number_few(known, axis)
         count = np.bincount(idx, minlength=firsts.size) if with_counts else None

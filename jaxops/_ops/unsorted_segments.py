@@ -449,6 +449,7 @@ def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Arra
     divisors = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     if kind == "sqrt_n":
         divisors = jnp.sqrt(divisors)
-    # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead.
+    # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead
+    # (test_sums.py, test_means_are_rounded_once).
     divisors = lax.optimization_barrier(jnp.broadcast_to(divisors, totals.shape))
     return (totals.astype(wide) / divisors).astype(dtype)

@@ -245,6 +245,8 @@ def _exact(op, condition, dtype, return_size) -> Any:
         on_host.refuse_traced(op, "condition", condition)
     arguments.check_numeric_or_bool(values.dtype, op, "condition", condition)
     _check_rank(op, values)
+    # An array without elements may have such a dimension (test_where.py,
+    # test_positions_in_an_empty_array_of_long_dimensions).
     if max(values.shape) > np.iinfo(dtype).max:
         raise ValueError(
             f"{op}: condition must have dimensions that {dtype} counts; "
@@ -294,7 +296,8 @@ def _padded(
     total = result_size.hold(result_size.num_elements(op, size, _NOUN), total, condition.size, mode)
     positions = index_vectors(numbers, condition.shape).astype(dtype)
     fill = jnp.zeros((), dtype) if filling is None else filling
-    # No `jnp.where`, which makes nothing of empty arrays and so loses the check.
+    # No `jnp.where`, which makes nothing of empty arrays and so loses the check
+    # (test_result_size.py, test_every_result_has_the_check).
     positions = masks.read(positions, fill, (lax.iota(jnp.int32, size) < total)[:, None])
     return (positions, total) if return_size else positions
 
