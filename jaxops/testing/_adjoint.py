@@ -27,7 +27,8 @@ TRANSPOSES = ("linear_transpose", "vjp")
 # if its terms have random signs.
 ROUNDINGS = 16
 # The largest of the random numbers: small ones leave room for sums that are exact, but two wrong
-# elements cancel if their numbers are equal by chance.
+# elements cancel if their numbers are equal by chance (test_adjoint.py,
+# test_two_wrong_elements_hardly_ever_cancel).
 LARGEST = 64
 
 
@@ -97,6 +98,8 @@ class _Check:
 
     def _pairing(self, xs: Arrays, ys: Arrays) -> Any:
         """`<xs, ys>`. Of integers exact modulo 2**64; of floats while all sums are below 2**53."""
+        # float64 does not hold integers beyond 2**53 (test_adjoint.py,
+        # test_large_integers_are_exact).
         as_numbers = widen if self.bits is None else _modulo_2_to_64
         pairs = [(as_numbers(x).reshape(-1), as_numbers(y).reshape(-1)) for x, y in _zip(xs, ys)]
         total = sum(np.dot(x, y).item() for x, y in pairs)
@@ -106,6 +109,7 @@ class _Check:
         """The representative nearest to 0 of an integer modulo 2**bits, as sums wrap around."""
         if self.bits is None:
             return number
+        # Sums of a function wrap around in its dtype (test_adjoint.py, test_integers_wrap_around).
         half = 2 ** (self.bits - 1)
         return (number + half) % (2 * half) - half
 

@@ -146,8 +146,9 @@ class Differentiated:
             allowed.append(self.rtol * np.maximum(size, _root_mean_square(size)))
         if self._first_other(primals, allowed) is None:
             return
-        # Terms that nearly cancel may round otherwise in another program. Then a step of the last
-        # size changes the value by as much, at least.
+        # Terms that nearly cancel may round otherwise in another program (test_grads.py,
+        # test_what_nearly_cancels_may_round_differently). Then a step of the last size changes the
+        # value by as much, at least.
         near = self.evaluate_moved(numeric.moved(direction, self.steps[-1], self.dtypes))
         changes = [np.abs(widen(y) - widen(c)) for y, c in zip(near, self.center, strict=True)]
         allowed = [a + d.max(initial=0.0) for a, d in zip(allowed, changes, strict=True)]
