@@ -43,6 +43,8 @@ def pytest_configure(config):
     if os.environ.get("JAXOPS_TESTS_SOON"):  # `make test`; each worker selects its tests itself
         config.option.markexpr += " and not slow and not optimized"
     fast.share_contexts()
+    # No test reads the whole traces of operations in MLIR, which take a twentieth of the time.
+    jax.config.update("jax_include_full_tracebacks_in_locations", False)
     if os.environ.get("JAXOPS_TESTS_WITHOUT_FORMS"):  # `make test-without-forms`
         _forms.switch_off()
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])

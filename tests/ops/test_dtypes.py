@@ -87,7 +87,7 @@ def test_moves_2_bits(name):
     check_moves(name, ["int2", "uint2"])
 
 
-@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
+@pytest.mark.parametrize("name", share(FIRST_OF_EACH_OP.values(), 2))
 def test_moves_64_bits(name):
     with jax.enable_x64(True):
         check_moves(name, DTYPES_X64)
