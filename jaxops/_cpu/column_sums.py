@@ -43,8 +43,9 @@ def _is_faster(shape: tuple[int, ...], indices_shape: tuple[int, ...], windows: 
         return False
     gathered = math.prod(windows.result_shape(shape, indices_shape)[first:])
     rows, row = math.prod(shape[:first]), math.prod(shape[first:])
-    # The gradient of 1,024 of 4,096 columns of 2,048 rows took 0.4 of the time so. A case stands on
-    # each side of each limit (test_column_sums.py, test_gradient_is_numpys).
+    # This form takes 0.4 of the time of XLA's scatter for the gradient of 1,024 of 4,096 columns of
+    # 2,048 rows. The test has a case on each side of each limit (test_column_sums.py,
+    # test_gradient_is_numpys).
     return rows >= 8 and gathered >= 256 and 4 * gathered >= row
 
 

@@ -39,7 +39,7 @@ from jaxops._indexing.first_occurrences import (
 )
 from jaxops._indexing.positions import positions_by_rank, true_positions, true_ranks
 
-# Each stage of the search is taken in test_hash_table.py, test_stages_of_the_search.
+# The cases of test_hash_table.py, test_stages_of_the_search, take each stage of the search.
 FEW = 1 << 16  # the values of so many elements are searched first
 _PART = 4  # one in so many elements may be left for the last stage
 
@@ -141,7 +141,7 @@ def _search(
         table = table.at[slots[:bidders]].min(bids[:bidders], mode="promise_in_bounds")
         winners = table.at[slots].get(mode="promise_in_bounds")
         is_same = keys.at[winners].get(mode="clip") == keys
-        # Rows are compared, so that a hash which several of them share costs time only
+        # The search compares rows, so a hash that several rows share costs time only
         # (test_hash_table.py, test_rows_that_hash_alike).
         if keys.ndim == 2:
             is_same = jnp.all(is_same, axis=1)

@@ -120,7 +120,7 @@ def _is_joined_by_python(*arrays, axis: int, arguments: bool) -> bool:
 
 
 def _join_by_python(*arrays, axis: int, arguments: bool) -> jax.Array:
-    # XLA fuses what the program computes with the join, and not with a call of Python
+    # XLA fuses the join with the computation of the parts, and fuses nothing with a call of Python
     # (test_pieces_by_python.py, test_joins_of_what_a_program_computes_are_fused).
     by_xla = functools.partial(join_by_xla, axis=axis, arguments=arguments)
     if not arguments:

@@ -17,8 +17,8 @@ from jaxops._indexing.row_placement import (
 )
 
 # A list of fewer bytes is joined with those beside it. A scatter of its own takes 6 ms to compile,
-# in which time a list of this size is copied hundreds of times: 128 lists of 8 rows compiled in
-# 1,601 ms apart, and compile in 234 together (test_put_in_turn.py,
+# in which time a list of this size is copied hundreds of times: 128 lists of 8 rows took 1,601 ms
+# to compile one by one, and take 234 ms together (test_put_in_turn.py,
 # test_small_lists_share_a_scatter_and_large_ones_are_not_copied).
 _SMALL = 1 << 16
 

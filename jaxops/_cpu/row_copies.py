@@ -38,8 +38,8 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
     If an index is not, the caller masks its row, or leaves it unspecified.
     """
     rows = lax_gather(operand, indices, windows)
-    # test_row_copies.py, test_only_programs_for_the_cpu_are_changed, finds the OR in what XLA
-    # compiled.
+    # XLA keeps the OR: test_row_copies.py, test_only_programs_for_the_cpu_are_changed, finds it in
+    # the compiled program.
     sign = indices[..., 0] < 0
     if rows.dtype != np.bool_:
         # As integers, so that each NaN keeps its payload (test_row_copies.py, test_bits_are_kept).

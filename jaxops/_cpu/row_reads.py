@@ -35,8 +35,8 @@ def _are_wide_floats(table: jax.Array, indices: jax.Array, *, any_beyond: bool) 
 def _rows_times_ones(table: jax.Array, indices: jax.Array) -> jax.Array:
     rows = rows_or_last(table, indices)
     of_row = indices.reshape(-1, *[1] * (rows.ndim - 1))
-    # Rows beyond the last are chosen away and not multiplied by 0: the last row may hold NaN or an
-    # infinity (test_row_reads.py, test_against_numpy).
+    # A select makes zeros of the rows beyond the last, as a factor of 0 would not: the last row may
+    # hold NaN or an infinity (test_row_reads.py, test_against_numpy).
     rows = jnp.where(of_row < table.shape[0], rows, jnp.zeros((), rows.dtype))
     return rows * (of_row >= 0).astype(rows.dtype)
 

@@ -25,7 +25,7 @@ def _ranks_by_words(mask: jax.Array) -> list[jax.Array]:
     bits in the element's own word.
     """
     n = mask.shape[0]
-    # The cumulative sum takes ten times as long as a sum over words and their bit counts
+    # A cumulative sum over the mask takes ten times as long as sums of words and their bit counts
     # (test_true_ranks.py, test_no_cumulative_sum_on_a_cpu).
     bits = jnp.pad(mask, (0, -n % _WORD)).reshape(-1, _WORD).astype(jnp.uint32)
     words = (bits << np.arange(_WORD, dtype=np.uint32)[None]).sum(axis=1, dtype=jnp.uint32)

@@ -39,8 +39,8 @@ from jaxops._indexing.dimension_numbers import (
 _LOG_VECTOR = 3
 _VECTOR = 1 << _LOG_VECTOR
 _MANY = 1 << 16  # vectors, of which a GPU of up to 256 cores makes no loop
-# Reported as openxla/xla issue 46225: 450 to 5,000 times slower where many updates meet in few
-# rows.
+# XLA of these versions adds by a loop of compare-and-swap, which takes 450 to 5,000 times as long
+# where many updates meet in few rows (reported as openxla/xla issue 46225).
 _VERSION = tuple(int(part) for part in jaxlib_version.split(".")[:3])
 _ADDS_BY_COMPARE_AND_SWAP = (0, 10, 2) <= _VERSION < (0, 11, 1)
 
@@ -107,7 +107,8 @@ def _add_vectors(operand, updates, indices, windows: Windows):
     element = lax.iota(jnp.int32, covered * _VECTOR)[None] - shift[:, None]
     inside = (element >= 0) & (element < length)
     taken = jnp.take_along_axis(rows, jnp.clip(element, 0, length - 1), 1, mode="clip")
-    # To add 0.0 would make 0.0 of a neighbour that is -0.0 (test_atomic_sums.py, test_rows).
+    # The neighbours get -0.0, as 0.0 + -0.0 is 0.0 and would change a neighbour that is -0.0
+    # (test_atomic_sums.py, test_rows).
     vectors = jnp.where(inside, taken, jnp.float32(-0.0)).reshape(-1, _VECTOR)
 
     places = places.reshape(-1, 1)

@@ -120,8 +120,8 @@ def out_of_bounds_bit(
     if active is not None and active.ndim:
         mask = lax.broadcast_in_dim(active, bad.shape, range(active.ndim))
         bad = lax.bitwise_and(bad, lax.convert_element_type(mask, np.int32))
-    # XLA makes a tree of loops of a reduction with one operand, by a window (test_bounds.py,
-    # test_check_is_one_loop_on_a_cpu).
+    # XLA rewrites a reduction with one operand as a tree of windowed loops; this one has two
+    # operands (test_bounds.py, test_check_is_one_loop_on_a_cpu).
     return _or_of_each((bad, _component(indices, 0)))
 
 

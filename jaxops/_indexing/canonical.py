@@ -45,8 +45,8 @@ def gather(
     shape = windows.result_shape(operand.shape, vectors.shape)
     if indices.size == 0 and _is_empty_along(operand, windows.axes):
         nothing = jnp.zeros(shape, operand.dtype)
-        # Zeros alone would depend on nothing, and JAX would drop the checks that the indices come
-        # from (test_empty.py, test_a_program_raises_where_an_eager_call_does).
+        # Plain zeros would not depend on the indices, and JAX would drop the checks of the indices
+        # (test_empty.py, test_a_program_raises_where_an_eager_call_does).
         return masks.where((indices == 0).reshape(shape), nothing, nothing)
     mode = _mode_for(shape, operand, windows, spec, mode)
     indices, valid = policy.resolve(spec, indices, mode)
@@ -55,7 +55,7 @@ def gather(
         valid = None if valid is None else valid.reshape(indices.shape[:-1])
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = pad_empty_axes(operand, windows.axes, fill)
-    # What is not valid keeps its index, so that the scatter which is the transpose skips it
+    # An invalid index stays as it is, so that the transpose, which is a scatter, skips the index
     # (test_masks.py, test_programs_for_devices_mask_no_updates).
     gather_fn = deterministic_sums.gather if deterministic else gather_windows
 
@@ -226,8 +226,9 @@ def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
     attained = _same(updates, lax_gather(out, indices, windows))
     if valid is not None:
         attained &= windows.over_result(valid, updates.ndim)
-    # The caller did not pass the initial value, so it takes no share, even from a slice that equals
-    # it (test_segments.py, test_gradients_are_shared_among_the_slices_alone).
+    # The caller did not pass the initial value, so the initial value takes no share of the
+    # gradient, even where a slice equals the initial value (test_segments.py,
+    # test_gradients_are_shared_among_the_slices_alone).
     operand_share = jnp.zeros_like(out) if is_initial else _same(operand, out).astype(out.dtype)
     updates_share = attained.astype(out.dtype)
 
@@ -243,5 +244,6 @@ def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
 
 def _same(x: jax.Array, out: jax.Array) -> jax.Array:
     """Whether they are equal, NaN being equal to NaN: else nothing would attain NaN."""
-    # Else the gradient at a NaN is 0 / 0 (test_scatter.py, test_nan_has_its_share_of_the_gradient).
+    # If nothing attained NaN, the gradient at a NaN would be 0 / 0 (test_scatter.py,
+    # test_nan_has_its_share_of_the_gradient).
     return (x == out) | ((x != x) & (out != out))

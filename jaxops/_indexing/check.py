@@ -99,9 +99,9 @@ def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
     takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
     some shards may not come by, it leaves out the axes along which they decide differently.
     """
-    # XLA ends a process whose devices wait for 40 s (test_devices.py,
-    # test_a_bad_shard_is_an_error_and_the_process_lives). Shards decide differently in
-    # test_shards_may_go_different_ways.
+    # XLA ends a process in which one device waits 40 s for another at a collective
+    # (test_devices.py, test_a_bad_shard_is_an_error_and_the_process_lives). Shards decide
+    # differently in test_shards_may_go_different_ways.
     manual = jax.sharding.get_abstract_mesh().manual_axes
     if not manual:
         return ()
@@ -125,7 +125,8 @@ def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
 # All indices count on a CPU, where one out of bounds has raised; elsewhere those in bounds do. A
 # primitive, as `lax.platform_dependent` takes longer to trace than the whole rest of a gather. No
 # CPU form (`_forms.py`): its two ways are the same for good indices only, and batched it has to
-# stay what it is (test_check.py, test_only_indices_in_bounds_count_in_an_eager_gather_on_a_gpu).
+# stay this primitive (test_check.py,
+# test_only_indices_in_bounds_count_in_an_eager_gather_on_a_gpu).
 valid_p = new_primitive("in_bounds_off_cpu")
 
 

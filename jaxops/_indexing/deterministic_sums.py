@@ -69,8 +69,8 @@ def _scatter_add(operand, indices, updates, *, windows: Windows):
     rows = math.prod(dims)
     by_row = sort_rows(indices, windows, operand.shape)
     n, targets = by_row.order.shape[0], by_row.targets
-    # A tree of additions adds neighbours first, then their sums. Its shape depends on the number of
-    # updates alone (test_deterministic_sums.py, test_order_of_summation).
+    # A tree of additions adds neighbours first, then their sums. The shape of the tree depends on
+    # the number of updates alone (test_deterministic_sums.py, test_order_of_summation).
     _, sums = lax.associative_scan(
         _add_within_segment, (by_row.starts[:, None], by_row.values_of(updates))
     )

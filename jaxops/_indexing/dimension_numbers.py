@@ -177,7 +177,7 @@ def row_numbers(
             coordinate = lax.broadcasted_iota(dtype, index_shape, d)
         else:
             coordinate = indices[..., d - batch_dims]
-            # In the narrower dtype a large index could wrap around and come into bounds.
+            # A cast to the narrower dtype could wrap a large index around, into bounds.
             wide = max(coordinate.dtype, np.dtype(dtype), key=lambda dtype: dtype.itemsize)
             below = coordinate.astype(wide) < sizes[d].astype(wide)
             inside &= (coordinate >= 0) & below

@@ -61,8 +61,8 @@ def narrow(indices: jax.Array, dims=()) -> jax.Array:
     """
     if not jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
         return indices
-    # The largest int32 is in bounds of such an axis: while large indices were saturated to it,
-    # another element was read, and written, in silence (test_index_dtypes.py,
+    # The largest int32 is in bounds of such an axis: when the cast saturated larger indices to that
+    # number, programs read and wrote another element in silence (test_index_dtypes.py,
     # test_dtypes_that_count).
     if are_long(dims) and not jax.config.read("jax_enable_x64"):
         return indices
@@ -81,8 +81,8 @@ def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
     """
     if jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
         return indices
-    # Asked before the indices become uint32, which has no negative numbers (test_strided_slice.py,
-    # test_single_indices_count_from_the_end).
+    # The sign is read before the indices become uint32, which has no negative numbers
+    # (test_strided_slice.py, test_single_indices_count_from_the_end).
     from_end = indices < 0
     indices = widen_to_count(indices, dims, op)
     lengths = over_components(_symbolic.as_vector(dims, indices.dtype), indices)

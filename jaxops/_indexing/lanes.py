@@ -126,8 +126,8 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
         if not calls_checks(eqn):
             return programs.bind(eqn, inputs)
         evaluate = _EVALUATED.get(eqn.primitive.name)
-        # Only the rule of a custom derivative may index here, and JAX has not traced it. Such
-        # programs stay as they are (test_lanes.py, test_rules_without_checks_stay).
+        # Here only the rule of a custom derivative may hold checks, and JAX has not traced that
+        # rule. The equation stays as it is (test_lanes.py, test_rules_without_checks_stay).
         if evaluate is None and not _holds_check(eqn):
             return programs.bind(eqn, inputs)
         if evaluate is None:

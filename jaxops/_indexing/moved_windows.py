@@ -30,8 +30,8 @@ def window_or_zeros(operand: jax.Array, begin: jax.Array, *, size: tuple[int, ..
     `begin` is a vector, and no window is larger than the operand.
     """
     begin = index_dtypes.to_signed(begin)
-    # Further out there are the same zeros, and `-begin` does not overflow (test_moved_windows.py,
-    # test_values_and_derivatives, at both ends of int32).
+    # A window further out holds the same zeros. The clip keeps `-begin` from overflowing at both
+    # ends of int32 (test_moved_windows.py, test_values_and_derivatives).
     low = _symbolic.as_vector([-length for length in size], begin.dtype)
     high = _symbolic.as_vector(operand.shape, begin.dtype)
     operand, begin = varying_alike(operand, jnp.clip(begin, low, high))

@@ -79,9 +79,8 @@ def _places(table: jax.Array, numbers: jax.Array, depth: int) -> tuple[jax.Array
     return index_vectors(numbers, table.shape[:depth]), windows
 
 
-# A primitive: JAX could differentiate the replaced rows by itself, but by a gradient that copies
-# the table. The transpose here reads rows of the cotangent (test_narrow_sums.py,
-# test_derivatives_and_batches).
+# This is a primitive because JAX's own gradient of the replaced rows copies the table. The
+# transpose here reads rows of the cotangent (test_narrow_sums.py, test_derivatives_and_batches).
 _add_rows_p = linear_primitive(
     "add_narrow_rows",
     _add_rows,

@@ -12,7 +12,7 @@ from jax.export import is_symbolic_dim
 from jaxops import _forms
 from jaxops._indexing import check
 
-# XLA takes long for programs of more results or arguments, whatever they are
+# XLA takes long to compile a program of more results or arguments, whatever the program computes
 # (test_pieces_by_python.py, test_more_than_a_program_takes).
 _TOO_MANY = 1024
 

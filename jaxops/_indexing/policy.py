@@ -89,7 +89,7 @@ def resolve(spec: IndexSpec, indices: jax.Array, mode: str) -> Resolved:
         return resolved
     dtype, valid = resolved.indices.dtype, jnp.logical_not(is_ignored)
     # A negative index is out of bounds as it is. In most modes both sides of the select are then
-    # one array, and XLA drops the select. Padding may be in bounds, so it becomes -1.
+    # one array, and XLA drops the select. A padding index may be in bounds, so it becomes -1.
     outside = np.array(-1).astype(dtype) if spec.padding else indices.astype(dtype)
     return Resolved(
         jnp.where(is_ignored[..., None], outside, resolved.indices),

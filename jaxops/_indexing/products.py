@@ -95,7 +95,7 @@ def _weighted(updates, weights, *rest, windows: Windows, shape: tuple[int, ...])
 
     The weights may have more dimensions before those of the updates: of several cotangents.
     """
-    # Without factors the gradient was a ZeroDivisionError (test_products.py,
+    # Without this return, the gradient of no factors raised a ZeroDivisionError (test_products.py,
     # test_derivatives_without_factors).
     if updates.size == 0:
         return weights
@@ -109,8 +109,8 @@ def _weighted(updates, weights, *rest, windows: Windows, shape: tuple[int, ...])
         is_inside = in_bounds(widen(indices, limits), IndexSpec("", limits))
         is_inside = windows.over_result(is_inside, updates.ndim)
         x, inside = jax.tree.map(lambda x: lax.expand_dims(x, more), (others, is_inside))
-        # The product of the others may be too large for the dtype where its share of the gradient
-        # is not (test_products.py, test_cotangents_are_multiplied_before_they_are_rounded).
+        # The product of the others may be too large for the dtype where the gradient itself is not
+        # (test_products.py, test_cotangents_are_multiplied_before_they_are_rounded).
         weight = _number(weights)
         result = _scaled(x.mantissa * weight.mantissa, x.exponent + weight.exponent)
         return jnp.where(inside, result, jnp.zeros_like(result))
@@ -250,8 +250,8 @@ def _products(updates, indices, windows: Windows, shape):
     products = combined("mul", 1, mantissas)
     sums = combined("add", 0, exponents + _OF_ZERO * is_zero)
     zeros = (sums + _OF_ZERO // 2) >> _OF_ZERO.bit_length() - 1
-    # Each lane is brought near 1 before lanes are multiplied: of 500 factors whose mantissas are
-    # near the root of 2 the gradient was inf (test_products.py,
+    # Each lane is scaled to near 1 before lanes are multiplied. Without the scaling, the gradient
+    # of 500 factors with mantissas near the root of 2 was inf (test_products.py,
     # test_gradients_of_many_factors_with_large_mantissas).
     of_lanes = jax.tree.map(
         lambda x: jnp.moveaxis(x, windows.batch_dims, 0),
@@ -264,8 +264,8 @@ def _products(updates, indices, windows: Windows, shape):
 
     total = jax.tree.map(lambda x: x[0], of_lanes)
     total = lax.fori_loop(1, lanes.shape[windows.batch_dims], add_lane, total)
-    # An infinite factor times 0 is NaN, and no quotient shows it (test_products.py,
-    # test_infinite_factors_at_all_magnitudes).
+    # An infinite factor times 0 is NaN, and no quotient recovers the other factors
+    # (test_products.py, test_infinite_factors_at_all_magnitudes).
     return *total, _are_few(lanes) & jnp.isfinite(products).all()
 
 
@@ -343,7 +343,7 @@ def _batch(operands, dims, *, windows: Windows, shape: tuple[int, ...]):
     """One more batch dimension; of weights alone one more dimension before all others."""
     ranks = [x.ndim - (dim is not None) for x, dim in zip(operands, dims, strict=True)]
     before = ranks[1] - ranks[0]
-    # The rows of a Jacobian share the products of the others (test_products.py,
+    # All rows of a Jacobian use the same products of the other factors (test_products.py,
     # test_jacobians_share_the_products_of_others).
     if all(dim is None for n, dim in enumerate(dims) if n != 1):
         updates, weights, *rest = operands

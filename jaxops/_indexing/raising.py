@@ -62,8 +62,8 @@ def _raise_now(
 
 
 def _lower(ctx, *operands, error, on_each_device):
-    # JAX keeps a token of a failed program for each device, and raises its error again in
-    # `effects_barrier` and at the end of the process (test_raising.py,
+    # JAX keeps a token of each failed program for each device, and raises the error of the program
+    # again in `effects_barrier` and at the end of the process (test_raising.py,
     # test_a_token_forgets_our_errors_only).
     _jax_internals.let_tokens_fail(_errors.is_out_of_bounds)
     if on_each_device:
@@ -82,7 +82,7 @@ def _lower(ctx, *operands, error, on_each_device):
         returns_token=False,
         partitioned=on_each_device,
     )
-    # JAX wraps the function, and the frame of the wrapper would stand in the words of the error
+    # JAX wraps the function, and the frame of the wrapper would appear in the message of the error
     # (test_raising.py, test_a_context_that_has_other_callbacks).
     _jax_internals.call_without_frames(ctx, emitted, raise_now)
     return results

@@ -30,8 +30,9 @@ def _scatter_update_jvp(windows, primals, tangents):
     places = tuple(operand.shape[d] for d in indexed)
     of_places = Windows(tuple(range(windows.batch_dims, len(indexed))), windows.batch_dims)
     vectors = indices.shape[:-1]
-    # One number a window: this gradient takes 0.37 of the time of jnp's, and took 1.05 with a
-    # number for each element (test_replacing.py, test_updates_are_numbered_by_window).
+    # Each window has one number. With these numbers the gradient takes 0.37 of the time of jnp's
+    # gradient; with a number for each element it took 1.05 (test_replacing.py,
+    # test_updates_are_numbered_by_window).
     numbers = 1 + lax.reshape(lax.iota(jnp.uint32, math.prod(vectors)), vectors)
     zeros = jnp.zeros(places, jnp.uint32)
     staying = lax_scatter("update", zeros, indices, numbers, of_places)

@@ -70,8 +70,8 @@ def hold(spec: NumElements, counts: jax.Array, most: int, mode: str) -> jax.Arra
     XLA drops a check on whose result nothing depends, so compute with the result. The check
     compares one scalar for each size, or nothing if the sizes hold `most`.
     """
-    # A size that holds the most there can be costs no check (test_result_size.py,
-    # test_a_size_that_holds_the_most_there_can_be_costs_no_check).
+    # test_result_size.py, test_a_size_that_holds_the_most_there_can_be_costs_no_check, looks for a
+    # check in the program.
     fits = not is_symbolic_dim(most) and most < min(spec.limits)
     if fits or not check.raises(mode, "cpu"):
         return counts

@@ -84,7 +84,8 @@ def _batch(bind, operands, dims, *, seq_axis, batch_axes):
 
 def _transpose(cotangent, input, lengths, **axes):
     del input
-    # No scatter stands in the gradient (test_reversed_prefixes.py, test_its_gradient_is_itself).
+    # The transpose is the same reversal, so the gradient needs no scatter
+    # (test_reversed_prefixes.py, test_its_gradient_is_itself).
     return reverse_prefixes_p.bind(cotangent, lengths, **axes), None
 
 

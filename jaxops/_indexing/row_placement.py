@@ -30,8 +30,8 @@ def gather_back(cotangent, *arrays, size: int):
     lists, fill, places = split_arrays(arrays)
     source = _last_at(places, size)
     bars, start = [], 0
-    # Compiled for CUDA these gathers are 3 kernels; JAX's scatter over all rows was 12 kernels and
-    # a copy of the rows (test_row_placement.py, test_gradients_go_to_the_rows_that_stay).
+    # Compiled for CUDA, these gathers are 3 kernels. JAX's scatter over all rows was 12 kernels and
+    # copied the rows (test_row_placement.py, test_gradients_go_to_the_rows_that_stay).
     for rows, at in zip(lists, places, strict=True):
         order = start + jnp.arange(at.shape[0], dtype=jnp.int32)
         start += at.shape[0]

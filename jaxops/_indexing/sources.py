@@ -36,7 +36,7 @@ _ELEMENTWISE: dict[str, Callable] = {
     "select": np.where,
 }
 _DTYPES = ["bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))]
-# Operations that are looked at; an unrolled loop may have thousands (test_sources.py,
+# At most so many operations are looked at: an unrolled loop may have thousands (test_sources.py,
 # test_values_in_memory_are_sources).
 _MOST = 64
 _LARGEST_CONSTANT = 1024  # elements; a larger one would be held twice

@@ -116,7 +116,8 @@ def padding_of(number: int | None, limits: tuple[int, ...]) -> tuple[int | None,
 class ScalarIndex(IndexSpec):
     """`gather`: each index selects along one axis."""
 
-    # As in TensorFlow, whose gather_nd differs (test_check.py, test_empty_results).
+    # TensorFlow's gather looks at no index of an empty result, and its gather_nd looks at all
+    # (test_check.py, test_empty_results).
     is_checked_if_empty = False
 
     def describe(self, position, index):
@@ -325,7 +326,7 @@ class RowPartition(IndexSpec):
 class SegmentIds(IndexSpec):
     """`unsorted_segment_*`: the number of the segment that a slice belongs to."""
 
-    # A mean looks at its ids all the same, as its counts have elements (test_segments.py,
+    # A mean looks at its ids even so, because its counts have elements (test_segments.py,
     # test_ids_are_not_looked_at_where_data_have_no_elements).
     is_checked_if_empty = False
 

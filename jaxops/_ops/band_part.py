@@ -80,8 +80,6 @@ def _matrix_band_part(
     below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
     in_band = _within(below, numbers["num_lower"], rows, op, "num_lower", mode)
     in_band &= _within(-below, numbers["num_upper"], columns, op, "num_upper", mode)
-    # `jnp.where` of a matrix without elements would drop the checks of the numbers (test_empty.py,
-    # test_calls_that_were_silent).
     return masks.where(in_band, input, jnp.zeros((), input.dtype))
 
 
@@ -97,8 +95,8 @@ def _within(distance, number, dim, op, arg, mode):
     spec = BandWidth(op, limits=(dim + 1,), arg=arg)
     least = jnp.where(number < 0, jnp.zeros_like(number), number)
     (width,) = policy.resolve(spec, least[None], mode).indices
-    # An int8 does not count the distances in 200 rows (test_band_part.py,
-    # test_narrow_numbers_of_many_rows).
+    # The width takes the dtype of the distances: an int8 does not count the distances of 200 rows
+    # (test_band_part.py, test_narrow_numbers_of_many_rows).
     return (distance <= width.astype(distance.dtype)) | (number < 0)
 
 

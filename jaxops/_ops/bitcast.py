@@ -97,7 +97,8 @@ def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
     bits, new_bits = _bits(x.dtype), _bits(dtype)
     if bits == new_bits or _symbolic.are_known(x.shape):
         return lax.bitcast_convert_type(x, dtype)
-    # Shifts give the same bits for any number of rows (test_bitcast.py, test_rows_of_any_number).
+    # Shifts make the same bits, and compile for any number of rows (test_bitcast.py,
+    # test_rows_of_any_number).
     wide, narrow = (jnp.dtype(f"uint{n}") for n in (max(bits, new_bits), min(bits, new_bits)))
     x = lax.bitcast_convert_type(x, jnp.dtype(f"uint{bits}"))
     places = np.arange(0, max(bits, new_bits), min(bits, new_bits)).astype(wide)  # lowest first

@@ -316,8 +316,8 @@ def run_from_true_values(op, implementation, x, arg, name, dtype: np.dtype) -> A
         arguments.check_numeric_or_bool(x.dtype, op, arg, given)
         is_eager = _jax_internals.is_eager()
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
-            # Host values depend on nothing that is traced, so the cast can run at once
-            # (test_casting.py, test_host_values_count_without_x64_too).
+            # The values are known on the host, so the cast runs at once (test_casting.py,
+            # test_host_values_count_without_x64_too).
             with eval_context(), jax.enable_x64(True):
                 result = implementation.run(op, **{arg: x}, name=name, dtype=dtype)
             # At trace time integers may be shapes, as in every op, and floats made of them a part

@@ -199,8 +199,8 @@ def _next_column(equal, rises, falls, rise, fall, ones, last):
 def _distance(x: list[Any], y: list[Any]) -> int:
     """The distance of one pair. A column is an int of Python, with a bit for each element."""
     places: dict[Any, int] = {}
-    # `tolist` makes an object of each NaN, so that a NaN finds no key (test_edit_distance.py,
-    # test_nan_equals_nothing_and_text_equals_its_bytes).
+    # `tolist` makes a new object of each NaN, and no NaN equals the key of another
+    # (test_edit_distance.py, test_nan_equals_nothing_and_text_equals_its_bytes).
     for place, value in enumerate(y):
         places[value] = places.get(value, 0) | 1 << place
     ones = (1 << len(y)) - 1

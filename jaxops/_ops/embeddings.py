@@ -305,7 +305,8 @@ def _tables(params: Any, op: str, arg: str) -> list[Any]:
 def _norm(max_norm: Any, op: str) -> float | None:
     if max_norm is None:
         return None
-    # As in TensorFlow (test_embeddings.py, test_a_negative_norm_is_0). NaN stays.
+    # TensorFlow takes a negative norm for 0 (test_embeddings.py, test_a_negative_norm_is_0). NaN
+    # stays.
     return max(float(static_number(max_norm, op, "max_norm")), 0.0)
 
 
@@ -368,7 +369,7 @@ def _clipped(rows, ids_ndim, max_norm):
     rows = rows.astype(wide(dtype))
     squares = jnp.sum(rows * rows, axis=range(ids_ndim, rows.ndim), keepdims=True)
     is_positive = squares > 0
-    # The root of 0 has no derivative (test_embeddings.py,
+    # The derivative of the root is infinite at 0 (test_embeddings.py,
     # test_no_gradient_is_lost_where_a_row_is_0).
     norms = jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, squares, 1)), squares)
     largest = jnp.asarray(max_norm, rows.dtype)
@@ -401,7 +402,7 @@ def _lookup_sparse(
     weights = options.pop(f"{weights_arg}.values", None)
     if not jnp.issubdtype(table.dtype, jnp.floating):
         raise TypeError(f"{op}: {table_arg} must have a real float dtype; received {table.dtype}")
-    # TensorFlow adds in float32, too (test_embeddings.py,
+    # TensorFlow adds narrow floats in float32 (test_embeddings.py,
     # test_halves_with_weights_are_summed_as_floats).
     dtype = wide(table.dtype)
     if weights is not None:
@@ -418,8 +419,8 @@ def _lookup_sparse(
             counts &= looked_up
             if mode_of_places != "error":  # which looks at every id
                 kept = looked_up if is_padding is None else looked_up | is_padding
-                # What is left out reads row 0, which may be infinite, and is added nowhere
-                # (test_embeddings.py, test_ids_of_one_dimension_are_all_combined).
+                # An id that is left out reads row 0. The sum below skips that row, which may be
+                # infinite (test_embeddings.py, test_ids_of_one_dimension_are_all_combined).
                 ids = jnp.where(kept, ids, 0)
         if weights is not None:
             weights = jnp.where(counts, weights, 0)
@@ -452,8 +453,8 @@ def _lookup_sparse(
         total = masks.where(is_nothing, jnp.zeros((), dtype), total)
     if is_safe and default_id is not None:
         is_empty = summed(counts.astype(jnp.int32), unchecked)[over_total] == 0
-        # As in TensorFlow, a number that no place needs may be out of bounds (test_embeddings.py,
-        # test_a_default_id_out_of_bounds).
+        # A default id that no place needs may be out of bounds, as in TensorFlow
+        # (test_embeddings.py, test_a_default_id_out_of_bounds).
         number = jnp.where(is_empty.any(), default_id, 0)
         row = _rows(table, number, max_norm, _id_spec(op, table, None, DefaultId), **options)
         total = masks.where(is_empty, row.astype(dtype), total)
@@ -469,7 +470,8 @@ def _where_counted(counts, places, dense_shape, op, mode):
     places, _ = policy.resolve(_place_spec(op, limits, dense_shape), places, mode)
     if not limits:  # all ids are combined, and no place is out of bounds
         limits, places = (1,), jnp.zeros((*counts.shape, 1), jnp.int32)
-    # A safe lookup without weights takes four fifths of the time that it took with zeros.
+    # An id that does not count goes nowhere. A safe lookup took five fourths of the time while such
+    # an id added zeros.
     nowhere = jnp.array(jnp.iinfo(places.dtype).max, places.dtype)
     return jnp.where(counts[:, None], places, nowhere), limits
 

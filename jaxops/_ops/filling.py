@@ -245,7 +245,7 @@ def _range(*, op: str, first: Any, step: Any, size: int, dtype: np.dtype):
     del op  # nothing to refuse
     if jnp.issubdtype(dtype, jnp.integer):
         return lax.iota(dtype, size) * np.asarray(step, dtype) + jnp.asarray(first, dtype)
-    # By NumPy, as a fused multiplication and addition would round once (test_filling.py,
-    # test_range_counts_as_a_loop_does).
+    # NumPy computes the places, as XLA's fused multiplication and addition would round once
+    # (test_filling.py, test_range_counts_as_a_loop_does).
     places = np.arange(size).astype(dtype)
     return jnp.asarray(dtype.type(first) + places * dtype.type(step))

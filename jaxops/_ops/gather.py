@@ -273,8 +273,8 @@ def _gather(
     if params.ndim == 0:
         raise ValueError(f"{op}: params must have rank 1 at least; received a scalar")
     if axis is None:
-        # As given: a negative one counts from the end of params (test_gather.py,
-        # test_as_tensorflow).
+        # `axis` takes `batch_dims` as given: a negative number counts from the end of params
+        # (test_gather.py, test_as_tensorflow).
         axis = batch_dims
     batch_dims += indices.ndim if batch_dims < 0 else 0
     if not -params.ndim <= axis < params.ndim:

@@ -209,7 +209,7 @@ def _decides_dtype(op: str, values: list[Any]) -> str:
 @operation(data=("values[]",))
 def _concat(values: list[jax.Array], *, op: str, axis: int):
     first = values[0]
-    # As in TensorFlow, which looks at no axis then (test_joining.py,
+    # TensorFlow does not look at the axis of one value (test_joining.py,
     # test_one_value_is_not_looked_at).
     if len(values) == 1:
         return first

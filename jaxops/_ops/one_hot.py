@@ -218,6 +218,4 @@ def _one_hot(
             f"{indices.dtype}; received {depth}"
         )
     places = lax.broadcasted_iota(indices.dtype, shape, axis)
-    # `jnp.where` of a result without elements would drop the check of the indices (test_empty.py,
-    # test_a_program_raises_where_an_eager_call_does).
     return masks.where(lax.expand_dims(indices, [axis]) == places, on, off)

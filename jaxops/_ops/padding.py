@@ -146,8 +146,8 @@ def _mirror(tensor, op, paddings, filling):
         functools.partial(_mirror_in_turn, axes=order, paddings=paddings, border=border)
         for order in (axes, axes[::-1])
     )
-    # The last dimension first, while there is least to copy piecemeal. A TPU copies tiles: the last
-    # dimension goes last there, and half of the bytes move (test_padding.py,
+    # The last dimension first, while there is least to copy piecemeal. A TPU copies tiles: there
+    # the last dimension goes last, which moves half of the bytes (test_padding.py,
     # test_no_gather_and_the_order_of_dimensions).
     return lax.platform_dependent(tensor, tpu=forwards, default=backwards)
 

@@ -28,8 +28,8 @@ from jaxops._run.arguments import (
 from jaxops._run.dispatch import operation
 
 _NOUN = "slices of partition"
-# Partitions: for up to so many a search for each is no slower than a sort. From five on the sort
-# takes half of the time of the searches.
+# The most partitions that are searched for one by one. With five partitions a sort takes half of
+# the time of the searches.
 _FEW = 4
 
 
@@ -188,8 +188,8 @@ def _partition_exactly(op, data, partitions, num_partitions, return_size, mode) 
 
 def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
     """The positions of each partition's number; -1 is the number of no partition."""
-    # NumPy compares and sorts short types faster, and those of 8 and 16 bits by radix.
-    # In that type -1 becomes the largest number, which no partition has (test_partition.py,
+    # NumPy compares and sorts short types faster, and those of 8 and 16 bits by radix. -1 becomes
+    # the largest number of that type, and no partition has this number (test_partition.py,
     # test_ignored_numbers_beside_256_partitions).
     keys = numbers.astype(np.min_scalar_type(num_partitions))
     if num_partitions <= _FEW:

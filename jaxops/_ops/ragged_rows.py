@@ -209,7 +209,8 @@ def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype:
             f"received size=None; {math.prod(tensor.shape[:2])} is always enough"
         )
     starts, values = _rows_of(tensor, dtype)
-    # Whole rows are the values as they lie (test_ragged_rows.py, test_a_whole_array_is_not_copied).
+    # Rows without padding are the values in memory, and are not copied (test_ragged_rows.py,
+    # test_a_whole_array_is_not_copied).
     if padding is None and (np.asarray(lengths) == tensor.shape[1]).all():
         return values, to_device(splits_of(np.asarray(lengths)))
     return _joined_on_host(op, values, starts, np.asarray(lengths))

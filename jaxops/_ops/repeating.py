@@ -210,8 +210,8 @@ def _padded(
     if fill_value is not None or 0 in (size, *input.shape):
         result = take_or_fill(input, positions, valid, fill_value, axis)
     else:  # `valid` brings the check of the size along
-        # Of segment ids, zeros at the end would put values into segment 0 in silence
-        # (test_repeating.py, test_the_end_is_filled_as_by_jnp).
+        # The last value fills the end: if the values are segment ids, zeros would put data into
+        # segment 0 in silence (test_repeating.py, test_the_end_is_filled_as_by_jnp).
         last = jnp.full_like(positions, length - 1)
         result = take_rows(input, lax.select(valid, positions, last), axis)
     return (result, total) if return_size else result

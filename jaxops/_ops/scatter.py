@@ -416,7 +416,7 @@ def _scatter_nd(
     in_dtype = sums.dtype_of_sums(op, "updates", dtype, accumulate_dtype)
     windows, spec, of_updates = _windows(op, shape, indices, updates.shape, "shape", padding_index)
     updates = jnp.broadcast_to(updates, of_updates)
-    # "or" is the addition of bools. As a sum of 8 bits 256 trues would be 0 (test_scatter.py,
+    # "or" is the addition of bools. In a sum of 8 bits, 256 trues would be 0 (test_scatter.py,
     # test_as_many_trues_as_a_type_counts_to_are_true).
     if updates.dtype == bool:
         updates = updates.astype(jnp.uint8)

@@ -182,8 +182,8 @@ def _searchsorted(
         return (first << 1) | ((most >> 1) - left)
 
     steps = length.bit_length() if _symbolic.are_known([length]) else 31
-    # Under `shard_map` the carry of a loop must vary as what the loop reads (test_varying.py,
-    # test_function_and_derivatives).
+    # Under `shard_map` the carry of a loop must vary along the same axes as the operands of the
+    # loop (test_varying.py, test_function_and_derivatives).
     whole, *_ = varying_alike(jnp.zeros(values.shape, np.uint32), sequence, values)
     state = lax.fori_loop(0, steps, halve, whole)
     return (state >> 1).astype(out_type)

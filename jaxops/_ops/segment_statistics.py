@@ -249,7 +249,7 @@ def _exponentials(rows: jax.Array, segments: _Segments) -> tuple[jax.Array, jax.
     """
     zero, one, least = map(rows.dtype.type, (0, 1, -np.inf))
     maxima = segments.reduce("max", least, lax.stop_gradient(rows))
-    # inf - inf is NaN (test_segment_statistics.py,
+    # A maximum of inf becomes 0 here, as inf - inf is NaN (test_segment_statistics.py,
     # test_other_infinities_and_nan_stay_in_their_segments).
     maxima = masks.where(maxima == np.inf, zero, maxima)
     of_rows = segments.of_rows(maxima)
@@ -313,9 +313,9 @@ def _segment_moments(
         return averaged("mean", segments.reduce("add", 0, distances), counts, rows.dtype)
 
     center = _a_row_of_each(lax.stop_gradient(rows), segments)  # -inf where there is none
-    # A mean of distances is right beside a large mean, and where the row that was chosen lies far
-    # from the others (test_segment_statistics.py, test_moments_with_a_large_mean,
-    # test_moments_with_a_row_that_lies_far_from_the_others).
+    # The mean of the distances from one row keeps its digits if the mean of the rows is large, and
+    # if that row lies far from the others (test_segment_statistics.py,
+    # test_moments_with_a_large_mean, test_moments_with_a_row_that_lies_far_from_the_others).
     step = mean_distance(center, 1)
     mean = center + step
     variance = mean_distance(lax.stop_gradient(mean), 2) - (step - lax.stop_gradient(step)) ** 2

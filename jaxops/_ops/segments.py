@@ -416,7 +416,7 @@ def _beyond_all(kind: str, dtype) -> Any:
 
 def _rounded_means(totals: jax.Array, counts: jax.Array) -> jax.Array:
     """Towards 0, in a dtype that holds the counts."""
-    # Narrow integers do not hold the counts: 40,000 is a negative int16 (test_sums.py,
+    # A narrow integer does not hold the count: 40,000 is a negative int16 (test_sums.py,
     # test_counts_of_integers_have_more_bits_than_the_data).
     wide = totals.dtype if totals.dtype.itemsize >= 4 else np.dtype(np.int32)
     counts = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
@@ -432,8 +432,8 @@ def _sorted(op: str, ids: jax.Array, left_out: Any, num_segments: Any, mode: str
     spec: IndexSpec = ScalarIndex(op, (num_segments,))
     components = [ids]
     if mode in ("device", "error"):
-        # Without a sign no step would be negative (test_segments.py,
-        # test_ids_of_narrow_types_that_decrease).
+        # The difference of unsigned ids is never negative, so a decrease would pass
+        # (test_segments.py, test_ids_of_narrow_types_that_decrease).
         ids = index_dtypes.to_signed(ids, op, (num_segments,))
         limits = (num_segments, num_segments)  # a step between ids in bounds is shorter
         spec = RowPartition(op, limits, "segment_ids", ids.shape[0])

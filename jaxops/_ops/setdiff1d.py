@@ -220,7 +220,7 @@ def _setdiff(
     held = result_size.hold(result_size.num_elements(op, size, _NOUN), total, x.size, mode)
     valid = lax.iota(jnp.int32, size) < held
     out = take_or_fill(x, places, valid, fill_value, 0)
-    # Not by `jnp.where`, which drops the check where `size` is 0 (test_result_size.py,
+    # `jnp.where` would drop the check if `size` is 0 (test_result_size.py,
     # test_every_result_has_the_check).
     idx = lax.select(valid, places, jnp.full_like(places, x.size))
     return out, idx.astype(index_dtype), total

@@ -166,7 +166,8 @@ def _slice(
     if mode != "device":
         return window(input_, begin)
     elsewhere = functools.partial(window_or_zeros, size=size)
-    # Among zeros an array is up to three times as long, which int32 may not count.
+    # Between zeros on both sides an array is up to three times as long, and int32 may not count so
+    # far.
     if index_dtypes.are_long([3 * dim for dim in shape]):
         elsewhere = functools.partial(_positions, size=size, op=op, mode="fill")
     return lax.platform_dependent(input_, begin, cpu=window, default=elsewhere)
@@ -174,8 +175,8 @@ def _slice(
 
 def _window(input_, begin, *, size):
     starts = [begin[i] for i in range(input_.ndim)]
-    # Else JAX selects, for each start, whether it counts from the end (test_slice.py,
-    # test_a_window_counts_nothing_from_the_end).
+    # Without the option JAX asks of each start, in the program, whether the start counts from the
+    # end (test_slice.py, test_a_window_counts_nothing_from_the_end).
     return lax.dynamic_slice(input_, starts, size, allow_negative_indices=False)
 
 
@@ -200,8 +201,8 @@ def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.A
     """`start + [0, length)`, also for positions outside of `[0, dim)`."""
     is_long = index_dtypes.are_long([dim + length])
     start = index_dtypes.widen(start, [dim + length])
-    # So the addition below does not overflow, and positions out of bounds stay so (test_slice.py,
-    # test_windows_that_reach_outside).
+    # The clip keeps the addition below from overflowing, and positions out of bounds stay out of
+    # bounds (test_slice.py, test_windows_that_reach_outside).
     info = jnp.iinfo(start.dtype)
     first, last = _symbolic.as_vector((-length, dim), start.dtype)
     start = jnp.clip(start, first, last)

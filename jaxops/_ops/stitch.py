@@ -209,8 +209,8 @@ def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
 
 
 def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
-    # Few rows far apart take time for the rows, and not for the largest place (test_stitch.py,
-    # test_few_rows_far_apart).
+    # For few rows far apart, this way takes time for the rows and not for the largest place
+    # (test_stitch.py, test_few_rows_far_apart).
     if 2 * places.size < limit <= _INT32_MAX:
         places = np.where(places < 0, limit, places).astype(np.int32)
         return _put_rows(arrays, places, fill_value, size=limit, tail=tail)
@@ -242,8 +242,8 @@ def _merge_on_host(arrays, places, limit, fill_value, tail) -> np.ndarray:
     none = np.concatenate([rows[:0] for rows in lists])
     fill = np.zeros((), none.dtype) if fill_value is None else fill_value
     fill = np.asarray(fill, arguments.fill_dtype(none))
-    # The system has zeros ready, so that nothing writes the places between rows (test_stitch.py,
-    # test_work_follows_the_rows).
+    # The operating system provides zeroed memory, so nothing writes the places between rows
+    # (test_stitch.py, test_work_follows_the_rows).
     merged = on_host.full((limit, *tail), fill, np.result_type(none, fill))
     start = 0
     for rows in lists:
@@ -259,8 +259,8 @@ def _put_on_host(merged: np.ndarray, places: np.ndarray, rows: np.ndarray) -> No
     if not inside.all():
         places, rows = places[inside], rows[inside]
     if merged.dtype.kind not in "USTO" and rows.size:
-        # As one element of so many bytes, a row is put up to 50 times as fast (test_stitch.py,
-        # test_exact_rows).
+        # NumPy copies a row as one element of so many bytes, up to 50 times as fast
+        # (test_stitch.py, test_exact_rows).
         row = np.dtype((np.void, rows.nbytes // len(rows)))
         merged, rows = (np.ascontiguousarray(x).reshape(len(x), -1) for x in (merged, rows))
         merged, rows = merged.view(row), rows.view(row)

@@ -254,7 +254,7 @@ def strided_slice(
     static_singles = None
     if not _jax_internals.is_eager() and not any(isinstance(s, jax.Array) for s in singles):
         static_singles = tuple(singles)
-    # Ranges alone send no indices to the device: an eager call takes a third of the time so
+    # Ranges alone send no indices to the device: an eager call then takes a third of the time
     # (test_strided_slice.py, test_ranges_alone_send_no_indices_to_the_device).
     return _strided_slice.run(
         op,
@@ -395,7 +395,7 @@ def _strided_slice(
         axes=tuple(axes[e.place] for e in singles),
         places=tuple(e.place for e in singles),
     )
-    # A known index is a slice, and no gather (test_strided_slice.py,
+    # A slice, and no gather, takes an index that is known (test_strided_slice.py,
     # test_a_known_index_is_a_slice).
     if static_singles is not None and _symbolic.are_known(spec.limits):
         vector = saturate_ints(static_singles)

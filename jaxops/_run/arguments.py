@@ -36,7 +36,7 @@ Int: TypeAlias = SupportsIndex
 # Arguments of `static_ints`: shapes, axes, sizes, such as `x.shape` and `jaxops.shape(x)`.
 Ints: TypeAlias = Sequence[SupportsIndex] | np.ndarray | jax.Array
 
-# Levels of lists: more than NumPy has dimensions (test_odd_arguments.py,
+# The most levels of nested lists; NumPy has fewer dimensions (test_odd_arguments.py,
 # test_lists_nested_deeper_than_pythons_stack).
 _DEEPEST = 100
 _DEEPEST_TREE = 250  # levels of a pytree: a share of the calls that Python's stack holds
@@ -88,7 +88,6 @@ def _true_bools(array: np.ndarray) -> np.ndarray:
     """`array`, whose true bools are bytes of 1. A view may have others, and they miscount."""
     if array.dtype != bool or not array.size:
         return array
-    # Each byte that is not 0 counts once (test_arguments.py, test_bools_of_other_bytes).
     byte = array.view(np.uint8)
     return byte != 0 if byte.max() > 1 else array
 
@@ -185,7 +184,7 @@ def to_indices(
         check_integer(x.dtype, op, arg)
         if not is_wider_than_jax(x):
             return x
-        # Whatever a program computes from it would have its low bits only (test_arguments.py,
+        # A program would compute with the low bits of the indices only (test_arguments.py,
         # test_traced_indices_made_while_x64_was_on).
         if isinstance(x, Tracer):
             raise ValueError(
@@ -194,8 +193,8 @@ def to_indices(
             )
         x = np.asarray(x)
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
-        # Leaf by leaf, as joining by promotion would turn a large uint32 into -1 (test_dispatch.py,
-        # test_components_are_joined_without_change).
+        # Each leaf is converted by itself: a join by promotion would turn a large uint32 into -1
+        # (test_dispatch.py, test_components_are_joined_without_change).
         def to_signed(leaf):
             indices = to_indices(leaf, op, arg, mode, dims, padding_index)
             return index_dtypes.to_signed(indices, op, dims)
@@ -271,10 +270,10 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
     """`jnp.asarray(array)`, eagerly in a tenth of the time. `array` was made from `x`."""
     if not _jax_internals.is_eager():
         return jnp.asarray(array)
-    # What the caller writes later must not show in it (test_arguments.py,
-    # test_memory_stays_the_callers).
+    # The array of JAX must not change if the caller writes to the memory of `x` later
+    # (test_arguments.py, test_memory_stays_the_callers).
     if not isinstance(x, (list, tuple, int, float, complex)):
-        array = array.copy()  # the caller may write to that memory
+        array = array.copy()
     return _jax_internals.put_on_default_device(array)
 
 

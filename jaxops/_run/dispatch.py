@@ -289,8 +289,8 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
             result = on_numbers(call._replace(mode="error") if call.mode == "device" else call)
     except OutOfBoundsError:
         return None  # the program raises it, should it come here, and run on a CPU
-    # What JAX holds stays there; only what the host gave becomes an array of the host
-    # (test_dispatch.py, test_what_is_not_known_or_no_shape_is_traced).
+    # If one argument is an array of JAX, the result stays one. Otherwise it becomes a known array
+    # of the host (test_dispatch.py, test_what_is_not_known_or_no_shape_is_traced).
     if any(isinstance(leaf, jax.Array) for leaf in leaves):
         return result
     return jax.tree.map(known, result)
@@ -359,7 +359,7 @@ def _run_compiled(
         result, bad = compiled(*operands, *arrays, *fill)
         if bad is not None:
             # XLA's CPU client never finishes the flag of a program whose result could not get its
-            # memory: to wait for the flag first would take for ever (test_segments.py,
+            # memory: a wait for the flag alone would never end (test_segments.py,
             # test_one_id_too_large_for_memory_is_named).
             _largest(result).block_until_ready()
     except jax.errors.JaxRuntimeError as error:
@@ -400,7 +400,7 @@ def _compiled(*fields) -> tuple[_Call, Callable]:
     call = _Call(*fields)
 
     def flagged(*arrays):
-        # An eager call with arrays alone refuses nothing by itself: its trace refuses dtypes here.
+        # An eager call with nothing but arrays looks at no dtype before this trace.
         for arg, x in zip(call.data, arrays, strict=False):
             arguments.to_operand(x, call.op, arg)
         for arg, x in zip(call.indices, arrays[len(call.data) :], strict=False):

@@ -205,7 +205,7 @@ def _transpose_rule(cotangents, *arrays, **params):
 
 
 batching.primitive_batchers[guard_p] = _batching_rule
-# Else no op on arrays without elements would have a transpose (test_extents.py,
+# Without this rule no op on arrays without elements would have a transpose (test_extents.py,
 # test_transposed_where_there_are_no_elements).
 ad.primitive_transposes[guard_p] = _transpose_rule
 ad.primitive_jvps[guard_p] = _jvp_rule

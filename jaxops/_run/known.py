@@ -40,10 +40,10 @@ class KnownArray(np.ndarray):
         return self.__getattr__("device")
 
     def __iter__(self) -> Iterator[Any]:
-        # NumPy would yield numbers of its own, which have no `at` (test_known.py, test_as_eagerly).
+        # NumPy's own iterator yields numbers without `at` (test_known.py, test_as_eagerly).
         return map(self.__getitem__, range(len(self)))
 
-    # Of a number, as scalars of NumPy have it; a size may be the key of a dict or a cache
+    # A number has the hash of NumPy's scalar, because a size may be the key of a dict or a cache
     # (test_known.py, test_a_number_is_a_key_of_caches).
     def __hash__(self) -> int:
         return hash(np.asarray(self)[()])

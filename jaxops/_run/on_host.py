@@ -186,7 +186,8 @@ def to_positions(positions: np.ndarray, count: int) -> np.ndarray:
     """int64 `positions` among `count` elements, for the device."""
     if count <= np.iinfo(np.int32).max:
         return positions.astype(np.int32)
-    # uint32 while 64-bit types are off (test_on_host.py, test_positions_have_few_bits).
+    # While 64-bit types are off, positions are uint32 (test_on_host.py,
+    # test_positions_have_few_bits).
     return positions.astype(jax.dtypes.canonicalize_dtype(np.uint64))
 
 

@@ -209,8 +209,8 @@ def estimate(
             slopes.append(pairing(cotangents, odd) / (2 * step))
             jumps.append(pairing(cotangents, even) / step)
         changed = any(y.any() for y in (*odd, *even))
-        # Else the step is lost in rounding, inside the function, or it moves elements that change
-        # nothing (test_grads.py, test_elements_that_change_nothing_are_known).
+        # If nothing changes, rounding within the function swallowed the step, or the step moved
+        # elements that change nothing (test_grads.py, test_elements_that_change_nothing_are_known).
         if resolved and not changed and not may_be_still:
             slopes[-1] = np.nan
         resolved = resolved or changed
