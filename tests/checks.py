@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zlib
 
 import jax
 import numpy as np
@@ -52,20 +53,39 @@ def primitives(f, *args):
 SLOW, NIGHTLY = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.nightly]
 
 
-def share(names, number, others=SLOW):
-    """Parameters of which one in `number` has no mark of its own, and the others have `others`."""
-    return [pytest.param(name, marks=others if n % number else []) for n, name in enumerate(names)]
+def share(names, number):
+    """Parameters of which one in `number` has no mark, and the others are for the night."""
+    return [pytest.param(name, marks=NIGHTLY if n % number else []) for n, name in enumerate(names)]
 
 
 def share_of_each_function(items, number, of):
-    """Of the tests of each function one in `of`, from that with this number on; at least one.
+    """Of the tests of each function one in `of`, the same ones each time; at least one.
 
     Of the functions with fewer tests every other one, so that two numbers have a test of each.
     """
-    by_function = {}
-    for item in items:
-        by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    by_function = tests_by_function(items)
     few = [name for name, tests in by_function.items() if len(tests) < of]
     for name in few[number % 2 :: 2]:
         del by_function[name]
-    return [item for tests in by_function.values() for item in tests[number % len(tests) :: of]]
+    taken = []
+    for tests in by_function.values():
+        # As they stand, each third test may have the same value of the last of two parameters.
+        drawn = sorted(tests, key=lambda item: zlib.crc32(item.nodeid.encode()))
+        taken += drawn[number % len(tests) :: of]
+    return taken
+
+
+def rest_of_sweeps(items, of=3):
+    """Of the tests that are not slow, of a function with more than `of`, all but one in `of`."""
+    quick = [item for item in items if not item.get_closest_marker("slow")]
+    sweeps = [
+        test for tests in tests_by_function(quick).values() if len(tests) > of for test in tests
+    ]
+    return {*sweeps} - {*share_of_each_function(sweeps, 0, of)}
+
+
+def tests_by_function(items):
+    by_function = {}
+    for item in items:
+        by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return by_function

@@ -6,7 +6,7 @@ import tempfile
 import fast
 import jax
 import pytest
-from checks import share_of_each_function
+from checks import rest_of_sweeps, share_of_each_function
 
 from jaxops import _forms
 
@@ -25,6 +25,9 @@ CACHE_EVERY_PROGRAM = {
 # Programs of their own processes, which set up JAX or read their arguments first, and hold no test.
 # Of the calls as users write them many are wrong: type checkers read them.
 collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
+
+# Their parameters are the functions of the library, or cost little: `make test` runs all of them.
+WHOLE = ("tests/ops/test_ops.py", "tests/project/", "tests/errors/", "tests/compat/")
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 800
@@ -51,7 +54,18 @@ def pytest_configure(config):
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    config.pluginmanager.register(Sweeps())
     config.pluginmanager.register(Doctests())  # hooks of this file are not for tests beside it
+
+
+class Sweeps:
+    """Of many parameters of a test `make test` takes a third, `make test-slow` the rest."""
+
+    @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
+    def pytest_collection_modifyitems(self, items):
+        if not os.environ.get("JAXOPS_TESTS_SOON") or not os.environ.get("JAXOPS_TESTS_SHARE"):
+            for item in rest_of_sweeps([i for i in items if not i.nodeid.startswith(WHOLE)]):
+                item.add_marker(pytest.mark.slow)
 
 
 class Doctests:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from checked.jax_code import BAD, GOOD, PROGRAMS, X, bad_for
 from checked.test_primitives import assert_same, raised
-from checks import printed_by, share
+from checks import printed_by
 from jax import export, lax
 
 import jaxops
@@ -62,7 +62,7 @@ WIDE = {
 
 @pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
-@pytest.mark.parametrize("name", share(WIDE, 2))
+@pytest.mark.parametrize("name", WIDE)
 def test_an_index_that_int32_does_not_hold(name, dtype, run):
     """JAX converts it to an int32, which may be in bounds."""
     program = WIDE[name]
@@ -126,7 +126,7 @@ def test_outside(program, run):
 
 
 @pytest.mark.parametrize("run", EACH_WAY)
-@pytest.mark.parametrize("name", share(PROGRAMS, 3))
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_padding_of_a_block(name, run):
     """Within the block the index that is out of bounds is no error; the one after it is."""
     program, bad = functools.partial(PROGRAMS[name][0], X), bad_for(name)

@@ -36,7 +36,7 @@ def test_an_index_out_of_bounds_is_an_error(name):
 
 
 @pytest.mark.parametrize("call", ["jit-of-checked", "checked-of-jit"])
-@pytest.mark.parametrize("name", share(PROGRAMS, 4, NIGHTLY))
+@pytest.mark.parametrize("name", share(PROGRAMS, 4))
 def test_an_index_out_of_bounds_is_an_error_in_a_program(name, call):
     check_an_index_out_of_bounds(name, call)
 
@@ -64,7 +64,7 @@ def test_the_index_in_the_message_is_as_the_code_has_it(name):
 
 
 @pytest.mark.parametrize("call", some("eager"))
-@pytest.mark.parametrize("name", share(SILENT, 2))
+@pytest.mark.parametrize("name", SILENT)
 @pytest.mark.usefixtures("standard_promotion")
 def test_no_false_alarm(name, call):
     program = SILENT[name]
@@ -73,7 +73,7 @@ def test_no_false_alarm(name, call):
 
 
 @pytest.mark.parametrize("call", some("checked-of-jit"))
-@pytest.mark.parametrize("name", share(sorted({*READS, *WRITES} - {"apply", "segment_prod"}), 2))
+@pytest.mark.parametrize("name", sorted({*READS, *WRITES} - {"apply", "segment_prod"}))
 def test_no_false_alarm_from_derivatives(name, call):
     """Of those of which JAX has derivatives."""
     program, _ = PROGRAMS[name]

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from checks import assert_all_equal, share
+from checks import assert_all_equal
 
 import jaxops
 from jaxops._cpu import hash_table
@@ -34,7 +34,7 @@ STAGED = {
 
 
 @pytest.mark.parametrize("few", [8, pytest.param(FEW, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("values", share(STAGED, 2))
+@pytest.mark.parametrize("values", STAGED)
 def test_stages_of_the_search(values, few, monkeypatch):
     """Of the elements of a vector, and of the rows of a matrix that are equal where these are."""
     monkeypatch.setattr(hash_table, "FEW", few)

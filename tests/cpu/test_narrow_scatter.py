@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import optax
 import pytest
-from checks import NIGHTLY, share
+from checks import NIGHTLY
 from fast import fast_jit, known
 from jax.sharding import PartitionSpec as P
 
@@ -277,7 +277,7 @@ TRANSFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", share(TRANSFORMED, 3))
+@pytest.mark.parametrize("name", TRANSFORMED)
 def test_transformed(name):
     """Values and derivatives are those in float32."""
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import NIGHTLY, SLOW, share
+from checks import NIGHTLY, SLOW
 from jax import lax
 from records import CALLS, FUNCTIONS, RECORDS, needed
 from records.arguments import MASK
@@ -180,7 +180,7 @@ def differences(name, ways, share=1):
     return found, count
 
 
-@pytest.mark.parametrize("name", share(NAMES, 3))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_program_raises_where_an_eager_call_does(name):
     assert differences(name, [jit], SHARE)[0] == []
 
@@ -233,7 +233,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("mode", ["device", pytest.param("error", marks=SLOW)])
-@pytest.mark.parametrize("name", share(SILENT, 2))
+@pytest.mark.parametrize("name", SILENT)
 def test_calls_that_were_silent(name, mode):
     call = functools.partial(SILENT[name], mode=mode)
     good, bad = jnp.array([0, 0]), jnp.array([0, 9])

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from long_axes import DTYPES, LENGTHS, as_mode_has_it, indices_of, is_refused
 from records import CASES, joined
 from records.arguments import LENGTH, TALL
@@ -29,7 +28,7 @@ def test_every_function_of_indices_is_here():
 @pytest.mark.parametrize(
     "x64", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["x32", "x64"], indirect=True
 )
-@pytest.mark.parametrize("name", share(OPS, 2))
+@pytest.mark.parametrize("name", OPS)
 def test_narrow_indices(name, x64):
     function, oracle = OPS[name]
     indices = [99, 5, 99, 0]

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import NIGHTLY, share
+from checks import share
 from jax import lax
 from jax.experimental import checkify
 
@@ -150,7 +150,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("pair", share(PAIRS, 3, NIGHTLY), ids="-".join)
+@pytest.mark.parametrize("pair", share(PAIRS, 3), ids="-".join)
 def test_only_the_calls_that_come_to_a_check_raise(pair):
     read, lanes = (READS | READS_WITHOUT_GRADIENTS)[pair[0]], LANES[pair[1]]
     values = jax.jit(functools.partial(_values, read, lanes))
@@ -161,7 +161,7 @@ def test_only_the_calls_that_come_to_a_check_raise(pair):
         _raises(values, READING | (np.arange(5) == number))
 
 
-@pytest.mark.parametrize("read", share(READS | RULES, 2, NIGHTLY))
+@pytest.mark.parametrize("read", share(READS | RULES, 2))
 def test_gradients_of_the_calls_that_come_to_a_check(read):
     read = (READS | RULES)[read]
 

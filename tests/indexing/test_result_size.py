@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import SLOW, exported_for, share
+from checks import SLOW, exported_for
 
 import jaxops
 from jaxops import testing
@@ -250,7 +250,7 @@ SIZED_CALLS = {
 
 
 @pytest.mark.parametrize("jitted", [True, pytest.param(False, marks=SLOW)], ids=["jit", "eager"])
-@pytest.mark.parametrize("name", share(SIZED_CALLS, 2))
+@pytest.mark.parametrize("name", SIZED_CALLS)
 def test_what_stands_in_places_that_hold_nothing(name, jitted):
     function, enough = SIZED_CALLS[name]
     for padding, options in zip(PADDING[name], ({}, {"fill_value": -7}), strict=True):

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from records import CASES, first_of_each_op
 from records.record import Case
 
@@ -87,7 +86,7 @@ def test_moves_2_bits(name):
     check_moves(name, ["int2", "uint2"])
 
 
-@pytest.mark.parametrize("name", share(FIRST_OF_EACH_OP.values(), 2))
+@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
 def test_moves_64_bits(name):
     with jax.enable_x64(True):
         check_moves(name, DTYPES_X64)
@@ -101,7 +100,7 @@ WITHOUT_STRINGS += ("tensor_diag",)
 STRINGS = [np.str_, np.bytes_, object, np.dtypes.StringDType()]
 
 
-@pytest.mark.parametrize("kind", share(STRINGS, 3), ids=["str_", "bytes_", "object", "StringDType"])
+@pytest.mark.parametrize("kind", STRINGS, ids=["str_", "bytes_", "object", "StringDType"])
 @pytest.mark.parametrize(
     "name", [n for n in FIRST_OF_EACH_OP.values() if not n.startswith(WITHOUT_STRINGS)]
 )

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from checks import share
 from records import FUNCTIONS, PUBLIC
 
 import jaxops
@@ -95,7 +94,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("dtype", share(NARROW, 4))
+@pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("name", CALLS)
 def test_sums_of_many_narrow_numbers(name, dtype):
     call, exponent = CALLS[name]
@@ -129,7 +128,7 @@ def test_norms_of_rows_are_those_of_float32(dtype):
     np.testing.assert_array_equal(clipped, np.full((1, N), 8, dtype))
 
 
-@pytest.mark.parametrize("name", share(OF_ONE, 2))
+@pytest.mark.parametrize("name", OF_ONE)
 def test_means_are_rounded_once(name):
     """Sum, root and quotient are of float32. By a loop, of 3 and of 7 numbers."""
     for n in (3, 7):

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from docs_pages import load
 from jax import export
 from jax.experimental import checkify
@@ -22,7 +21,7 @@ CALLS = {f"{function}{call.how}": call for function, call in table.CALLS}
 TAKEN = {name: call for name, call in CALLS.items() if not call.refused}
 
 
-@pytest.mark.parametrize("name", share(TAKEN, 4))
+@pytest.mark.parametrize("name", TAKEN)
 def test_loaded_program_gives_what_the_call_gives(name):
     assert table.differences(TAKEN[name]) == []
 

@@ -21,7 +21,7 @@ import report
 import suite
 import timing
 import work
-from checks import NIGHTLY, printed_by, share
+from checks import printed_by, share
 from records import CALLS, CLASSES, PUBLIC, RECORDS
 from row import small
 
@@ -113,7 +113,7 @@ SCRIPTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", share(SCRIPTS, len(SCRIPTS), NIGHTLY))
+@pytest.mark.parametrize("name", share(SCRIPTS, len(SCRIPTS)))
 def test_a_script(name, tmp_path):
     figures = tmp_path / "made" / f"{name}.json"
     options = SCRIPTS[name].format(figures.with_suffix("")).split()

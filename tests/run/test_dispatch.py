@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import assert_fails, share
+from checks import assert_fails
 from jax.core import Tracer
 from records import CALLS, FUNCTIONS, joined
 from records.arguments import X
@@ -62,7 +62,7 @@ OF_INTEGERS = [
 ]
 
 
-@pytest.mark.parametrize("name", share(OF_INTEGERS, 2))
+@pytest.mark.parametrize("name", OF_INTEGERS)
 def test_shapes_are_computed_while_tracing(name):
     """What is computed of integers that the host knows is of NumPy, so it serves as a shape."""
     arguments = integer_arguments(name)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import NIGHTLY, share
+from checks import share
 from records import CALLS, FUNCTIONS
 
 import jaxops
@@ -113,7 +113,7 @@ MOVE = sorted(OF_DATA.keys() - COMPUTE - OF_SHAPES, key=lambda name: (name.start
 OF_V0 = [name for name in MOVE if name.startswith("v0.")]  # which call the others
 
 
-@pytest.mark.parametrize("name", [*MOVE[: -len(OF_V0)], *share(OF_V0, 4, NIGHTLY)])
+@pytest.mark.parametrize("name", [*MOVE[: -len(OF_V0)], *share(OF_V0, 4)])
 def test_moved(name):
     arguments = with_positions(name)
     positions = FUNCTIONS[name](**arguments)
@@ -124,7 +124,7 @@ def test_moved(name):
     check_moved(function, positions)
 
 
-@pytest.mark.parametrize("name", share(MOVE, 3))
+@pytest.mark.parametrize("name", MOVE)
 def test_lists_of_keys(name):
     arguments = with_positions(name)
     positions = FUNCTIONS[name](**arguments)

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from jax.core import Tracer
 from records import CALLS, FUNCTIONS
 from test_dispatch import OF_INTEGERS, integer_arguments
@@ -169,7 +168,7 @@ OF_ANY_SIZE = ["at", *(f"x[{name}]" for name in INDICES)]
 
 
 @pytest.mark.parametrize(
-    "use", [*OF_ANY_SIZE, *share([use for use in USES | OF_MEMORY if use not in OF_ANY_SIZE], 3)]
+    "use", [*OF_ANY_SIZE, *(use for use in USES | OF_MEMORY if use not in OF_ANY_SIZE)]
 )
 @jax.numpy_dtype_promotion("standard")
 def test_as_eagerly(use):
@@ -259,7 +258,7 @@ def is_of_numpy(name):
     return "np." in str(inspect.signature(FUNCTIONS[name]).return_annotation)
 
 
-@pytest.mark.parametrize("name", share([n for n in OF_INTEGERS if not is_of_numpy(n)], 3))
+@pytest.mark.parametrize("name", [n for n in OF_INTEGERS if not is_of_numpy(n)])
 def test_of_every_function(name):
     """What each makes of host integers is read and written at a traced index, as by NumPy."""
     arguments = integer_arguments(name)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from checks import NIGHTLY, share
+from checks import share
 from fast import optimized_jit
 
 import jaxops
@@ -105,7 +105,7 @@ def assert_close(received, expected, rtol=1e-8):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_64_bits")
-@pytest.mark.parametrize("name", share(OPTIMIZERS, 3, NIGHTLY))
+@pytest.mark.parametrize("name", share(OPTIMIZERS, 3))
 def test_1000_steps_are_those_of_the_dense_optimizer(name):
     words, goals = batches(1000)
     assert (np.diff(np.flatnonzero(np.any(words == NEVER - 1, axis=1))) > 30).any()

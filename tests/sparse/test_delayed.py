@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from fast import optimized_jit
 from sparse_checks import square, table
 from sparse_patterns import INDICES, LOOKUPS, STEPS, K
@@ -26,7 +25,7 @@ def big_params():
     }
 
 
-@pytest.mark.parametrize("name", share([*STEPS, *LOOKUPS], 2))
+@pytest.mark.parametrize("name", [*STEPS, *LOOKUPS])
 @pytest.mark.usefixtures("x32")
 def test_nothing_of_the_size_of_the_table_is_made(name):
     p = big_params()
@@ -75,7 +74,7 @@ TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that i
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", share(TWO, 3))
+@pytest.mark.parametrize("name", TWO)
 @pytest.mark.usefixtures("x32")
 def test_rows_that_are_read(name):
     use, *expected = TWO[name]

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import NIGHTLY, share
+from checks import NIGHTLY
 from fast import fast_jit
 from jax import lax
 from sparse_checks import eagerly
@@ -28,7 +28,7 @@ from jaxops._sparse.gradient import delayed_rules
 pytestmark = pytest.mark.usefixtures("x32")
 
 
-@pytest.mark.parametrize("name", share(STEPS, 3))
+@pytest.mark.parametrize("name", STEPS)
 def test_steps(name):
     grads = assert_rows_first(composed(name), params())
     # Pieces and branches that are not chosen get no gradient.
@@ -36,7 +36,7 @@ def test_steps(name):
     assert valid.sum() <= INDICES.size * (2 if name == "differences" else 1)
 
 
-@pytest.mark.parametrize("name", share(LOOKUPS, 3))
+@pytest.mark.parametrize("name", LOOKUPS)
 def test_lookups(name):
     assert_rows_first(composed("scaled by rows", lookup=name), params())
 
@@ -161,9 +161,7 @@ def function_of(name):
     return (lambda x, y: function(x)) if len(operands) == 1 else function
 
 
-@pytest.mark.parametrize(
-    "name", share(sorted(row_rules.ELEMENTWISE - DISCRETE - {"random_gamma_grad"}), 3)
-)
+@pytest.mark.parametrize("name", sorted(row_rules.ELEMENTWISE - DISCRETE - {"random_gamma_grad"}))
 def test_elementwise(name):
     function = function_of(name)
 
@@ -177,7 +175,7 @@ def test_elementwise(name):
     assert_rows_first(loss, p, tolerance=1e-4)
 
 
-@pytest.mark.parametrize("name", share(sorted(DISCRETE), 3))
+@pytest.mark.parametrize("name", sorted(DISCRETE))
 def test_what_has_no_derivative_may_take_the_whole_table(name):
     """And its result a part in what is looked up."""
     if name == "mulhi" and not hasattr(lax, "mulhi"):

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from checks import NIGHTLY, SLOW, share
+from checks import NIGHTLY, SLOW
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -124,7 +124,7 @@ def types(lookup, spec):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", share(GATHERS, 4))
+@pytest.mark.parametrize("name", GATHERS)
 def test_all_devices_have_the_rows_of_a_gather(name, table):
     """Within rows they are shared as the table."""
     lookup, n = GATHERS[name]
@@ -141,7 +141,7 @@ def test_all_devices_have_the_rows_of_a_gather(name, table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", share(SHARDED, 2))
+@pytest.mark.parametrize("name", SHARDED)
 def test_the_rows_of_sharded_gather_stay_where_they_are(name, table):
     lookup, n = SHARDED[name]
     row = "4@m" if "m" in TABLES[table] else "4"

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from checks import share
 from sparse_checks import is_sparse, to_dense
 
 import jaxops
@@ -103,7 +102,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=share(MODELS, 2))
+@pytest.fixture(params=MODELS)
 def case(request):
     params, model, path = MODELS[request.param]()
     return params, lambda params: jnp.mean((model(params) - TARGETS) ** 2), path

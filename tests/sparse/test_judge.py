@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from checks import share
 from row_wise_steps import ROWS, WIDTH, Stateless, slices, table
 
 import jaxops
@@ -121,7 +120,7 @@ def test_other_parameters_may_have_any_optimizer():
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), received, expected)
 
 
-@pytest.mark.parametrize("name", share(ROW_WISE, 2))
+@pytest.mark.parametrize("name", ROW_WISE)
 def test_row_wise(name):
     optimizer, params, grads = Stateless(ROW_WISE[name]), table(), slices()
     lazy = jaxops.lazy(optimizer)
@@ -132,7 +131,7 @@ def test_row_wise(name):
     np.testing.assert_allclose(received, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", share(MIXED, 2))
+@pytest.mark.parametrize("name", MIXED)
 def test_mixed_rows(name):
     step, words = MIXED[name]
     lazy = jaxops.lazy(Stateless(step))
@@ -351,7 +350,7 @@ COLLECTING = {
 }
 
 
-@pytest.mark.parametrize("name", share(COLLECTING, 2))
+@pytest.mark.parametrize("name", COLLECTING)
 def test_collecting_gradients(name):
     build, words = COLLECTING[name]
     words = f"collects gradients over several steps.*{words}.*Add the gradients"
@@ -403,7 +402,7 @@ NOT_COLLECTING = {
 }
 
 
-@pytest.mark.parametrize("name", share(NOT_COLLECTING, 2))
+@pytest.mark.parametrize("name", NOT_COLLECTING)
 def test_not_collecting(name):
     optimizer = NOT_COLLECTING[name]()
     state = jaxops.lazy(optimizer).init(table())

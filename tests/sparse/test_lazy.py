@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from checks import share
 from fast import optimized_jit
 from jax.extend.core import subjaxprs
 
@@ -130,7 +129,7 @@ def test_some_rows_in_each_step_is_dense(name, how):
     assert_agree(lazy, run_dense(OPTIMIZERS[name](), some_rows, transform))
 
 
-@pytest.mark.parametrize("name", share(OPTIMIZERS, 2))
+@pytest.mark.parametrize("name", OPTIMIZERS)
 def test_rows_without_gradient_stay(name):
     """And their states: as if the steps in which they had none were not theirs."""
     (after, state), (before, old_state) = (

@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from jax import lax
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
@@ -77,7 +76,7 @@ OTHER_USES = {  # name of the operation in the message
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", share(OTHER_USES, 2))
+@pytest.mark.parametrize("name", OTHER_USES)
 @pytest.mark.usefixtures("x32")
 def test_other_uses(name):
     use, operation = OTHER_USES[name]

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from fast import fast_jit
 from jax import lax
 from jax.sharding import AxisType
@@ -51,7 +50,7 @@ MESHES = {"one axis": ((1,), ("d",)), "two axes": ((1, 1), ("d", "m"))}
 
 @pytest.mark.parametrize("check_vma", [True, False], ids=["checked", "unchecked"])
 @pytest.mark.parametrize("mesh", MESHES)
-@pytest.mark.parametrize("name", share(CONTROL_FLOW, 2))
+@pytest.mark.parametrize("name", CONTROL_FLOW)
 def test_gradients(name, mesh, check_vma):
     """`jax.grad` of one device is compared: under `shard_map` it sums within the branches."""
     loss = CONTROL_FLOW[name]

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from fast import fast_jit
 from sparse_checks import OF_INEXACT_SLICES, OF_SLICES, to_dense
 
@@ -25,7 +24,7 @@ def dense_results(functions):
     return fast_jit(lambda s: {name: to_dense(call(s)) for name, (call, _) in functions.items()})
 
 
-@pytest.mark.parametrize("dtype", share(INTEGERS + INEXACT, 3))
+@pytest.mark.parametrize("dtype", INTEGERS + INEXACT)
 def test_each_dtype(dtype):
     functions = ALL_FUNCTIONS if dtype in INEXACT else OF_SLICES
     with jax.enable_x64(True):
@@ -46,7 +45,7 @@ def repeated(dtype, rows=3):
 
 
 @pytest.mark.parametrize("rows", [3, 10_000])  # fewer than are added, and more
-@pytest.mark.parametrize("dtype", share(NARROW, 2))
+@pytest.mark.parametrize("dtype", NARROW)
 def test_narrow_floats_are_added_in_float32_and_rounded_once(dtype, rows):
     for name, dense in dense_results(ALL_FUNCTIONS)(repeated(dtype, rows)).items():
         expected = jnp.zeros((rows, 2)).at[1].set(ALL_FUNCTIONS[name][1] * COUNT * VALUE)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import NIGHTLY, share
+from checks import share
 from jax import lax
 from sparse_checks import square
 from sparse_patterns import (
@@ -54,7 +54,7 @@ SOON = [["scaled by rows"], ["row set", "tanh"], ["of two, traced"], ["jit"]]
 
 
 @pytest.mark.parametrize("steps", SOON, ids="-".join)
-@pytest.mark.parametrize("name", share(WITHIN, 2))
+@pytest.mark.parametrize("name", WITHIN)
 def test_within(name, steps):
     assert_rows_first(WITHIN[name](composed(*steps)), params(), tolerance=1e-4)
 
@@ -82,7 +82,7 @@ def test_all_within(pattern, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", share(PATTERNS, 3, NIGHTLY))
+@pytest.mark.parametrize("pattern", share(PATTERNS, 3))
 def test_under_vmap(pattern):
     loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
     stacked = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), params())
