@@ -462,10 +462,8 @@ def _tensor_scatter_nd(
     **options: Any,
 ):
     dtype = tensor.dtype
-    if kind != "update" and dtype == np.bool_:
-        raise TypeError(f"{op}: tensor must have a numeric dtype; received {dtype}")
-    if kind in ("min", "max") and jnp.issubdtype(dtype, jnp.complexfloating):
-        raise TypeError(f"{op}: tensor must have an ordered dtype; received {dtype}")
+    if kind != "update":
+        sums.check_dtype(op, "tensor", kind, dtype)
     windows, spec, of_updates = _windows(
         op, tensor.shape, indices, updates.shape, "tensor", padding_index
     )

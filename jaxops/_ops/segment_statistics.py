@@ -303,6 +303,7 @@ def _segment_moments(
     """
     rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, **bounds)
     counts = segments.reduce("add", 0, jnp.ones(segment_ids.shape, jnp.int32))
+    counts = jnp.maximum(counts, 1)
     zero, least = map(rows.dtype.type, (0, -np.inf))
 
     def mean_distance(center, power):

@@ -16,7 +16,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, RowPartition, ScalarIndex, padding_of
 from jaxops._ops import sums
-from jaxops._ops.unsorted_segments import averaged, check_choice, check_dtype, initial_of
+from jaxops._ops.unsorted_segments import averaged, check_choice, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
 from jaxops._run.dispatch import operation
@@ -360,7 +360,7 @@ def _segments(
             f"{op}: segment_ids must be a vector with a number for each row of data; "
             f"received shapes {segment_ids.shape} and {data.shape}"
         )
-    check_dtype(op, "" if kind == "mean" else kind, data.dtype)
+    sums.check_dtype(op, "data", "" if kind == "mean" else kind, data.dtype)
     in_dtype = sums.wide(data.dtype)
     if kind == "sum":
         in_dtype = sums.dtype_of_sums(op, "data", data.dtype, accumulate_dtype)
@@ -396,6 +396,7 @@ def combined(
             return totals.astype(rows.dtype)
     counts = reduced("add", 0, (num_segments,), jnp.ones(ids.shape, jnp.int32))
     if kind in ("mean", "sqrt_n"):
+        counts = jnp.maximum(counts, 1)
         if jnp.issubdtype(rows.dtype, jnp.integer):
             return _rounded_means(totals, counts)
         return averaged(kind, totals, counts, rows.dtype)
@@ -419,7 +420,7 @@ def _rounded_means(totals: jax.Array, counts: jax.Array) -> jax.Array:
     # A narrow integer does not hold the count: 40,000 is a negative int16 (test_sums.py,
     # test_counts_of_integers_have_more_bits_than_the_data).
     wide = totals.dtype if totals.dtype.itemsize >= 4 else np.dtype(np.int32)
-    counts = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
+    counts = counts.astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     return lax.div(totals.astype(wide), jnp.broadcast_to(counts, totals.shape)).astype(totals.dtype)
 
 

@@ -10,9 +10,8 @@ from jaxops._indexing import bounds, canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex, padding_of
+from jaxops._ops import sums
 from jaxops._ops.segments import combined, number_of, out_of_memory
-from jaxops._ops.sums import wide
-from jaxops._ops.unsorted_segments import check_dtype
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
 
@@ -283,14 +282,14 @@ def _sparse_segments(
             f"{op}: indices and segment_ids must be vectors of the same length; "
             f"received shapes {indices.shape} and {segment_ids.shape}"
         )
-    check_dtype(op, "sum" if kind == "sum" else "sqrt_n", data.dtype)
+    sums.check_dtype(op, "data", "sum" if kind == "sum" else "sqrt_n", data.dtype)
     limits = (data.shape[0],)
     spec = RowIndex(op, limits, padding=padding_of(padding_index, limits))
     left_out = bounds.padding(indices[:, None], spec)
     rows = canonical.gather(
         data, indices[:, None], _ROWS, spec, mode=mode, deterministic=deterministic
     )
-    in_dtype = wide(data.dtype)  # as TensorFlow adds
+    in_dtype = sums.wide(data.dtype)  # as TensorFlow adds
     return combined(
         op, kind, rows, segment_ids, left_out, num_segments, mode, deterministic, in_dtype
     )

@@ -364,7 +364,7 @@ def _unsorted_segments(
 ):
     check_segments(op, "data", data, segment_ids, num_segments)
     dtype = data.dtype
-    check_dtype(op, kind, dtype)
+    sums.check_dtype(op, "data", kind, dtype)
     spec = spec_of(op, mode, num_segments, padding_index)
     shape = data.shape[segment_ids.ndim :]
     indices = segment_ids[..., None]
@@ -389,7 +389,7 @@ def _unsorted_segments(
         mode="fill" if mode in ("device", "error") else mode,  # checked with the counts
         deterministic=deterministic,
     )
-    return averaged(kind, totals, counts, dtype)
+    return averaged(kind, totals, jnp.maximum(counts, 1), dtype)
 
 
 def check_segments(
@@ -418,18 +418,6 @@ def spec_of(op: str, mode: str, num_segments: int, padding_index: int | None) ->
     return ids(op, limits, padding=padding_of(padding_index, limits))
 
 
-def check_dtype(op: str, kind: str, dtype) -> None:
-    """Refuses data that a reduction has no meaning for."""
-    if dtype == jnp.bool_:
-        raise TypeError(f"{op}: data must have a numeric dtype; received {dtype}")
-    if kind in ("min", "max") and jnp.issubdtype(dtype, jnp.complexfloating):
-        raise TypeError(f"{op}: data must have an ordered dtype; received {dtype}")
-    if kind == "mean" and jnp.issubdtype(dtype, jnp.complexfloating):
-        raise TypeError(f"{op}: data must have a real dtype; received {dtype}")
-    if kind == "sqrt_n" and not jnp.issubdtype(dtype, jnp.floating):
-        raise TypeError(f"{op}: data must have a dtype of floats; received {dtype}")
-
-
 def initial_of(kind: str, dtype) -> Any:
     """The result for a segment without slices."""
     if kind not in ("min", "max"):
@@ -441,12 +429,13 @@ def initial_of(kind: str, dtype) -> Any:
 def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
     """Sums of so many slices each, divided by these numbers or, for "sqrt_n", by their roots.
 
-    Of data of `dtype`: floats are rounded to it once, means of integers are floats.
+    Of data of `dtype`: floats are rounded to it once, means of integers are floats. No
+    slices give NaN.
     """
     if jnp.issubdtype(dtype, jnp.integer):
         dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
     wide = sums.wide(dtype)
-    divisors = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
+    divisors = counts.astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     if kind == "sqrt_n":
         divisors = jnp.sqrt(divisors)
     # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead

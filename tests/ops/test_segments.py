@@ -56,6 +56,9 @@ def test_gradients_are_shared_among_the_slices_alone(kind):
     gradient = jax.grad(lambda x: function(x, [0, 1, 1], 3).sum())(x)
     np.testing.assert_array_equal(gradient, [1, 0.5, 0.5])
     assert function(x, [0, 1, 1], 3)[2] == end
+    reduce = getattr(jaxops.RaggedTensor, f"reduce_{kind}")
+    of_rows = jax.grad(lambda x: reduce(jaxops.RaggedTensor.from_row_lengths(x, [1, 2]), 1).sum())
+    np.testing.assert_array_equal(of_rows(x), gradient)
     assert function(np.array([1], np.int8), [0], 2)[1] == (127 if kind == "min" else -128)
 
 
