@@ -19,7 +19,7 @@ from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_choice, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
-from jaxops._run.dispatch import operation
+from jaxops._run.dispatch import Operation, operation
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 
@@ -295,33 +295,33 @@ def _run(
     accumulate_dtype=None,
 ):
     op = f"segment_{kind}"
-    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments, padding_index)
-    try:
-        return _segments.run(
-            op,
-            data=data,
-            segment_ids=segment_ids,
-            name=name,
-            mode=mode,
-            padding_index=padding_index,
-            indexed=(num_segments,),
-            kind=kind,
-            num_segments=num_segments,
-            deterministic=check_bool(deterministic, op, "deterministic"),
-            accumulate_dtype=sums.accumulator(op, accumulate_dtype),
-        )
-    except MemoryError as error:
-        if asked is not None:
-            raise
-        raise out_of_memory(op, num_segments, error) from error
-
-
-def out_of_memory(op: str, num_segments: int, error: MemoryError) -> MemoryError:
-    """`error` with the last id, which decided how many segments there are."""
-    return MemoryError(
-        f"{op}: segment_ids must name segments that memory holds; received {num_segments - 1}; "
-        f"pass num_segments= to bound them. {error}"
+    return run_for(
+        _segments,
+        op,
+        number_of(op, segment_ids, num_segments, padding_index),
+        is_given=num_segments is not None,
+        data=data,
+        segment_ids=segment_ids,
+        name=name,
+        mode=mode,
+        padding_index=padding_index,
+        kind=kind,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+        accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
+
+
+def run_for(reduction: Operation, op: str, number: int, *, is_given: bool, **given) -> Any:
+    """Runs a reduction to this number of segments, which the last id decided unless `is_given`."""
+    try:
+        return reduction.run(op, num_segments=number, indexed=(number,), **given)
+    except MemoryError as error:
+        if is_given:
+            raise
+        raise MemoryError(
+            f"{op}: segment_ids must name segments that memory holds; received {number - 1}; "
+            f"pass num_segments= to bound them. {error}"
+        ) from error
 
 
 def number_of(op: str, segment_ids: Any, num_segments: Any, padding_index: Any = None) -> Any:

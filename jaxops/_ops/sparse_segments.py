@@ -11,7 +11,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex, padding_of
 from jaxops._ops import sums
-from jaxops._ops.segments import combined, number_of, out_of_memory
+from jaxops._ops.segments import combined, number_of, run_for
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
 
@@ -241,25 +241,20 @@ def _run(
             f"{op}: sparse_gradient must be False, as the gradient of an array is one in JAX; "
             "received True; jaxops.sparse_value_and_grad gives IndexedSlices"
         )
-    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
-    try:
-        return _sparse_segments.run(
-            op,
-            data=data,
-            indices=indices,
-            segment_ids=segment_ids,
-            name=name,
-            mode=mode,
-            padding_index=padding_index,
-            indexed=(num_segments,),
-            kind=kind,
-            num_segments=num_segments,
-            deterministic=check_bool(deterministic, op, "deterministic"),
-        )
-    except MemoryError as error:
-        if asked is not None:
-            raise
-        raise out_of_memory(op, num_segments, error) from error
+    return run_for(
+        _sparse_segments,
+        op,
+        number_of(op, segment_ids, num_segments),
+        is_given=num_segments is not None,
+        data=data,
+        indices=indices,
+        segment_ids=segment_ids,
+        name=name,
+        mode=mode,
+        padding_index=padding_index,
+        kind=kind,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
 
 
 @operation(data=("data",), indices=("indices", "segment_ids"))
