@@ -15,12 +15,10 @@ from jax.core import eval_context
 
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import canonical, index_dtypes, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.specs import RowPartition, ScalarIndex
 from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
-
-FIRST_AXIS = Windows(axes=(0,), batch_dims=0)
 
 
 def from_splits(op: str, values: Any, row_splits: Any, name, validate, padded):
@@ -155,4 +153,4 @@ def _count(ids: Any, nrows: int) -> Any:
         return np.bincount(inside, minlength=nrows).astype(ids.dtype)
     spec = ScalarIndex("value_rowids", (nrows,))
     zeros, ones = jnp.zeros(nrows, ids.dtype), jnp.ones_like(ids)
-    return canonical.scatter("add", zeros, ids[:, None], ones, FIRST_AXIS, spec, mode="fill")
+    return canonical.scatter("add", zeros, ids[:, None], ones, ROWS, spec, mode="fill")

@@ -12,7 +12,7 @@ from jax import lax
 from jax.typing import DTypeLike
 
 from jaxops._indexing import bounds, canonical, index_dtypes, masks, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, RowPartition, ScalarIndex, padding_of
 from jaxops._ops import sums
@@ -20,8 +20,6 @@ from jaxops._ops.unsorted_segments import averaged, check_choice, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
 from jaxops._run.dispatch import Operation, operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def segment_sum(
@@ -385,7 +383,7 @@ def combined(
 
     def reduced(kind, initial, shape, updates, **options):
         return canonical.reduce(
-            kind, initial, shape, ids[:, None], updates, _ROWS, spec, mode=mode, **options
+            kind, initial, shape, ids[:, None], updates, ROWS, spec, mode=mode, **options
         )
 
     if kind == "prod":

@@ -7,15 +7,13 @@ from typing import Any
 import jax
 
 from jaxops._indexing import bounds, canonical
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex, padding_of
 from jaxops._ops import sums
 from jaxops._ops.segments import combined, number_of, run_for
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def sparse_segment_sum(
@@ -282,7 +280,7 @@ def _sparse_segments(
     spec = RowIndex(op, limits, padding=padding_of(padding_index, limits))
     left_out = bounds.padding(indices[:, None], spec)
     rows = canonical.gather(
-        data, indices[:, None], _ROWS, spec, mode=mode, deterministic=deterministic
+        data, indices[:, None], ROWS, spec, mode=mode, deterministic=deterministic
     )
     in_dtype = sums.wide(data.dtype)  # as TensorFlow adds
     return combined(

@@ -12,14 +12,12 @@ from jax import lax
 from jax.typing import DTypeLike
 
 from jaxops._indexing import canonical
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone, padding_of
 from jaxops._ops import sums
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
 from jaxops._run.dispatch import operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def unsorted_segment_sum(
@@ -374,17 +372,17 @@ def _unsorted_segments(
         if kind == "sum":
             combine = functools.partial(combine, deterministic=deterministic)
             data = data.astype(sums.dtype_of_sums(op, "data", dtype, accumulate_dtype))
-        result = combine((num_segments, *shape), indices, data, _ROWS, spec, mode=mode)
+        result = combine((num_segments, *shape), indices, data, ROWS, spec, mode=mode)
         return result.astype(dtype)
     ones = jnp.ones(segment_ids.shape, jnp.int32)
-    counts = canonical.reduce("add", 0, (num_segments,), indices, ones, _ROWS, spec, mode=mode)
+    counts = canonical.reduce("add", 0, (num_segments,), indices, ones, ROWS, spec, mode=mode)
     totals = canonical.reduce(
         "add",
         0,
         (num_segments, *shape),
         indices,
         data.astype(sums.wide(dtype)),
-        _ROWS,
+        ROWS,
         spec,
         mode="fill" if mode in ("device", "error") else mode,  # checked with the counts
         deterministic=deterministic,
