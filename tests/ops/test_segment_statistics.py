@@ -279,12 +279,11 @@ def test_numbers_out_of_bounds(name):
 
 @EACH
 @pytest.mark.parametrize("mode", ["device", "error"])
-def test_errors(name, mode):
-    """Of values and of gradients; a negative number is one where an error was asked for."""
-    for bad in (5, -1) if mode == "error" else (5,):
-        ids = jnp.asarray([0, 0, bad, 1, 1, 2, 2])
-        text = rf"segment_ids\[2\] = {bad} is out of range \[0, 5\) \[Op:segment_{name}\]"
-        testing.assert_out_of_bounds(lambda i: call(name, ROWS, i, mode=mode), ids, match=text)
+def test_errors_of_gradients(name, mode):
+    """A negative number is one where an error was asked for."""
+    bad = -1 if mode == "error" else 5
+    ids = jnp.asarray([0, 0, bad, 1, 1, 2, 2])
+    text = rf"segment_ids\[2\] = {bad} is out of range \[0, 5\) \[Op:segment_{name}\]"
 
     def gradient(i):
         return jax.grad(loss(lambda x: call(name, x, i, mode=mode)))(ROWS)
