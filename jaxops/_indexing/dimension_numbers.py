@@ -56,6 +56,9 @@ class Windows(NamedTuple):
         return mask.reshape(shape + (1,) * (ndim - len(shape)))
 
 
+ROWS = Windows(axes=(0,), batch_dims=0)  # index vectors are numbers of rows
+
+
 def lax_gather(
     operand: jax.Array,
     indices: jax.Array,

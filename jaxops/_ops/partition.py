@@ -132,8 +132,7 @@ def dynamic_partition(
         raise ValueError(f"{op}: num_partitions must be less than 2**31; received {num_partitions}")
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
-    sizes = None if size is None else _sizes(op, size, num_partitions)
-    if sizes is None:
+    if size is None:
         policy.check_mode(op, mode)
         with on_host.named_scope(op, name):
             return _partition_exactly(op, data, partitions, num_partitions, return_size, mode)
@@ -145,7 +144,7 @@ def dynamic_partition(
         mode=mode,
         fill_value=fill_value,
         moves_elements=True,
-        size=sizes,
+        size=_sizes(op, size, num_partitions),
         return_size=return_size,
     )
 

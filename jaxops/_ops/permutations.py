@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from jaxops._indexing import canonical, check, index_dtypes, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import PermutationEntry, ScalarIndex
 from jaxops._run import on_host
@@ -173,19 +173,18 @@ def _invert(x: jax.Array, *, op: str, mode: str):
     if 0 in x.shape:
         return positions
     spec = ScalarIndex(op, x.shape)
-    windows = Windows(axes=(0,), batch_dims=0)
     missing = jnp.full_like(positions, np.iinfo(positions.dtype).max)
     ignored = "promise_in_bounds" if mode == "promise_in_bounds" else "fill"
     # The minimum is the first position on every platform (test_permutations.py,
     # test_of_equal_numbers_the_first_counts).
-    first = canonical.scatter("min", missing, x[:, None], positions, windows, spec, mode=ignored)
+    first = canonical.scatter("min", missing, x[:, None], positions, ROWS, spec, mode=ignored)
     result = jnp.where(first == missing, 0, first)
     if not check.raises(mode, "cpu"):
         return result
     x = index_dtypes.widen(x, x.shape)
 
     def repeated(x):
-        is_first = canonical.gather(first, x[:, None], windows, spec, mode="fill") == positions
+        is_first = canonical.gather(first, x[:, None], ROWS, spec, mode="fill") == positions
         return (~is_first).astype(x.dtype)
 
     # As many numbers as places fill all places if none is out of bounds and none comes twice. Then

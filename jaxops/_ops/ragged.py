@@ -118,7 +118,8 @@ class RaggedTensor:
         Splits begin with 0, do not decrease, and end with `len(values)`.
         """
         op = "RaggedTensor.from_row_splits"
-        return cls._of(*partitions.from_splits(op, values, row_splits, name, validate, padded))
+        given = values, "row_splits", row_splits, name, validate, padded
+        return cls._of(*partitions.from_partition(op, *given))
 
     @classmethod
     def from_row_lengths(
@@ -135,7 +136,8 @@ class RaggedTensor:
         Lengths are not negative and sum to `len(values)`.
         """
         op = "RaggedTensor.from_row_lengths"
-        return cls._of(*partitions.from_lengths(op, values, row_lengths, name, validate, padded))
+        given = values, "row_lengths", row_lengths, name, validate, padded
+        return cls._of(*partitions.from_partition(op, *given))
 
     @classmethod
     def from_value_rowids(
@@ -156,8 +158,8 @@ class RaggedTensor:
         With `padded` values of the row `nrows` belong to none.
         """
         op = "RaggedTensor.from_value_rowids"
-        rowids = partitions.from_rowids(op, values, value_rowids, nrows, name, validate, padded)
-        return cls._of(*rowids)
+        given = values, "value_rowids", value_rowids, name, validate, padded, nrows
+        return cls._of(*partitions.from_partition(op, *given))
 
     @classmethod
     def from_tensor(

@@ -15,53 +15,49 @@ from jax.core import eval_context
 
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import canonical, index_dtypes, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.specs import RowPartition, ScalarIndex
 from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 
-FIRST_AXIS = Windows(axes=(0,), batch_dims=0)
 
-
-def from_splits(op: str, values: Any, row_splits: Any, name, validate, padded):
-    validate, padded = _checked_options(op, validate, padded)
+def from_partition(
+    op: str, values: Any, arg: str, numbers: Any, name, validate, padded, nrows: Any = None
+) -> tuple[jax.Array, jax.Array]:
+    """Values, and row splits of the argument "row_splits", "row_lengths" or "value_rowids"."""
+    validate = arguments.check_bool(validate, op, "validate")
+    padded = arguments.check_bool(padded, op, "padded")
     with on_host.named_scope(op, name):
-        values = _to_values(op, values)
-        splits = to_partition(op, row_splits, "row_splits")
-        if not splits.shape[0]:
-            raise ValueError(f"{op}: row_splits must not be empty; received shape {splits.shape}")
+        values = arguments.to_elements(values, op, "values")
+        if values.ndim == 0:
+            raise ValueError(f"{op}: values must have rank 1 at least; received a scalar")
+        numbers = to_partition(op, numbers, arg)
+        if arg == "value_rowids":
+            splits = _of_rowids(op, values.shape[0], numbers, nrows, validate, padded)
+            return values, to_device(splits)
+        if arg == "row_lengths":
+            numbers = splits_of(numbers)
+        elif not numbers.shape[0]:
+            raise ValueError(f"{op}: row_splits must not be empty; received shape {numbers.shape}")
         if validate:
-            splits = _check_splits(op, "row_splits", values.shape[0], splits, padded)
-        return values, to_device(splits)
+            numbers = _check_splits(op, arg, values.shape[0], numbers, padded)
+        return values, to_device(numbers)
 
 
-def from_lengths(op: str, values: Any, row_lengths: Any, name, validate, padded):
-    validate, padded = _checked_options(op, validate, padded)
-    with on_host.named_scope(op, name):
-        values = _to_values(op, values)
-        splits = splits_of(to_partition(op, row_lengths, "row_lengths"))
-        if validate:
-            splits = _check_splits(op, "row_lengths", values.shape[0], splits, padded)
-        return values, to_device(splits)
-
-
-def from_rowids(op: str, values: Any, value_rowids: Any, nrows, name, validate, padded):
-    validate, padded = _checked_options(op, validate, padded)
-    with on_host.named_scope(op, name):
-        values = _to_values(op, values)
-        ids = to_partition(op, value_rowids, "value_rowids")
-        if ids.shape != values.shape[:1]:
-            raise ValueError(
-                f"{op}: value_rowids must have one number for each of {values.shape[0]} values; "
-                f"received shape {ids.shape}"
-            )
-        nrows = _number_of_rows(op, nrows, ids, padded)
-        if validate:
-            steps = join(ids[:1] * 0, ids[1:] - ids[:-1])
-            limit = nrows + 1 if padded else nrows
-            spec = RowPartition(op, (limit, limit + 1), "value_rowids", ids.shape[0])
-            ids = _check(spec, ids, steps)
-        return values, to_device(splits_of(_count(ids, nrows)))
+def _of_rowids(op: str, capacity: int, ids: Any, nrows, validate: bool, padded: bool) -> Any:
+    """The splits of rows that have these numbers."""
+    if ids.shape != (capacity,):
+        raise ValueError(
+            f"{op}: value_rowids must have one number for each of {capacity} values; "
+            f"received shape {ids.shape}"
+        )
+    nrows = _number_of_rows(op, nrows, ids, padded)
+    if validate:
+        steps = join(ids[:1] * 0, ids[1:] - ids[:-1])
+        limit = nrows + 1 if padded else nrows
+        spec = RowPartition(op, (limit, limit + 1), "value_rowids", ids.shape[0])
+        ids = _check(spec, ids, steps)
+    return splits_of(_count(ids, nrows))
 
 
 def dtype_of_splits(op: str, dtype: Any) -> np.dtype:
@@ -69,19 +65,6 @@ def dtype_of_splits(op: str, dtype: Any) -> np.dtype:
     if dtype is np.int64 and not jax.config.read("jax_enable_x64"):
         dtype = np.int32
     return static_index_dtype(dtype, op, "row_splits_dtype")
-
-
-def _checked_options(op: str, validate: object, padded: object) -> tuple[bool, bool]:
-    return arguments.check_bool(validate, op, "validate"), arguments.check_bool(
-        padded, op, "padded"
-    )
-
-
-def _to_values(op: str, values: Any) -> jax.Array:
-    values = arguments.to_elements(values, op, "values")
-    if values.ndim == 0:
-        raise ValueError(f"{op}: values must have rank 1 at least; received a scalar")
-    return values
 
 
 def to_partition(op: str, x: Any, arg: str) -> Any:
@@ -155,4 +138,4 @@ def _count(ids: Any, nrows: int) -> Any:
         return np.bincount(inside, minlength=nrows).astype(ids.dtype)
     spec = ScalarIndex("value_rowids", (nrows,))
     zeros, ones = jnp.zeros(nrows, ids.dtype), jnp.ones_like(ids)
-    return canonical.scatter("add", zeros, ids[:, None], ones, FIRST_AXIS, spec, mode="fill")
+    return canonical.scatter("add", zeros, ids[:, None], ones, ROWS, spec, mode="fill")

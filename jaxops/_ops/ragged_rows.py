@@ -16,10 +16,12 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops._indexing import canonical, index_dtypes, policy, result_size
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.positions import resize, take_or_fill, take_rows
 from jaxops._indexing.specs import ScalarIndex
-from jaxops._ops.ragged_partitions import FIRST_AXIS, join, splits_of, to_device, to_partition
-from jaxops._ops.sums import wide
+from jaxops._ops.ragged_partitions import join, splits_of, to_device, to_partition
+from jaxops._ops.sums import check_dtype, wide
+from jaxops._ops.unsorted_segments import averaged, initial_of
 from jaxops._run import arguments, on_host
 from jaxops._run.dispatch import operation
 
@@ -49,7 +51,7 @@ def numbers_of_rows(row_splits: jax.Array, *, op: str, capacity: int) -> jax.Arr
     ends, marks = row_splits[1:, None], jnp.ones(row_splits.shape[0] - 1, row_splits.dtype)
     zeros = jnp.zeros(capacity, row_splits.dtype)
     spec = ScalarIndex(op, (capacity,))
-    counts = canonical.scatter("add", zeros, ends, marks, FIRST_AXIS, spec, mode="fill")
+    counts = canonical.scatter("add", zeros, ends, marks, ROWS, spec, mode="fill")
     return jnp.cumsum(counts, dtype=counts.dtype)
 
 
@@ -57,34 +59,17 @@ def numbers_of_rows(row_splits: jax.Array, *, op: str, capacity: int) -> jax.Arr
 def reduce_rows(values: jax.Array, row_splits: jax.Array, *, op: str, kind: str) -> jax.Array:
     """The "sum", "mean", "min", "max" or "prod" of the values of each row."""
     dtype, capacity = values.dtype, values.shape[0]
-    is_complex = jnp.issubdtype(dtype, jnp.complexfloating)
-    if dtype.kind == "b" or (is_complex and kind in ("min", "max")):
-        wanted = "an ordered dtype" if is_complex else "a numeric dtype"
-        raise TypeError(f"{op}: values must have {wanted}; received {dtype}")
+    check_dtype(op, "values", "" if kind == "mean" else kind, dtype)
     nrows = row_splits.shape[0] - 1
-    rows = numbers_of_rows(row_splits, op=op, capacity=capacity)
-    initial = int(kind == "prod")
-    if kind in ("min", "max"):
-        info = jnp.iinfo(dtype) if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype)
-        initial = info.max if kind == "min" else info.min
+    at = numbers_of_rows(row_splits, op=op, capacity=capacity)[:, None]
     if kind == "mean":
         values = values.astype(wide(dtype))
-    result = jnp.full((nrows, *values.shape[1:]), initial, values.dtype)
-    scatter = "add" if kind in ("sum", "mean") else kind
-    spec = ScalarIndex(op, (nrows,))
-    at = rows[:, None]
-    result = canonical.scatter(scatter, result, at, values, FIRST_AXIS, spec, mode="fill")
+    combine, initial = "add" if kind in ("sum", "mean") else kind, initial_of(kind, dtype)
+    shape, spec = (nrows, *values.shape[1:]), ScalarIndex(op, (nrows,))
+    result = canonical.reduce(combine, initial, shape, at, values, ROWS, spec, mode="fill")
     if kind != "mean":
         return result
-    return _divided(result, row_bounds(row_splits, capacity)[1], dtype)
-
-
-def _divided(totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
-    """The quotients in TensorFlow's dtype for them, by way of a dtype that holds the counts."""
-    if jnp.issubdtype(dtype, jnp.integer):
-        dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
-    counts = lax.expand_dims(counts.astype(wide(dtype)), range(1, totals.ndim))
-    return (totals.astype(wide(dtype)) / counts).astype(dtype)
+    return averaged(kind, result, row_bounds(row_splits, capacity)[1], dtype)
 
 
 @operation(data=("values", "default_value"), indices=("row_splits",))
@@ -113,8 +98,7 @@ def to_tensor(
     at = jnp.where(held, starts[:, None] + columns, -1)
     spec = ScalarIndex(op, values.shape[:1])
     fill = default if default.ndim == 0 else None
-    windows = FIRST_AXIS
-    dense = canonical.gather(values, at[..., None], windows, spec, mode="fill", fill_value=fill)
+    dense = canonical.gather(values, at[..., None], ROWS, spec, mode="fill", fill_value=fill)
     if default.ndim == 0:
         return dense
     held = lax.expand_dims(held, range(2, dense.ndim))
@@ -287,6 +271,6 @@ def gather(
     row_splits = index_dtypes.to_signed(row_splits, op)
     rows = jnp.stack(row_bounds(row_splits, values.shape[0]), -1)
     spec = ScalarIndex(op, rows.shape[:1])
-    rows = canonical.gather(rows, indices[:, None], FIRST_AXIS, spec, mode=mode)
+    rows = canonical.gather(rows, indices[:, None], ROWS, spec, mode=mode)
     most = indices.shape[0] * values.shape[0]
     return join_rows(values, rows[:, 0], rows[:, 1], op=op, mode=mode, size=size, most=most)

@@ -123,7 +123,6 @@ def repeat(
     result_size.mode_of_size(op, mode, size, return_size)  # `mode` is about the repeats too
     axis = None if axis is None else static_int(axis, op, "axis")
     if size is not None:
-        size = on_host.check_size(size, op)
         return _padded.run(
             op,
             input=input,
@@ -133,7 +132,7 @@ def repeat(
             fill_value=fill_value,
             moves_elements=True,
             axis=axis,
-            size=size,
+            size=on_host.check_size(size, op),
             return_size=return_size,
         )
     with on_host.named_scope(op, name):

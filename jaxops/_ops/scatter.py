@@ -418,13 +418,10 @@ def _scatter_nd(
     updates = jnp.broadcast_to(updates, of_updates)
     # "or" is the addition of bools. In a sum of 8 bits, 256 trues would be 0 (test_scatter.py,
     # test_as_many_trues_as_a_type_counts_to_are_true).
-    if updates.dtype == bool:
-        updates = updates.astype(jnp.uint8)
-        result = canonical.reduce("max", 0, shape, indices, updates, windows, spec, **options)
-        return result.astype(bool)
+    kind, in_dtype = ("max", np.uint8) if dtype == np.bool_ else ("add", in_dtype)
     updates = updates.astype(in_dtype)
-    total = canonical.reduce("add", 0, shape, indices, updates, windows, spec, **options)
-    return total.astype(dtype)
+    result = canonical.reduce(kind, 0, shape, indices, updates, windows, spec, **options)
+    return result.astype(dtype)
 
 
 @operation(indices=("indices",))
@@ -454,44 +451,32 @@ def _places(
 
 @operation(data=("tensor", "updates"), indices=("indices",), from_integers=("updates",))
 def _tensor_scatter_nd(
-    tensor: jax.Array, updates: jax.Array, indices: jax.Array, *, op: str, kind: str, **options: Any
+    tensor: jax.Array,
+    updates: jax.Array,
+    indices: jax.Array,
+    *,
+    op: str,
+    kind: str,
+    padding_index: int | None,
+    accumulate_dtype: np.dtype | None,
+    **options: Any,
 ):
-    if kind != "update" and tensor.dtype == bool:
-        raise TypeError(f"{op}: tensor must have a numeric dtype; received {tensor.dtype}")
-    if kind in ("min", "max") and jnp.issubdtype(tensor.dtype, jnp.complexfloating):
-        raise TypeError(f"{op}: tensor must have an ordered dtype; received {tensor.dtype}")
-    return _scatter(kind, tensor, indices, updates, op, "tensor", **options)
+    dtype = tensor.dtype
+    if kind != "update":
+        sums.check_dtype(op, "tensor", kind, dtype)
+    windows, spec, of_updates = _windows(
+        op, tensor.shape, indices, updates.shape, "tensor", padding_index
+    )
+    updates = jnp.broadcast_to(updates, of_updates)
+    in_dtype = sums.dtype_of_sums(op, "tensor", dtype, accumulate_dtype)
+    tensor, updates = tensor.astype(in_dtype), updates.astype(in_dtype)
+    result = canonical.scatter(kind, tensor, indices, updates, windows, spec, **options)
+    return result.astype(dtype)
 
 
 def _check_shape(op, shape):
     if any(size < 0 for size in shape):
         raise ValueError(f"{op}: shape must have no negative dimension; received {shape}")
-
-
-def _scatter(
-    kind,
-    operand,
-    indices,
-    updates,
-    op,
-    operand_name,
-    *,
-    mode,
-    padding_index,
-    deterministic,
-    accumulate_dtype,
-):
-    windows, spec, of_updates = _windows(
-        op, operand.shape, indices, updates.shape, operand_name, padding_index
-    )
-    updates = jnp.broadcast_to(updates, of_updates)
-    dtype = operand.dtype
-    in_dtype = sums.dtype_of_sums(op, operand_name, dtype, accumulate_dtype)
-    operand, updates = operand.astype(in_dtype), updates.astype(in_dtype)
-    result = canonical.scatter(
-        kind, operand, indices, updates, windows, spec, mode=mode, deterministic=deterministic
-    )
-    return result.astype(dtype)
 
 
 def _windows(op, shape, indices, updates_shape, name, padding_index):

@@ -11,15 +11,13 @@ import numpy as np
 from jax import lax
 
 from jaxops._indexing import canonical, masks, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_choice, check_segments, spec_of
 from jaxops._run.arguments import ArrayLike, Int, static_dim
 from jaxops._run.dispatch import operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def segment_softmax(
@@ -209,11 +207,11 @@ class _Segments(NamedTuple):
     def reduce(self, kind: str, initial: float, rows: jax.Array) -> jax.Array:
         shape = (self.number, *rows.shape[self.ids.ndim - 1 :])
         mode = "promise_in_bounds"  # a scatter skips what lies behind
-        return canonical.reduce(kind, initial, shape, self.ids, rows, _ROWS, self.spec, mode=mode)
+        return canonical.reduce(kind, initial, shape, self.ids, rows, ROWS, self.spec, mode=mode)
 
     def of_rows(self, values: jax.Array) -> jax.Array:
         ids = jnp.minimum(self.ids, self.number - 1)
-        return canonical.gather(values, ids, _ROWS, self.spec, mode="promise_in_bounds")
+        return canonical.gather(values, ids, ROWS, self.spec, mode="promise_in_bounds")
 
     def without_last(self, values: jax.Array) -> jax.Array:
         return canonical.without_padding(values, (self.number - 1, *values.shape[1:]))
@@ -303,6 +301,7 @@ def _segment_moments(
     """
     rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, **bounds)
     counts = segments.reduce("add", 0, jnp.ones(segment_ids.shape, jnp.int32))
+    counts = jnp.maximum(counts, 1)
     zero, least = map(rows.dtype.type, (0, -np.inf))
 
     def mean_distance(center, power):
@@ -333,7 +332,7 @@ def _a_row_of_each(rows: jax.Array, segments: _Segments) -> jax.Array:
     found = canonical.gather(
         rows.reshape(size, *rows.shape[len(shape) :]),
         last[:, None],
-        _ROWS,
+        ROWS,
         SegmentIdsOrNone(segments.op, limits=(size,)),  # -1 is no row
         mode="promise_in_bounds",
     )

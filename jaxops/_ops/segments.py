@@ -12,16 +12,14 @@ from jax import lax
 from jax.typing import DTypeLike
 
 from jaxops._indexing import bounds, canonical, index_dtypes, masks, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, RowPartition, ScalarIndex, padding_of
 from jaxops._ops import sums
-from jaxops._ops.unsorted_segments import averaged, check_choice, check_dtype, initial_of
+from jaxops._ops.unsorted_segments import averaged, check_choice, initial_of
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
-from jaxops._run.dispatch import operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
+from jaxops._run.dispatch import Operation, operation
 
 
 def segment_sum(
@@ -295,33 +293,33 @@ def _run(
     accumulate_dtype=None,
 ):
     op = f"segment_{kind}"
-    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments, padding_index)
-    try:
-        return _segments.run(
-            op,
-            data=data,
-            segment_ids=segment_ids,
-            name=name,
-            mode=mode,
-            padding_index=padding_index,
-            indexed=(num_segments,),
-            kind=kind,
-            num_segments=num_segments,
-            deterministic=check_bool(deterministic, op, "deterministic"),
-            accumulate_dtype=sums.accumulator(op, accumulate_dtype),
-        )
-    except MemoryError as error:
-        if asked is not None:
-            raise
-        raise out_of_memory(op, num_segments, error) from error
-
-
-def out_of_memory(op: str, num_segments: int, error: MemoryError) -> MemoryError:
-    """`error` with the last id, which decided how many segments there are."""
-    return MemoryError(
-        f"{op}: segment_ids must name segments that memory holds; received {num_segments - 1}; "
-        f"pass num_segments= to bound them. {error}"
+    return run_for(
+        _segments,
+        op,
+        number_of(op, segment_ids, num_segments, padding_index),
+        is_given=num_segments is not None,
+        data=data,
+        segment_ids=segment_ids,
+        name=name,
+        mode=mode,
+        padding_index=padding_index,
+        kind=kind,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+        accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
+
+
+def run_for(reduction: Operation, op: str, number: int, *, is_given: bool, **given) -> Any:
+    """Runs a reduction to this number of segments, which the last id decided unless `is_given`."""
+    try:
+        return reduction.run(op, num_segments=number, indexed=(number,), **given)
+    except MemoryError as error:
+        if is_given:
+            raise
+        raise MemoryError(
+            f"{op}: segment_ids must name segments that memory holds; received {number - 1}; "
+            f"pass num_segments= to bound them. {error}"
+        ) from error
 
 
 def number_of(op: str, segment_ids: Any, num_segments: Any, padding_index: Any = None) -> Any:
@@ -360,7 +358,7 @@ def _segments(
             f"{op}: segment_ids must be a vector with a number for each row of data; "
             f"received shapes {segment_ids.shape} and {data.shape}"
         )
-    check_dtype(op, "" if kind == "mean" else kind, data.dtype)
+    sums.check_dtype(op, "data", "" if kind == "mean" else kind, data.dtype)
     in_dtype = sums.wide(data.dtype)
     if kind == "sum":
         in_dtype = sums.dtype_of_sums(op, "data", data.dtype, accumulate_dtype)
@@ -385,7 +383,7 @@ def combined(
 
     def reduced(kind, initial, shape, updates, **options):
         return canonical.reduce(
-            kind, initial, shape, ids[:, None], updates, _ROWS, spec, mode=mode, **options
+            kind, initial, shape, ids[:, None], updates, ROWS, spec, mode=mode, **options
         )
 
     if kind == "prod":
@@ -396,6 +394,7 @@ def combined(
             return totals.astype(rows.dtype)
     counts = reduced("add", 0, (num_segments,), jnp.ones(ids.shape, jnp.int32))
     if kind in ("mean", "sqrt_n"):
+        counts = jnp.maximum(counts, 1)
         if jnp.issubdtype(rows.dtype, jnp.integer):
             return _rounded_means(totals, counts)
         return averaged(kind, totals, counts, rows.dtype)
@@ -419,7 +418,7 @@ def _rounded_means(totals: jax.Array, counts: jax.Array) -> jax.Array:
     # A narrow integer does not hold the count: 40,000 is a negative int16 (test_sums.py,
     # test_counts_of_integers_have_more_bits_than_the_data).
     wide = totals.dtype if totals.dtype.itemsize >= 4 else np.dtype(np.int32)
-    counts = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
+    counts = counts.astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     return lax.div(totals.astype(wide), jnp.broadcast_to(counts, totals.shape)).astype(totals.dtype)
 
 

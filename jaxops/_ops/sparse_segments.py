@@ -7,16 +7,13 @@ from typing import Any
 import jax
 
 from jaxops._indexing import bounds, canonical
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex, padding_of
-from jaxops._ops.segments import combined, number_of, out_of_memory
-from jaxops._ops.sums import wide
-from jaxops._ops.unsorted_segments import check_dtype
+from jaxops._ops import sums
+from jaxops._ops.segments import combined, number_of, run_for
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def sparse_segment_sum(
@@ -242,25 +239,20 @@ def _run(
             f"{op}: sparse_gradient must be False, as the gradient of an array is one in JAX; "
             "received True; jaxops.sparse_value_and_grad gives IndexedSlices"
         )
-    asked, num_segments = num_segments, number_of(op, segment_ids, num_segments)
-    try:
-        return _sparse_segments.run(
-            op,
-            data=data,
-            indices=indices,
-            segment_ids=segment_ids,
-            name=name,
-            mode=mode,
-            padding_index=padding_index,
-            indexed=(num_segments,),
-            kind=kind,
-            num_segments=num_segments,
-            deterministic=check_bool(deterministic, op, "deterministic"),
-        )
-    except MemoryError as error:
-        if asked is not None:
-            raise
-        raise out_of_memory(op, num_segments, error) from error
+    return run_for(
+        _sparse_segments,
+        op,
+        number_of(op, segment_ids, num_segments),
+        is_given=num_segments is not None,
+        data=data,
+        indices=indices,
+        segment_ids=segment_ids,
+        name=name,
+        mode=mode,
+        padding_index=padding_index,
+        kind=kind,
+        deterministic=check_bool(deterministic, op, "deterministic"),
+    )
 
 
 @operation(data=("data",), indices=("indices", "segment_ids"))
@@ -283,14 +275,14 @@ def _sparse_segments(
             f"{op}: indices and segment_ids must be vectors of the same length; "
             f"received shapes {indices.shape} and {segment_ids.shape}"
         )
-    check_dtype(op, "sum" if kind == "sum" else "sqrt_n", data.dtype)
+    sums.check_dtype(op, "data", "sum" if kind == "sum" else "sqrt_n", data.dtype)
     limits = (data.shape[0],)
     spec = RowIndex(op, limits, padding=padding_of(padding_index, limits))
     left_out = bounds.padding(indices[:, None], spec)
     rows = canonical.gather(
-        data, indices[:, None], _ROWS, spec, mode=mode, deterministic=deterministic
+        data, indices[:, None], ROWS, spec, mode=mode, deterministic=deterministic
     )
-    in_dtype = wide(data.dtype)  # as TensorFlow adds
+    in_dtype = sums.wide(data.dtype)  # as TensorFlow adds
     return combined(
         op, kind, rows, segment_ids, left_out, num_segments, mode, deterministic, in_dtype
     )

@@ -121,8 +121,6 @@ def dynamic_stitch(
     if size is None and mode in ("clip", "wrap"):
         raise ValueError(f"{op}: size must be given with mode={mode!r}; received size=None")
     return_size = check_bool(return_size, op, "return_size")
-    if size is not None:
-        size = on_host.check_size(size, op)
     if size is None:
         with on_host.named_scope(op, name):
             return _stitch_exactly(op, indices, data, fill_value, return_size, mode)
@@ -135,7 +133,7 @@ def dynamic_stitch(
         fill_value=fill_value,
         moves_elements=True,
         like="data[0]",
-        size=size,
+        size=on_host.check_size(size, op),
         return_size=return_size,
     )
 

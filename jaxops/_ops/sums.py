@@ -1,4 +1,4 @@
-"""The dtypes in which functions add."""
+"""The dtypes that functions reduce, and those in which they add."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxops._ops.casting import static_dtype
+
+
+def check_dtype(op: str, arg: str, kind: str, dtype: np.dtype) -> None:
+    """Refuses a dtype of the argument `arg` for which a reduction has no meaning."""
+    if dtype == np.bool_:
+        raise TypeError(f"{op}: {arg} must have a numeric dtype; received {dtype}")
+    if kind in ("min", "max") and jnp.issubdtype(dtype, jnp.complexfloating):
+        raise TypeError(f"{op}: {arg} must have an ordered dtype; received {dtype}")
+    if kind == "mean" and jnp.issubdtype(dtype, jnp.complexfloating):
+        raise TypeError(f"{op}: {arg} must have a real dtype; received {dtype}")
+    if kind == "sqrt_n" and not jnp.issubdtype(dtype, jnp.floating):
+        raise TypeError(f"{op}: {arg} must have a dtype of floats; received {dtype}")
 
 
 def wide(dtype: np.dtype) -> np.dtype:

@@ -12,14 +12,12 @@ from jax import lax
 from jax.typing import DTypeLike
 
 from jaxops._indexing import canonical
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone, padding_of
 from jaxops._ops import sums
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
 from jaxops._run.dispatch import operation
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def unsorted_segment_sum(
@@ -364,7 +362,7 @@ def _unsorted_segments(
 ):
     check_segments(op, "data", data, segment_ids, num_segments)
     dtype = data.dtype
-    check_dtype(op, kind, dtype)
+    sums.check_dtype(op, "data", kind, dtype)
     spec = spec_of(op, mode, num_segments, padding_index)
     shape = data.shape[segment_ids.ndim :]
     indices = segment_ids[..., None]
@@ -374,22 +372,22 @@ def _unsorted_segments(
         if kind == "sum":
             combine = functools.partial(combine, deterministic=deterministic)
             data = data.astype(sums.dtype_of_sums(op, "data", dtype, accumulate_dtype))
-        result = combine((num_segments, *shape), indices, data, _ROWS, spec, mode=mode)
+        result = combine((num_segments, *shape), indices, data, ROWS, spec, mode=mode)
         return result.astype(dtype)
     ones = jnp.ones(segment_ids.shape, jnp.int32)
-    counts = canonical.reduce("add", 0, (num_segments,), indices, ones, _ROWS, spec, mode=mode)
+    counts = canonical.reduce("add", 0, (num_segments,), indices, ones, ROWS, spec, mode=mode)
     totals = canonical.reduce(
         "add",
         0,
         (num_segments, *shape),
         indices,
         data.astype(sums.wide(dtype)),
-        _ROWS,
+        ROWS,
         spec,
         mode="fill" if mode in ("device", "error") else mode,  # checked with the counts
         deterministic=deterministic,
     )
-    return averaged(kind, totals, counts, dtype)
+    return averaged(kind, totals, jnp.maximum(counts, 1), dtype)
 
 
 def check_segments(
@@ -418,18 +416,6 @@ def spec_of(op: str, mode: str, num_segments: int, padding_index: int | None) ->
     return ids(op, limits, padding=padding_of(padding_index, limits))
 
 
-def check_dtype(op: str, kind: str, dtype) -> None:
-    """Refuses data that a reduction has no meaning for."""
-    if dtype == jnp.bool_:
-        raise TypeError(f"{op}: data must have a numeric dtype; received {dtype}")
-    if kind in ("min", "max") and jnp.issubdtype(dtype, jnp.complexfloating):
-        raise TypeError(f"{op}: data must have an ordered dtype; received {dtype}")
-    if kind == "mean" and jnp.issubdtype(dtype, jnp.complexfloating):
-        raise TypeError(f"{op}: data must have a real dtype; received {dtype}")
-    if kind == "sqrt_n" and not jnp.issubdtype(dtype, jnp.floating):
-        raise TypeError(f"{op}: data must have a dtype of floats; received {dtype}")
-
-
 def initial_of(kind: str, dtype) -> Any:
     """The result for a segment without slices."""
     if kind not in ("min", "max"):
@@ -441,12 +427,13 @@ def initial_of(kind: str, dtype) -> Any:
 def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
     """Sums of so many slices each, divided by these numbers or, for "sqrt_n", by their roots.
 
-    Of data of `dtype`: floats are rounded to it once, means of integers are floats.
+    Of data of `dtype`: floats are rounded to it once, means of integers are floats. No
+    slices give NaN.
     """
     if jnp.issubdtype(dtype, jnp.integer):
         dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)
     wide = sums.wide(dtype)
-    divisors = jnp.maximum(counts, 1).astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
+    divisors = counts.astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     if kind == "sqrt_n":
         divisors = jnp.sqrt(divisors)
     # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead

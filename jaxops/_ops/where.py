@@ -194,9 +194,7 @@ def _fit(op: str, condition, x, y, by_rows: bool):
                 f"{op}: condition, x and y must have one shape, or condition no dimension or the "
                 f"first one only; {received}"
             )
-        if condition.ndim:
-            return condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim))
-        return condition
+        return condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim))
     try:
         jnp.broadcast_shapes(condition.shape, x.shape, y.shape)
     except ValueError:

@@ -177,6 +177,21 @@ def test_example_004_bitcast_shapes():
     assert v0.bitcast(np.zeros((2, 4), np.uint8), np.int32).shape == (2,)
 
 
+def test_example_004_extract_image_patches_depth_order():
+    images = np.arange(32, dtype=np.int32).reshape(1, 4, 4, 2)
+    result = v0.extract_image_patches(images, "VALID", [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1])
+    assert result.shape == (1, 2, 2, 2 * 2 * 2)
+    np.testing.assert_array_equal(result[0, 0, 1], images[0, :2, 2:].reshape(-1))
+
+
+def test_example_004_space_to_batch_and_back():
+    x = np.arange(15, dtype=np.int32).reshape(1, 3, 5, 1)
+    paddings = [[0, 1], [1, 0]]
+    blocks = v0.space_to_batch(x, paddings, 2)
+    assert blocks.shape == (4, 2, 3, 1)
+    np.testing.assert_array_equal(v0.batch_to_space(blocks, paddings, 2), x)
+
+
 @pytest.mark.parametrize(("seq_dim", "batch_dim"), [(1, 0), (0, 2)])
 def test_example_004_reverse_sequence(seq_dim, batch_dim):
     shape = [(4, 8, 3), (8, 3, 4)][seq_dim == 0]

@@ -60,31 +60,6 @@ SPELLINGS = {
         ],
         X[:, ::-1],
     ),
-    "pack": (
-        [
-            lambda: v0.pack([X, X], axis=1),
-            lambda: v0.pack([X, X], 1, "name"),
-            lambda: v0.stack([X, X], 1),
-        ],
-        np.stack([X, X], 1),
-    ),
-    "pack-first": (
-        [
-            lambda: v0.pack([X, X], "name"),
-            lambda: v0.parallel_stack([X, X]),
-            lambda: v0.pack([X, X], 0),
-        ],
-        np.stack([X, X]),
-    ),
-    "unpack": (
-        [
-            lambda: v0.unpack(X, axis=1),
-            lambda: v0.unpack(X, 3, 1),
-            lambda: v0.unstack(X, None, 1),
-            lambda: v0.unpack(X.T, 3, "name"),
-        ],
-        X.T,
-    ),
     "pad": (
         [
             lambda: v0.pad(X, [[1, 0], [0, 0]]),
@@ -92,24 +67,6 @@ SPELLINGS = {
             lambda: v0.pad(input=X, paddings=[[1, 0], [0, 0]], name="REFLECT"),
         ],
         np.concatenate([ROW * 0, X]),
-    ),
-    "reverse_sequence": (
-        [
-            lambda: v0.reverse_sequence(X, [2] * 4, 1),
-            lambda: v0.reverse_sequence(X, [2] * 4, 1, "name"),
-            lambda: v0.reverse_sequence(X, [2] * 4, 1, 0, "name"),
-            lambda: v0.reverse_sequence(X, [2] * 4, seq_dim=1, batch_dim=0),
-            lambda: v0.reverse_sequence(X, [2] * 4, batch_axis=0, seq_axis=1),
-        ],
-        X[:, [1, 0, 2]],
-    ),
-    "strided_slice": (
-        [
-            lambda: v0.strided_slice(X, [0, 0], [4, 2], [2, 1]),
-            lambda: v0.strided_slice(X, [0, 0], [4, 2], [2, 1], 0, 0, 0, 0, 0, "name"),
-            lambda: v0.strided_slice(X, [0, 0], [4, 2], [2, 1], 0, 0, 0, 0, 0, None, "name"),
-        ],
-        X[:4:2, :2],
     ),
 }
 

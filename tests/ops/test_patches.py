@@ -57,11 +57,6 @@ def test_empty_images(shape):
     assert result.dtype == jnp.int8
 
 
-def test_strings_are_padded_with_empty_ones():
-    result = patches(np.array([[[["a"], ["b"], ["c"]]]]), (1, 2))
-    assert result.tolist() == [[[["a", "b"], ["b", "c"], ["c", ""]]]]
-
-
 @pytest.mark.parametrize("sizes", [(3, 3), (6, 2)], ids=str)
 @pytest.mark.parametrize("strides", [(1, 1), (2, 1)], ids=str)
 def test_gradient_counts_the_patches_of_a_pixel(sizes, strides):

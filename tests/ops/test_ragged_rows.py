@@ -4,6 +4,7 @@ import copy
 import operator
 import pickle
 
+import fast
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -164,6 +165,13 @@ def test_reduced_to_nothing_and_in_other_dtypes(x64):
     assert dense.row_splits.dtype == (np.int64 if x64 else np.int32)
     none = RaggedTensor.from_row_lengths(VALUES[:0], [0, 0])
     np.testing.assert_array_equal(none.reduce_max(1), np.full((2, 2), np.finfo(np.float32).min))
+
+
+def test_means_of_several_rows_are_rounded_once():
+    x = np.random.default_rng(0).uniform(1, 2, (15, 33)).astype(np.float32)
+    ids = np.repeat(np.arange(5), 3)
+    means = fast.optimized_jit(lambda x: RaggedTensor.from_row_lengths(x, [3] * 5).reduce_mean(1))
+    np.testing.assert_array_equal(means(x), jaxops.segment_mean(x, ids))
 
 
 def test_gradients_of_products_with_zeros():

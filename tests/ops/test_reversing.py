@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import assert_fails
 from jax.experimental import checkify
 
 import jaxops
@@ -16,11 +17,6 @@ Y = np.arange(8, dtype=np.float32).reshape(2, 4)
 def test_reverse_of_scalars():
     # As TensorFlow 2.21, which does not look at the axis then.
     assert jaxops.reverse(1.0, []) == jaxops.reverse(1.0, [0]) == 1
-
-
-def test_reverse_takes_arrays_of_axes():
-    for axis in (np.array([0, 1], np.int8), jnp.array([0, 1]), (0, -1)):
-        np.testing.assert_array_equal(jaxops.reverse(Y, axis), Y[::-1, ::-1])
 
 
 # lengths for Y with seq_axis=1, text, position, index
@@ -43,9 +39,7 @@ def test_lengths_out_of_bounds(name):
         assert str(info.value).startswith(f"{text} [Op:reverse_sequence] at ")
         assert (info.value.position, info.value.index, info.value.bound) == (position, index, 5)
         compiled = jax.jit(lambda i, mode=mode: reversed_rows(i, mode))
-        with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as failed:
-            jax.block_until_ready(compiled(jnp.array(lengths)))
-        assert text in str(failed.value)
+        assert_fails(text, compiled, jnp.array(lengths))
         np.testing.assert_array_equal(compiled(jnp.array([0, 4])), [Y[0], Y[1, ::-1]])
     error, _ = jax.jit(checkify.checkify(reversed_rows))(jnp.array(lengths))
     assert error.get().startswith(text)
@@ -57,8 +51,7 @@ def test_lengths_of_nothing_are_checked():
     # As TensorFlow 2.21.
     empty = np.zeros((2, 3, 0), np.float32)
     for call in (jaxops.reverse_sequence, jax.jit(jaxops.reverse_sequence, static_argnums=(2,))):
-        with pytest.raises((jax.errors.JaxRuntimeError, ValueError, IndexError), match="seq_lens"):
-            jax.block_until_ready(call(empty, jnp.array([0, 9]), 1))
+        assert_fails("seq_lens", call, empty, jnp.array([0, 9]), 1)
 
 
 def test_lowered_for_cuda_there_is_no_callback_and_lengths_are_clipped():

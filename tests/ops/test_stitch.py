@@ -36,12 +36,6 @@ def test_ignored_indices_of_exact_results():
     assert text.tolist() == ["a", "?"]
 
 
-def test_size_beyond_and_below():
-    merged, size = jaxops.dynamic_stitch([[4, 0]], [[1, 2]], size=3, mode="fill", return_size=True)
-    assert_equal(merged, [2, 0, 0])
-    assert int(size) == 5
-
-
 LISTS = [np.arange(n, n + 2, dtype=np.int32) for n in range(20)]  # each overlaps the next one
 
 
