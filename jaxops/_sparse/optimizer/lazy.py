@@ -17,7 +17,7 @@ from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._sparse.optimizer import absences, judge, missed_steps, scaled, trees
-from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse
 from jaxops._sparse.slices.owner_rows import (
     Rows,
     gather_rows,
@@ -246,7 +246,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         absent = checked.absences(call, state, inputs, slices)
         slices = {n: g for n, g in slices.items() if n in absent.paths}
         inputs = absent.whole_caught_up(inputs, whole)
-        owners = [n if n in slices else None for n in absent.owners]
+        owners = [n if n in slices else None for n in absent.step.owners]
         new_rows = absent.rows_caught_up(_gather(inputs, owners, slices), slices)
         new = [
             new if n is None else put_rows(x, new, slices[n])
@@ -396,13 +396,9 @@ def _put(
     return [put(n) for n in range(len(inputs))]
 
 
-def _is_gradient(x: object) -> bool:
-    return isinstance(x, (IndexedSlices, TiedGradient))
-
-
 def _flatten_grads(grads: Any, state: Any, params: trees.Params, leaves: Sequence) -> list:
     """Gradients in the order of the parameters; dense ones as arrays."""
-    flat, received = jax.tree.flatten(grads, is_leaf=_is_gradient)
+    flat, received = jax.tree.flatten(grads, is_leaf=is_sparse)
     if received != params.structure:
         if received == jax.tree.structure(state):
             raise ValueError(
