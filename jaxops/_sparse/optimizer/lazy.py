@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +29,17 @@ from jaxops._sparse.slices.owner_rows import (
 _OP = "lazy"
 
 
+@without_frames
+def _no_attribute(optimizer: Any, name: str) -> NoReturn:
+    kind = type(optimizer).__name__
+    if name != "update":
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+    raise AttributeError(
+        f"{_OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
+        "write params, state = optimizer.apply(grads, state, params)"
+    )
+
+
 class LazyOptimizer(NamedTuple):
     """The two functions that `lazy` returns; they are described there."""
 
@@ -36,10 +47,7 @@ class LazyOptimizer(NamedTuple):
     apply: Callable[..., tuple[Any, Any]]
 
     if not TYPE_CHECKING:  # for which any name would then do
-
-        @without_frames
-        def __getattr__(self, name: str) -> Any:
-            raise _no_attribute(self, name)
+        __getattr__ = _no_attribute
 
     def __repr__(self) -> str:
         return "LazyOptimizer(init(params), apply(grads, state, params))"
@@ -53,26 +61,13 @@ class CatchingUpOptimizer(NamedTuple):
     catch_up: Callable[..., tuple[Any, Any]]
 
     if not TYPE_CHECKING:  # for which any name would then do
-
-        @without_frames
-        def __getattr__(self, name: str) -> Any:
-            raise _no_attribute(self, name)
+        __getattr__ = _no_attribute
 
     def __repr__(self) -> str:
         return (
             "CatchingUpOptimizer(init(params), apply(grads, state, params), "
             "catch_up(params, state, rows))"
         )
-
-
-def _no_attribute(optimizer: Any, name: str) -> AttributeError:
-    kind = type(optimizer).__name__
-    if name != "update":
-        return AttributeError(f"{kind!r} object has no attribute {name!r}")
-    return AttributeError(
-        f"{_OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
-        "write params, state = optimizer.apply(grads, state, params)"
-    )
 
 
 @overload
