@@ -2,6 +2,9 @@
 
 import functools
 import json
+import math
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,21 @@ from checks import NIGHTLY, printed_by
 NUMBERS = [pytest.param(1, marks=NIGHTLY), pytest.param(2, marks=NIGHTLY), 8]
 
 
+def reports_of(program: str, *arguments, **options) -> list:
+    """What a program of `tests/devices` prints, line by line as JSON."""
+    printed = printed_by(Path(__file__).parent / "devices" / program, *arguments, **options)
+    return [*map(json.loads, printed.splitlines())]
+
+
 @functools.cache
 def outcome_of(program: str, devices: int):
-    """What a program of `tests/devices` prints last, as JSON."""
-    printed = printed_by(Path(__file__).parent / "devices" / program, devices)
-    return json.loads(printed.splitlines()[-1])
+    """What a program of `tests/devices` for a number of devices prints last."""
+    return reports_of(program, devices)[-1]
+
+
+def sent(text: str) -> Iterator[tuple[str, int]]:
+    """The kind of collective and the elements of each array that a compiled program sends."""
+    kinds = "all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter"
+    for result, kind in re.findall(rf"= (\([^)]*\)|\S+) ({kinds})(?:-start)?\(", text):
+        for shape in re.findall(r"[a-z]\w*\[([\d,]*)\]", result):  # several in a tuple
+            yield kind, math.prod(int(n) for n in shape.split(",") if n)

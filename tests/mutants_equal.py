@@ -74,8 +74,6 @@ EQUAL: dict[str, list[str]] = {
     "_sparse/slices/repeated_rows": ["_ = (_ >= 0) & [_ < _ -> _ <= _]"],
     # Either of two loops makes the round.
     "_sparse/slices/owner_rows": ["_ = (_ <= [1 -> 0]).astype(jnp.int32)"],
-    # The array is a tracer or not: `jax.jit` of the same function is for speed.
-    "_sparse/slices/row_numbers": ["return [_(_) if isinstance(_, _) else _(_) -> _(_)]"],
     # How many times the noise that few differences show is taken for the noise.
     "testing/_numeric": ["return max([2 -> ...] * _, ...", "return max([2 * _ -> _], ..."],
     # Two numbers that are computed in floats are hardly ever equal.

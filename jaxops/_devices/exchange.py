@@ -44,7 +44,7 @@ from jax.sharding import PartitionSpec as P
 from jaxops._indexing import narrow_sums
 from jaxops._indexing.dimension_numbers import Windows, scatter_windows
 from jaxops._indexing.positions import read_rows
-from jaxops._primitives import linear_primitive, varying_alike
+from jaxops._primitives import linear_primitive, map_over, varying_alike
 
 _ROWS = Windows(axes=(0,), batch_dims=0)
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
@@ -378,8 +378,9 @@ def _gather(table, numbers, *, sharding: RowSharding):
 
 def _gather_from_shards(shard, numbers, *, sharding):
     result = jnp.zeros((*numbers.shape, *shard.shape[1:]), shard.dtype)
+    result, *_ = varying_alike(result, shard, numbers)
     if result.size == 0 or shard.size == 0:
-        return _alike(result, shard, numbers)
+        return result
     num_rows = sharding.num_rows(shard)
     found = plan(numbers, num_rows, sharding)
 
@@ -388,7 +389,7 @@ def _gather_from_shards(shard, numbers, *, sharding):
         rows = mail.from_owners(read_rows(shard, mail.asked))
         return jnp.where(mail.is_turn.reshape(-1, *[1] * (shard.ndim - 1)), rows, result)
 
-    return in_rounds(found.rounds, fetch, _alike(result, shard, numbers))
+    return in_rounds(found.rounds, fetch, result)
 
 
 def _scatter_add(table, updates, numbers, *, sharding: RowSharding):
@@ -415,11 +416,6 @@ def _add_to_shards(shard, updates, numbers, *, sharding):
     return in_rounds(found.rounds, add, shard)
 
 
-def _alike(x: jax.Array, *arrays: jax.Array) -> jax.Array:
-    """`x`, varying along the axes along which some of the arrays do."""
-    return varying_alike(x, *arrays)[0]
-
-
 def _along_shards(sharding: RowSharding, *arrays: jax.Array) -> list[jax.Array]:
     """Arrays of one device, as varying along the axes that share the table."""
     if sharding.mesh is None:
@@ -432,23 +428,12 @@ def _batch_gather(bind, operands, dims, *, sharding: RowSharding):
     """Numbers of a whole batch as numbers of one lookup, of a table that the batch shares."""
     table, numbers = operands
     if dims[0] is not None:
-        return _map_by(_gather, operands, dims, sharding)
-    numbers = jnp.moveaxis(
-        numbers, dims[1], -1
-    )  # last, so that it stays the first one that is shared
-    rows = bind(table, numbers.reshape(-1), sharding=_of_many(sharding, numbers.shape[1]))
+        return map_over(_gather, *operands, maps=(tuple(dims),), sharding=sharding), 0
+    # The batch comes last, so that the dimension that is shared stays the first one.
+    numbers = jnp.moveaxis(numbers, dims[1], -1)
+    capacity = sharding.capacity and sharding.capacity * numbers.shape[1]
+    rows = bind(table, numbers.reshape(-1), sharding=sharding._replace(capacity=capacity))
     return rows.reshape(*numbers.shape, *table.shape[1:]), 1
-
-
-def _map_by(reference, operands, dims, sharding):
-    return jax.vmap(functools.partial(reference, sharding=sharding), in_axes=tuple(dims))(
-        *operands
-    ), 0
-
-
-def _of_many(sharding: RowSharding, count: int) -> RowSharding:
-    capacity = sharding.capacity
-    return sharding._replace(capacity=capacity and capacity * count)
 
 
 def _transpose_gather(cotangent, table, numbers, *, sharding):

@@ -10,11 +10,10 @@ Usage: explicit_programs.py DEVICES, a number
 import contextlib
 import functools
 import json
-import math
-import re
 import sys
 from collections import Counter
 
+import host_devices
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -210,7 +209,7 @@ def sharings(results):
 
 
 def sent(kind):
-    """Bytes by kind of collective in a step with `sharded_gather`."""
+    """Elements by kind of collective in a step with `sharded_gather`."""
     mesh = jax.make_mesh(SHAPE, NAMES, axis_types=(kind,) * len(NAMES))
     put = lambda x, spec: jax.device_put(x, NamedSharding(mesh, spec))  # noqa: E731
     optimizer = jaxops.lazy(optax.adagrad(0.5))
@@ -223,12 +222,9 @@ def sent(kind):
         table = put(TABLE, P("d", None))
         state = optimizer.init(table)
         compiled = jax.jit(step).lower(table, state, put(IDS, P("d"))).compile()
-    text = compiled.as_text() or ""
     counts = Counter()
-    kinds = "all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter"
-    for result, name in re.findall(rf"= (\([^)]*\)|\S+) ({kinds})(?:-start)?\(", text):
-        for shape in re.findall(r"[a-z]\w*\[([\d,]*)\]", result):
-            counts[name] += math.prod(int(n) for n in shape.split(",") if n)
+    for name, size in host_devices.sent(compiled.as_text() or ""):
+        counts[name] += size
     return counts
 
 

@@ -9,10 +9,9 @@ Usage: sharded_programs.py WAY, one of jit, jnp, explicit, every, auto_axes, eag
 
 import functools
 import json
-import math
-import re
 import sys
 
+import host_devices
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -110,11 +109,8 @@ EXPECTED_OF_BATCH = jax.tree.map(np.asarray, all_of(OF_BATCH)(BATCH, BATCH_INDIC
 def collectives(text):
     """`{kind: elements of the largest result}` of the collectives in a compiled program."""
     largest = {}
-    kinds = "all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter"
-    for result, kind in re.findall(rf"= (\([^)]*\)|\S+) ({kinds})(?:-start)?\(", text):
-        for shape in re.findall(r"[a-z]\w*\[([\d,]*)\]", result):  # several in a tuple
-            size = math.prod(int(n) for n in shape.split(",") if n)
-            largest[kind] = max(size, largest.get(kind, 0))
+    for kind, size in host_devices.sent(text):
+        largest[kind] = max(size, largest.get(kind, 0))
     return largest
 
 

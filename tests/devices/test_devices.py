@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from checks import printed_by
+from host_devices import reports_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,9 +39,9 @@ SECONDS_TO_LIVE = "8"
 
 
 def run(*names):
-    script = Path(__file__).with_name("device_programs.py")
-    printed = printed_by(script, SECONDS_TO_LIVE, *names, env={"XLA_FLAGS": FLAGS})
-    return dict(zip(names, map(json.loads, printed.splitlines()), strict=True))
+    env = {"XLA_FLAGS": FLAGS}
+    reports = reports_of("device_programs.py", SECONDS_TO_LIVE, *names, env=env)
+    return dict(zip(names, reports, strict=True))
 
 
 @pytest.mark.parametrize("third", range(3))

@@ -10,20 +10,18 @@ import jax
 import numpy as np
 import pytest
 from checked.jax_code import GOOD, PROGRAMS, X, bad_for
-from checks import NIGHTLY, SLOW
+from checks import NIGHTLY, SLOW, exported_for
 from records import CASES, first_of_each_op
 
 import jaxops
 
 PLATFORMS = ["cuda", "tpu"]
-ANYWHERE = [jax.export.DisabledSafetyCheck.platform()]
 FIRST = set(first_of_each_op(CASES).values())
 
 
 def lowered(platform, function, *args):
     """`function` of these arguments as it is on `platform`, to be called on this machine."""
-    program = jax.jit(function)
-    exported = jax.export.export(program, platforms=[platform], disabled_checks=ANYWHERE)(*args)
+    exported = exported_for(platform, function, *args)
     text = exported.mlir_module()
     assert "callback" not in text
     if "chlo.scan" in text:

@@ -1,11 +1,9 @@
 """Tables, indices and results that 8 host devices share: as on one, and no table is gathered."""
 
 import functools
-import json
-from pathlib import Path
 
 import pytest
-from checks import printed_by
+from host_devices import reports_of
 
 pytestmark = pytest.mark.slow
 
@@ -41,9 +39,7 @@ ERRORS = {
 
 @functools.cache
 def run(way):
-    script = Path(__file__).with_name("sharded_programs.py")
-    reports = map(json.loads, printed_by(script, way).splitlines())
-    return {report.pop("name"): report for report in reports}
+    return {report.pop("name"): report for report in reports_of("sharded_programs.py", way)}
 
 
 @pytest.mark.parametrize("way", ERRORS)

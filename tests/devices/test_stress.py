@@ -3,11 +3,8 @@
 A small share of it runs with the other tests; `make stress` runs all of it.
 """
 
-import json
-from pathlib import Path
-
 import pytest
-from checks import printed_by
+from host_devices import reports_of
 
 pytestmark = pytest.mark.slow
 
@@ -16,9 +13,9 @@ SECONDS_UNTIL_IT_HANGS = 3000  # no limit of speed: the whole takes some minutes
 
 
 def run(scale, *names):
-    script = Path(__file__).with_name("stress_programs.py")
-    printed = printed_by(script, scale, *names, timeout=SECONDS_UNTIL_IT_HANGS)
-    return dict(zip(names, map(json.loads, printed.splitlines()), strict=True))
+    limit = SECONDS_UNTIL_IT_HANGS
+    reports = reports_of("stress_programs.py", scale, *names, timeout=limit)
+    return dict(zip(names, reports, strict=True))
 
 
 def check(outcomes, bytes_per_call):

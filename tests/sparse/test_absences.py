@@ -294,8 +294,3 @@ def test_refused_rows_of_a_scalar():
     params = {"table": jnp.array(TABLE), "scale": jnp.ones(())}
     with pytest.raises(ValueError, match=r"rows must be of tables; received 'scale' of shape \(\)"):
         lazy.catch_up(params, lazy.init(params), {"scale": [0]})
-
-
-def test_catch_up_must_be_static():
-    with pytest.raises(TypeError, match=r"^lazy: catch_up must be a static bool; received 1"):
-        jaxops.lazy(optax.adam(0.1), catch_up=1)  # pyright: ignore[reportCallIssue, reportArgumentType]

@@ -131,26 +131,6 @@ def test_elements_are_refused():
         lazy.apply(grads, lazy.init(table), table)
 
 
-def test_only_the_rows_of_the_step_are_made():
-    """The state of a table of many rows is updated in place."""
-    table = jax.ShapeDtypeStruct((100_003, 8), jnp.float32)
-    lazy = jaxops.lazy(jaxops.rowwise_adagrad(0.5))
-    state = jax.eval_shape(lazy.init, table)
-    assert state.sums.shape == (100_003,)
-
-    def step(table, state, values):
-        return lazy.apply(IndexedSlices(values, jnp.array([5, 3]), table.shape), state, table)
-
-    values = jax.ShapeDtypeStruct((2, 8), jnp.float32)
-    made = [
-        v.aval.shape
-        for eqn in jax.make_jaxpr(step)(table, state, values).eqns
-        for v in eqn.outvars
-        if 100_003 in v.aval.shape and eqn.primitive.name not in ("jit", "reshape")
-    ]
-    assert sorted(made) == [(100_003,), (100_003, 8)]
-
-
 def test_a_rate_that_is_traced_around_the_optimizer():
     def updates(rate, gradient):
         optimizer = jaxops.rowwise_adagrad(rate)

@@ -118,8 +118,6 @@ class Absences:
         self.done_of_rows: dict[int, jax.Array] = {}
         self.paths = {n: path for n, path in enumerate(params.paths) if path in state.done}
         _check_tables(plan, params, state, slices)
-        self.owners = [n if n in plan.tables else None for n in range(len(params.types))]
-        self.owners += plan.states.owners
         blocks = {
             n: missed_steps.rows_at_a_time(
                 t.shape[1:], slices[n].indices.size if n in slices else t.shape[0]

@@ -95,7 +95,7 @@ def _problems_before_steps(
     if not tables:
         return True, {}
     try:
-        return True, problems(optimizer, params, depths, owners, {})
+        return True, judged(optimizer, params, depths, owners, {})[0]
     except CannotRun:
         return False, {}
     except WrongStructure as error:
@@ -113,7 +113,7 @@ def _problems_before_steps(
             return True, dict.fromkeys(tables, message)
     for extra in _usual_extra():
         with contextlib.suppress(UpdateRaises, WrongStructure, CannotRun):  # it wants others
-            return False, problems(optimizer, params, depths, owners, extra)
+            return False, judged(optimizer, params, depths, owners, extra)[0]
     return False, {}
 
 
@@ -149,7 +149,7 @@ def check(
 ) -> None:
     """Refuses an optimizer that cannot be run on the rows of one of the tables."""
     try:
-        found = states.problems or problems(optimizer, params, depths, states.owners, extra)
+        found = states.problems or judged(optimizer, params, depths, states.owners, extra)[0]
     except CannotRun:
         return
     except UpdateRaises as raised:
@@ -168,20 +168,6 @@ def check(
         raise ValueError(message)
 
 
-def problems(
-    optimizer: Any,
-    params: Params,
-    depths: Mapping[int, int],
-    owners: Sequence[int | None],
-    extra: Mapping[str, Any],
-) -> dict[int, str]:
-    """The message, by table, about an optimizer that cannot be run on some rows of the table.
-
-    The arguments are those of `Probe`.
-    """
-    return judged(optimizer, params, depths, owners, extra)[0]
-
-
 def judged(
     optimizer: Any,
     params: Params,
@@ -189,7 +175,11 @@ def judged(
     owners: Sequence[int | None],
     extra: Mapping[str, Any],
 ) -> tuple[dict[int, str], tuple[Runner, Steps] | None]:
-    """The problems by table, and the steps that show all others to be right, if there are any."""
+    """The problems by table, and the steps that show all others to be right, if there are any.
+
+    A problem is the message about an optimizer that cannot be run on some rows of the table. The
+    arguments are those of `Probe`.
+    """
     owners = [n if n in depths else None for n in owners]
     args = optimizer, params, depths, owners, extra
     try:
@@ -232,7 +222,7 @@ def _each_alone(
     found: dict[int, str] = {}
     for n, depth in depths.items():
         try:
-            found |= problems(optimizer, params, {n: depth}, owners, extra)
+            found |= judged(optimizer, params, {n: depth}, owners, extra)[0]
         except UpdateRaises:
             if together is None:
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._run import arguments
 from jaxops._sparse.optimizer import absences, judge, missed_steps, scaled, trees
-from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse
 from jaxops._sparse.slices.owner_rows import (
     Rows,
     gather_rows,
@@ -29,6 +29,17 @@ from jaxops._sparse.slices.owner_rows import (
 _OP = "lazy"
 
 
+@without_frames
+def _no_attribute(optimizer: Any, name: str) -> NoReturn:
+    kind = type(optimizer).__name__
+    if name != "update":
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+    raise AttributeError(
+        f"{_OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
+        "write params, state = optimizer.apply(grads, state, params)"
+    )
+
+
 class LazyOptimizer(NamedTuple):
     """The two functions that `lazy` returns; they are described there."""
 
@@ -36,10 +47,7 @@ class LazyOptimizer(NamedTuple):
     apply: Callable[..., tuple[Any, Any]]
 
     if not TYPE_CHECKING:  # for which any name would then do
-
-        @without_frames
-        def __getattr__(self, name: str) -> Any:
-            raise _no_attribute(self, name)
+        __getattr__ = _no_attribute
 
     def __repr__(self) -> str:
         return "LazyOptimizer(init(params), apply(grads, state, params))"
@@ -53,26 +61,13 @@ class CatchingUpOptimizer(NamedTuple):
     catch_up: Callable[..., tuple[Any, Any]]
 
     if not TYPE_CHECKING:  # for which any name would then do
-
-        @without_frames
-        def __getattr__(self, name: str) -> Any:
-            raise _no_attribute(self, name)
+        __getattr__ = _no_attribute
 
     def __repr__(self) -> str:
         return (
             "CatchingUpOptimizer(init(params), apply(grads, state, params), "
             "catch_up(params, state, rows))"
         )
-
-
-def _no_attribute(optimizer: Any, name: str) -> AttributeError:
-    kind = type(optimizer).__name__
-    if name != "update":
-        return AttributeError(f"{kind!r} object has no attribute {name!r}")
-    return AttributeError(
-        f"{_OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
-        "write params, state = optimizer.apply(grads, state, params)"
-    )
 
 
 @overload
@@ -246,7 +241,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         absent = checked.absences(call, state, inputs, slices)
         slices = {n: g for n, g in slices.items() if n in absent.paths}
         inputs = absent.whole_caught_up(inputs, whole)
-        owners = [n if n in slices else None for n in absent.owners]
+        owners = [n if n in slices else None for n in absent.step.owners]
         new_rows = absent.rows_caught_up(_gather(inputs, owners, slices), slices)
         new = [
             new if n is None else put_rows(x, new, slices[n])
@@ -396,13 +391,9 @@ def _put(
     return [put(n) for n in range(len(inputs))]
 
 
-def _is_gradient(x: object) -> bool:
-    return isinstance(x, (IndexedSlices, TiedGradient))
-
-
 def _flatten_grads(grads: Any, state: Any, params: trees.Params, leaves: Sequence) -> list:
     """Gradients in the order of the parameters; dense ones as arrays."""
-    flat, received = jax.tree.flatten(grads, is_leaf=_is_gradient)
+    flat, received = jax.tree.flatten(grads, is_leaf=is_sparse)
     if received != params.structure:
         if received == jax.tree.structure(state):
             raise ValueError(

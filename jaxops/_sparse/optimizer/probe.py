@@ -32,6 +32,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 
 from jaxops import _jax_internals
+from jaxops._indexing import narrow_sums
 from jaxops._sparse.optimizer import scaled, trees
 from jaxops._sparse.optimizer.vectors import Vectors
 
@@ -232,8 +233,8 @@ def _ways(params: trees.Params) -> list[tuple[dict[int, int], bool]]:
 
 def _widened(t: Any) -> jax.ShapeDtypeStruct:
     """Floats of 16 bits and less would hide what is to be seen by how they round."""
-    is_narrow = jnp.issubdtype(t.dtype, jnp.floating) and t.dtype.itemsize < 4
-    return jax.ShapeDtypeStruct(t.shape, jnp.float32 if is_narrow else t.dtype)
+    dtype = jnp.float32 if narrow_sums.is_narrow(t.dtype) else t.dtype
+    return jax.ShapeDtypeStruct(t.shape, dtype)
 
 
 def _small_dims(params: trees.Params, limit: int) -> dict[int, int]:

@@ -18,6 +18,7 @@ from jax.core import Tracer
 from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
+from jaxops._indexing import narrow_sums
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer.evaluation import AT_A_TIME, Evaluation, joined
 from jaxops._sparse.optimizer.probe import SLOTS, Probe, Program
@@ -57,8 +58,7 @@ class Runner:
             for kind in (jnp.inexact, np.bool_)
         )
         types = [t.dtype for v in (self.inputs, self.results) for t in v.types]
-        is_narrow = any(jnp.issubdtype(t, jnp.floating) and t.itemsize < 4 for t in types)
-        self.tolerance = 0.03 if is_narrow else 1e-3
+        self.tolerance = 0.03 if any(map(narrow_sums.is_narrow, types)) else 1e-3
 
     def start(self) -> tuple[np.ndarray, list]:
         """Random parameters and other arguments, and the state with which the optimizer begins."""

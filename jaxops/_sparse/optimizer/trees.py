@@ -45,16 +45,12 @@ class Params(NamedTuple):
     types: Sequence[jax.ShapeDtypeStruct]
     structure: Any
 
-    def with_shapes(self, shapes: Mapping[int, Sequence[int]]) -> Params:
-        """The parameters with other shapes of some leaves."""
-        types = list(self.types)
-        for n, shape in shapes.items():
-            types[n] = jax.ShapeDtypeStruct(tuple(shape), types[n].dtype)
-        return self._replace(types=types)
-
     def with_rows(self, sizes: Mapping[int, int]) -> Params:
         """The parameters with other numbers of rows in some tables."""
-        return self.with_shapes({n: (size, *self.types[n].shape[1:]) for n, size in sizes.items()})
+        types = list(self.types)
+        for n, size in sizes.items():
+            types[n] = jax.ShapeDtypeStruct((size, *types[n].shape[1:]), types[n].dtype)
+        return self._replace(types=types)
 
 
 def flatten(params: Any) -> tuple[Params, list[jax.Array]]:

@@ -384,13 +384,11 @@ def _restore(dense_shape, sharding, values, indices, leaf) -> IndexedSlices:
     return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape, sharding)
 
 
-def sum_at_first(slices: IndexedSlices) -> IndexedSlices:
-    """`sum_duplicates(size=n)`, but with the rows left where they first occur, which is faster."""
-    return sum_all_at_first([slices])[0]
-
-
 def sum_all_at_first(slices: Sequence[IndexedSlices]) -> list[IndexedSlices]:
-    """`sum_at_first` of each of several, of different tables, by fewer programs."""
+    """`sum_duplicates(size=n)` of each, but with the rows left where they first occur.
+
+    Which is faster; and several tables take fewer programs together.
+    """
     if not slices:
         return []
     sums = repeated_rows.sum_at_first(
@@ -568,6 +566,10 @@ class TiedGradient(NotAnArray, _Parts):
                 f"TiedGradient: slices must be IndexedSlices; received {_describe(self.slices)}"
             )
         return self.slices.add_to(self.dense)
+
+
+def is_sparse(x: object) -> bool:
+    return isinstance(x, (IndexedSlices, TiedGradient))
 
 
 def _check_scalar(x: Any) -> Any:

@@ -79,7 +79,7 @@ def sum_all_at_first(rows: Sequence[Rows]) -> list[Rows]:
 
 
 def _parts_summed(slices: IndexedSlices) -> dict[str, jax.Array]:
-    slices = indexed_slices.sum_at_first(slices)
+    (slices,) = indexed_slices.sum_all_at_first([slices])
     return {"values": slices.values, "indices": slices.indices}
 
 
@@ -154,14 +154,13 @@ def in_rounds(
     if any(s.mesh is None for s in shared.values()):
         # Under `shard_map`: what a loop carries must vary along the axes along which results do.
         types = types_of_results(lambda *arrays: in_round(jnp.int32(0), arrays), *arrays)
-        arrays = [_varying_as(x, type_) for x, type_ in zip(arrays, types, strict=True)]
+        arrays = [
+            _jax_internals.varying_over(x, _jax_internals.varying_axes(like))
+            for x, like in zip(arrays, types, strict=True)
+        ]
     if not at_once:
         return exchange.in_rounds(rounds, in_round, arrays)
     # Either of two loops, as a loop updates its arrays in place, where a `cond` may copy them.
     is_one = (rounds <= 1).astype(jnp.int32)
     arrays = exchange.in_rounds(is_one, in_round, arrays)
     return exchange.in_rounds(1 - is_one, lambda _, arrays: in_round(None, arrays), arrays)
-
-
-def _varying_as(x: jax.Array, like: Any) -> jax.Array:
-    return _jax_internals.varying_over(x, _jax_internals.varying_axes(like))

@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 from jax.extend.random import define_prng_impl
 
 from jaxops import _jax_internals
@@ -66,19 +65,13 @@ def is_leaf(x: Any) -> bool:
 _jax_internals.word_refusals_of_keys(is_leaf, f"row numbers: {INSTEAD}")
 
 
+@functools.partial(jax.jit, inline=True)
 def to_leaf(indices: jax.Array) -> jax.Array:
     """The leaf for an int32 or int64 array."""
-    return _to_leaf(indices) if isinstance(indices, Tracer) else _to_leaf_eagerly(indices)
-
-
-def _to_leaf(indices: jax.Array) -> jax.Array:
     if indices.dtype == np.int32:
         indices = indices[..., None]
     bits = lax.bitcast_convert_type(indices, jnp.uint32)
     return jax.random.wrap_key_data(bits, impl=_SPECS[indices.dtype])
-
-
-_to_leaf_eagerly = jax.jit(_to_leaf)
 
 
 def type_of_indices(leaf: Any) -> Any:
@@ -93,9 +86,10 @@ def to_indices(leaf: Any) -> Any:
     """The int32 or int64 array of a leaf; its type for the type of a leaf."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return type_of_indices(leaf)
-    return _to_indices(leaf) if isinstance(leaf, Tracer) else _to_indices_eagerly(leaf)
+    return _to_indices(leaf)
 
 
+@functools.partial(jax.jit, inline=True)
 def _to_indices(leaf: jax.Array) -> jax.Array:
     bits = jax.random.key_data(leaf)
     if bits.shape[-1] == 1:
@@ -108,6 +102,3 @@ def _to_indices(leaf: jax.Array) -> jax.Array:
     nowhere = jnp.iinfo(jnp.int32).max
     fits = (high == 0) & (low < nowhere)
     return jnp.where(fits, lax.bitcast_convert_type(low, jnp.int32), nowhere)
-
-
-_to_indices_eagerly = jax.jit(_to_indices)

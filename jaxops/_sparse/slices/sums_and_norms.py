@@ -29,7 +29,7 @@ from jaxops._indexing.narrow_sums import widened
 from jaxops._primitives import varying_alike
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
-from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient
+from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse
 from jaxops._sparse.slices.owner_rows import at_owners, sum_all_at_first
 
 _Tree = TypeVar("_Tree")  # a gradient of any structure: sums have the same
@@ -280,11 +280,7 @@ def _clipped(grads: Any, norm: jax.Array, limit: jax.Array) -> Any:
         wide = widened(x)
         return (wide * scale.astype(wide.dtype)).astype(x.dtype)
 
-    return _map(scaled, lambda slices: slices._with_values(scaled(slices.values)), grads)
-
-
-def _is_sparse(x: object) -> bool:
-    return isinstance(x, (IndexedSlices, TiedGradient))
+    return _map_values(scaled, grads)
 
 
 def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
@@ -297,7 +293,12 @@ def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
             return sparse(gradient)
         return dense(jnp.asarray(gradient))
 
-    return jax.tree.map(apply, grads, is_leaf=_is_sparse)
+    return jax.tree.map(apply, grads, is_leaf=is_sparse)
+
+
+def _map_values(function: Callable, grads: Any) -> Any:
+    """Applies `function` to arrays, and to the values of sparse gradients."""
+    return _map(function, lambda slices: slices._with_values(function(slices.values)), grads)
 
 
 def _as_arrays(grads: Any) -> Any:
@@ -308,7 +309,7 @@ def _as_arrays(grads: Any) -> Any:
 def _check(grads: Any, op: str, kind: Any) -> None:
     """Refuses leaves that are neither sparse nor arrays of a dtype of that kind."""
     arguments.check_nesting(grads, op, "grads")
-    for path, gradient in jax.tree_util.tree_leaves_with_path(grads, is_leaf=_is_sparse):
+    for path, gradient in jax.tree_util.tree_leaves_with_path(grads, is_leaf=is_sparse):
         where = f"gradient {jax.tree_util.keystr(path, simple=True, separator='/')!r}"
         parts = gradient if isinstance(gradient, TiedGradient) else (gradient,)
         if isinstance(gradient, TiedGradient) and not isinstance(gradient.slices, IndexedSlices):
@@ -364,7 +365,7 @@ def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
 def _norm(grads: Any, op: str) -> jax.Array:
     """The root of the sum of all squares, with a derivative of 0 at 0."""
     _check(grads, op, jnp.inexact)
-    leaves = jax.tree.leaves(_as_arrays(grads), is_leaf=_is_sparse)
+    leaves = jax.tree.leaves(_as_arrays(grads), is_leaf=is_sparse)
     slices = [g.slices if isinstance(g, TiedGradient) else g for g in leaves]
     arrays = [g.values if isinstance(g, IndexedSlices) else g for g in slices]
     return explicit_axes.shared(_norm_of_checked, explicit_axes.mesh_of(*arrays), P(), leaves)
@@ -372,7 +373,7 @@ def _norm(grads: Any, op: str) -> jax.Array:
 
 @jax.jit
 def _norm_of_checked(leaves: list) -> jax.Array:
-    arrays = [_distinct_elements(_map(widened, _widened_slices, leaf)) for leaf in leaves]
+    arrays = [_distinct_elements(_map_values(widened, leaf)) for leaf in leaves]
     is_wide = any(x.real.dtype.itemsize == 8 for x in arrays)
     dtype = jnp.dtype(jnp.float64 if is_wide else jnp.float32)
     squares = jnp.zeros((), dtype)
@@ -386,10 +387,6 @@ def _norm_of_checked(leaves: list) -> jax.Array:
     return jnp.where(
         is_zero, squares, jnp.sqrt(jnp.where(is_zero, jnp.ones_like(squares), squares))
     )
-
-
-def _widened_slices(slices: IndexedSlices) -> IndexedSlices:
-    return slices._with_values(widened(slices.values))
 
 
 def _names_of_shards(gradient: Any) -> tuple[str, ...]:
