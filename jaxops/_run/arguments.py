@@ -621,12 +621,12 @@ def static_ints_or_none(
     return static_ints(x, op, arg)
 
 
-def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
-    """`axis` counted from the front, for an array of that rank."""
+def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis", of: str = "") -> int:
+    """`axis` counted from the front, for an array of that rank; `of` may say which one."""
     if rank == 0:
         raise ValueError(f"{op}: {arg} must name a dimension; received {axis} for a scalar")
     if not -rank <= axis < rank:
-        raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}); received {axis}")
+        raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}){of}; received {axis}")
     return axis + rank if axis < 0 else axis
 
 
