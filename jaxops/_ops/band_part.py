@@ -74,7 +74,7 @@ def _matrix_band_part(
     input: jax.Array, *, op: str, mode: str, known: tuple[tuple[str, int], ...], **numbers: Any
 ):
     numbers |= known
-    _check_matrix(input, op, "input")
+    check_matrix(input, op, "input")
     *_, rows, columns = input.shape
     below = lax.broadcasted_iota(np.int32, (rows, columns), 0)
     below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
@@ -138,12 +138,12 @@ def matrix_transpose(
 
 @operation(data=("a",))
 def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
-    _check_matrix(a, op, "a")
+    check_matrix(a, op, "a")
     if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):
         a = lax.conj(a)
     return jnp.swapaxes(a, -1, -2)
 
 
-def _check_matrix(x, op, arg):
+def check_matrix(x, op, arg):
     if x.ndim < 2:
         raise ValueError(f"{op}: {arg} must have at least 2 dimensions; received shape {x.shape}")

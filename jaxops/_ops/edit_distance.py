@@ -98,14 +98,13 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
     parts = parts_of(x, op, arg)
     refuse_traced(parts.indices, op, f"{arg}.indices", _HINT)
     refuse_traced(parts.values, op, f"{arg}.values", _HINT)
-    indices = arguments.to_numpy(parts.indices, op, f"{arg}.indices")
-    arguments.check_integer(indices.dtype, op, f"{arg}.indices")
+    indices = on_host.concrete_integers(parts.indices, op, f"{arg}.indices")
     if arguments.is_host_string(parts.values):
         values = arguments.to_host_strings(parts.values, op, f"{arg}.values")
         values = np.array([v.encode() if isinstance(v, str) else v for v in values.tolist()], "O")
     else:
         values = np.asarray(on_host.to_data(parts.values, op, f"{arg}.values"))
-    return parts._replace(indices=np.asarray(indices), values=values)
+    return parts._replace(indices=indices, values=values)
 
 
 def _with_numbers(*both: Parts) -> list[Parts]:
