@@ -93,8 +93,7 @@ def _within(distance, number, dim, op, arg, mode):
         return distance <= number
     check_scalar(number, op, arg)
     spec = BandWidth(op, limits=(dim + 1,), arg=arg)
-    least = jnp.where(number < 0, jnp.zeros_like(number), number)
-    (width,) = policy.resolve(spec, least[None], mode).indices
+    (width,) = policy.resolve(spec, jnp.maximum(number, 0)[None], mode).indices
     # The width takes the dtype of the distances: an int8 does not count the distances of 200 rows
     # (test_band_part.py, test_narrow_numbers_of_many_rows).
     return (distance <= width.astype(distance.dtype)) | (number < 0)
