@@ -142,6 +142,12 @@ def x64(request):
         yield request.param
 
 
+@pytest.fixture(params=["eager", "jit"])
+def run(request):
+    """Makes of a function one that runs eagerly, and one that is compiled."""
+    return jax.jit if request.param == "jit" else lambda function: function
+
+
 @pytest.fixture
 def traceback_filtering():
     """Sets which frames of an error JAX shows, for the test."""

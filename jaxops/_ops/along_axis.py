@@ -14,7 +14,7 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.index_dtypes import widen_to_count
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, padding_of
-from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, Int, canonical_axis, check_bool, static_int
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
@@ -118,12 +118,7 @@ def _take_along_axis(
             f"{op}: indices must have the rank of arr, {arr.ndim}; "
             f"received indices of shape {indices.shape} with arr of shape {arr.shape}"
         )
-    if not -arr.ndim <= axis < arr.ndim:
-        raise ValueError(
-            f"{op}: axis must be in [{-arr.ndim}, {arr.ndim}) for arr of shape {arr.shape}; "
-            f"received {axis}"
-        )
-    axis += arr.ndim if axis < 0 else 0
+    axis = canonical_axis(axis, arr.ndim, op, of=f" for arr of shape {arr.shape}")
     limits = (arr.shape[axis],)
     spec = ScalarIndex(op, limits, padding=padding_of(padding_index, limits))
     # A dimension beside `axis` is a window where `indices` has one index for all of it. Where `arr`

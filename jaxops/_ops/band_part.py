@@ -74,7 +74,7 @@ def _matrix_band_part(
     input: jax.Array, *, op: str, mode: str, known: tuple[tuple[str, int], ...], **numbers: Any
 ):
     numbers |= known
-    _check_matrix(input, op, "input")
+    check_matrix(input, op, "input")
     *_, rows, columns = input.shape
     below = lax.broadcasted_iota(np.int32, (rows, columns), 0)
     below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
@@ -93,8 +93,7 @@ def _within(distance, number, dim, op, arg, mode):
         return distance <= number
     check_scalar(number, op, arg)
     spec = BandWidth(op, limits=(dim + 1,), arg=arg)
-    least = jnp.where(number < 0, jnp.zeros_like(number), number)
-    (width,) = policy.resolve(spec, least[None], mode).indices
+    (width,) = policy.resolve(spec, jnp.maximum(number, 0)[None], mode).indices
     # The width takes the dtype of the distances: an int8 does not count the distances of 200 rows
     # (test_band_part.py, test_narrow_numbers_of_many_rows).
     return (distance <= width.astype(distance.dtype)) | (number < 0)
@@ -138,12 +137,12 @@ def matrix_transpose(
 
 @operation(data=("a",))
 def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
-    _check_matrix(a, op, "a")
+    check_matrix(a, op, "a")
     if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):
         a = lax.conj(a)
     return jnp.swapaxes(a, -1, -2)
 
 
-def _check_matrix(x, op, arg):
+def check_matrix(x, op, arg):
     if x.ndim < 2:
         raise ValueError(f"{op}: {arg} must have at least 2 dimensions; received shape {x.shape}")

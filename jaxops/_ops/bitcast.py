@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.dtypes import itemsize_bits
 from jax.typing import DTypeLike
 
 from jaxops import _symbolic
@@ -64,7 +65,7 @@ def _bitcast(input: jax.Array, *, op: str, dtype: np.dtype):
     """
     check_numeric(input.dtype, op, "input")
     shape = input.shape
-    bits, new_bits = _bits(input.dtype), _bits(dtype)
+    bits, new_bits = itemsize_bits(input.dtype), itemsize_bits(dtype)
     if new_bits > bits:
         ratio = new_bits // bits
         if shape[-1:] != (ratio,):
@@ -79,8 +80,8 @@ def _bitcast(input: jax.Array, *, op: str, dtype: np.dtype):
         input = jnp.stack([lax.real(input), lax.imag(input)], axis=-1)
     part, new_part = _real_dtype(input.dtype), _real_dtype(dtype)
     # A last dimension that holds all the parts of one element, of the old dtype or the new one.
-    size = max(bits, new_bits) // _bits(part)
-    new_size = max(bits, new_bits) // _bits(new_part)
+    size = max(bits, new_bits) // itemsize_bits(part)
+    new_size = max(bits, new_bits) // itemsize_bits(new_part)
     grouped = (new_size, size // new_size) if size > new_size else (size,)
     # The leading 1 makes this a reshape, for which `vmap` moves its dimension to the front: JAX's
     # rule for the bitcast mistakes a mapped last dimension for the one that the bitcast consumes.
@@ -94,7 +95,7 @@ def _bitcast(input: jax.Array, *, op: str, dtype: np.dtype):
 
 def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
     """`lax.bitcast_convert_type`, which XLA cannot compile for symbolic shapes of another rank."""
-    bits, new_bits = _bits(x.dtype), _bits(dtype)
+    bits, new_bits = itemsize_bits(x.dtype), itemsize_bits(dtype)
     if bits == new_bits or _symbolic.are_known(x.shape):
         return lax.bitcast_convert_type(x, dtype)
     # Shifts make the same bits, and compile for any number of rows (test_bitcast.py,
@@ -112,8 +113,3 @@ def _convert(x: jax.Array, dtype: np.dtype) -> jax.Array:
 
 def _real_dtype(dtype) -> np.dtype:
     return np.finfo(dtype).dtype if is_complex(dtype) else np.dtype(dtype)
-
-
-def _bits(dtype) -> int:
-    info = jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo
-    return info(_real_dtype(dtype)).bits * (2 if is_complex(dtype) else 1)

@@ -112,8 +112,6 @@ def boolean_mask(
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
     axis = 0 if axis is None else static_int(axis, op, "axis")
-    if size is not None:
-        size = on_host.check_size(size, op)
     if size is None:
         with on_host.named_scope(op, name):
             return _exact(op, tensor, mask, axis, return_size)
@@ -126,7 +124,7 @@ def boolean_mask(
         fill_value=fill_value,
         moves_elements=True,
         axis=axis,
-        size=size,
+        size=on_host.check_size(size, op),
         return_size=return_size,
     )
 
@@ -172,7 +170,7 @@ def _check_shapes(op, tensor, mask, axis: int) -> int:
     """The axis, not negative."""
     if tensor.ndim == 0:
         raise ValueError(f"{op}: tensor must have rank 1 at least; received a scalar")
-    if not 1 <= mask.ndim <= max(tensor.ndim, 1):
+    if not 1 <= mask.ndim <= tensor.ndim:
         raise ValueError(
             f"{op}: mask must have rank 1 at least and that of tensor, {tensor.ndim}, at most; "
             f"received {'a scalar' if mask.ndim == 0 else f'shape {mask.shape}'}"

@@ -23,44 +23,42 @@ def broadcast_in_dim(operand: jax.Array, shape: Sequence, dims: Sequence[int]) -
 
     It broadcasts along all dimensions but `dims`.
     """
-    long = _long_copies(shape, dims) if _symbolic.are_known(shape) else ()
-    if not long or not jnp.issubdtype(operand.dtype, jnp.inexact):
+    is_long = _symbolic.are_known(shape) and _long_copies(shape, dims)
+    if not is_long or not jnp.issubdtype(operand.dtype, jnp.inexact):
         return lax.broadcast_in_dim(operand, shape, dims)
-    return _broadcast((tuple(shape), tuple(dims), long), operand)
+    return _broadcast(tuple(shape), tuple(dims), operand)
 
 
-def _long_copies(shape: Sequence[int], dims: Sequence[int]) -> tuple[int, ...]:
+def _long_copies(shape: Sequence[int], dims: Sequence[int]) -> list[int]:
     """The dimensions along which there are copies, and long ones."""
     copied = [d for d, size in enumerate(shape) if d not in dims and size > 1]
-    return tuple(d for d in copied if math.prod(shape[d + 1 :]) >= _LONG)
+    return [d for d in copied if math.prod(shape[d + 1 :]) >= _LONG]
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _broadcast(static, operand):
-    shape, dims, _ = static
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _broadcast(shape, dims, operand):
     return lax.broadcast_in_dim(operand, shape, dims)
 
 
 @_broadcast.defjvp
-def _broadcast_jvp(static, primals, tangents):
+def _broadcast_jvp(shape, dims, primals, tangents):
     (operand,), (tangent,) = primals, tangents
     # A TPU would write the slices first, and move 2.5 to 4 times the bytes (test_copies.py,
     # test_accelerators_sum_long_copies).
     copies = lax.platform_dependent(
         tangent,
-        cpu=functools.partial(_joined, static),
-        default=functools.partial(_broadcast, static),
+        cpu=functools.partial(_joined, shape, dims),
+        default=functools.partial(_broadcast, shape, dims),
     )
-    return _broadcast(static, operand), copies
+    return _broadcast(shape, dims, operand), copies
 
 
-def _joined(static, tangent):
+def _joined(shape, dims, tangent):
     """The copies as a concatenation, whose transpose adds slices."""
-    shape, dims, long = static
     ones = [shape[d] if d in dims else 1 for d, _ in enumerate(shape)]
     tangent = lax.broadcast_in_dim(tangent, ones, dims)
     # The last dimension first, while there is least to copy.
-    for d in reversed(long):
+    for d in reversed(_long_copies(shape, dims)):
         tangent = _join_copies(tangent, shape[d], d)
     # The others come last, as the transpose then sums over them first: XLA would fuse a sum that
     # comes after slices with them, into something slow.

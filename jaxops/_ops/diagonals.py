@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxops._ops.band_part import check_matrix
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
@@ -361,10 +362,7 @@ def _pad(x, before, size, between):
 
 
 def _band_of(input, k, align, op) -> _Band:
-    if input.ndim < 2:
-        raise ValueError(
-            f"{op}: input must have at least 2 dimensions; received shape {input.shape}"
-        )
+    check_matrix(input, op, "input")
     *_, rows, columns = input.shape
     if not all(d == 0 or -rows < d < columns for d in k):
         raise ValueError(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxops._ops.sparse_tensor import Parts, parts_of
@@ -16,7 +15,6 @@ from jaxops._run.arguments import check_bool, refuse_traced
 from jaxops._run.dispatch import given_name
 
 _WORDS = 1 << 11  # of the columns that are computed at a time: what they need fits into a cache
-_MANY = 8  # pairs, of columns of one word, which NumPy computes faster together than Python each
 _HINT = "call it outside jit, vmap and grad, or by jax.pure_callback"
 
 
@@ -90,22 +88,24 @@ def edit_distance(
         with np.errstate(divide="ignore"):
             distances = _distances(hypotheses, truths).astype(np.float32)
             result[pairs] = distances / truths.lengths if normalize else distances
-        return jnp.asarray(result.reshape(shape))
+        return arguments.to_operand(result.reshape(shape), op, "the result")
 
 
 def _known_parts(x: Any, op: str, arg: str) -> Parts:
     """The parts with NumPy arrays, which the host can look at."""
-    parts = parts_of(x, op, arg)
+    parts, name = parts_of(x, op, arg), f"{arg}.values"
     refuse_traced(parts.indices, op, f"{arg}.indices", _HINT)
-    refuse_traced(parts.values, op, f"{arg}.values", _HINT)
-    indices = arguments.to_numpy(parts.indices, op, f"{arg}.indices")
-    arguments.check_integer(indices.dtype, op, f"{arg}.indices")
+    refuse_traced(parts.values, op, name, _HINT)
+    indices = on_host.concrete_integers(parts.indices, op, f"{arg}.indices")
+    values: Any
     if arguments.is_host_string(parts.values):
-        values = arguments.to_host_strings(parts.values, op, f"{arg}.values")
+        values = arguments.to_host_strings(parts.values, op, name)
         values = np.array([v.encode() if isinstance(v, str) else v for v in values.tolist()], "O")
     else:
-        values = np.asarray(on_host.to_data(parts.values, op, f"{arg}.values"))
-    return parts._replace(indices=np.asarray(indices), values=values)
+        values = on_host.concrete(parts.values, op, name)
+        arguments.check_numeric_or_bool(values.dtype, op, name, parts.values)
+        values = arguments.canonical(values, op, name)
+    return parts._replace(indices=indices, values=values)
 
 
 def _with_numbers(*both: Parts) -> list[Parts]:
@@ -137,15 +137,11 @@ class _Sequences(NamedTuple):
     starts: np.ndarray
     lengths: np.ndarray
 
-    def elements(self, pair: int) -> list[Any]:
-        return self.values[self.starts[pair] :][: self.lengths[pair]].tolist()
-
-    def table(self, pairs: np.ndarray, multiple: int = 1) -> np.ndarray:
-        """A row for each sequence, a `multiple` long; unspecified where the sequence is shorter."""
-        longest = -(-int(self.lengths[pairs].max()) // multiple) * multiple
-        if not longest:  # there may be no values to take
-            return np.empty((len(pairs), 0), self.values.dtype)
-        return self.values.take(self.starts[pairs, None] + np.arange(longest), mode="clip")
+    def table(self, firsts: np.ndarray, size: int) -> np.ndarray:
+        """A row of `size` values from each of `firsts` on; unspecified beyond a sequence."""
+        if not self.values.size:
+            return np.zeros((len(firsts), size), self.values.dtype)
+        return self.values.take(firsts[:, None] + np.arange(size), mode="clip")
 
 
 def _sequences(values: np.ndarray, numbers: np.ndarray, pairs: np.ndarray) -> _Sequences:
@@ -162,76 +158,53 @@ def _distances(hypotheses: _Sequences, truths: _Sequences) -> np.ndarray:
     while start < len(order):  # neighbours have about the same lengths
         words = int(longest[order[start]]) // 64 + 1
         pairs = order[start : start + max(1, _WORDS // words)]
-        if len(pairs) < _MANY * words:
-            both = ((hypotheses.elements(n), truths.elements(n)) for n in pairs.tolist())
-            distances[pairs] = [*itertools.starmap(_distance, both)]
-        else:
-            pairs = pairs[np.argsort(-hypotheses.lengths[pairs], kind="stable")]
-            distances[pairs] = _distances_of(hypotheses, truths, pairs)
+        pairs = pairs[np.argsort(-hypotheses.lengths[pairs], kind="stable")]
+        distances[pairs] = _distances_of(hypotheses, truths, pairs)
         start += len(pairs)
     return distances
 
 
-def _next_column(equal, rises, falls, rise, fall, ones, last):
-    """The next column of the table whose element `[i, j]` is the distance of `x[:j]` and `y[:i]`.
-
-    By the algorithm of Myers (1999), as Hyyro (2003) has it for sequences of more than one word.
-    Neighbours in the table differ by 1 at most, so a column is two words: bit `i` of `rises` is
-    set where element `i + 1` is greater by 1 than element `i`, that of `falls` where it is less.
-
-    Bit `i` of `equal` is set where `y[i]` is the next element of `x`. `rise` and `fall` are 1 where
-    the element above the words is greater by 1, or less, in the next column than in this one; for
-    the words below they are returned after `rises` and `falls` of the next column. `ones` is a word
-    of all the bits, of which `last` is the number of the last.
-    """
-    falls_or_equal = falls | equal
-    equal = equal | fall
-    same = (((equal & rises) + rises & ones) ^ rises) | equal
-    rises_along = falls | (ones ^ (same | rises))
-    falls_along = rises & same
-    below = rises_along >> last, falls_along >> last
-    rises_along = (rises_along << 1 | rise) & ones
-    falls_along = (falls_along << 1 | fall) & ones
-    rises = falls_along | (ones ^ (falls_or_equal | rises_along))
-    return rises, rises_along & falls_or_equal, *below
-
-
-def _distance(x: list[Any], y: list[Any]) -> int:
-    """The distance of one pair. A column is an int of Python, with a bit for each element."""
-    places: dict[Any, int] = {}
-    # `tolist` makes a new object of each NaN, and no NaN equals the key of another
-    # (test_edit_distance.py, test_nan_equals_nothing_and_text_equals_its_bytes).
-    for place, value in enumerate(y):
-        places[value] = places.get(value, 0) | 1 << place
-    ones = (1 << len(y)) - 1
-    rises, falls = ones, 0
-    for value in x:
-        equal = places.get(value, 0)
-        rises, falls, *_ = _next_column(equal, rises, falls, 1, 0, ones, len(y))
-    return len(x) + rises.bit_count() - falls.bit_count()
-
-
 def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray) -> np.ndarray:
-    """The distances of many pairs. Columns are words of 64 bits, `[number of words, pairs]`.
+    """The distances of the `pairs`, of which those with the longer hypotheses come first.
 
-    The pairs with the longer `x` come first, so that those whose `x` is not at its end are a slice.
+    By the algorithm of Myers (1999), of the table whose element `[i, j]` is the distance of `x[:j]`
+    and `y[:i]`. Neighbours in it differ by 1 at most, so a column is two ints of Python: bit `i` of
+    `rises` is set where element `i + 1` is greater by 1 than element `i`, that of `falls` where it
+    is less. Each pair has a field of bits there, and at least one to spare, where a carry ends. All
+    `x` end with the same column: pairs with a shorter one begin later, and add their fields above.
     """
     lengths, ends = hypotheses.lengths[pairs], truths.lengths[pairs]
-    x, y = hypotheses.table(pairs), truths.table(pairs, 64)
-    words = y.shape[1] // 64
-    ones = 2**64 - 1
-    rises = np.full((words, len(pairs)), ones, np.uint64)
-    falls = np.zeros_like(rises)
-    for n in range(x.shape[1]):
-        left = int(np.count_nonzero(lengths > n))
-        equal = np.packbits(y[:left] == x[:left, n, None], bitorder="little").view("<u8")
-        rise: Any = 1
-        fall: Any = 0
-        for word, is_equal in enumerate(equal.reshape(left, words).T):
-            rises[word, :left], falls[word, :left], rise, fall = _next_column(
-                is_equal, rises[word, :left], falls[word, :left], rise, fall, ones, 63
-            )
-    in_word = np.clip(ends - 64 * np.arange(words)[:, None], 0, 64)
-    of_y = np.uint64(ones) >> (64 - in_word).astype(np.uint64)  # the other bits are of no element
-    counts = (np.bitwise_count(column & of_y).sum(0, dtype=np.int64) for column in (rises, falls))
-    return lengths + next(counts) - next(counts)
+    longest, num_bytes = int(lengths.max()), int(ends.max()) // 8 + 1
+    x = hypotheses.table(hypotheses.starts[pairs] + lengths - longest, longest)
+    y = truths.table(truths.starts[pairs], 8 * num_bytes)
+    of_y = np.packbits(np.arange(8 * num_bytes) < ends[:, None], axis=1, bitorder="little")
+    first = ((1 << y.size) - 1) // ((1 << 8 * num_bytes) - 1)  # the first bit of each field
+    begun = np.searchsorted(-lengths, np.arange(-longest, 0), "right").tolist()
+    ones = rises = falls = num_fields = 0
+    for equal, count in zip(_equal(x, y), begun, strict=True):
+        if count > num_fields:
+            added = _to_int(of_y[num_fields:count]) << num_fields * y.shape[1]
+            ones, rises, num_fields = ones | added, rises | added, count
+        equal &= ones
+        falls_or_equal = falls | equal
+        same = (((equal & rises) + rises) ^ rises) | equal
+        rises_along = (falls | (ones ^ (same | rises))) << 1 | first
+        falls_along = (rises & same) << 1
+        rises = (falls_along | (ones ^ (falls_or_equal | rises_along))) & ones
+        falls = rises_along & falls_or_equal
+    both = rises.to_bytes(of_y.size, "little") + falls.to_bytes(of_y.size, "little")
+    counts = np.bitwise_count(np.frombuffer(both, np.uint8)).reshape(2, *of_y.shape)
+    up, down = counts.sum(-1, dtype=np.int64)
+    return np.where(lengths > 0, lengths + up - down, ends)
+
+
+def _to_int(fields: np.ndarray) -> int:
+    return int.from_bytes(fields.tobytes(), "little")
+
+
+def _equal(x: np.ndarray, y: np.ndarray) -> Iterator[int]:
+    """For each column of `x` the bits that say which elements of `y` are equal to that of `x`."""
+    step = max(1, 64 * _WORDS // y.size)
+    for start in range(0, x.shape[1], step):
+        equal = np.packbits(y == x.T[start : start + step, :, None], bitorder="little")
+        yield from map(_to_int, equal.reshape(-1, y.size // 8))

@@ -88,7 +88,6 @@ def embedding_lookup(
         padding_index=padding_index,
         moves_elements=max_norm is None,
         like="params[0]",
-        arg="params",
         max_norm=_norm(max_norm, op),
         deterministic=check_bool(deterministic, op, "deterministic"),
     )
@@ -160,10 +159,10 @@ def embedding_lookup_sparse(
         "mean" if combiner is None else combiner,
         max_norm,
         allow_fast_lookup,
+        deterministic,
         name=name,
         mode=mode,
         padding_index=padding_index,
-        deterministic=deterministic,
     )
 
 
@@ -239,28 +238,16 @@ def safe_embedding_lookup_sparse(
         combiner,
         max_norm,
         allow_fast_lookup,
+        deterministic,
         name=name,
         mode=mode,
         padding_index=padding_index,
-        deterministic=deterministic,
         is_safe=True,
         default_id=None if default_id is None else static_int(default_id, op, "default_id"),
     )
 
 
-def _run_sparse(
-    op,
-    arguments,
-    combiner,
-    max_norm,
-    allow_fast_lookup,
-    *,
-    name,
-    mode,
-    padding_index,
-    deterministic,
-    **static,
-):
+def _run_sparse(op, arguments, combiner, max_norm, allow_fast_lookup, deterministic, **options):
     """`arguments` are the tables, the parts of the ids, and the weights, by TensorFlow's names."""
     (table_arg, tables), (ids_arg, ids), (weights_arg, weights) = arguments.items()
     check_choice(combiner, _COMBINERS, op, "combiner")
@@ -282,16 +269,13 @@ def _run_sparse(
     return _lookup_sparse.run(
         op,
         **arrays,
-        name=name,
-        mode=mode,
-        padding_index=padding_index,
+        **options,
         indexed=ids.dense_shape,
         args=(table_arg, ids_arg, weights_arg),
         dense_shape=ids.dense_shape,
         combiner=combiner,
         max_norm=_norm(max_norm, op),
         deterministic=check_bool(deterministic, op, "deterministic"),
-        **static,
     )
 
 
@@ -338,15 +322,14 @@ def _lookup(
     ids: jax.Array,
     *,
     op: str,
-    arg: str,
     max_norm: float | None,
     padding_index: int | None,
     **options: Any,
 ):
-    table = _table(params, op, arg)
+    table = _table(params, op, "params")
     if max_norm is not None and not jnp.issubdtype(table.dtype, jnp.floating):
         raise TypeError(
-            f"{op}: {arg} must have a real float dtype where max_norm is given; "
+            f"{op}: params must have a real float dtype where max_norm is given; "
             f"received {table.dtype}"
         )
     return _rows(table, ids, max_norm, _id_spec(op, table, padding_index), **options)

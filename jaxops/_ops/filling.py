@@ -21,7 +21,6 @@ from jaxops._run.arguments import (
     brief,
     check_addressable,
     check_scalar,
-    readable,
     static_dims,
     static_number,
 )
@@ -127,8 +126,7 @@ def _broadcast_to(input: jax.Array, *, op: str, shape: tuple[int, ...]):
 
 
 # The dtypes that numbers of different ones become, as in TensorFlow.
-_NUMBERS = [np.dtype(dtype) for dtype in ("int32", "int64", "float16", "float32", "float64")]
-_NUMBERS.insert(3, np.dtype(jnp.bfloat16))
+_NUMBERS = [*map(np.dtype, ("int32", "int64", "float16", "bfloat16", "float32", "float64"))]
 
 
 def range(
@@ -188,7 +186,7 @@ def range(
 
 def _number(x: Any, op: str, arg: str) -> Any:
     """A scalar of NumPy, or a symbolic dimension."""
-    return x if is_symbolic_dim(x) else static_number(as_tensorflow_takes(readable(x)), op, arg)
+    return x if is_symbolic_dim(x) else static_number(as_tensorflow_takes(x), op, arg)
 
 
 def _common_dtype(numbers: dict[str, Any], op: str) -> np.dtype:

@@ -13,6 +13,7 @@ from jaxops._indexing.specs import ScalarIndex, VectorIndex, padding_of
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
+    canonical_axis,
     check_bool,
     is_static_int,
     row_numbers_hint,
@@ -277,12 +278,7 @@ def _gather(
         # (test_gather.py, test_as_tensorflow).
         axis = batch_dims
     batch_dims += indices.ndim if batch_dims < 0 else 0
-    if not -params.ndim <= axis < params.ndim:
-        raise ValueError(
-            f"{op}: axis must be in [{-params.ndim}, {params.ndim}) for params of shape "
-            f"{params.shape}; received {axis}"
-        )
-    axis += params.ndim if axis < 0 else 0
+    axis = canonical_axis(axis, params.ndim, op, of=f" for params of shape {params.shape}")
     if axis < batch_dims:
         raise ValueError(
             f"{op}: axis must be at least batch_dims, {batch_dims}; received axis {axis}"

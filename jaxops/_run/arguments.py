@@ -124,7 +124,7 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
             )
         return array
     check_numeric_or_bool(array.dtype, op, arg, x)
-    return _to_device(_canonical(array, op, arg), x)
+    return _to_device(canonical(array, op, arg), x)
 
 
 def to_elements(x: object, op: str, arg: str) -> jax.Array:
@@ -339,7 +339,7 @@ def row_numbers_hint(ndim: int) -> str:
     return f"; index vectors lie along the last axis: for numbers of rows write indices[{places}]"
 
 
-def _canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
+def canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
     """`array` in the dtype JAX gives it, unless that changes an integer or overflows a float."""
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:
@@ -621,12 +621,12 @@ def static_ints_or_none(
     return static_ints(x, op, arg)
 
 
-def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis") -> int:
-    """`axis` counted from the front, for an array of that rank."""
+def canonical_axis(axis: int, rank: int, op: str, arg: str = "axis", of: str = "") -> int:
+    """`axis` counted from the front, for an array of that rank; `of` may say which one."""
     if rank == 0:
         raise ValueError(f"{op}: {arg} must name a dimension; received {axis} for a scalar")
     if not -rank <= axis < rank:
-        raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}); received {axis}")
+        raise ValueError(f"{op}: {arg} must be in [{-rank}, {rank}){of}; received {axis}")
     return axis + rank if axis < 0 else axis
 
 

@@ -80,23 +80,6 @@ def test_values_and_gradients_are_those_of_jnp(mode):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_default_axes_are_those_of_jnp():
-    x = np.array([[3, 1, 2], [9, 8, 7]])
-    order = np.argsort(x)
-    np.testing.assert_array_equal(jaxops.take_along_axis(x, order), np.sort(x))
-    flat = np.argsort(x, axis=None)
-    np.testing.assert_array_equal(jaxops.take_along_axis(x, flat, axis=None), np.sort(x, axis=None))
-
-
-def test_strings_and_keys():
-    words = [["b", "a"], ["d", "c"]]
-    sorted_words = jaxops.take_along_axis(words, [[1, 0]] * 2)
-    np.testing.assert_array_equal(sorted_words, [["a", "b"], ["c", "d"]])
-    keys = jax.random.split(jax.random.key(0), (2, 2))
-    picked = jaxops.take_along_axis(keys, jnp.array([[1], [0]]))
-    assert picked[1, 0] == keys[1, 0]
-
-
 @pytest.mark.parametrize("shared", [0, 2])
 def test_a_result_is_shared_as_the_indices(shared):
     mesh = AbstractMesh((2,), ("d",), axis_types=(AxisType.Explicit,))

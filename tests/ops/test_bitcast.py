@@ -65,11 +65,7 @@ def test_bitcast_shapes(shape, source, target, expected):
 
 
 @pytest.mark.usefixtures("x32")
-def test_bitcast_examples_of_tensorflow():
-    result = jaxops.bitcast(jnp.array(0xFFFFFFFF, jnp.uint32), "uint8")
-    np.testing.assert_array_equal(result, np.full(4, 255, np.uint8), strict=True)
-    result = jaxops.bitcast(jnp.array([0.0, 1, 1]), "uint8")
-    np.testing.assert_array_equal(result, [[0, 0, 0, 0], [0, 0, 128, 63], [0, 0, 128, 63]])
+def test_python_numbers_have_the_bits_of_jaxs_default_dtypes():
     np.testing.assert_array_equal(jaxops.bitcast([1.0, 2.0], "int32"), [0x3F800000, 0x40000000])
 
 

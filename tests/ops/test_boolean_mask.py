@@ -1,4 +1,4 @@
-"""boolean_mask beyond the harness: exact shapes, traced masks, strings."""
+"""boolean_mask beyond the harness: exact shapes and traced masks."""
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,6 @@ CASES = {
     "none": ([1, 2], [False, False], None, np.zeros(0)),
     "empty": (np.zeros((0, 3)), np.zeros(0, bool), None, np.zeros((0, 3))),
     "numbers": ([1, 2, 3], [np.nan, -0.0, 2.0], None, [1, 3]),
-    "strings": ([["a", "b"], ["c", "d"]], [[True, False], [True, True]], 0, ["a", "c", "d"]),
 }
 
 
@@ -31,7 +30,7 @@ def test_exactly(case):
     assert int(size) == np.count_nonzero(mask)
 
 
-@pytest.mark.parametrize("case", [name for name in CASES if name != "strings"])
+@pytest.mark.parametrize("case", CASES)
 def test_padded_under_jit(case):
     tensor, mask, axis, expected = CASES[case]
     tensor, mask = jnp.asarray(tensor), jnp.asarray(mask)
@@ -82,11 +81,3 @@ def test_vmap_over_the_mask():
 def test_known_at_trace_time_stays_known():
     f = jax.jit(lambda x: x.reshape(jaxops.boolean_mask([2, 5, 3], [True, False, True])))
     assert f(jnp.zeros(6)).shape == (2, 3)
-
-
-def test_long_masks():
-    mask = np.random.default_rng(0).random(3001) < 0.4
-    padded = jaxops.boolean_mask(np.arange(3001), mask, size=3001)
-    expected = np.flatnonzero(mask)
-    np.testing.assert_array_equal(padded[: expected.size], expected)
-    assert not padded[expected.size :].any()

@@ -12,25 +12,8 @@ from jaxops._ops import edit_distance
 CUBE = [[0, 0, 0], [0, 1, 0], [0, 1, 1]]
 
 
-def by_rows(x, y):
-    """`distance` of sequences of any length: rows of the table of the distances of their starts."""
-    row = [*range(len(y) + 1)]
-    for n, a in enumerate(x):
-        replaced = [distance + (a != b) for distance, b in zip(row, y, strict=False)]
-        above, row = row, [n + 1]
-        for m, distance_if_replaced in enumerate(replaced):
-            row.append(min(distance_if_replaced, above[m + 1] + 1, row[m] + 1))
-    return row[-1]
-
-
-# One after the other, in Python; and all in one or more calls of NumPy, of one word each or more.
-WAYS = {"python": 1 << 30, "numpy": 0}
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float32, jnp.bfloat16, "S", "U"])
-def test_sequences_of_every_dtype(dtype, way, monkeypatch):
-    monkeypatch.setattr(edit_distance, "_MANY", WAYS[way])
+def test_sequences_of_every_dtype(dtype):
     random = np.random.default_rng(0)
     rows = [[random.integers(0, 3, n) for n in lengths] for lengths in ([5, 0, 4, 3], [3, 4, 4, 0])]
     x, y = map(sparse, rows)
@@ -45,18 +28,16 @@ def test_sequences_of_every_dtype(dtype, way, monkeypatch):
     np.testing.assert_array_equal(jaxops.edit_distance(x, y), expected)
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("words", [1, 7, 1 << 10])
 @pytest.mark.parametrize("lengths", [[0], [0, 1, 2, 5, 6], [63, 64, 65], [0, 1, 9, 100, 130]])
-def test_many_pairs_of_any_lengths(lengths, words, way, monkeypatch):
-    """However many pairs are computed at a time, and whatever the words hold of each."""
+def test_many_pairs_of_any_lengths(lengths, words, monkeypatch):
+    """However many pairs are computed at a time."""
     monkeypatch.setattr(edit_distance, "_WORDS", words)
-    monkeypatch.setattr(edit_distance, "_MANY", WAYS[way])
     random = np.random.default_rng(words)
     rows = [
         [random.integers(0, 3, n).tolist() for n in random.choice(lengths, 12)] for _ in range(2)
     ]
-    expected = [by_rows(a, b) for a, b in zip(*rows, strict=True)]
+    expected = [distance(a, b) for a, b in zip(*rows, strict=True)]
     result = jaxops.edit_distance(*map(sparse, rows), normalize=False)
     np.testing.assert_array_equal(result, expected)
 
@@ -72,9 +53,7 @@ def test_shapes_of_both_and_any_order_of_sequences():
     assert jaxops.edit_distance(sparse([[]], (0, 2)), sparse([[]], (0, 3))).shape == (0,)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_nan_equals_nothing_and_text_equals_its_bytes(way, monkeypatch):
-    monkeypatch.setattr(edit_distance, "_MANY", WAYS[way])
+def test_nan_equals_nothing_and_text_equals_its_bytes():
     nan = sparse([[np.nan, 0.0]])
     assert jaxops.edit_distance(nan, sparse([[np.nan, -0.0]])).tolist() == [0.5]
     assert jaxops.edit_distance(sparse([["ä"]]), sparse([["ä".encode()]])).tolist() == [0]

@@ -76,6 +76,14 @@ MEETING = {
     "float,numpy": ([[1.5], np.array([2], np.int8)], np.float32),  # a family of its own
     "python,python": ([[1], [1.5]], np.float32),
     "bool,int": ([[True], [2]], np.int32),
+    # Scalars, which NumPy has beside Python's.
+    "scalar-python,numpy": ([1.5, np.float16(2)], np.float16),
+    "scalar-numpy,python": ([np.float16(2), 1.5], np.float16),
+    "scalar-python,numpy-int": ([1, np.int8(2)], np.int8),
+    "scalar-bool,numpy-int": ([True, np.uint8(2)], np.uint8),
+    "scalar-python,jax": ([1.5, jnp.float16(2)], np.float16),
+    "scalar-numpy,jax": ([np.float32(1.5), jnp.float16(2)], np.float16),
+    "scalar-python,python": ([1, 1.5], np.float32),
 }
 
 
@@ -89,34 +97,14 @@ def test_dtypes_that_meet(name, transform):
 
     def call(arrays):
         rest = iter(arrays)
-        return jaxops.concat([next(rest) if isinstance(v, jax.Array) else v for v in values], 0)
+        return jaxops.stack([next(rest) if isinstance(v, jax.Array) else v for v in values])
 
     result = transform(call)(arrays)
     assert result.dtype == dtype
-    expected = [np.asarray(v, np.float32)[0] for v in values]
+    expected = [np.asarray(v, np.float32) for v in values]
     np.testing.assert_array_equal(np.asarray(result, np.float32), expected)
-    assert jaxops.stack(values).dtype == dtype
-
-
-# The same of scalars, which NumPy has beside Python's.
-MEETING_SCALARS = {
-    "python,numpy": ([1.5, np.float16(2)], np.float16),
-    "numpy,python": ([np.float16(2), 1.5], np.float16),
-    "python,numpy-int": ([1, np.int8(2)], np.int8),
-    "bool,numpy-int": ([True, np.uint8(2)], np.uint8),
-    "python,jax": ([1.5, jnp.float16(2)], np.float16),
-    "numpy,jax": ([np.float32(1.5), jnp.float16(2)], np.float16),
-    "python,python": ([1, 1.5], np.float32),
-}
-
-
-@pytest.mark.parametrize("name", MEETING_SCALARS)
-@pytest.mark.usefixtures("x32")
-def test_dtypes_of_scalars_that_meet(name):
-    values, dtype = MEETING_SCALARS[name]
-    result = jaxops.stack(values)
-    assert result.dtype == dtype
-    np.testing.assert_array_equal(result, np.asarray(values, np.float32))
+    if not name.startswith("scalar"):
+        assert jaxops.concat(values, 0).dtype == dtype
 
 
 def test_lists_that_hold_tracers():

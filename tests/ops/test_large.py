@@ -39,11 +39,6 @@ def vector():
     return jnp.asarray(filled(LENGTH))
 
 
-@pytest.fixture(params=["eager", "jit"])
-def run(request):
-    return jax.jit if request.param == "jit" else lambda function: function
-
-
 @contextlib.contextmanager
 def out_of_bounds(text):
     with pytest.raises((jaxops.OutOfBoundsError, jax.errors.JaxRuntimeError, ValueError)) as info:

@@ -1,5 +1,6 @@
 """What is known of the function of `_ops/edit_distance.py`."""
 
+import functools
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,10 +25,15 @@ def sparse(rows, dense_shape=None) -> Any:
 
 def distance(x, y):
     """By the definition: the last elements are equal, or replaced, or one of them is left out."""
-    if not len(x) or not len(y):
-        return len(x) + len(y)
-    replaced = distance(x[:-1], y[:-1]) + (x[-1] != y[-1])
-    return min(replaced, distance(x[:-1], y) + 1, distance(x, y[:-1]) + 1)
+
+    @functools.cache
+    def of_starts(n, m):
+        if not n or not m:
+            return n + m
+        replaced = of_starts(n - 1, m - 1) + (x[n - 1] != y[m - 1])
+        return min(replaced, of_starts(n - 1, m) + 1, of_starts(n, m - 1) + 1)
+
+    return of_starts(len(x), len(y))
 
 
 def _edit_distance(hypothesis, truth, normalize=True, name: Any = "edit_distance"):
