@@ -50,9 +50,7 @@ def rule_of(eqn: JaxprEqn) -> Rule | None:
     return _RULES.get("gather" if is_gather(eqn) else eqn.primitive.name)
 
 
-@_rule(
-    *row_rules.ELEMENTWISE, "bitcast_convert_type", "copy", "copy_p", "name", "stop_gradient"
-)
+@_rule(*row_rules.ELEMENTWISE, "bitcast_convert_type", "copy", "copy_p", "name", "stop_gradient")
 def _elementwise(r: Reading) -> jax.Array:
     numbers = range(len(r.inputs))
     shapes = [r.shape_of(n) or (1,) * len(r.shape) for n in numbers]

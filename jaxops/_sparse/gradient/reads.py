@@ -27,7 +27,7 @@ branches, which read nothing.
 
 A loss may also take all rows of a table, as `jnp.max(table)` does. With `tied=True` the table is
 then an argument to differentiate by as well (`Table.whole`). Without, that is an error if the loss
-depends on it differentiably. To know, each such use has a tap too, a scalar that `_noted` adds to
+depends on it differentiably. To know, each such use has a tap too, a scalar that `_spread` adds to
 the tangent of every element: if the derivative of the loss uses it, it uses the whole table.
 """
 
@@ -234,7 +234,16 @@ class Reads:
         self.add(
             Lookup(positions, table.number, access.shape, access.depth, masked, access.sharding)
         )
-        return rows if tap is None else _tapped(_Shaped(access, eqn), rows, tap)
+
+        def shaped(tap: jax.Array, _: jax.Array) -> jax.Array:
+            """A tap, `[n, *row]`, in the shape and type of the rows that the lookup reads."""
+            if eqn is None:
+                return access.to_result(tap)
+            with explicit_axes.auto_around(programs.mesh_of(eqn)):
+                result = access.to_result(explicit_axes.brought(tap))
+            return explicit_axes.brought(result, jaxprs.spec_of(eqn))
+
+        return rows if tap is None else _tapped(shaped, rows, tap)
 
     # --- all rows ---
 
@@ -256,26 +265,15 @@ class Reads:
             return table.whole
         tap = self.next_taps()
         self.add(WholeTable(jnp.zeros((), jnp.float32), table.number, self._use))
-        return table.whole if tap is None else _noted(table.whole, tap)
+        return table.whole if tap is None else _tapped(_spread, table.whole, tap)
 
 
 # --- taps ---
 
 
-class _Shaped:
-    """The way from a tap, `[n, *row]`, to the shape and type of the rows that the lookup reads."""
-
-    def __init__(self, access: Access, eqn: JaxprEqn | None):
-        self.access, self.eqn = access, eqn
-
-    def __call__(self, tap: jax.Array, rows: jax.Array) -> jax.Array:
-        if self.eqn is None:
-            shaped = self.access.to_result(tap)
-        else:
-            with explicit_axes.auto_around(programs.mesh_of(self.eqn)):
-                shaped = self.access.to_result(explicit_axes.brought(tap))
-            shaped = explicit_axes.brought(shaped, jaxprs.spec_of(self.eqn))
-        return _jax_internals.varying_over(shaped, _jax_internals.varying_axes(rows))
+def _spread(tap: jax.Array, x: jax.Array) -> jax.Array:
+    """A tap, a scalar, for each element of a table."""
+    return jnp.zeros_like(x) + tap.astype(x.dtype)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -288,17 +286,7 @@ def _tapped_jvp(shaped: Callable, primals, tangents):
     (rows, _), (rows_dot, tap_dot) = primals, tangents
     dots = [] if isinstance(rows_dot, SymbolicZero) else [rows_dot]
     if not isinstance(tap_dot, SymbolicZero):
-        dots.append(shaped(tap_dot, rows))
+        shaped_dot = shaped(tap_dot, rows)
+        varying = _jax_internals.varying_axes(rows)
+        dots.append(_jax_internals.varying_over(shaped_dot, varying))
     return rows, sum(dots[1:], dots[0]) if dots else jnp.zeros_like(rows)
-
-
-@jax.custom_jvp
-def _noted(x: jax.Array, tap: jax.Array) -> jax.Array:
-    return x
-
-
-@_noted.defjvp
-def _noted_jvp(primals, tangents):
-    (x, _), (x_dot, tap_dot) = primals, tangents
-    noted = jnp.broadcast_to(tap_dot.astype(x.dtype), x.shape)
-    return x, x_dot + _jax_internals.varying_over(noted, _jax_internals.varying_axes(x))
