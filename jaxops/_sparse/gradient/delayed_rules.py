@@ -18,7 +18,7 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._indexing import index_dtypes
-from jaxops._sparse import row_rules
+from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import gather_params, is_gather
 from jaxops._sparse.gradient.delayed import (
     NotRows,
@@ -28,7 +28,6 @@ from jaxops._sparse.gradient.delayed import (
     both,
     choose,
     clip,
-    is_known,
 )
 
 _RULES: dict[str, Rule] = {}
@@ -185,7 +184,7 @@ def _concatenate(r: Reading) -> jax.Array:
         size = r.shape_of(n)[dimension]
         own = coordinate - coordinate.dtype.type(begin)
         inside = clip(own, size - 1)
-        if is_known(own) and own == inside:
+        if jaxprs.is_known(own) and own == inside:
             return r.operand(n, {**r.at, dimension: own})
         pieces.append(r.operand(n, {**r.at, dimension: inside}, own == inside))
         begin += size
@@ -201,7 +200,7 @@ def _stack(r: Reading) -> jax.Array:
     if axis not in r.at:
         return r.bind(*(r.operand(n, at) for n in numbers))
     which = r.at[axis]
-    if is_known(which):
+    if jaxprs.is_known(which):
         return jnp.expand_dims(r.operand(int(which), at), axis)
     arrays = [r.operand(n, at, which == which.dtype.type(n)) for n in numbers]
     return jnp.expand_dims(choose(which.astype(jnp.int32), arrays), axis)
