@@ -64,7 +64,7 @@ from jaxops._sparse.gradient.delayed import (
     zeros_at,
 )
 from jaxops._sparse.gradient.delayed_rules import rule_of
-from jaxops._sparse.gradient.reads import Reads, map_items
+from jaxops._sparse.gradient.reads import Reads, map_lookups
 from jaxops._sparse.gradient.whole_uses import Use
 
 
@@ -433,7 +433,7 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
         # `lax.switch` wants one type of result, so every case returns what all branches make.
         computed, made, found = parts_of(number, values)
         absent = [[zeros_at(x, {}) for x in of_branch] for of_branch, _ in types]
-        nowhere = [map_items(lambda item: item.nowhere(), found) for _, found in types]
+        nowhere = [map_lookups(lambda lookup: lookup.nowhere(), found) for _, found in types]
         absent[number], nowhere[number] = made, found
         return computed, absent, nowhere
 
