@@ -245,10 +245,14 @@ def _transposed(
     derivative: ClosedJaxpr, tangents: Sequence, is_wanted: Sequence[bool], value: jax.Array
 ) -> list[jax.Array]:
     """The cotangents of the inputs that are wanted; the others are not used."""
-    program = jaxprs.with_inputs(derivative, is_wanted)
+
+    def of_wanted(*wanted):
+        rest = iter(wanted)
+        pairs = zip(tangents, is_wanted, strict=True)
+        return jaxpr_as_fun(derivative)(*[next(rest) if is_so else x for x, is_so in pairs])
+
     wanted = [x for x, is_so in zip(tangents, is_wanted, strict=True) if is_so]
-    transpose = jax.linear_transpose(jaxpr_as_fun(program), *wanted)
-    return list(transpose([jnp.ones_like(value)]))
+    return list(jax.linear_transpose(of_wanted, *wanted)([jnp.ones_like(value)]))
 
 
 def _slices(
