@@ -105,8 +105,7 @@ def sparse_value_and_grad(
     if not callable(fun):
         raise TypeError(f"{_OP}: fun must be callable; received {arguments.brief(fun)}")
     several = not arguments.is_scalar(argnums)
-    one = () if several else (arguments.static_int(argnums, _OP, "argnums"),)
-    numbers = one or _argnums(argnums)
+    numbers = _argnums(argnums) if several else (arguments.static_int(argnums, _OP, "argnums"),)
     _check_tables(tables)
     arguments.check_bool(has_aux, _OP, "has_aux")
     arguments.check_bool(tied, _OP, "tied")
