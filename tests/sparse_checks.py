@@ -34,7 +34,9 @@ def eagerly(function):
 EACH_WAY = [fast_jit, pytest.param(eagerly, marks=SLOW)]
 
 
-def assert_sparse(fun, params, *args, tables="embed", run=fast_jit, tolerance=0.0, **options):
+def assert_sparse(
+    fun, params, *args, tables: Any = "embed", run=fast_jit, tolerance=0.0, **options
+):
     """Values and gradients are those of jax.value_and_grad, exactly without a tolerance."""
 
     @run

@@ -1,7 +1,5 @@
 """sparse_value_and_grad: uses of a table other than lookups, with and without `tied`."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 from pathlib import Path
 
 import jax
