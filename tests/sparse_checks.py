@@ -34,8 +34,10 @@ def eagerly(function):
 EACH_WAY = [fast_jit, pytest.param(eagerly, marks=SLOW)]
 
 
-def assert_sparse(fun, params, *args, tables="embed", run=fast_jit, **options):
-    """Values and gradients are those of jax.value_and_grad, exactly."""
+def assert_sparse(
+    fun, params, *args, tables: Any = "embed", run=fast_jit, tolerance=0.0, **options
+):
+    """Values and gradients are those of jax.value_and_grad, exactly without a tolerance."""
 
     @run
     def both(params, *args):
@@ -43,8 +45,15 @@ def assert_sparse(fun, params, *args, tables="embed", run=fast_jit, **options):
         dense = jax.tree.map(to_dense, received, is_leaf=is_sparse)
         return received[1], dense, jax.value_and_grad(fun)(params, *args)
 
+    def compare(x, y):
+        if tolerance:  # NumPy has no tolerance for bfloat16
+            x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
+        else:
+            np.testing.assert_array_equal(x, y)
+
     grads, received, expected = both(params, *args)
-    jax.tree.map(np.testing.assert_array_equal, received, expected)
+    jax.tree.map(compare, received, expected)
     return grads
 
 

@@ -53,14 +53,6 @@ def with_results(program: ClosedJaxpr, numbers: Sequence[int]) -> ClosedJaxpr:
     return _jax_internals.program_of("part", jaxpr.eqns, jaxpr.invars, results, constants)
 
 
-def with_inputs(program: ClosedJaxpr, is_kept: Sequence[bool]) -> ClosedJaxpr:
-    """`program` without the other inputs, which it does not use."""
-    jaxpr: Jaxpr = program.jaxpr
-    constants = dict(zip(jaxpr.constvars, program.consts, strict=True))
-    inputs = [var for var, kept in zip(jaxpr.invars, is_kept, strict=True) if kept]
-    return _jax_internals.program_of("part", jaxpr.eqns, inputs, jaxpr.outvars, constants)
-
-
 def used_inputs(program: ClosedJaxpr) -> list[bool]:
     """Whether each input is used: by an equation, or as a result."""
     jaxpr: Jaxpr = program.jaxpr

@@ -1,7 +1,5 @@
 """sparse_value_and_grad: uses of a table other than lookups, with and without `tied`."""
 
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 from pathlib import Path
 
 import jax
@@ -18,36 +16,6 @@ import jaxops
 I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
 
 
-def test_tied_table_is_refused_by_name_and_operation():
-    def loss(params, indices):
-        return jnp.sum(params["embed"][indices] @ jaxops.transpose(params["embed"]))
-
-    params = {"embed": table(7, 3)}
-    with pytest.raises(ValueError, match=r"'embed'.*transpose at .*test_reads.py:\d+ \(.*loss"):
-        jaxops.sparse_value_and_grad(loss, tables="embed")(params, I)
-    grads = assert_sparse(loss, params, I, tied=True)
-    assert isinstance(grads["embed"], jaxops.TiedGradient)
-
-
-# --- other uses of a table ---
-
-
-@jax.custom_vjp
-def rows_of(t, i):
-    return t[i]
-
-
-rows_of.defvjp(lambda t, i: (t[i], i), lambda i, rows: (jnp.zeros((7, 3)).at[i].add(rows), None))
-
-
-def rows_in_turn(t):
-    return lax.scan(lambda c, row: (c + square(row), None), 0.0, t)[0]
-
-
-def changed_in_a_loop(t):
-    return square(lax.scan(lambda t, j: (2 * t, t[j]), t, I)[1])
-
-
 def returned_by_a_loop(t):
     return square(lax.scan(lambda c, j: (c, t), 0.0, I)[1][0][I])
 
@@ -60,19 +28,14 @@ def in_a_scan(t):
     return lax.scan(lambda c, j: (c + jnp.sum(t[j] @ t.T), None), 0.0, I)[0]
 
 
-OTHER_USES = {  # name of the operation in the message
-    "transpose": (lambda t: jnp.sum(t[I] @ t.T), "transpose"),
-    "sum": (lambda t: jnp.sum(t), "reduce_sum"),
-    "columns": (lambda t: square(t[:, I % 3]), "gather, with all of its first axis"),
+OTHER_USES = {  # others are in `test_whole_uses.py`; name of the operation in the message
+    "transpose": (lambda t: jnp.sum(t[I] @ jaxops.transpose(t)), "transpose"),
     "jit": (lambda t: jax.jit(lambda t: jnp.sum(t[I] @ t.T))(t), "transpose"),
     "checkpoint": (jax.checkpoint(lambda t: jnp.sum(t[I] @ t.T)), "transpose"),
     "scan": (in_a_scan, "transpose"),
     "scan-checkpoint": (jax.checkpoint(in_a_scan), "transpose"),
-    "scan-xs": (rows_in_turn, "scan"),
-    "scan-changed": (changed_in_a_loop, "scan"),
     "scan-ys": (returned_by_a_loop, "scan"),
     "scan-carry": (put_into_a_carry, "scan"),
-    "custom_vjp": (lambda t: square(rows_of(t, I)), "custom_vjp_call"),
 }  # fmt: skip
 
 
@@ -136,12 +99,10 @@ def test_two_tables_that_change_places_in_a_loop():
     assert_sparse(loss, params, tables=["a", "b"], tied=True)
 
 
-def test_while_loop_is_refused_as_by_jax():
+def test_a_while_loop_of_a_tied_table_is_refused_as_by_jax():
     def loss(t):
         return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] + t[c[0]]), (0, 0.0))[1]
 
-    with pytest.raises(ValueError, match=r"table '' must be used by lookups.*while"):
-        jaxops.sparse_value_and_grad(loss, tables="")(table(5))
     with pytest.raises(ValueError, match="Reverse-mode differentiation does not work"):
         jaxops.sparse_value_and_grad(loss, tables="", tied=True)(table(5))
 

@@ -83,24 +83,6 @@ def test_argnums(name):
         assert list(map(is_sparse, leaves)) == sparse
 
 
-def test_aux():
-    def loss(params, indices):
-        rows = params["embed"][indices]
-        # What is only in aux may use the table as it likes.
-        return square(rows), {"rows": rows, "norm": jnp.sum(params["embed"] ** 2), "text": "x"}
-
-    params = {"embed": table(7, 3)}
-    transformed = jaxops.sparse_value_and_grad(loss, tables="embed", has_aux=True)
-    (value, aux), grads = transformed(params, INDICES)
-    (expected_value, expected_aux), expected = jax.value_and_grad(loss, has_aux=True)(
-        params, INDICES
-    )
-    assert value == expected_value
-    assert aux.pop("text") == expected_aux.pop("text") == "x"
-    jax.tree.map(np.testing.assert_array_equal, aux, expected_aux)
-    np.testing.assert_array_equal(grads["embed"].to_dense(), expected["embed"])
-
-
 NO_ROWS = {  # uses that have no gradient
     "constant": lambda t, i: jnp.float32(1),
     "number": lambda t, i: 1.0,

@@ -32,6 +32,7 @@ bodies of `jit`, `checkpoint` and `cond`.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Container, Mapping
 from typing import Any
@@ -122,7 +123,8 @@ class Reading:
         return sizes_at(self.shape, self.at)
 
 
-@jax.tree_util.register_pytree_node_class
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(eq=False)
 class Table(Delayed):
     """A table itself, the parameter `number`.
 
@@ -130,16 +132,12 @@ class Table(Delayed):
     of its rows are used: with `tied` an array to differentiate by, else `array` again.
     """
 
-    def __init__(self, number: int, array: jax.Array, whole: jax.Array):
-        self.number, self.array, self.whole = number, array, whole
-        self.shape = getattr(array, "shape", ())
+    number: int = dataclasses.field(metadata={"static": True})
+    array: jax.Array
+    whole: jax.Array
 
-    def tree_flatten(self):
-        return (self.array, self.whole), self.number
-
-    @classmethod
-    def tree_unflatten(cls, number, children):
-        return cls(number, *children)
+    def __post_init__(self):
+        self.shape = getattr(self.array, "shape", ())
 
     def map(self, function: Callable[[jax.Array], jax.Array]) -> Table:
         """The table as `function` returns it, which changes its type and no element."""
@@ -257,22 +255,18 @@ class _Static:
         return hash((self.eqn.primitive, self.number))
 
 
-@jax.tree_util.register_pytree_node_class
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(eq=False)
 class Round(Delayed):
     """The part of a delayed array in a round of a loop: `whole[number]`; `loop` names the loop."""
 
-    def __init__(self, whole: Delayed, number: jax.Array, loop: object):
-        self.whole, self.number, self.loop = whole, number, loop
-        self.shape = whole.shape[1:]
-        self.has_table = whole.has_table
+    whole: Delayed
+    number: jax.Array
+    loop: object = dataclasses.field(metadata={"static": True})
 
-    def tree_flatten(self):
-        return (self.whole, self.number), self.loop
-
-    @classmethod
-    def tree_unflatten(cls, loop, children):
-        whole, number = children
-        return cls(whole, number, loop)
+    def __post_init__(self):
+        self.shape = self.whole.shape[1:]
+        self.has_table = self.whole.has_table
 
     def dense(self, reads):
         # Each round would look all of its part up, and all rounds together all rows.
@@ -291,20 +285,16 @@ class UsedWhole(Exception):
     """A round of the loop `args[0]` needs more than rows of what the loop goes through."""
 
 
-@jax.tree_util.register_pytree_node_class
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(eq=False)
 class Choice(Delayed):
     """One of several arrays, each delayed or not, by a scalar index."""
 
-    def __init__(self, index: jax.Array, arrays: list):
-        self.index, self.arrays = index, arrays
-        self.shape = arrays[0].shape
+    index: jax.Array
+    arrays: list
 
-    def tree_flatten(self):
-        return (self.index, self.arrays), None
-
-    @classmethod
-    def tree_unflatten(cls, _, children):
-        return cls(*children)
+    def __post_init__(self):
+        self.shape = self.arrays[0].shape
 
     def dense(self, reads):
         return choose(self.index, [dense(x, reads) for x in self.arrays])
@@ -454,14 +444,9 @@ def _coordinate_dtype(shape: tuple[int, ...]) -> np.dtype:
     return np.dtype(np.int64 if is_long and jax.config.read("jax_enable_x64") else np.int32)
 
 
-def is_known(coordinate: Any) -> bool:
-    """Whether a coordinate is known while tracing."""
-    return isinstance(coordinate, np.generic)
-
-
 def clip(coordinate: Any, last: int) -> Any:
     """A coordinate moved into `[0, last]`."""
-    clipped = (np if is_known(coordinate) else jnp).clip(coordinate, 0, last)
+    clipped = (np if jaxprs.is_known(coordinate) else jnp).clip(coordinate, 0, last)
     return clipped.astype(coordinate.dtype)
 
 

@@ -18,7 +18,7 @@ from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._indexing import index_dtypes
-from jaxops._sparse import row_rules
+from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import gather_params, is_gather
 from jaxops._sparse.gradient.delayed import (
     NotRows,
@@ -28,7 +28,6 @@ from jaxops._sparse.gradient.delayed import (
     both,
     choose,
     clip,
-    is_known,
 )
 
 _RULES: dict[str, Rule] = {}
@@ -50,7 +49,7 @@ def rule_of(eqn: JaxprEqn) -> Rule | None:
     return _RULES.get("gather" if is_gather(eqn) else eqn.primitive.name)
 
 
-@_rule(*row_rules.ELEMENTWISE)
+@_rule(*row_rules.ELEMENTWISE, "bitcast_convert_type", "copy", "copy_p", "name", "stop_gradient")
 def _elementwise(r: Reading) -> jax.Array:
     numbers = range(len(r.inputs))
     shapes = [r.shape_of(n) or (1,) * len(r.shape) for n in numbers]
@@ -59,18 +58,6 @@ def _elementwise(r: Reading) -> jax.Array:
     at = [{axis: c for axis, c in r.at.items() if s[axis] == r.shape[axis]} for s in shapes]
     at = [of if r.shape_of(n) else {} for n, of in enumerate(at)]
     return r.bind(*map(r.operand, numbers, at))
-
-
-@_rule("bitcast_convert_type")
-def _bitcast(r: Reading) -> jax.Array:
-    if r.shape_of(0) != r.shape:
-        raise NotRows
-    return r.bind(r.operand(0, r.at))
-
-
-@_rule("copy", "copy_p", "name", "stop_gradient")
-def _same(r: Reading) -> jax.Array:
-    return r.bind(r.operand(0, r.at))
 
 
 @_rule("pvary")
@@ -116,10 +103,10 @@ def _along(r: Reading) -> jax.Array:
     return r.bind(*[r.operand(n, at) for n in range(len(r.inputs))])
 
 
-@_rule(*row_rules.REDUCTIONS)
-def _reduction(r: Reading) -> jax.Array:
-    axes = {int(axis) for axis in r.param("axes")}
-    kept = [axis for axis in range(len(r.shape_of(0))) if axis not in axes]
+@_rule(*row_rules.REDUCTIONS, "squeeze")
+def _without_axes(r: Reading) -> jax.Array:
+    gone = {int(axis) for axis in r.param("axes", "dimensions")}
+    kept = [axis for axis in range(len(r.shape_of(0))) if axis not in gone]
     return r.bind(r.operand(0, {kept[axis]: c for axis, c in r.at.items()}))
 
 
@@ -147,13 +134,6 @@ def _dot_general(r: Reading) -> jax.Array:
 def _transpose(r: Reading) -> jax.Array:
     permutation = r.param("permutation")
     return r.bind(r.operand(0, {int(permutation[axis]): c for axis, c in r.at.items()}))
-
-
-@_rule("squeeze")
-def _squeeze(r: Reading) -> jax.Array:
-    gone = {int(axis) for axis in r.param("dimensions")}
-    kept = [axis for axis in range(len(r.shape_of(0))) if axis not in gone]
-    return r.bind(r.operand(0, {kept[axis]: c for axis, c in r.at.items()}))
 
 
 @_rule("broadcast_in_dim")
@@ -204,7 +184,7 @@ def _concatenate(r: Reading) -> jax.Array:
         size = r.shape_of(n)[dimension]
         own = coordinate - coordinate.dtype.type(begin)
         inside = clip(own, size - 1)
-        if is_known(own) and own == inside:
+        if jaxprs.is_known(own) and own == inside:
             return r.operand(n, {**r.at, dimension: own})
         pieces.append(r.operand(n, {**r.at, dimension: inside}, own == inside))
         begin += size
@@ -220,7 +200,7 @@ def _stack(r: Reading) -> jax.Array:
     if axis not in r.at:
         return r.bind(*(r.operand(n, at) for n in numbers))
     which = r.at[axis]
-    if is_known(which):
+    if jaxprs.is_known(which):
         return jnp.expand_dims(r.operand(int(which), at), axis)
     arrays = [r.operand(n, at, which == which.dtype.type(n)) for n in numbers]
     return jnp.expand_dims(choose(which.astype(jnp.int32), arrays), axis)

@@ -27,7 +27,7 @@ branches, which read nothing.
 
 A loss may also take all rows of a table, as `jnp.max(table)` does. With `tied=True` the table is
 then an argument to differentiate by as well (`Table.whole`). Without, that is an error if the loss
-depends on it differentiably. To know, each such use has a tap too, a scalar that `_noted` adds to
+depends on it differentiably. To know, each such use has a tap too, a scalar that `_spread` adds to
 the tangent of every element: if the derivative of the loss uses it, it uses the whole table.
 """
 
@@ -56,7 +56,7 @@ from jaxops._sparse.slices.indexed_slices import IndexedSlices
 @functools.partial(
     jax.tree_util.register_dataclass,
     data_fields=["positions"],
-    meta_fields=["table", "table_shape", "depth", "masked", "sharding"],
+    meta_fields=["table", "table_shape", "depth", "masked", "sharding", "use"],
 )
 @dataclasses.dataclass(frozen=True)
 class Lookup:
@@ -65,6 +65,10 @@ class Lookup:
     `table` is the number of the table. `masked`: cotangents other than 0 may arrive at positions
     outside the table, and are to be replaced by 0. `sharding`: how devices share the table, if the
     lookup is one of `sharded_gather`; `table_shape` is then that of the whole table.
+
+    `use`: a `whole_uses.Use`, whose words an error has, if all rows are used in another way than
+    by lookup. Then `positions` is a scalar and no number, and `depth` the rank of the table, so
+    that the tap is a scalar too.
     """
 
     positions: Any
@@ -73,6 +77,7 @@ class Lookup:
     depth: int
     masked: bool
     sharding: RowSharding | None = None
+    use: Any = None
 
     @property
     def rows(self) -> int:
@@ -129,37 +134,13 @@ class Lookup:
         return IndexedSlices(values, positions, self.table_shape)._shared_by(self.sharding)
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass, data_fields=["positions"], meta_fields=["table", "use"]
-)
-@dataclasses.dataclass(frozen=True)
-class WholeTable:
-    """A use of all rows of a table, in an item of `found`. `positions` is a scalar, and no number.
-
-    The scalar is stacked by loops, as the positions of a lookup are, which gives the tap its shape.
-    """
-
-    positions: Any
-    table: int
-    use: Any  # a `whole_uses.Use`, whose words an error has
-
-    def nowhere(self) -> WholeTable:
-        return dataclasses.replace(self, positions=jnp.zeros(self.positions.shape, jnp.float32))
-
-    def brought(self) -> WholeTable:
-        return dataclasses.replace(self, positions=explicit_axes.brought(self.positions))
-
-    def tap(self, leaves: Sequence[jax.Array]) -> jax.Array:
-        return jnp.zeros(self.positions.shape, jnp.float32)
+def is_lookup(x: object) -> bool:
+    return isinstance(x, Lookup)
 
 
-def is_item(x: object) -> bool:
-    return isinstance(x, (Lookup, WholeTable))
-
-
-def map_items(function: Callable[[Any], Any], found: Any) -> Any:
-    """`found` with `function(item)` in place of each item."""
-    return jax.tree.map(function, found, is_leaf=is_item)
+def map_lookups(function: Callable[[Lookup], Any], found: Any) -> Any:
+    """`found` with `function(lookup)` in place of each lookup."""
+    return jax.tree.map(function, found, is_leaf=is_lookup)
 
 
 class Reads:
@@ -190,15 +171,15 @@ class Reads:
         return jax.tree.map(explicit_axes.brought, self._taps[len(self.found)])
 
     def add(self, found: Any, eqn: JaxprEqn | None = None) -> None:
-        """Adds an item, or those of the body of `eqn`."""
+        """Adds a lookup, or those of the body of `eqn`."""
 
-        def placed(item: Any) -> Any:
-            if eqn is not None and isinstance(item, WholeTable):
-                item = dataclasses.replace(item, use=item.use.placed(eqn))
-            return item.brought()
+        def placed(lookup: Lookup) -> Lookup:
+            if eqn is not None and lookup.use is not None:
+                lookup = dataclasses.replace(lookup, use=lookup.use.placed(eqn))
+            return lookup.brought()
 
         with explicit_axes.around(self._mesh):
-            self.found.append(map_items(placed, found))
+            self.found.append(map_lookups(placed, found))
 
     # --- rows ---
 
@@ -234,7 +215,16 @@ class Reads:
         self.add(
             Lookup(positions, table.number, access.shape, access.depth, masked, access.sharding)
         )
-        return rows if tap is None else _tapped(_Shaped(access, eqn), rows, tap)
+
+        def shaped(tap: jax.Array, _: jax.Array) -> jax.Array:
+            """A tap, `[n, *row]`, in the shape and type of the rows that the lookup reads."""
+            if eqn is None:
+                return access.to_result(tap)
+            with explicit_axes.auto_around(programs.mesh_of(eqn)):
+                result = access.to_result(explicit_axes.brought(tap))
+            return explicit_axes.brought(result, jaxprs.spec_of(eqn))
+
+        return rows if tap is None else _tapped(shaped, rows, tap)
 
     # --- all rows ---
 
@@ -255,27 +245,17 @@ class Reads:
         if self.is_tied:
             return table.whole
         tap = self.next_taps()
-        self.add(WholeTable(jnp.zeros((), jnp.float32), table.number, self._use))
-        return table.whole if tap is None else _noted(table.whole, tap)
+        positions, rank = jnp.zeros((), jnp.float32), len(table.shape)
+        self.add(Lookup(positions, table.number, table.shape, rank, masked=False, use=self._use))
+        return table.whole if tap is None else _tapped(_spread, table.whole, tap)
 
 
 # --- taps ---
 
 
-class _Shaped:
-    """The way from a tap, `[n, *row]`, to the shape and type of the rows that the lookup reads."""
-
-    def __init__(self, access: Access, eqn: JaxprEqn | None):
-        self.access, self.eqn = access, eqn
-
-    def __call__(self, tap: jax.Array, rows: jax.Array) -> jax.Array:
-        if self.eqn is None:
-            shaped = self.access.to_result(tap)
-        else:
-            with explicit_axes.auto_around(programs.mesh_of(self.eqn)):
-                shaped = self.access.to_result(explicit_axes.brought(tap))
-            shaped = explicit_axes.brought(shaped, jaxprs.spec_of(self.eqn))
-        return _jax_internals.varying_over(shaped, _jax_internals.varying_axes(rows))
+def _spread(tap: jax.Array, x: jax.Array) -> jax.Array:
+    """A tap, a scalar, for each element of a table."""
+    return jnp.zeros_like(x) + tap.astype(x.dtype)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -288,17 +268,7 @@ def _tapped_jvp(shaped: Callable, primals, tangents):
     (rows, _), (rows_dot, tap_dot) = primals, tangents
     dots = [] if isinstance(rows_dot, SymbolicZero) else [rows_dot]
     if not isinstance(tap_dot, SymbolicZero):
-        dots.append(shaped(tap_dot, rows))
+        shaped_dot = shaped(tap_dot, rows)
+        varying = _jax_internals.varying_axes(rows)
+        dots.append(_jax_internals.varying_over(shaped_dot, varying))
     return rows, sum(dots[1:], dots[0]) if dots else jnp.zeros_like(rows)
-
-
-@jax.custom_jvp
-def _noted(x: jax.Array, tap: jax.Array) -> jax.Array:
-    return x
-
-
-@_noted.defjvp
-def _noted_jvp(primals, tangents):
-    (x, _), (x_dot, tap_dot) = primals, tangents
-    noted = jnp.broadcast_to(tap_dot.astype(x.dtype), x.shape)
-    return x, x_dot + _jax_internals.varying_over(noted, _jax_internals.varying_axes(x))

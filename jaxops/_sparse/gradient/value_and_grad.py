@@ -105,8 +105,7 @@ def sparse_value_and_grad(
     if not callable(fun):
         raise TypeError(f"{_OP}: fun must be callable; received {arguments.brief(fun)}")
     several = not arguments.is_scalar(argnums)
-    one = () if several else (arguments.static_int(argnums, _OP, "argnums"),)
-    numbers = one or _argnums(argnums)
+    numbers = _argnums(argnums) if several else (arguments.static_int(argnums, _OP, "argnums"),)
     _check_tables(tables)
     arguments.check_bool(has_aux, _OP, "has_aux")
     arguments.check_bool(tied, _OP, "tied")
@@ -200,7 +199,7 @@ def _gradients_of_program(
 
     arrays = [leaves[n] for n in dense]
     types = jaxprs.types_of(lambda *arrays: walked(None, arrays)[1], arrays)
-    taps = reads.map_items(lambda item: item.tap(leaves), types)
+    taps = reads.map_lookups(lambda lookup: lookup.tap(leaves), types)
 
     def loss(taps, arrays):
         (value, *others), found = walked(taps, arrays)
@@ -208,21 +207,21 @@ def _gradients_of_program(
 
     value, linear, (others, found) = jax.linearize(loss, taps, arrays, has_aux=True)
     derivative = _jax_internals.drop_unused(jax.make_jaxpr(linear)(taps, arrays))
-    items = jax.tree.leaves(found, is_leaf=reads.is_item)
+    lookups = jax.tree.leaves(found, is_leaf=reads.is_lookup)
     is_used = jaxprs.used_inputs(derivative)
-    of_items, of_arrays = is_used[: len(items)], is_used[len(items) :]
-    for item, used in zip(items, of_items, strict=True):
-        if used and isinstance(item, reads.WholeTable):
+    of_lookups, of_arrays = is_used[: len(lookups)], is_used[len(lookups) :]
+    lookups = [lookup for lookup, used in zip(lookups, of_lookups, strict=True) if used]
+    for lookup in lookups:
+        if lookup.use is not None:
             raise ValueError(
-                f"{_OP}: table {paths[item.table]!r} must be used by lookups of rows only; "
-                f"{item.use.words()}"
+                f"{_OP}: table {paths[lookup.table]!r} must be used by lookups of rows only; "
+                f"{lookup.use.words()}"
             )
     # Without taps and tables that are not used, of which the cotangents would be arrays of zeros.
-    is_wanted = of_items + [
+    is_wanted = of_lookups + [
         used or not is_table[n] for n, used in zip(dense, of_arrays, strict=True)
     ]
     cotangents = iter(_transposed(derivative, [*jax.tree.leaves(taps), *arrays], is_wanted, value))
-    lookups = [item for item, used in zip(items, of_items, strict=True) if used]
     values = [next(cotangents) for _ in lookups]
     done = [value, *others]
     tables = [leaf for leaf, table in zip(leaves, is_table, strict=True) if table]
@@ -231,7 +230,7 @@ def _gradients_of_program(
     slices = _slices(lookups, values, leaves, _zero_after(done))
     of_dense = {
         n: next(cotangents)
-        for n, wanted in zip(dense, is_wanted[len(items) :], strict=True)
+        for n, wanted in zip(dense, is_wanted[len(of_lookups) :], strict=True)
         if wanted
     }
     gradients = [
@@ -245,10 +244,14 @@ def _transposed(
     derivative: ClosedJaxpr, tangents: Sequence, is_wanted: Sequence[bool], value: jax.Array
 ) -> list[jax.Array]:
     """The cotangents of the inputs that are wanted; the others are not used."""
-    program = jaxprs.with_inputs(derivative, is_wanted)
+
+    def of_wanted(*wanted):
+        rest = iter(wanted)
+        pairs = zip(tangents, is_wanted, strict=True)
+        return jaxpr_as_fun(derivative)(*[next(rest) if is_so else x for x, is_so in pairs])
+
     wanted = [x for x, is_so in zip(tangents, is_wanted, strict=True) if is_so]
-    transpose = jax.linear_transpose(jaxpr_as_fun(program), *wanted)
-    return list(transpose([jnp.ones_like(value)]))
+    return list(jax.linear_transpose(of_wanted, *wanted)([jnp.ones_like(value)]))
 
 
 def _slices(

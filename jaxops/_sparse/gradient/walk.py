@@ -64,7 +64,7 @@ from jaxops._sparse.gradient.delayed import (
     zeros_at,
 )
 from jaxops._sparse.gradient.delayed_rules import rule_of
-from jaxops._sparse.gradient.reads import Reads, map_items
+from jaxops._sparse.gradient.reads import Reads, map_lookups
 from jaxops._sparse.gradient.whole_uses import Use
 
 
@@ -327,14 +327,14 @@ def _jit(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
 
 
 def _checkpoint(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
-    checkpoint = functools.partial(
-        jax.checkpoint,
+    leaves, structure = jax.tree.flatten(inputs)
+    body = _Body(_jax_internals.body(eqn), structure, reads.is_tied)
+    function = jax.checkpoint(
+        body.function,
         prevent_cse=_jax_internals.param(eqn, "prevent_cse"),
         policy=_jax_internals.param(eqn, "policy"),
     )
-    leaves, structure = jax.tree.flatten(inputs)
-    body = _Body(_jax_internals.body(eqn), structure, reads.is_tied)
-    return body.results(checkpoint(body.function), leaves, eqn, reads)
+    return body.results(function, leaves, eqn, reads)
 
 
 def _scan(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
@@ -344,21 +344,17 @@ def _scan(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
     carried = range(num_consts, num_consts + num_carry)
     is_lost = [n in carried and passed[n - num_consts] is None for n in range(len(inputs))]
     inputs = [_whole(eqn, x, reads) if lost else x for x, lost in zip(inputs, is_lost, strict=True)]
-    while loops := {object(): n for n in range(carried.stop, len(inputs)) if has_table(inputs[n])}:
+    while loops := {n: object() for n in range(carried.stop, len(inputs)) if has_table(inputs[n])}:
         try:  # on trial, as a read of a round that then fails must leave nothing in `reads`
-            trial = functools.partial(_scan_by_rounds, eqn, inputs, _by_input(loops))
+            trial = functools.partial(_scan_by_rounds, eqn, inputs, loops)
             jax.eval_shape(lambda: trial(Reads(reads.is_tied)) and None)  # noqa: B023
             break
         except UsedWhole as used:
-            (loop,) = used.args
-            if loop not in loops:
+            lost = [n for n, loop in loops.items() if loop in used.args]
+            if not lost:
                 raise
-        inputs[loops[loop]] = _whole(eqn, inputs[loops[loop]], reads)
-    return _scan_by_rounds(eqn, inputs, _by_input(loops), reads)
-
-
-def _by_input(loops: dict[object, int]) -> dict[int, object]:
-    return {n: loop for loop, n in loops.items()}
+        inputs[lost[0]] = _whole(eqn, inputs[lost[0]], reads)
+    return _scan_by_rounds(eqn, inputs, loops, reads)
 
 
 def _scan_by_rounds(eqn: JaxprEqn, inputs: list, loops: dict[int, object], reads: Reads) -> list:
@@ -416,8 +412,9 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
         return [x for x, on in zip(results, passed, strict=True) if on is None], own
 
     numbers = range(len(programs))
-    waits = _any_of_each([_abstractly(lambda *v, n=n: results_of(n, v)[0], given) for n in numbers])
-    outside = {id(x) for x in jax.tree.leaves(_delayed_of(operands))}
+    flags = [_are_delayed(lambda *v, n=n: results_of(n, v)[0], given) for n in numbers]
+    waits = [any(of_branches) for of_branches in zip(*flags, strict=True)]
+    outside = {id(x) for x in jax.tree.leaves([x for x in operands if has_table(x)])}
     structures: dict[int, Any] = {}
     leaves: dict[int, list] = {}
 
@@ -436,7 +433,7 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
         # `lax.switch` wants one type of result, so every case returns what all branches make.
         computed, made, found = parts_of(number, values)
         absent = [[zeros_at(x, {}) for x in of_branch] for of_branch, _ in types]
-        nowhere = [map_items(lambda item: item.nowhere(), found) for _, found in types]
+        nowhere = [map_lookups(lambda lookup: lookup.nowhere(), found) for _, found in types]
         absent[number], nowhere[number] = made, found
         return computed, absent, nowhere
 
@@ -453,8 +450,8 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
     return [next(rest) if on is None else on for on in passed]
 
 
-def _abstractly(results_of: Callable, values: list) -> list[bool]:
-    """The structure of the results, which says those that are delayed."""
+def _are_delayed(results_of: Callable, values: list) -> list[bool]:
+    """Whether each result of a function is delayed."""
     flags: list[bool] = []
 
     def run(*values):
@@ -462,14 +459,6 @@ def _abstractly(results_of: Callable, values: list) -> list[bool]:
 
     jax.eval_shape(run, *values)
     return flags
-
-
-def _any_of_each(flags: list[list[bool]]) -> list[bool]:
-    return [any(of_result) for of_result in zip(*flags, strict=True)]
-
-
-def _delayed_of(values: Sequence) -> list:
-    return [x for x in values if has_table(x)]
 
 
 _BODIES: dict[Any, Callable] = {
