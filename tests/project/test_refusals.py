@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from refusals import CALLS, TABLES, kinds, sparse
+from refusals import CALLS, TABLES, sparse
 from refusals.values import IN_JIT, I, X
 
 import jaxops
@@ -103,10 +103,8 @@ def test_what_must_be_static_says_how():
     assert told > 30
 
 
-def test_number_of_calls():
-    assert len(CALLS) == sum(map(len, TABLES))  # no id stands in two tables
-    assert len(kinds.CALLS) >= 15_000
-    assert len(CALLS) - len(kinds.CALLS) >= 1000
+def test_no_id_stands_in_two_tables():
+    assert len(CALLS) == sum(map(len, TABLES))
 
 
 # Not called by users: what errors are, a pair of functions that `lazy` returns, and a class that is
