@@ -95,11 +95,6 @@ def test_values_and_derivatives_to_second_order(name, x64):
 
 
 @EACH
-def test_checked_gradients(name):
-    testing.check_grads(lambda x: finite(call(name, x)), ROWS, order=2, directions=1, jit=fast_jit)
-
-
-@EACH
 def test_vmap(name):
     """Over rows, over ids, and over both."""
     both = np.stack([ROWS, ROWS[::-1]]), np.stack([IDS, IDS[::-1]])
@@ -256,14 +251,6 @@ def test_nothing(name):
     no_segments = call(name, np.ones((2, 2), np.float32), [-1, -5], 0)
     assert no_segments.shape == {"softmax": (2, 2)}.get(name, (*nothing[:-2], 0, 2))
     assert not no_segments.any()
-
-
-@EACH
-def test_ids_of_many_axes(name):
-    ids = np.array([[0, 2, 1], [2, 2, 0]])
-    flat = call(name, ROWS[:6], ids.reshape(-1), 3)
-    found = call(name, ROWS[:6].reshape(2, 3, 3), ids, 3)
-    np.testing.assert_array_equal(found.reshape(flat.shape), flat)
 
 
 OUTSIDE = np.array([12, 0, 5, -1, 2, 0, 4])

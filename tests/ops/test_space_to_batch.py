@@ -1,6 +1,5 @@
 """space_to_batch, batch_to_space, space_to_depth, depth_to_space beyond the harness."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -62,25 +61,6 @@ def test_static_arguments_are_any_sequence(kind):
     np.testing.assert_array_equal(batches, jaxops.space_to_batch(x, [2, 2], [[0, 1], [0, 0]]))
     back = jaxops.batch_to_space(batches, kind([2, 2]), kind([(0, 1), (0, 0)]))
     np.testing.assert_array_equal(back, x)
-
-
-def test_no_block_dimensions():
-    x = floats(2, 3)
-    none = np.zeros((0, 2), np.int32)
-    np.testing.assert_array_equal(jaxops.space_to_batch(x, [], none), x)
-    np.testing.assert_array_equal(jaxops.batch_to_space(x, [], none), x)
-
-
-def test_shapes_stay_static_under_jit():
-    def f(x):
-        y = jaxops.space_to_batch(x, [2, 3], [[0, 0], [1, 0]])
-        assert y.shape == (6, 2, 2, 5)
-        z = jaxops.batch_to_space(y, [2, 3], [[0, 0], [1, 0]])
-        assert z.shape == x.shape
-        return jaxops.depth_to_space(jaxops.space_to_depth(x[:, :, :4], 2), 2)
-
-    x = floats(1, 4, 5, 5)
-    np.testing.assert_array_equal(jax.jit(f)(x), x[:, :, :4])
 
 
 def test_nothing_but_moves():

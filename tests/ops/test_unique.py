@@ -113,14 +113,6 @@ def test_gradient_goes_to_the_first_occurrence():
         np.testing.assert_array_equal(gradient, expected)
 
 
-def test_vmap():
-    x = np.array([[5, 3, 5, 1], [2, 2, 2, 2]], np.int32)
-    result = jax.vmap(lambda x: jaxops.unique_with_counts(x, size=3))(x)
-    rows = [unique_with_counts(row, 3) for row in x]
-    expected = [np.stack(part) for part in zip(*rows, strict=True)]
-    assert_all_equal(result, expected)
-
-
 def test_known_at_trace_time_stays_known():
     assert jax.jit(lambda x: x.reshape(jaxops.unique([2, 3, 2]).y))(jnp.zeros(6)).shape == (2, 3)
     doubled = jax.jit(lambda x: x + jaxops.unique([2.0, 3.0, 2.0]).y)(jnp.zeros(2))
