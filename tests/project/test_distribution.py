@@ -3,9 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
-import checks
 import distribution
 import pytest
 import versions
@@ -68,17 +66,6 @@ def test_versions_of_python_and_jax_agree():
 
 def test_tests_of_numbers_are_there():
     assert not [name for name in versions.NUMBERS if not (ROOT / name).exists()]
-
-
-def test_shares_of_the_tests():
-    """Two have every function, and as many as there are every test of a function that has many."""
-    ids = [*(f"a[{n}]" for n in range(7)), "b", "c[0]", "c[1]", "d"]
-    tests = [SimpleNamespace(nodeid=name) for name in ids]
-    shares = [checks.share_of_each_function(tests, number, 3) for number in range(3)]
-    few = [["c[0]"], ["b", "d"], ["c[0]"]]
-    assert [[test.nodeid for test in share] for share in shares] == [
-        [*ids[:7][number::3], *few[number]] for number in range(3)
-    ]
 
 
 def workflow(name: str) -> dict:
