@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from records import PUBLIC
 from refusals import CALLS, TABLES, sparse
 from refusals.values import IN_JIT, I, X
 
 import jaxops
-from jaxops.compat import v0
 
 PACKAGE = os.path.join(os.path.dirname(jaxops.__file__), "")
 
@@ -111,7 +111,7 @@ def test_no_id_stands_in_two_tables():
 # made by its methods.
 NOT_CALLED = {"OutOfBoundsError", "LazyOptimizer", "typed_errors", "RaggedTensor"}
 CALLED = {
-    **{name: f for name, f in inspect.getmembers(jaxops) if isinstance(f, (FunctionType, type))},
+    **PUBLIC,
     "IndexedSlices.add_to": jaxops.IndexedSlices.add_to,
     "IndexedSlices.sum_duplicates": jaxops.IndexedSlices.sum_duplicates,
     "LazyOptimizer.apply": sparse.LAZY.apply,
@@ -119,11 +119,6 @@ CALLED = {
         f"RaggedTensor.{name}": getattr(jaxops.RaggedTensor, name)
         for name, f in vars(jaxops.RaggedTensor).items()
         if isinstance(f, (FunctionType, classmethod)) and name not in ("tree_unflatten", "to_list")
-    },
-    **{
-        f"v0.{name}": f
-        for name, f in inspect.getmembers(v0)
-        if isinstance(f, FunctionType) and "compat" in f.__module__
     },
 }
 PARAMETERS = [
