@@ -83,5 +83,4 @@ CALLS = {
     "reverse_sequence-batch_axis-high": (lambda: jaxops.reverse_sequence(X, [1] * 4, 1, 2), ValueError, "must be in [0, 2) for input of shape (4, 3); received 2"),
     "reverse_sequence-batch_axis-negative": (lambda: jaxops.reverse_sequence(X, [1] * 4, 1, -2), ValueError, "must be in [0, 2) for input of shape (4, 3); received -2"),
     "reverse_sequence-batch_axis-same-by-default": (lambda: jaxops.reverse_sequence(X, [1] * 4, 0, None), ValueError, "reverse_sequence: seq_axis must differ from batch_axis; received 0 twice"),
-    "reverse_sequence-misspelt": (lambda: jaxops.reverse_sequence(X, [1] * 4, seq_dim=1), TypeError, "reverse_sequence() got an unexpected keyword argument 'seq_dim'"),
 }  # fmt: skip

@@ -19,7 +19,6 @@ CALLS = {
     "v0.reverse-dims-key": (lambda: v0.reverse(X, key()), ValueError, "must be one bool per dimension of tensor, 2; received an array of dtype key<fry>"),
     "v0.reverse-dims-ragged": (lambda: v0.reverse(X, [[True], [True, False]]), ValueError, "must be one bool per dimension of tensor, 2; received [[True], [True, False]]"),
     "v0.reverse-dims-traced": (lambda: jax.jit(lambda d: v0.reverse(X, d))(np.array([True, False])), TypeError, "must be static; received a traced array"),
-    "v0.transpose-conjugate": (lambda: v0.transpose(X, conjugate=True), TypeError, "transpose() got an unexpected keyword argument 'conjugate'"),
     "v0.extract_image_patches-ksizes-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID"), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
     "v0.extract_image_patches-strides-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
     "v0.extract_image_patches-rates-missing": (lambda: v0.extract_image_patches(IMAGES, "VALID", SIZES, ONES), ValueError, "must be [1, rows, cols, 1] with numbers of at least 1; received ()"),
