@@ -255,15 +255,9 @@ NAMED = {
     "global_norm-gradient": lambda: ops.global_norm({"w": empty(2**31 - 1, 0)}),
     "sum_stacked-grads": lambda: ops.sum_stacked({"w": empty(0, 2**62, 2**62)}),
     "v0.space_to_batch-block_size": lambda: v0.space_to_batch(empty(1, 0, 0, 1), PADS, 2**31),
-    "v0.depth_to_space-block_size": lambda: v0.depth_to_space(empty(1, 1, 1, 0), 2**32),
-    "v0.space_to_depth-block_size": lambda: v0.space_to_depth(empty(1, 0, 0, 4), 2**31),
     "v0.extract_image_patches-ksizes": (
         lambda: v0.extract_image_patches(empty(1, 0, 0, 1), "SAME", *WINDOWS)
     ),
-    "v0.gather-params": lambda: v0.gather(empty(5, 2**40, 0), np.zeros(2**22 + 1, np.int32)),
-    "v0.gather_nd-indices": lambda: v0.gather_nd(empty(2**40, 0), np.zeros((2**24, 0), np.int32)),
-    "v0.transpose-a": lambda: v0.transpose(empty(0, 2**40, 2**40), [1, 2, 0]),
-    "v0.concat-values": lambda: v0.concat(0, [empty(2**60, 0)] * 2),
     "v0.pack-values": lambda: v0.pack([empty(2**60, 0)] * 16),
 }
 

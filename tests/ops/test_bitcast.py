@@ -64,11 +64,6 @@ def test_bitcast_shapes(shape, source, target, expected):
     np.testing.assert_array_equal(jaxops.bitcast(result, source), x)
 
 
-@pytest.mark.usefixtures("x32")
-def test_python_numbers_have_the_bits_of_jaxs_default_dtypes():
-    np.testing.assert_array_equal(jaxops.bitcast([1.0, 2.0], "int32"), [0x3F800000, 0x40000000])
-
-
 @pytest.mark.parametrize(
     ("of", "to"), [("uint8", "uint32"), ("uint32", "uint8"), ("int16", "complex64")]
 )

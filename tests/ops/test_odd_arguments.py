@@ -310,16 +310,6 @@ def test_tables_of_no_rows(tied):
         np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(table))
 
 
-def test_tensorflows_own_arguments():
-    """As objects that have no more than what TensorFlow's constants and dtypes are read by."""
-    np.testing.assert_array_equal(jaxops.reshape(X, OnlyArray([3, -1])), X.reshape(3, 2))
-    assert jaxops.cast(X, OnlyDtype("int32")).dtype == np.int32
-    assert jaxops.one_hot([0], 2, dtype=OnlyDtype("float32")).dtype == np.float32
-    for function in (jaxops.cast, jaxops.saturate_cast, jaxops.bitcast):
-        with pytest.raises(TypeError, match=r": (d?type) must be"):
-            function(X, object())
-
-
 ODD_BYTES = np.arange(5000, dtype=np.uint16).astype(np.uint8) * (np.arange(5000) % 3 > 0)
 COUNTS = {
     "boolean_mask": lambda flags: jaxops.boolean_mask(

@@ -241,13 +241,3 @@ def test_one_of_many_does_not_fit(text, dtype):
 def test_shapes(strings, shape, dtype):
     result = jaxops.string_to_number(strings, dtype)
     np.testing.assert_array_equal(result, np.full(shape, 7, dtype), strict=True)
-
-
-def test_constant_under_transformations():
-    def scaled(x):
-        return x * jaxops.string_to_number(["2", "0x1p-1"], name="factors")
-
-    x = np.array([3.0, 4.0], np.float32)
-    np.testing.assert_array_equal(jax.jit(scaled)(x), [6, 2])
-    np.testing.assert_array_equal(jax.vmap(scaled)(np.stack([x, x])), [[6, 2]] * 2)
-    np.testing.assert_array_equal(jax.grad(lambda x: scaled(x).sum())(x), [2, 0.5])

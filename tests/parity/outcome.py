@@ -166,9 +166,7 @@ def _traced(entry: Entry, call: Call) -> dict[str, Any]:
 
 
 def arrays(result: Any) -> list[np.ndarray]:
-    return [
-        np.asarray(leaf) for leaf in (result if isinstance(result, (list, tuple)) else [result])
-    ]
+    return [np.asarray(leaf) for leaf in _listed(result)]
 
 
 # TensorFlow
@@ -340,8 +338,7 @@ def compare_gradients(entry: Entry, call: Call, ours: list[np.ndarray], tally: T
     arrays = {name: call.args[name] for name in names}
 
     def function(arrays):
-        results = _call_ours(entry, call, {**call.args, **arrays})
-        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        results = _listed(_call_ours(entry, call, {**call.args, **arrays}))
         return [x for x in results if jnp.issubdtype(x.dtype, jnp.inexact)]
 
     @jax.jit

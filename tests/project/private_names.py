@@ -8,8 +8,6 @@ case. `test_jax_internals.py` runs it.
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 import re
@@ -18,6 +16,7 @@ import tempfile
 import traceback
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -27,23 +26,10 @@ import pytest
 from jax import export, lax
 from jax.experimental import checkify
 from jax.extend.core import jaxpr_as_fun
+from mutants import Finder
 
 SOURCE = Path(__file__).resolve().parents[2] / "jaxops" / "_jax_internals.py"
 X = np.arange(4, dtype=np.float32)
-
-
-class Finder:
-    """Finds `jaxops._jax_internals`, with another text."""
-
-    def __init__(self, text: str):
-        self.text = text
-
-    def find_spec(self, fullname, path=None, target=None):
-        if fullname != "jaxops._jax_internals":
-            return None
-        loader = importlib.machinery.SourceFileLoader(fullname, str(SOURCE))
-        loader.get_code = lambda fullname: compile(self.text, str(SOURCE), "exec")
-        return importlib.util.spec_from_file_location(fullname, SOURCE, loader=loader)
 
 
 def refuses(words: str, call, *args) -> None:
@@ -433,7 +419,8 @@ def try_case(case: str) -> str:
             return note.read() or (f"ended with status {status}" if status else "")
         try:
             names, look = CASES[case]
-            sys.meta_path.insert(0, Finder(without(names)))  # type: ignore[arg-type]
+            mutant = SimpleNamespace(module="_jax_internals", path=SOURCE, text=without(names))
+            sys.meta_path.insert(0, Finder(mutant))  # type: ignore[arg-type]
             plain_calls()
             look()
         except BaseException:

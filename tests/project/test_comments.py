@@ -26,12 +26,6 @@ def named(text):
         yield file, "" if name == file else name
 
 
-def test_names_follow_their_file():
-    source = "x = 1  # why (test_a.py,\n# test_one, test_two)\n'test_of_no_comment'  # test_b.py"
-    expected = [("test_a.py", ""), ("test_a.py", "test_one"), ("test_a.py", "test_two")]
-    assert [*named(comments(source))] == [*expected, ("test_b.py", "")]
-
-
 def test_each_test_that_a_comment_names_is_there():
     found = [(path, *pair) for path in SOURCES for pair in named(comments(path.read_text()))]
     assert found

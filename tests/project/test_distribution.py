@@ -5,7 +5,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import checks
 import distribution
 import pytest
 import versions

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import types
 
@@ -32,7 +33,7 @@ def modules():
 
 @pytest.mark.slow  # a process for each name
 def test_without_a_name():
-    env = {"PYTHONPATH": str(PACKAGE.parent)}
+    env = {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(PACKAGE.parent / "tests")])}
     outcomes = json.loads(printed_by(private_names.__file__, env=env))
     assert outcomes.keys() == private_names.CASES.keys()
     assert {case: text for case, text in outcomes.items() if text} == {}

@@ -6,8 +6,8 @@ import warnings
 import mutants_equal
 import pytest
 from mutants import BY_HAND
-from mutants_by_rule import Module, fits, sample
-from mutants_tests import MODULES, ROOT, functions_of, runs_of
+from mutants_by_rule import Module, fits
+from mutants_tests import MODULES, ROOT, runs_of
 
 
 def compiles(mutant):
@@ -37,23 +37,6 @@ def test_every_module_has_mutants_by_rule_and_tests():
         assert mutant.text != mutant.path.read_text(), mutant.name
         compiles(mutant)
         assert runs_of(module.name), module.name
-
-
-def test_a_module_is_tested_by_the_functions_that_import_it():
-    assert functions_of("_ops/reversing") == ["reverse", "reverse_sequence"]
-    assert {"gather", "scatter_nd"} <= {*functions_of("_indexing/canonical")}
-
-
-def test_a_sample_is_the_same_again():
-    of = [Module(MODULES[f"_indexing/{name}"]) for name in ("bounds", "masks")]
-    names = [mutant.name for mutant in sample(of, 9, "0")]
-    assert len(set(names)) == len(names) == 9
-    assert {name.partition(":")[0] for name in names} == {module.name for module in of}
-    assert names == [mutant.name for mutant in sample(of, 9, "0")]
-    assert names != [mutant.name for mutant in sample(of, 9, "1")]
-    some = [mutant.name for mutant in sample(of, 9, "0", only="_indexing/masks:")]
-    assert len(some) == 9
-    assert all(name.startswith("_indexing/masks:") for name in some)
 
 
 @pytest.mark.parametrize("name", [name for name in mutants_equal.EQUAL if name])

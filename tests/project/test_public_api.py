@@ -5,20 +5,15 @@ import inspect
 import operator
 import pickle
 from importlib.metadata import version
-from types import FunctionType
 
 import jax
 import jax.numpy as jnp
 import pytest
+from records import PUBLIC_FUNCTIONS as FUNCTIONS
 
 import jaxops
 from jaxops import _names, testing
 
-FUNCTIONS = {
-    name: f
-    for name, f in inspect.getmembers(jaxops)
-    if isinstance(f, FunctionType) and not name.startswith("_")
-}
 CHECKS = {n: f for n, f in vars(testing).items() if n.startswith(("check_", "assert_"))}
 SECTIONS = ["Args:", "Returns:", "Raises:", "Gradient:", "Example:", ">>> "]
 

@@ -105,6 +105,9 @@ PUBLIC = {
         and not n.startswith("_")
     },
 }
+PUBLIC_FUNCTIONS = {  # of jaxops itself
+    n: f for n, f in PUBLIC.items() if isinstance(f, FunctionType) and "." not in n
+}
 
 
 def _add_to(values, indices, dense_shape, dense):

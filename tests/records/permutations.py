@@ -14,9 +14,7 @@ def unravel_index(indices, dims, mode="fill"):
     size = int(np.prod(dims))
     for at in np.ndindex(*np.shape(indices)):
         place = place_of((int(indices[at]),), (size,), mode if mode in MODES[2:5] else "fill")
-        rest = 0 if place is None else place[0]
-        for d in reversed(range(len(dims))):
-            rest, out[(d, *at)] = divmod(rest, dims[d])
+        out[(..., *at)] = np.unravel_index(0 if place is None else place[0], dims)
     return out
 
 

@@ -10,7 +10,7 @@ MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
 
 
 class Case(NamedTuple):
-    """A call `op(*data, *indices, **options)` and a plain-loop oracle that takes the same.
+    """A call `op(*data, *indices, **options)` and its oracle, of NumPy or of plain loops.
 
     `data` are the float arrays, which have gradients; `indices` the integer ones that have bounds.
     """

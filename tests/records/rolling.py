@@ -9,33 +9,13 @@ from records.arguments import DATA, X
 from records.loops import array_case, evaluated, floats
 from records.record import Case, Record
 
-
-def roll(x, shift, axis):
-    out = np.empty(x.shape, x.dtype)
-    for at in np.ndindex(*x.shape):
-        place = list(at)
-        for by, dim in zip(shift, axis, strict=True):
-            place[dim] = (place[dim] + by) % x.shape[dim]
-        out[tuple(place)] = x[at]
-    return out
-
-
-roll_case = functools.partial(array_case, jaxops.roll, roll)
-
-
-def meshgrid(*args, indexing):
-    order = [1, 0, *range(2, len(args))] if indexing == "xy" else [*range(len(args))]
-    out = [np.empty([args[axis].size for axis in order], x.dtype) for x in args]
-    for at in np.ndindex(*out[0].shape):
-        for n, x in enumerate(args):
-            out[n][at] = x[at[order[n]]]
-    return out
+roll_case = functools.partial(array_case, jaxops.roll, np.roll)
 
 
 def meshgrid_case(sizes, which, indexing):
     return Case(
         lambda *args: jaxops.meshgrid(*args, indexing=indexing)[which],
-        lambda *args: meshgrid(*args, indexing=indexing)[which],
+        lambda *args: np.meshgrid(*args, indexing=indexing)[which],
         tuple(floats(size) for size in sizes),
     )
 

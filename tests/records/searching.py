@@ -8,21 +8,12 @@ from records.loops import evaluated, floats
 from records.record import Case, Export, Record
 
 
-def sequence_mask(lengths, maxlen, dtype=bool):
-    lengths = np.asarray(lengths)
-    out = np.zeros((*lengths.shape, maxlen), dtype)
-    for at in np.ndindex(*out.shape):
-        out[at] = at[-1] < lengths[at[:-1]]
-    return out
+def sequence_mask(lengths, maxlen):
+    return np.arange(maxlen) < np.array(lengths)[..., None]
 
 
-def searchsorted(rows, values, side="left"):
-    out = np.zeros(values.shape, np.int32)
-    for at in np.ndindex(*values.shape):
-        row = rows[at[:-1]]
-        before = row < values[at] if side == "left" else row <= values[at]
-        out[at] = before.sum()
-    return out
+def searchsorted(rows, values, side):
+    return np.array([np.searchsorted(*pair, side) for pair in zip(rows, values, strict=True)])
 
 
 def times(ours, theirs):

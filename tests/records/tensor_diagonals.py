@@ -9,17 +9,13 @@ from records.record import Case, Export, Record
 
 
 def tensor_diag(diagonal):
-    out = np.zeros(diagonal.shape * 2, diagonal.dtype)
-    for at in np.ndindex(*diagonal.shape):
-        out[at * 2] = diagonal[at]
-    return out
+    return np.diag(diagonal.reshape(-1)).reshape(diagonal.shape * 2)
 
 
 def tensor_diag_part(x):
-    out = np.zeros(x.shape[: x.ndim // 2], x.dtype)
-    for at in np.ndindex(*out.shape):
-        out[at] = x[at * 2]
-    return out
+    half = x.shape[: x.ndim // 2]
+    size = int(np.prod(half))
+    return np.diagonal(x.reshape(size, size)).reshape(half)
 
 
 RECORDS = {

@@ -4,7 +4,8 @@ The tables `CALLS` of the modules map `function-parameter-what` to a call, an ex
 that its message must hold: the function, the argument, what was expected and what was received.
 Words that begin with "must" are said of that parameter. The message of an index out of bounds has
 TensorFlow's words. What a kind of argument must not be, such as an int, stands in `kinds`, for all
-functions; the other modules have what is a function's own.
+functions; the other modules have what is a function's own. An index out of bounds stands in
+`out_of_bounds` of the function's record.
 """
 
 import importlib

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from refusals.values import IN_JIT, I, U, X, in_jit, in_x64, key
+from refusals.values import I, U, X, in_x64, key
 
 
 def filled_in_jit(x, value):
@@ -26,13 +26,8 @@ CALLS = {
     "gather-params-empty": (lambda: jaxops.gather([], 0), jaxops.OutOfBoundsError, "indices = 0 is not in [0, 0) [Op:gather]"),
     "gather-indices-wrap-int64": (
         lambda: jaxops.gather(X, np.array([2**40]), mode="wrap"), ValueError, 'gather: indices holds values that do not fit int32, which mode="wrap" cannot wrap; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
-    "gather-indices-high": (lambda: jaxops.gather(X, [0, 4]), jaxops.OutOfBoundsError, "indices[1] = 4 is not in [0, 4) [Op:gather]"),
-    "gather-indices-negative": (lambda: jaxops.gather(X, [0, -1]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
     "gather-indices-beyond-int64": (lambda: jaxops.gather(X, 2**70), jaxops.OutOfBoundsError, "indices = 9223372036854775807 is not in [0, 4) [Op:gather]"),
     "gather-indices-uint64": (lambda: jaxops.gather(X, np.array([2**63], np.uint64)), jaxops.OutOfBoundsError, "indices[0] = 9223372036854775808 is not in [0, 4) [Op:gather]"),
-    "gather-indices-high-in-jit": (lambda: in_jit(lambda i: jaxops.gather(X, i), [0, 7]), IN_JIT, "indices[1] = 7 is not in [0, 4) [Op:gather]"),
-    "gather-indices-negative-in-jit": (lambda: in_jit(lambda i: jaxops.gather(X, i), [-1]), IN_JIT, "indices[0] = -1 is not in [0, 4) [Op:gather]"),
-    "gather-indices-high-in-vmap": (lambda: jax.vmap(lambda i: jaxops.gather(X, i))(np.array([0, 9])), jaxops.OutOfBoundsError, "indices[1] = 9 is not in [0, 4) [Op:gather]"),
     "gather-axis-high": (lambda: jaxops.gather(X, 0, axis=2), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 2"),
     "gather-axis-low": (lambda: jaxops.gather(X, 0, axis=-3), ValueError, "must be in [-2, 2) for params of shape (4, 3); received -3"),
     "gather-axis-huge": (lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
@@ -44,7 +39,6 @@ CALLS = {
         lambda: jaxops.gather(X, [[0]] * 3, batch_dims=1), ValueError, "gather: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (3, 1)"),
     "gather-mode-clip-empty-axis": (lambda: jaxops.gather(X[:0], 0, mode="clip"), ValueError, "gather: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
     "gather-mode-wrap-empty-axis": (lambda: jaxops.gather(X[:0], 0, mode="wrap"), ValueError, "gather: mode='wrap' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
-    "gather-mode-positional": (lambda: jaxops.gather(X, 0, None, 0, 0, None, "fill"), TypeError, "gather() takes from 2 to 6 positional arguments but 7 were given"),
     "gather-fill_value-unused": (lambda: jaxops.gather(X, 0, fill_value=1.0), ValueError, "gather: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=1.0 with mode='device'"),
     "gather-fill_value-dtype": (lambda: jaxops.gather(X.astype(np.int32), 0, mode="fill", fill_value=0.5), TypeError, "must fit dtype int32; received 0.5"),
     "gather-fill_value-overflow": (lambda: jaxops.gather(X.astype(np.int8), 0, mode="fill", fill_value=300), TypeError, "must fit dtype int8; received 300"),
@@ -64,7 +58,6 @@ CALLS = {
         lambda: jaxops.batch_gather(X, [[0], [1]]), ValueError, "batch_gather: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (2, 1)"),
     "batch_gather-params-rank": (lambda: jaxops.batch_gather(X[:, 0], [[0]] * 4), ValueError, "batch_gather: axis must be in [-1, 1) for params of shape (4,); received 1"),
     "batch_gather-indices-scalar": (lambda: jaxops.batch_gather(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
-    "batch_gather-indices-high": (lambda: jaxops.batch_gather(X, [[0], [3], [0], [0]]), jaxops.OutOfBoundsError, "indices[1,0] = 3 is not in [0, 3) [Op:batch_gather]"),
     "batch_gather-fill_value-unused": (
         lambda: jaxops.batch_gather(X, [0], fill_value=0), ValueError, "batch_gather: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='device'"),
     "batch_gather-fill_value-dtype": (lambda: jaxops.batch_gather(X, [0], mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
@@ -75,8 +68,6 @@ CALLS = {
     "gather_nd-indices-depth-with-batch": (
         lambda: jaxops.gather_nd(X, [[0, 0]] * 4, batch_dims=1), ValueError, "gather_nd: indices.shape[-1] must be at most the rank of params less batch_dims, 1; received 2 with params of shape (4, 3)"),
     "gather_nd-indices-scalar": (lambda: jaxops.gather_nd(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
-    "gather_nd-indices-high": (lambda: jaxops.gather_nd(X, [[0, 0], [3, 3]]), jaxops.OutOfBoundsError, "indices[1] = [3, 3] does not index into param shape [4,3] [Op:gather_nd]"),
-    "gather_nd-indices-negative-in-jit": (lambda: in_jit(lambda i: jaxops.gather_nd(X, i), [[0, -1]]), IN_JIT, "indices[0] = [0, -1] does not index into param shape [4,3] [Op:gather_nd]"),
     "gather_nd-batch_dims-negative": (lambda: jaxops.gather_nd(X, [[0]], batch_dims=-1), ValueError, "must be in [0, 2), the rank of indices; received -1"),
     "gather_nd-batch_dims-high": (lambda: jaxops.gather_nd(X, [[0]], batch_dims=2), ValueError, "must be in [0, 2), the rank of indices; received 2"),
     "gather_nd-batch_dims-shapes": (
@@ -91,8 +82,6 @@ CALLS = {
         lambda: jaxops.gather_nd(X, [[0]], mode="clip", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='clip'"),
     "scatter_nd-indices-scalar": (lambda: jaxops.scatter_nd(0, 1.0, [2]), ValueError, "must have rank 1 at least; received a scalar"),
     "scatter_nd-indices-depth": (lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
-    "scatter_nd-indices-high": (lambda: jaxops.scatter_nd([[4], [8]], [1, 2], [8]), jaxops.OutOfBoundsError, "indices[1] = [8] does not index into shape [8] [Op:scatter_nd]"),
-    "scatter_nd-indices-high-in-jit": (lambda: in_jit(lambda i: jaxops.scatter_nd(i, U, [4, 3]), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:scatter_nd]"),
     "scatter_nd-updates-shape": (lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
     "scatter_nd-updates-rank": (lambda: jaxops.scatter_nd(I, [[1.0]], [4]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2,); received (1, 1) with indices of shape (2, 1)"),
     "scatter_nd-updates-strings-in-jit": (
@@ -113,30 +102,19 @@ CALLS = {
         lambda: jaxops.scatter_nd(I, U, [4, 3], "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "scatter_nd-mode-clip-empty": (
         lambda: jaxops.scatter_nd(I, U, [0, 3], mode="clip"), ValueError, "scatter_nd: mode='clip' must have an index to choose; received shape (0, 3) with indexed axes (0,)"),
-    "scatter_nd-fill_value": (lambda: jaxops.scatter_nd(I, U, [4, 3], mode="fill", fill_value=0.0), TypeError, "scatter_nd() got an unexpected keyword argument 'fill_value'"),
     "tensor_scatter_nd_add-tensor-bool": (lambda: jaxops.tensor_scatter_nd_add([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
-    "tensor_scatter_nd_add-indices-high": (
-        lambda: jaxops.tensor_scatter_nd_add(X, [[0], [4]], U), jaxops.OutOfBoundsError, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_add]"),
     "tensor_scatter_nd_add-updates-shape": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U[:, :2]), ValueError, "must broadcast to indices.shape[:-1] + tensor.shape[1:] = (2, 3); received (2, 2) with indices of shape (2, 1)"),
     "tensor_scatter_nd_add-updates-overflow": (lambda: jaxops.tensor_scatter_nd_add(np.zeros(2, np.int8), [[0]], [200]), TypeError, "must fit dtype int8; received an array of dtype int32"),
     "tensor_scatter_nd_add-bad_indices_policy-contradicted": (
         lambda: jaxops.tensor_scatter_nd_add(X, I, U, "IGNORE", mode="error"), ValueError, "must agree with mode: \"IGNORE\" is mode=\"fill\"; received mode='error' too"),
     "tensor_scatter_nd_sub-tensor-bool": (lambda: jaxops.tensor_scatter_nd_sub([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
-    "tensor_scatter_nd_sub-indices-negative": (
-        lambda: jaxops.tensor_scatter_nd_sub(X, [[0], [-1]], U), jaxops.OutOfBoundsError, "indices[1] = [-1] does not index into shape [4,3] [Op:tensor_scatter_nd_sub]"),
     "tensor_scatter_nd_min-tensor-scalar": (
         lambda: jaxops.tensor_scatter_nd_min(1.0, [[0]], [1.0]), ValueError, "tensor_scatter_nd_min: indices.shape[-1] must be at most the rank of tensor, 0; received 1 with tensor ()"),
     "tensor_scatter_nd_min-tensor-complex": (lambda: jaxops.tensor_scatter_nd_min(X.astype(np.complex64), I, U), TypeError, "must have an ordered dtype; received complex64"),
     "tensor_scatter_nd_min-indices-scalar": (lambda: jaxops.tensor_scatter_nd_min(X, 0, U), ValueError, "must have rank 1 at least; received a scalar"),
-    "tensor_scatter_nd_min-indices-high": (
-        lambda: jaxops.tensor_scatter_nd_min(X, [[9], [0]], U), jaxops.OutOfBoundsError, "indices[0] = [9] does not index into shape [4,3] [Op:tensor_scatter_nd_min]"),
     "tensor_scatter_nd_min-updates-unsigned": (lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "must fit dtype uint8; received an array of dtype int32"),
-    "tensor_scatter_nd_min-fill_value": (lambda: jaxops.tensor_scatter_nd_min(X, I, U, fill_value=0.0), TypeError, "tensor_scatter_nd_min() got an unexpected keyword argument 'fill_value'"),
     "tensor_scatter_nd_max-tensor-bool": (lambda: jaxops.tensor_scatter_nd_max([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
-    "tensor_scatter_nd_max-indices-high-in-jit": (
-        lambda: in_jit(lambda i: jaxops.tensor_scatter_nd_max(X, i, U), [[0], [4]]), IN_JIT, "indices[1] = [4] does not index into shape [4,3] [Op:tensor_scatter_nd_max]"),
-    "tensor_scatter_nd_max-deterministic": (lambda: jaxops.tensor_scatter_nd_max(X, I, U, deterministic=True), TypeError, "tensor_scatter_nd_max() got an unexpected keyword argument 'deterministic'"),
     "tensor_scatter_nd_update-tensor-numbers-for-strings": (lambda: jaxops.tensor_scatter_nd_update([1, 2], [[0]], ["a"]), TypeError, "must hold strings only; received [1, 2]"),
     "tensor_scatter_nd_update-indices-depth": (
         lambda: jaxops.tensor_scatter_nd_update(X, [[0, 0, 0]], [1.0]), ValueError, "tensor_scatter_nd_update: indices.shape[-1] must be at most the rank of tensor, 2; received 3 with tensor (4, 3)"),

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from refusals.values import IN_JIT, X, in_jit, in_x64
+from refusals.values import X, in_jit, in_x64
 
 WORD = jaxops.SparseTensor([[0, 0]], [1], (1, 1))
 CALLS = {
@@ -46,20 +46,14 @@ CALLS = {
     "roll-axis-high": (lambda: jaxops.roll(X, 1, 2), ValueError, "must be in [-2, 2); received 2"),
     "roll-axis-low-of-nothing": (lambda: jaxops.roll(X[:0], [1], [-3]), ValueError, "must be in [-2, 2); received -3"),
     "unravel_index-indices-matrix": (lambda: jaxops.unravel_index([[1]], [2, 3]), ValueError, "must be a scalar or a vector; received shape (1, 1)"),
-    "unravel_index-indices-high": (lambda: jaxops.unravel_index([5, 6], [2, 3]), jaxops.OutOfBoundsError, "indices[1] = 6 is not in [0, 6) [Op:unravel_index]"),
-    "unravel_index-indices-negative": (lambda: jaxops.unravel_index(-1, [2, 3]), jaxops.OutOfBoundsError, "indices = -1 is not in [0, 6) [Op:unravel_index]"),
     "unravel_index-indices-of-nothing": (lambda: jaxops.unravel_index([1], []), jaxops.OutOfBoundsError, "indices[0] = 1 is not in [0, 1) [Op:unravel_index]"),
-    "unravel_index-indices-high-in-jit": (lambda: in_jit(lambda i: jaxops.unravel_index(i, [2, 3]), [6]), IN_JIT, "indices[0] = 6 is not in [0, 6) [Op:unravel_index]"),
     "unravel_index-dims-0": (lambda: jaxops.unravel_index([], [2, 0]), ValueError, "must be at least 1 each; received (2, 0)"),
     "unravel_index-dims-negative": (lambda: jaxops.unravel_index([1], [-2, -3]), ValueError, "must be at least 1 each; received (-2, -3)"),
     "unravel_index-dims-2**31": (lambda: jaxops.unravel_index([1], [2**16, 2**15]), ValueError, "must have a product of at most 2147483647 where indices are int32; received (65536, 32768)"),
     "unravel_index-dims-2**63": (lambda: jaxops.unravel_index([1], [2**32, 2**31]), ValueError, "must have a product below 2**63; received (4294967296, 2147483648)"),
     "invert_permutation-x-scalar": (lambda: jaxops.invert_permutation(0), ValueError, "must be a vector; received shape ()"),
     "invert_permutation-x-matrix": (lambda: jaxops.invert_permutation([[0]]), ValueError, "must be a vector; received shape (1, 1)"),
-    "invert_permutation-x-high": (lambda: jaxops.invert_permutation([0, 2]), jaxops.OutOfBoundsError, "x[1] = 2 is not between 0 and 2 [Op:invert_permutation]"),
     "invert_permutation-x-negative": (lambda: jaxops.invert_permutation([-1, 0]), jaxops.OutOfBoundsError, "x[0] = -1 is not between 0 and 2 [Op:invert_permutation]"),
-    "invert_permutation-x-duplicate": (lambda: jaxops.invert_permutation([0, 1, 1]), jaxops.OutOfBoundsError, "x[2] = 1 is duplicated in the input. [Op:invert_permutation]"),
-    "invert_permutation-x-duplicate-in-jit": (lambda: in_jit(jaxops.invert_permutation, [1, 0, 1]), IN_JIT, "x[2] = 1 is duplicated in the input. [Op:invert_permutation]"),
     "setdiff1d-x-matrix": (lambda: jaxops.setdiff1d([[1]], [1]), ValueError, "must be a vector; received shape (1, 1)"),
     "setdiff1d-x-scalar-with-size": (lambda: jaxops.setdiff1d(1, [1], size=1), ValueError, "must be a vector; received shape ()"),
     "setdiff1d-x-complex": (lambda: jaxops.setdiff1d([1j], [1j]), TypeError, "must not have a complex dtype; received complex64"),
