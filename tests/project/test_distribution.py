@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import checks
 import distribution
 import pytest
 import versions
