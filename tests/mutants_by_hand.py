@@ -411,12 +411,13 @@ MUTANTS = {
          "test_grads.py test_numeric.py -k 'second or wrong_gradients'"),
     ],
     "testing/_leaves": [
-        ("masked[start:stop] = ", "masked[start : stop + 1] = ", "test_leaves.py"),
         ('"the imaginary part of ")[coordinate % 2]', '"the imaginary part of ")[0]',
          "test_leaves.py"),
     ],
     "testing/_numeric": [
         ("SAFETY = 4.0", "SAFETY = 4e9", "test_grads.py -k wrong_gradients"),
+        ("masked[coordinates] = whole[coordinates]", "masked = whole",
+         "test_numeric.py -k some_coordinates"),
         ("jump = abs(jumps[best])\n", "jump = 0.0 * jumps[best]\n", "test_numeric.py -k kinks"),
     ],
     "testing/_search": [
