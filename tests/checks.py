@@ -1,5 +1,6 @@
 """Comparisons that tests of several modules make."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -47,6 +48,13 @@ def exported_for(platform, function, *args):
 def primitives(f, *args):
     """The names of those of a traced call, one after the other."""
     return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).eqns]
+
+
+def names_with(argument, holder):
+    """The public functions of a module, or methods of a class, that have this argument."""
+    functions = inspect.getmembers(holder, inspect.isroutine)
+    public = {name: f for name, f in functions if not name.startswith("_")}
+    return {name for name, f in public.items() if argument in inspect.signature(f).parameters}
 
 
 SLOW, NIGHTLY = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.nightly]
