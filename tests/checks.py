@@ -9,6 +9,8 @@ import jax
 import numpy as np
 import pytest
 
+import jaxops
+
 
 def assert_equal(actual, expected):
     """Values and shape, of arrays or of what NumPy makes one of."""
@@ -27,6 +29,13 @@ def assert_fails(text, function, *args):
     with pytest.raises((jax.errors.JaxRuntimeError, ValueError, IndexError)) as info:
         jax.block_until_ready(function(*args))
     assert text in str(info.value)
+
+
+def raised(f, *args):
+    """The error of an index out of bounds that a call raises, compiled or not."""
+    with pytest.raises(jaxops.OutOfBoundsError) as caught, jaxops.typed_errors():
+        jax.block_until_ready(f(*args))
+    return caught.value
 
 
 def printed_by(*arguments, env=None, **options):

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checked.test_primitives import raised
+from checks import raised
 from jax import lax
 
 import jaxops
