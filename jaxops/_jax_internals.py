@@ -288,7 +288,7 @@ def register_jet_rule(primitive, rule: Callable) -> None:
 
 # --- enclosing control flow ---
 
-_DECIDED_BY = {"cond": "pred", "_cond": "pred", "switch": "index", "_switch_internal": "index"}
+_DECIDED_BY = {"cond": "pred", "switch": "index", "_switch_internal": "index"}
 
 
 def decisions_of_enclosing_control_flow() -> list[Any]:
