@@ -240,7 +240,8 @@ MUTANTS = {
          "test_products.py -k magnitudes"),
     ],
     "_indexing/raising": [
-        ("        raised.__traceback__ = None\n", "        pass\n", "test_raising.py -k no_frames"),
+        ("        raised.__traceback__ = None\n", "        pass\n",
+         "test_typed_errors.py -k one_sentence"),
         ("    _errors.remember(raised)\n", "", "test_raising.py -k operands_reach"),
     ],
     "_indexing/replacing": [
@@ -278,7 +279,7 @@ MUTANTS = {
          "test_jax_internals.py -k around_the_look"),
         ("with jax.enable_x64(True), jax.default_device(device):",
          "with jax.default_device(device):", "test_jax_internals.py -k public_way"),
-        ('varying = _read(aval, "vma")', "varying = None",
+        ('varying = _read(aval, "manual_axis_type.varying")', "varying = None",
          "test_jax_internals.py -k axes_of_a_type"),
         ("return for_export is not False or platforms is None or",
          "return for_export or platforms is None or", "test_jax_internals.py -k context_without"),
