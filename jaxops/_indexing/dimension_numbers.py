@@ -57,6 +57,10 @@ class Windows(NamedTuple):
         return mask.reshape(shape + (1,) * (ndim - len(shape)))
 
 
+# Rows, by index vectors of one component.
+ROWS = Windows(axes=(0,), batch_dims=0)
+
+
 def lax_gather(
     operand: jax.Array,
     indices: jax.Array,
@@ -210,8 +214,8 @@ def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
     return bind_to_batch(bind, operands, dims, windows=windows)
 
 
-def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows):
+def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows, **static):
     """The batching rule that makes the new dimension one more batch dimension."""
     axes = tuple(axis + 1 for axis in windows.axes)
     windows = Windows(axes, windows.batch_dims + 1)
-    return bind(*all_batched(operands, dims), windows=windows), 0
+    return bind(*all_batched(operands, dims), windows=windows, **static), 0

@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxops import _forms
 from jaxops._indexing import canonical, masks
-from jaxops._indexing.dimension_numbers import Windows, lax_gather
+from jaxops._indexing.dimension_numbers import ROWS, Windows, lax_gather
 from jaxops._indexing.specs import ScalarIndex
 
 
@@ -126,5 +126,4 @@ def rows_or_zeros(table: jax.Array, indices: jax.Array, *, any_beyond: bool) -> 
 
 def rows_or_last(table: jax.Array, indices: jax.Array) -> jax.Array:
     """Rows, the last one for an index beyond it; `table.at[indices]` would count from the end."""
-    windows = Windows(axes=(0,), batch_dims=0)
-    return lax_gather(table, indices[:, None], windows, lax.GatherScatterMode.CLIP)
+    return lax_gather(table, indices[:, None], ROWS, lax.GatherScatterMode.CLIP)
