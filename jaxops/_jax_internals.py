@@ -169,8 +169,6 @@ def varying_axes(x: Any) -> frozenset[str]:
     """
     aval = jax.typeof(x) if isinstance(x, (jax.Array, np.ndarray)) else x
     varying = _read(aval, "manual_axis_type.varying")
-    if varying is None:
-        varying = _read(aval, "vma")  # before jax 0.10
     if varying is not None:
         return frozenset(varying)
     if not jax.sharding.get_abstract_mesh().manual_axes:
@@ -290,7 +288,7 @@ def register_jet_rule(primitive, rule: Callable) -> None:
 
 # --- enclosing control flow ---
 
-_DECIDED_BY = {"cond": "pred", "_cond": "pred", "switch": "index", "_switch_internal": "index"}
+_DECIDED_BY = {"cond": "pred", "switch": "index", "_switch_internal": "index"}
 
 
 def decisions_of_enclosing_control_flow() -> list[Any]:
@@ -653,8 +651,7 @@ def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
 
 def body(eqn: JaxprEqn) -> ClosedJaxpr:
     """The program inside a `jit`, `checkpoint`, `scan` or the like."""
-    jaxpr = param(eqn, "call_jaxpr", "jaxpr")
-    return jaxpr if isinstance(jaxpr, ClosedJaxpr) else ClosedJaxpr(jaxpr, [])
+    return _closed(param(eqn, "call_jaxpr", "jaxpr"), [])
 
 
 def says_how_to_share(eqn: JaxprEqn) -> bool:

@@ -157,6 +157,15 @@ def transpose_of(reference, cotangent, *operands, **static):
     return [by_number.get(n) for n in range(len(operands))]
 
 
+def all_batched(operands, dims) -> list[jax.Array]:
+    """Operands of a batching rule, each with the new dimension first; one that is shared too."""
+    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
+    return [
+        jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
+        for x, d in zip(operands, dims, strict=True)
+    ]
+
+
 def _map(reference, operands, dims, **static):
     results = jax.vmap(functools.partial(reference, **static), in_axes=tuple(dims))(*operands)
     return results, [0] * len(results) if isinstance(results, list) else 0

@@ -1,5 +1,6 @@
 """Comparisons that tests of several modules make."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import zlib
 import jax
 import numpy as np
 import pytest
+
+import jaxops
 
 
 def assert_equal(actual, expected):
@@ -29,6 +32,13 @@ def assert_fails(text, function, *args):
     assert text in str(info.value)
 
 
+def raised(f, *args):
+    """The error of an index out of bounds that a call raises, compiled or not."""
+    with pytest.raises(jaxops.OutOfBoundsError) as caught, jaxops.typed_errors():
+        jax.block_until_ready(f(*args))
+    return caught.value
+
+
 def printed_by(*arguments, env=None, **options):
     """What Python prints with these arguments in a process that succeeds."""
     command = [sys.executable, *map(str, arguments)]
@@ -48,6 +58,13 @@ def exported_for(platform, function, *args):
 def primitives(f, *args):
     """The names of those of a traced call, one after the other."""
     return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).eqns]
+
+
+def names_with(argument, holder):
+    """The public functions of a module, or methods of a class, that have this argument."""
+    functions = inspect.getmembers(holder, inspect.isroutine)
+    public = {name: f for name, f in functions if not name.startswith("_")}
+    return {name for name, f in public.items() if argument in inspect.signature(f).parameters}
 
 
 SLOW, NIGHTLY = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.nightly]

@@ -298,12 +298,11 @@ def wrap_primitives() -> None:
 
 @functools.cache
 def _wrap() -> None:
-    scatters = ("", "_add", "_sub", "_mul", "_min", "_max")
     checks = {
         lax.gather_p: _gather,
         lax.dynamic_slice_p: _dynamic_slice,
         lax.dynamic_update_slice_p: _dynamic_update_slice,
-        **{getattr(lax, f"scatter{kind}_p"): _scatter for kind in scatters},
+        **dict.fromkeys(resolving.SCATTERS, _scatter),
     }
     for primitive, with_check in checks.items():
         _add_rule(primitive, _of_caller(with_check))

@@ -105,11 +105,12 @@ def _dynamic_slice(call: AtCall, bind: Callable, operand, *starts, slice_sizes, 
     return _filled(call, result, valid)
 
 
-_SCATTERS = ("", "_add", "_sub", "_mul", "_min", "_max")
+_KINDS = ("", "_add", "_sub", "_mul", "_min", "_max")
+SCATTERS: list[Primitive] = [getattr(lax, f"scatter{kind}_p") for kind in _KINDS]
 _RULES: dict[Primitive, Callable] = {
     lax.gather_p: _gather,
     lax.dynamic_slice_p: _dynamic_slice,
-    **{getattr(lax, f"scatter{kind}_p"): _scatter for kind in _SCATTERS},
+    **dict.fromkeys(SCATTERS, _scatter),
 }
 
 

@@ -11,11 +11,6 @@ from jaxops._forms import register
 from jaxops._indexing.positions import histogram, order_by_sort
 
 
-def _is_known(keys: jax.Array, *, num_keys: int) -> bool:
-    del num_keys
-    return _symbolic.are_known(keys.shape)
-
-
 def _counting_sort(keys: jax.Array, *, num_keys: int) -> list[jax.Array]:
     """The keys are cut into `lanes` runs of `steps` keys. Each pair of key and lane has a counter,
     which starts at the number of keys before it: smaller keys, or equal ones in lanes before. Each
@@ -55,7 +50,7 @@ register(
     "stable_order",
     form=_counting_sort,
     num_linear=0,
-    is_for=_is_known,
+    is_for=lambda keys, num_keys: _symbolic.are_known(keys.shape),
     returns_list=True,
     on_many_devices=True,
     maps_itself=True,

@@ -44,12 +44,6 @@ FEW = 1 << 16  # the values of so many elements are searched first
 _PART = 4  # one in so many elements may be left for the last stage
 
 
-def _is_known(x: jax.Array, **static) -> bool:
-    """The size of the table must be."""
-    del static
-    return _symbolic.are_known(x.shape)
-
-
 def _first_by_hash(x: jax.Array) -> list[jax.Array]:
     """`first_by_sort` and `first_equal_rows`, without a sort. Many elements are searched in stages.
 
@@ -225,7 +219,7 @@ for _reference, _name, _by_hash in (
         _name,
         form=_by_hash,
         num_linear=0,
-        is_for=_is_known,
+        is_for=lambda x, **_: _symbolic.are_known(x.shape),  # the size of the table must be
         returns_list=True,
         on_many_devices=True,
         maps_itself=True,

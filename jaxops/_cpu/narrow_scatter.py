@@ -9,7 +9,6 @@ these rows into the operand.
 
 from __future__ import annotations
 
-import functools
 import math
 
 import jax
@@ -22,6 +21,7 @@ from jax.interpreters import ad
 from jaxops import _symbolic
 from jaxops._forms import register
 from jaxops._indexing.dimension_numbers import (
+    ROWS,
     Windows,
     bind_to_batch,
     is_widened,
@@ -31,8 +31,6 @@ from jaxops._indexing.dimension_numbers import (
     scatter_updates,
 )
 from jaxops._indexing.first_occurrences import first_occurrences
-
-_ROWS = Windows(axes=(0,), batch_dims=0)
 
 
 def _is_widened_whole(operand, updates, indices, *, kind: str, windows: Windows, mode) -> bool:
@@ -55,7 +53,7 @@ def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mod
         first = first_occurrences(numbers)
         old = lax_gather(operand, indices, windows).reshape(rows.shape)
         old, new = (x.astype(jnp.float32) for x in (old, rows))
-        rows = lax_scatter(kind, old, first[:, None], new, _ROWS).astype(operand.dtype)
+        rows = lax_scatter(kind, old, first[:, None], new, ROWS).astype(operand.dtype)
         numbers = jnp.where(first == lax.iota(first.dtype, first.size), numbers, nowhere)
     result = jax.ShapeDtypeStruct(operand.shape, operand.dtype)
     # The callback writes into the operand itself, so that memory does not grow with the table. XLA
@@ -102,11 +100,6 @@ def _put_rows(context, out, operand, numbers, rows) -> None:
     table[numbers] = rows
 
 
-def _batch(bind, operands, dims, *, kind: str, windows: Windows, mode):
-    bind = functools.partial(bind, kind=kind, mode=mode)
-    return bind_to_batch(bind, operands, dims, windows=windows)
-
-
 def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
     static = {"kind": kind, "windows": windows, "mode": mode}
     operand_dot, updates_dot = map(ad.instantiate_zeros, tangents[:2])
@@ -130,7 +123,7 @@ _scatter_p = register(
     form=_scatter_rows,
     num_linear=2,
     is_for=_is_widened_whole,
-    batch=_batch,
+    batch=bind_to_batch,
     calls_python=True,
 )
 ad.primitive_jvps[_scatter_p] = _jvp

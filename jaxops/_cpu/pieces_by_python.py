@@ -23,6 +23,7 @@ from jax.interpreters import ad
 
 from jaxops._forms import register
 from jaxops._indexing.pieces import are_too_many, concatenate, join_by_xla, split_by_xla, split_into
+from jaxops._primitives import all_batched
 
 # From `MANY` pieces on Python copies them; from `_MANY_RESULTS` on if the program returns them all.
 MANY, _MANY_RESULTS = 256, 64
@@ -145,12 +146,7 @@ def _join_eagerly(*arrays, axis: int, arguments: bool) -> jax.Array:
 
 
 def _join_batch(bind, operands, dims, *, axis: int, arguments: bool):
-    (size,) = {x.shape[dim] for x, dim in zip(operands, dims, strict=True) if dim is not None}
-    batched = [
-        jnp.broadcast_to(x, (size, *x.shape)) if dim is None else jnp.moveaxis(x, dim, 0)
-        for x, dim in zip(operands, dims, strict=True)
-    ]
-    return bind(*batched, axis=axis + 1, arguments=arguments), 0
+    return bind(*all_batched(operands, dims), axis=axis + 1, arguments=arguments), 0
 
 
 def _join_transpose(cotangent, *operands, axis: int, arguments: bool):

@@ -14,10 +14,6 @@ from jaxops._indexing.positions import ranks_by_cumsum
 _WORD = 32  # bits
 
 
-def _is_known(mask: jax.Array) -> bool:
-    return _symbolic.are_known(mask.shape)  # the number of words must be
-
-
 def _ranks_by_words(mask: jax.Array) -> list[jax.Array]:
     """The ranks, by packing the mask into words of 32 bits: XLA's cumulative sum is slow on a CPU.
 
@@ -61,7 +57,7 @@ register(
     "true_ranks",
     form=_ranks_by_words,
     num_linear=0,
-    is_for=_is_known,
+    is_for=lambda mask: _symbolic.are_known(mask.shape),  # the number of words must be
     returns_list=True,
     on_many_devices=True,
     maps_itself=True,

@@ -13,7 +13,6 @@ as an atomic addition. XLA has two of them:
 
 from __future__ import annotations
 
-import functools
 import math
 
 import jax
@@ -26,6 +25,7 @@ from jaxlib.version import __version__ as jaxlib_version
 from jaxops import _symbolic
 from jaxops._forms import register
 from jaxops._indexing.dimension_numbers import (
+    ROWS,
     Windows,
     bind_gather_to_batch,
     bind_to_batch,
@@ -123,15 +123,10 @@ def _add_vectors(operand, updates, indices, windows: Windows):
         table.reshape(-1, _VECTOR),
         places,
         vectors,
-        Windows(axes=(0,), batch_dims=0),
+        ROWS,
     )
     table = table.reshape(-1)[: operand.size].reshape([operand.shape[d] for d in order])
     return table.transpose([order.index(d) for d in range(operand.ndim)])
-
-
-def _batch(bind, operands, dims, *, kind: str, windows: Windows, mode):
-    bind = functools.partial(bind, kind=kind, mode=mode)
-    return bind_to_batch(bind, operands, dims, windows=windows)
 
 
 register(
@@ -140,7 +135,7 @@ register(
     form=_by_additions,
     num_linear=2,
     is_for=_is_a_loop,
-    batch=_batch,
+    batch=bind_to_batch,
     platforms=("cuda",),
 )
 

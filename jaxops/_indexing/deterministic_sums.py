@@ -10,14 +10,13 @@ would be as slow as they are needless, and `jax.custom_vjp` would lose forward m
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.interpreters import ad, batching, mlir
+from jax.interpreters import ad
 
 from jaxops import _symbolic
 from jaxops._indexing.dimension_numbers import (
@@ -30,7 +29,7 @@ from jaxops._indexing.dimension_numbers import (
     row_numbers,
     scatter_windows,
 )
-from jaxops._primitives import new_primitive, type_of_result, varying_alike
+from jaxops._primitives import linear_primitive, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
@@ -44,7 +43,7 @@ def scatter_add(
     operand: jax.Array, indices: jax.Array, updates: jax.Array, windows: Windows
 ) -> jax.Array:
     """Adds `updates` in a fixed order; indices out of bounds are dropped."""
-    return scatter_add_p.bind(*varying_alike(operand, indices, updates), windows=windows)
+    return scatter_add_p.bind(*varying_alike(operand, updates, indices), windows=windows)
 
 
 def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op: str) -> None:
@@ -55,7 +54,7 @@ def check_countable(operand: jax.Array, indices: jax.Array, windows: Windows, op
         raise ValueError(f"{op}: {error}") from None
 
 
-def _scatter_add(operand, indices, updates, *, windows: Windows):
+def _scatter_add(operand, updates, indices, *, windows: Windows):
     """Sorts the updates by row, sums runs of one row, and adds each sum to its row.
 
     Targets [2, 0, 2] with updates [a, b, c] become [0, 2, 2] with [b, a, c], and the scan gives
@@ -154,38 +153,14 @@ def _add_within_segment(left, right):
     return left_starts | right_starts, jnp.where(right_starts, right_sum, left_sum + right_sum)
 
 
-gather_p = new_primitive("gather_with_deterministic_transpose")
-scatter_add_p = new_primitive("deterministic_scatter_add")
-
-
-def _define(primitive, implementation, batch):
-    primitive.def_impl(jax.jit(implementation, static_argnames="windows"))
-    primitive.def_abstract_eval(functools.partial(type_of_result, implementation))
-    mlir.register_lowering(primitive, mlir.lower_fun(implementation, multiple_results=False))
-    batching.primitive_batchers[primitive] = functools.partial(batch, primitive.bind)
-
-
-_define(gather_p, lax_gather, bind_gather_to_batch)
-_define(scatter_add_p, _scatter_add, bind_to_batch)
-
-ad.defjvp(
-    gather_p,
-    lambda operand_dot, operand, indices, *, windows: gather(operand_dot, indices, windows),
-    None,
-)
-
-
 def _gather_transpose(cotangent, operand, indices, *, windows):
     zeros = ad.instantiate_zeros(ad.Zero(operand.aval))  # sharded as the operand's type says
     return scatter_add(zeros, indices, cotangent, windows), None
 
 
-ad.primitive_transposes[gather_p] = _gather_transpose
-
-
 def _scatter_add_jvp(primals, tangents, *, windows):
-    operand, indices, updates = primals
-    operand_dot, _, updates_dot = tangents
+    operand, updates, indices = primals
+    operand_dot, updates_dot, _ = tangents
     result = scatter_add(operand, indices, updates, windows)
     operand_dot = ad.instantiate_zeros(operand_dot)
     if type(updates_dot) is ad.Zero:
@@ -193,13 +168,25 @@ def _scatter_add_jvp(primals, tangents, *, windows):
     return result, scatter_add(operand_dot, indices, updates_dot, windows)
 
 
-ad.primitive_jvps[scatter_add_p] = _scatter_add_jvp
-
-
-def _scatter_add_transpose(cotangent, operand, indices, updates, *, windows):
+def _scatter_add_transpose(cotangent, operand, updates, indices, *, windows):
     operand_bar = cotangent if ad.is_undefined_primal(operand) else None
     updates_bar = gather(cotangent, indices, windows) if ad.is_undefined_primal(updates) else None
-    return operand_bar, None, updates_bar
+    return operand_bar, updates_bar, None
 
 
-ad.primitive_transposes[scatter_add_p] = _scatter_add_transpose
+gather_p = linear_primitive(
+    "gather_with_deterministic_transpose",
+    lax_gather,
+    num_linear=1,
+    batch=bind_gather_to_batch,
+    transpose=_gather_transpose,
+)
+scatter_add_p = linear_primitive(
+    "deterministic_scatter_add",
+    _scatter_add,
+    num_linear=2,
+    batch=bind_to_batch,
+    transpose=_scatter_add_transpose,
+)
+scatter_add_p.def_impl(jax.jit(_scatter_add, static_argnames="windows"))
+ad.primitive_jvps[scatter_add_p] = _scatter_add_jvp  # sorts nothing for a tangent of 0

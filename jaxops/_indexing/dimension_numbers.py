@@ -20,6 +20,7 @@ import numpy as np
 from jax import lax
 
 from jaxops import _forms, _symbolic
+from jaxops._primitives import all_batched
 
 
 class Windows(NamedTuple):
@@ -212,12 +213,8 @@ def bind_gather_to_batch(bind: Callable, operands, dims, *, windows: Windows):
     return bind_to_batch(bind, operands, dims, windows=windows)
 
 
-def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows):
+def bind_to_batch(bind: Callable, operands, dims, *, windows: Windows, **static):
     """The batching rule that makes the new dimension one more batch dimension."""
-    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
-    batched = (
-        jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
-        for x, d in zip(operands, dims, strict=True)
-    )
     axes = tuple(axis + 1 for axis in windows.axes)
-    return bind(*batched, windows=Windows(axes, windows.batch_dims + 1)), 0
+    windows = Windows(axes, windows.batch_dims + 1)
+    return bind(*all_batched(operands, dims), windows=windows, **static), 0

@@ -277,11 +277,8 @@ def _as_array(cotangent: Any) -> Any:
 
 _EVALUATED: dict[str, Callable[[JaxprEqn, list, Any], list]] = {
     "jit": _call,
-    "pjit": _call,
     "closed_call": _call,
-    "core_call": _call,
-    "checkpoint": _checkpoint,
-    "remat2": _checkpoint,  # the same, as jax 0.10 names it
+    "remat2": _checkpoint,
     "scan": _scan,
     "while": _while,
     "cond": _cond,

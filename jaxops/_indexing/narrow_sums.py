@@ -23,6 +23,7 @@ from jax import lax
 
 from jaxops import _symbolic
 from jaxops._indexing.dimension_numbers import (
+    ROWS,
     Windows,
     index_vectors,
     lax_gather,
@@ -32,7 +33,6 @@ from jaxops._indexing.dimension_numbers import (
 from jaxops._indexing.first_occurrences import first_occurrences
 from jaxops._primitives import linear_primitive, transpose_of, varying_alike
 
-_ROWS = Windows(axes=(0,), batch_dims=0)
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
@@ -63,7 +63,7 @@ def _add_rows(table, updates, numbers, *, depth: int):
     vectors, windows = _places(table, numbers, depth)
     first = first_occurrences(numbers)
     rows = lax_gather(table, vectors, windows, _DROP).astype(jnp.float32)
-    sums = lax_scatter("add", rows, first[:, None], updates.astype(jnp.float32), _ROWS)
+    sums = lax_scatter("add", rows, first[:, None], updates.astype(jnp.float32), ROWS)
     is_first = first == lax.iota(first.dtype, first.size)
     vectors = jnp.where(is_first[:, None], vectors, jnp.asarray(table.shape[:depth], vectors.dtype))
     return scatter_windows("update", table, vectors, sums.astype(table.dtype), windows, _DROP)

@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxops import _forms
 from jaxops._indexing import canonical, masks
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS, Windows, lax_gather
 from jaxops._indexing.specs import ScalarIndex
 
 
@@ -126,7 +126,4 @@ def rows_or_zeros(table: jax.Array, indices: jax.Array, *, any_beyond: bool) -> 
 
 def rows_or_last(table: jax.Array, indices: jax.Array) -> jax.Array:
     """Rows, the last one for an index beyond it; `table.at[indices]` would count from the end."""
-    dims = lax.GatherDimensionNumbers(
-        offset_dims=tuple(range(1, table.ndim)), collapsed_slice_dims=(0,), start_index_map=(0,)
-    )
-    return lax.gather(table, indices[:, None], dims, (1, *table.shape[1:]), mode="clip")
+    return lax_gather(table, indices[:, None], ROWS, lax.GatherScatterMode.CLIP)

@@ -58,7 +58,7 @@ from jaxops._indexing.dimension_numbers import (
 )
 from jaxops._indexing.index_dtypes import widen
 from jaxops._indexing.specs import IndexSpec
-from jaxops._primitives import new_primitive, varying_alike
+from jaxops._primitives import all_batched, new_primitive, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 # Mantissas lie between the roots of 1/2 and 2, so products of so many between 2**-125 and 2**125
@@ -349,15 +349,10 @@ def _batch(operands, dims, *, windows: Windows, shape: tuple[int, ...]):
         updates, weights, *rest = operands
         weights = jnp.moveaxis(weights, dims[1], 0)
         return weighted_p.bind(updates, weights, *rest, windows=windows, shape=shape), 0
-    (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
-    batched = []
-    for n, (x, dim) in enumerate(zip(operands, dims, strict=True)):
-        to = before if n == 1 else 0
-        if dim is None:
-            x, dim = jnp.broadcast_to(x[None], (size, *x.shape)), 0
-        batched.append(jnp.moveaxis(x, dim, to))
+    updates, weights, *rest = all_batched(operands, dims)
+    batched = updates, jnp.moveaxis(weights, 0, before), *rest
     windows = Windows(tuple(axis + 1 for axis in windows.axes), windows.batch_dims + 1)
-    return weighted_p.bind(*batched, windows=windows, shape=(size, *shape)), before
+    return weighted_p.bind(*batched, windows=windows, shape=(updates.shape[0], *shape)), before
 
 
 def _transpose(cotangent, updates, weights, *rest, **static):

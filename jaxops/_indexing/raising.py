@@ -56,7 +56,7 @@ def _raise_now(
         raise raised
     except _errors.OutOfBoundsError:
         # `raise` by itself adds no frame. XLA would put the frames before the message
-        # (test_raising.py, test_the_words_have_no_frames).
+        # (test_typed_errors.py, test_the_words_are_one_sentence).
         raised.__traceback__ = None
         raise
 

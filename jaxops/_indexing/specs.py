@@ -116,12 +116,13 @@ def padding_of(number: int | None, limits: tuple[int, ...]) -> tuple[int | None,
 class ScalarIndex(IndexSpec):
     """`gather`: each index selects along one axis."""
 
+    arg: ClassVar[str] = "indices"
     # TensorFlow's gather looks at no index of an empty result, and its gather_nd looks at all
     # (test_check.py, test_empty_results).
     is_checked_if_empty = False
 
     def describe(self, position, index):
-        message = f"{_place(position)} = {index[0]} is not in [0, {self.limits[0]})"
+        message = f"{_place(position, self.arg)} = {index[0]} is not in [0, {self.limits[0]})"
         return message, position, index[0], self.limits[0]
 
 
@@ -223,22 +224,19 @@ class BandWidth(IndexSpec):
         return f"{message}; received {width}", position, width, limit
 
 
-class PartitionNumber(IndexSpec):
+class PartitionNumber(ScalarIndex):
     """`dynamic_partition`: each entry of `partitions` is the number of a partition."""
 
-    def describe(self, position, index):
-        message = f"{_place(position, 'partitions')} = {index[0]} is not in [0, {self.limits[0]})"
-        return message, position, index[0], self.limits[0]
+    arg = "partitions"
+    is_checked_if_empty = True
 
 
-class RepeatCount(IndexSpec):
+class RepeatCount(ScalarIndex):
     """`repeat`: how often a slice is repeated is no index, but as an index not negative."""
 
+    arg = "repeats"
+    is_checked_if_empty = True
     off_cpu = "by element"
-
-    def describe(self, position, index):
-        message = f"{_place(position, 'repeats')} = {index[0]} is not in [0, {self.limits[0]})"
-        return message, position, index[0], self.limits[0]
 
 
 class PermutationEntry(IndexSpec):

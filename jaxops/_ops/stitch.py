@@ -18,6 +18,7 @@ from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, keys, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
+from jaxops._run.strings import fill_for_strings
 
 _FEW = 8  # lists: if there are more, all are checked together
 _INT32_MAX = 2**31 - 1
@@ -163,7 +164,7 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
     tail = _tail(op, shapes, [x.shape for x in arrays])
     arguments.check_addressable((limit, *tail), np.int64, limit - 1, op, "indices")
     if not isinstance(arrays[0], jax.Array) and arguments.is_host_string(arrays[0]):
-        fill = on_host.fill_for_strings(arrays[0], fill_value, op)
+        fill = fill_for_strings(arrays[0], fill_value, op)
     elif fill_value is None:
         fill = None
     else:

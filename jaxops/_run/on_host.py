@@ -22,6 +22,7 @@ from jaxops._indexing import check
 from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
 from jaxops._run.known import known
+from jaxops._run.strings import fill_for_strings
 
 # The longest vector whose positions compiled code can number in int32. Less than 2**31, as
 # `_cpu/counting_sort.py` rounds the length up to whole lanes.
@@ -231,13 +232,3 @@ def fit_strings(strings: np.ndarray, axis: int, size: int, fill_value: object, o
     fill = fill_for_strings(strings, fill_value, op)
     padding = np.full(shape, fill, dtype=arguments.fill_dtype(strings))
     return np.concatenate([strings, padding], axis)
-
-
-def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> object:
-    if fill_value is None:
-        return arguments.empty_string_like(strings.reshape(-1))
-    if not isinstance(fill_value, (str, bytes)):
-        raise TypeError(
-            f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
-        )
-    return fill_value

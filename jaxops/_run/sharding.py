@@ -23,6 +23,7 @@ from jax import export
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxops._indexing import check
+from jaxops._indexing.explicit_axes import mesh_of
 from jaxops._run.arguments import brief
 
 OutSharding: TypeAlias = jax.sharding.PartitionSpec | jax.sharding.NamedSharding | None
@@ -44,7 +45,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
         except Exception as error:
             # Without such a mesh an error is not about sharding, whatever its words
             # (test_sharding.py, test_errors_elsewhere_are_those_of_jax).
-            if explicit_mesh(arrays) is None or not _is_of_sharding(error):
+            if mesh_of(*arrays) is None or not _is_of_sharding(error):
                 raise
             found = _shared_as_arguments(function, arrays)
             if found is None:
@@ -53,7 +54,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
                     "arguments, or be said: by out_sharding=, where the function has it, or by "
                     f"jax.sharding.auto_axes({op}, out_sharding=...); received {_types(arrays)}"
                 ) from error
-    elif (mesh := explicit_mesh(arrays)) is None:
+    elif (mesh := mesh_of(*arrays)) is None:
         raise ValueError(
             f"{op}: out_sharding must come with an array on a mesh of explicit axes; "
             f"received {out_sharding} with {_types(arrays)}"
@@ -72,11 +73,6 @@ def _is_of_sharding(error: Exception) -> bool:
 
 def _types(arrays: Sequence[Any]) -> str:
     return ", ".join(str(jax.typeof(x)) for x in arrays if x is not None)
-
-
-def explicit_mesh(arrays: Sequence[Any]) -> Any:
-    meshes = (jax.typeof(x).sharding.mesh for x in arrays if x is not None)
-    return next((mesh for mesh in meshes if mesh.explicit_axes), None)
 
 
 def _shared_as_arguments(function: Callable, arrays: Sequence[Any]) -> Any:
@@ -108,6 +104,6 @@ def _shared_as_arguments(function: Callable, arrays: Sequence[Any]) -> Any:
     specs = [[axes.get(str(size)) for size in x.shape] for x in jax.tree.leaves(results)]
     if any(spec.count(axis) != 1 for spec in specs for axis in axes.values()):
         return None
-    mesh = explicit_mesh(arrays)
+    mesh = mesh_of(*arrays)
     shardings = [NamedSharding(mesh, PartitionSpec(*spec)) for spec in specs]
     return jax.tree.structure(results).unflatten(shardings)

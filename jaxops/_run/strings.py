@@ -39,18 +39,24 @@ def by_position(
             start += array.size
     pool = np.concatenate(arrays)
     moved = call(operands, None if fill_value is None else jnp.int32(0))
-    if fill_value is None:
-        fill_value = arguments.empty_string_like(pool)
-    elif not arguments.is_host_string(fill_value):
-        raise TypeError(
-            f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
-        )
-    pool = np.append(np.asarray(fill_value, arguments.fill_dtype(pool)), pool)
+    fill = np.asarray(fill_for_strings(pool, fill_value, op), arguments.fill_dtype(pool))
+    pool = np.append(fill, pool)
 
     def read(positions):
         return pool[np.asarray(positions)]
 
     return read_elements(read, moved)
+
+
+def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> str | bytes:
+    """The fill value as a string; the empty string if there is none."""
+    if fill_value is None:
+        return arguments.empty_string_like(strings.reshape(-1))
+    if not arguments.is_host_string(fill_value) or np.ndim(fill_value) > 0:  # type: ignore[arg-type]
+        raise TypeError(
+            f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
+        )
+    return fill_value if isinstance(fill_value, (str, bytes)) else np.asarray(fill_value).item()
 
 
 def read_elements(read: Callable, moved: Any) -> Any:

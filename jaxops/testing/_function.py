@@ -48,17 +48,15 @@ class Differentiated:
         """Compiles the function and its derivatives, and evaluates it once for its dtypes."""
         self.problem, self.settings, self.trail = problem, settings, trail
 
-        def jvp(operands, constants, tangents):
-            def of_operands(*operands):
-                return problem.call(operands, constants)
+        def with_constants(constants):
+            return lambda *operands: problem.call(operands, constants)
 
-            return jax.jvp(of_operands, tuple(operands), tuple(map(jnp.asarray, tangents)))
+        def jvp(operands, constants, tangents):
+            f = with_constants(constants)
+            return jax.jvp(f, tuple(operands), tuple(map(jnp.asarray, tangents)))
 
         def vjp(operands, constants, cotangents):
-            def of_operands(*operands):
-                return problem.call(operands, constants)
-
-            results, pullback = jax.vjp(of_operands, *operands)
+            results, pullback = jax.vjp(with_constants(constants), *operands)
             return results, list(pullback([jnp.asarray(c) for c in cotangents]))
 
         self.derivatives = {"fwd": jvp, "rev": vjp}

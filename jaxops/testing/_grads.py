@@ -114,7 +114,6 @@ from jaxops.testing._leaves import (
     terms,
     to_coordinates,
     widen,
-    within,
 )
 from jaxops.testing._numeric import Direction, Estimate
 from jaxops.testing._search import Place, Probe, find_worst
@@ -566,12 +565,8 @@ class _Order:
 
 def _part(direction: Direction, leaf: int, start: int, stop: int) -> Direction:
     """`direction` within those coordinates of one array, 0 elsewhere."""
-    return direction.along(
-        [
-            within(u, start, stop) if n == leaf else np.zeros_like(u)
-            for n, u in enumerate(direction.tangents)
-        ]
-    )
+    before = sum(to_coordinates(u).size for u in direction.tangents[:leaf])
+    return numeric.within(direction, slice(before + start, before + stop))
 
 
 def _singly(arrays: Arrays) -> list[Arrays]:

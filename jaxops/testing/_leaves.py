@@ -137,13 +137,6 @@ def from_coordinates(flat: np.ndarray, like: np.ndarray) -> np.ndarray:
     return wide.reshape(like.shape).astype(like.dtype)
 
 
-def within(x: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """`x` in the coordinates `[start, stop)`, 0 elsewhere."""
-    masked = np.zeros_like(to_coordinates(x))
-    masked[start:stop] = to_coordinates(x)[start:stop]
-    return from_coordinates(masked, x)
-
-
 def coordinate_name(name: str, like: np.ndarray, coordinate: int) -> str:
     """Such as `args[0][2,1]`."""
     part = ""

@@ -121,7 +121,7 @@ def aligned(direction: Direction, gradients: Arrays) -> Direction:
     return direction.along(tangents)
 
 
-def within(direction: Direction, coordinates: np.ndarray) -> Direction:
+def within(direction: Direction, coordinates: np.ndarray | slice) -> Direction:
     """`direction` in these coordinates, counted through all its arrays, and 0 in others."""
     parts = [to_coordinates(u) for u in direction.tangents]
     whole = np.concatenate(parts)

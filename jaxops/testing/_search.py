@@ -35,7 +35,6 @@ class Place(NamedTuple):
     leaf: int
     start: int
     stop: int
-    probe: Probe
     wrong: int  # of the coordinates that were looked at one by one
     looked_at: int
 
@@ -70,6 +69,5 @@ def _worst(probe, parts) -> Place | None:
         return None
     n = max(wrong, key=lambda n: probes[n].excess)
     single = all(stop - start == 1 for _, start, stop in parts)
-    leaf, start, stop = parts[n]
     counts = (len(wrong), len(parts)) if single else (0, 0)
-    return Place(leaf, start, stop, probes[n], *counts)
+    return Place(*parts[n], *counts)

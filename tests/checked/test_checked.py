@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checked.jax_code import BAD, GOOD, PROGRAMS, X, bad_for
-from checked.test_primitives import assert_same, raised
-from checks import printed_by
+from checked.test_primitives import assert_same
+from checks import printed_by, raised
 from jax import export, lax
 
 import jaxops

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 from checked.jax_code import GOOD, PROGRAMS, READS, SILENT, WRITES, X, bad_for
-from checks import NIGHTLY, share
+from checks import NIGHTLY, raised, share
 
 import jaxops
 
@@ -13,12 +13,6 @@ CALLS = {
     "jit-of-checked": lambda f: jax.jit(jaxops.checked(f)),
     "checked-of-jit": lambda f: jaxops.checked(jax.jit(f)),
 }
-
-
-def raised(f, *args):
-    with pytest.raises(jaxops.OutOfBoundsError) as caught, jaxops.typed_errors():
-        jax.block_until_ready(f(*args))
-    return caught.value
 
 
 def assert_same(results, expected):

@@ -6,9 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checked.test_primitives import raised
 from checked.transformed import TRANSFORMATIONS
-from checks import share
+from checks import raised, share
 
 import jaxops
 

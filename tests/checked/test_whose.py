@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from checked.jax_code import BAD, GOOD, X
-from checked.test_primitives import raised
+from checks import raised
 from jax import lax
 
 import jaxops

@@ -1,12 +1,12 @@
 """Sums in an order of their own: the same in every run, on every device."""
 
 import functools
-import inspect
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import names_with
 from records.record import MODES
 
 import jaxops
@@ -104,10 +104,8 @@ DETERMINISTIC = {
 
 
 def test_every_function_with_the_argument_is_here():
-    functions = {name: f for name, f in inspect.getmembers(jaxops) if inspect.isfunction(f)}
-    takes = {n for n, f in functions.items() if "deterministic" in inspect.signature(f).parameters}
     wants = "tests/indexing/test_deterministic_sums.py: DETERMINISTIC wants a sum of each"
-    assert takes == set(DETERMINISTIC), wants
+    assert names_with("deterministic", jaxops) == set(DETERMINISTIC), wants
 
 
 # For each of two rows in turn the same. Summed one after the other these make 3, as neighbours and

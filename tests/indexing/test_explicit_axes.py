@@ -5,30 +5,11 @@ import functools
 import jax
 import jax.numpy as jnp
 import pytest
-from jax.sharding import AbstractMesh, AxisType, NamedSharding
+from explicit_mesh import floats, ints, type_of
 from jax.sharding import PartitionSpec as P
 
 import jaxops
 from jaxops._indexing import explicit_axes
-
-MESH = AbstractMesh((2, 2), ("d", "m"), axis_types=(AxisType.Explicit,) * 2)
-
-
-WHOLE = P()
-
-
-def floats(*shape, of=WHOLE):
-    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(MESH, of))
-
-
-def ints(*shape, of=WHOLE):
-    return jax.ShapeDtypeStruct(shape, jnp.int32, sharding=NamedSharding(MESH, of))
-
-
-def type_of(function, *args) -> str:
-    with jax.sharding.use_abstract_mesh(MESH):
-        return str(jax.typeof(jax.eval_shape(function, *args)))
-
 
 in_columns = functools.partial(jaxops.gather, axis=1)
 in_batches = functools.partial(jaxops.gather, axis=2, batch_dims=1)

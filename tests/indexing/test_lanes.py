@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
+from checks import raised, share
 from jax import lax
 from jax.experimental import checkify
 
@@ -139,11 +139,6 @@ def _values(read, lanes, reading, table=TABLE):
     return jax.vmap(functools.partial(lanes, read, table))(INDICES, jnp.asarray(reading))
 
 
-def _raises(f, *args):
-    with pytest.raises(jaxops.OutOfBoundsError), jaxops.typed_errors():
-        jax.block_until_ready(f(*args))
-
-
 PAIRS = [
     *itertools.product(READS | READS_WITHOUT_GRADIENTS, ["branch", "step"]),
     *itertools.product(["read"], ["last_branch", "branch_of_branch"]),
@@ -158,7 +153,7 @@ def test_only_the_calls_that_come_to_a_check_raise(pair):
     np.testing.assert_array_equal(values(READING), expected)
     np.testing.assert_array_equal(_values(read, lanes, READING), expected)
     for number in (1, 4):  # one more call reads, outside
-        _raises(values, READING | (np.arange(5) == number))
+        raised(values, READING | (np.arange(5) == number))
 
 
 @pytest.mark.parametrize("read", share(READS | RULES, 2))
@@ -179,7 +174,7 @@ def test_gradients_of_the_calls_that_come_to_a_check(read):
     # The value too: XLA drops a lookup that nothing uses, and its check.
     for both in (jax.jit(jax.value_and_grad(loss)), jax.jit(by_calls)):
         jax.tree.map(np.testing.assert_array_equal, both(TABLE, READING), (value, gradient))
-        _raises(both, TABLE, READING | (np.arange(5) == 1))
+        raised(both, TABLE, READING | (np.arange(5) == 1))
 
 
 @pytest.mark.parametrize("mapped", [1, 2])
@@ -192,9 +187,8 @@ def test_position_of_the_call_that_raises(mapped):
     shape = (1,) * (mapped - 1) + (5,)
     reading = (READING | (np.arange(5) == 3)).reshape(shape)
     for call in (f, jax.jit(f)):
-        with pytest.raises(jaxops.OutOfBoundsError) as caught, jaxops.typed_errors():
-            jax.block_until_ready(call(INDICES.reshape(shape), jnp.asarray(reading)))
-        assert (caught.value.position, caught.value.index) == ((0,) * (mapped - 1) + (3,), 9)
+        error = raised(call, INDICES.reshape(shape), jnp.asarray(reading))
+        assert (error.position, error.index) == ((0,) * (mapped - 1) + (3,), 9)
 
 
 @pytest.mark.parametrize("reading", [[False, False], [False, True]])
@@ -206,7 +200,7 @@ def test_an_index_that_the_calls_share(reading):
 
     mapped = jax.jit(jax.vmap(f))
     if any(reading):
-        _raises(mapped, jnp.array(reading))
+        raised(mapped, jnp.array(reading))
     else:
         np.testing.assert_array_equal(mapped(jnp.array(reading)), [0, 0])
 
@@ -222,7 +216,7 @@ def test_batched_by_turns():
     no = jnp.array([False, False])
     for call, indices, shape in ((both, INDICES, (5, 2)), (turned, INDICES, (2, 5))):
         np.testing.assert_array_equal(jax.jit(call)(indices, no), np.zeros(shape))
-        _raises(jax.jit(call), indices, jnp.array([False, True]))
+        raised(jax.jit(call), indices, jnp.array([False, True]))
 
 
 def test_checkify():

@@ -25,13 +25,6 @@ def test_against_numpy(n, share):
         assert int(total) == mask.sum()
 
 
-def test_batched():
-    mask = np.random.default_rng(0).random((3, 5000)) < 0.5
-    ranks, total = jax.vmap(true_ranks)(jnp.asarray(mask))
-    np.testing.assert_array_equal(ranks, np.cumsum(mask, axis=1) - mask)
-    np.testing.assert_array_equal(total, mask.sum(1))
-
-
 def test_batches_of_batches():
     mask = np.random.default_rng(0).random((3, 5000, 2)) < 0.5
     ranks, total = jax.vmap(jax.vmap(true_ranks, in_axes=1))(jnp.asarray(mask))

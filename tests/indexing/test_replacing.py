@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxops
+from jaxops._jax_internals import equations_in
 
 TABLE = np.arange(1, 49, dtype=np.float32).reshape(8, 6)
 # Indices of which some come twice, by what they index; and one that is out of bounds.
@@ -61,14 +62,5 @@ def test_updates_are_numbered_by_window():
         return jax.vjp(lambda t, u: function(t, indices, u), table, updates)[1](cotangent)
 
     program = jax.make_jaxpr(pull_back)(TABLE, TABLE[:5], TABLE)
-    sizes = {v.aval.size for v in integers_of(program.jaxpr)}
-    assert max(sizes) == 8
-
-
-def integers_of(jaxpr):
-    """The integer results of the equations of a program, and of the programs in it."""
-    for eqn in jaxpr.eqns:
-        yield from (v for v in eqn.outvars if jnp.issubdtype(v.aval.dtype, jnp.integer))
-        for inner in jax.tree.leaves(eqn.params, is_leaf=lambda x: hasattr(x, "eqns")):
-            if hasattr(inner, "eqns"):
-                yield from integers_of(getattr(inner, "jaxpr", inner))
+    results = [v.aval for eqn in equations_in(program) for v in eqn.outvars]
+    assert max(x.size for x in results if jnp.issubdtype(x.dtype, jnp.integer)) == 8

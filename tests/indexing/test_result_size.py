@@ -1,12 +1,10 @@
 """What a static `size=` does not hold: one rule, in every function that has the argument."""
 
-import inspect
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import SLOW, exported_for
+from checks import SLOW, exported_for, names_with
 
 import jaxops
 from jaxops import testing
@@ -67,9 +65,7 @@ def assert_equal(actual, expected):
 
 
 def test_the_table_has_every_function_with_a_size():
-    functions = {n: f for n, f in inspect.getmembers(jaxops) if inspect.isfunction(f)}
-    takes = {n for n, f in functions.items() if "return_size" in inspect.signature(f).parameters}
-    assert takes == REPORTS
+    assert names_with("return_size", jaxops) == REPORTS
 
 
 def test_too_small_a_size_is_an_error(call):
@@ -272,14 +268,7 @@ def test_what_stands_in_places_that_hold_nothing(name, jitted):
 
 
 def test_the_tables_of_padding_have_every_function_with_a_size():
-    methods = {f"RaggedTensor.{n}": f for n, f in inspect.getmembers(jaxops.RaggedTensor, callable)}
-    methods |= {
-        f"IndexedSlices.{n}": f for n, f in inspect.getmembers(jaxops.IndexedSlices, callable)
-    }
-    functions = {n: f for n, f in inspect.getmembers(jaxops) if inspect.isfunction(f)}
-    takes = {
-        name
-        for name, f in {**methods, **functions}.items()
-        if not name.split(".")[-1].startswith("_") and "size" in inspect.signature(f).parameters
-    }
-    assert {*PADDING} == {*SIZED_CALLS} == takes - {"slice"}
+    takes = names_with("size", jaxops) - {"slice"}
+    for holder in (jaxops.RaggedTensor, jaxops.IndexedSlices):
+        takes |= {f"{holder.__name__}.{name}" for name in names_with("size", holder)}
+    assert {*PADDING} == {*SIZED_CALLS} == takes

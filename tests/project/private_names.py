@@ -227,14 +227,6 @@ def types_are_refused() -> None:
     refuses("jaxops: inside jax.shard_map the types of arrays must tell", axes_to_agree_on)
 
 
-def types_are_told() -> None:
-    """By the other name, or refused: as this version of JAX has it."""
-    try:
-        shards_agree()
-    except NotImplementedError:
-        types_are_refused()
-
-
 def in_lanes(rule: str | None = None):
     """One call of a batch reads 3; another would read 9 in a branch that it does not take."""
     import jaxops
@@ -368,10 +360,7 @@ CASES = {
             "ExecuteReplicated",
         )
     },
-    "ExecuteReplicated": (["ExecuteReplicated"], blocks),
-    "varying": (["manual_axis_type.varying"], types_are_told),
-    "vma": (["vma"], types_are_told),
-    "varying and vma": (["manual_axis_type.varying", "vma"], types_are_refused),
+    "varying": (["manual_axis_type.varying"], types_are_refused),
     "update": (["aval.update"], checks),
     "num_devices": (["axis_context.num_devices"], checks),
     "for_export": (["lowering_parameters.for_export"], exports_refused_by_jax),

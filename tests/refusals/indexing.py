@@ -46,6 +46,7 @@ CALLS = {
     "gather-fill_value-infinite": (lambda: jaxops.gather(X.astype(np.float16), 0, mode="fill", fill_value=1e6), TypeError, "must fit dtype float16; received 1000000.0"),
     "gather-fill_value-complex": (lambda: jaxops.gather(X, 0, mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
     "gather-fill_value-number-for-strings": (lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=0), TypeError, "must be a string; received 0"),
+    "gather-fill_value-list-of-strings": (lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=["c", "d"]), TypeError, "must be a string; received ['c', 'd']"),
     "gather-fill_value-array-dtype": (lambda: jaxops.gather(X, 0, mode="fill", fill_value=jnp.int32(1)), TypeError, "must fit dtype float32; received"),
     "gather-fill_value-traced-float-for-int": (lambda: filled_in_jit(np.ones(3, np.int32), 2.5), TypeError, "must fit dtype int32; received"),
     "gather-fill_value-traced-overflow": (lambda: filled_in_jit(np.ones(3, np.int8), 300), TypeError, "must fit dtype int8; received"),

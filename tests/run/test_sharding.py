@@ -8,27 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import AbstractMesh, AxisType, NamedSharding
+from explicit_mesh import MESH, floats, type_of
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from records import FUNCTIONS, arguments
 
 import jaxops
 from jaxops._run import sharding
-
-MESH = AbstractMesh((2, 2), ("d", "m"), axis_types=(AxisType.Explicit,) * 2)
-
-
-WHOLE = P()
-
-
-def floats(*shape, of=WHOLE):
-    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(MESH, of))
-
-
-def type_of(function, *args) -> str:
-    with jax.sharding.use_abstract_mesh(MESH):
-        return str(jax.typeof(jax.eval_shape(function, *args)))
-
 
 # Primitives in these do not find how their results are shared.
 BY_BATCH = {

@@ -20,8 +20,6 @@ def test_coordinates_and_back(x):
 
 def test_coordinates_of_complex_numbers():
     np.testing.assert_array_equal(_leaves.to_coordinates(Z), [1, 2, 3, -4])
-    np.testing.assert_array_equal(_leaves.within(Z, 1, 3), [2j, 3])
-    np.testing.assert_array_equal(_leaves.within(X, 2, 4), [[0, 0, 3], [4, 0, 0]])
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,16 @@ def test_steps_are_numbers_of_the_dtype(dtype):
             np.testing.assert_array_equal(moved, moved.astype(dtype).astype(float))
 
 
+def test_a_direction_within_some_coordinates():
+    z = np.array([1 + 2j, 3 - 4j], np.complex64)
+    direction = _numeric.Direction([z, POINT], [z, POINT])
+    for coordinates in (slice(1, 6), np.array([1, 2, 3, 4, 5])):
+        origin, tangents = _numeric.within(direction, coordinates)
+        assert origin is direction.origin
+        np.testing.assert_array_equal(tangents[0], [2j, 3 - 4j])
+        np.testing.assert_array_equal(tangents[1], [1.5, -2, 0, 0])
+
+
 def test_cotangents_make_results_of_all_sizes_weigh_alike():
     results = [np.full(8, size, np.float32) for size in (1 / 64, 1.0, 64.0)]
     for w, y in zip(_numeric.random_cotangents(results, seed=0), results, strict=True):

@@ -41,7 +41,7 @@ def test_the_worst_part_is_halved():
         return Probe(0.0, max(within, default=0.0), 1.0)
 
     found = find_worst(probe, [3, 0, 100])
-    assert found == Place(2, 70, 71, Probe(0.0, 5.0, 1.0), wrong=1, looked_at=25)
+    assert found == Place(2, 70, 71, wrong=1, looked_at=25)
     halves = [(2, 0, 50), (2, 50, 100), (2, 50, 75), (2, 75, 100)]
     assert parts == [(0, 0, 3), (2, 0, 100), *halves, *((2, n, n + 1) for n in range(50, 75))]
     errors = {(2, n): 0.9 for n in range(100)}

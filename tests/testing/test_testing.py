@@ -22,12 +22,6 @@ def test_out_of_bounds_returns_the_error():
     assert jax.jit(lookup)(jnp.array([2])) == 2
 
 
-def test_out_of_bounds_logs_nothing(capfd, caplog):
-    testing.assert_out_of_bounds(lookup, jnp.array([7]))
-    assert caplog.text == ""
-    assert "Traceback" not in capfd.readouterr().err
-
-
 def test_a_function_that_is_compiled_already():
     def calls_it(i):
         return compiled(i) + 1
