@@ -42,11 +42,10 @@ from jax.interpreters import ad
 from jax.sharding import PartitionSpec as P
 
 from jaxops._indexing import narrow_sums
-from jaxops._indexing.dimension_numbers import Windows, scatter_windows
+from jaxops._indexing.dimension_numbers import ROWS, scatter_windows
 from jaxops._indexing.positions import read_rows
 from jaxops._primitives import linear_primitive, map_over, varying_alike
 
-_ROWS = Windows(axes=(0,), batch_dims=0)
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 # One step of so many may take a second round, if numbers of rows are drawn at random.
 _STEPS_WITHOUT_OVERFLOW = 10_000
@@ -327,7 +326,7 @@ class _Mail:
     def to_owners(self, updates: jax.Array) -> jax.Array:
         wide = narrow_sums.widened(updates)
         sums = jnp.zeros((self.num_slots, *updates.shape[1:]), wide.dtype)
-        sums = scatter_windows("add", sums, self.slots[:, None], wide, _ROWS, _DROP)
+        sums = scatter_windows("add", sums, self.slots[:, None], wide, ROWS, _DROP)
         # A sum is rounded before it is sent, as float32 would be twice the data.
         return self._all_to_all(sums.astype(updates.dtype))
 
@@ -411,7 +410,7 @@ def _add_to_shards(shard, updates, numbers, *, sharding):
         sums = mail.to_owners(updates)
         if is_narrow:
             return narrow_sums.add_rows(shard, sums, mail.asked, 1)
-        return scatter_windows("add", shard, mail.asked[:, None], sums, _ROWS, _DROP)
+        return scatter_windows("add", shard, mail.asked[:, None], sums, ROWS, _DROP)
 
     return in_rounds(found.rounds, add, shard)
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops._indexing import bounds, canonical, masks, policy
-from jaxops._indexing.dimension_numbers import Windows
+from jaxops._indexing.dimension_numbers import ROWS, Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import DefaultId, ScalarIndex, VectorIndex, padding_of
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
@@ -341,8 +341,7 @@ def _id_spec(op, table, padding_index, of=ScalarIndex):
 
 
 def _rows(table, ids, max_norm, spec, **options):
-    windows = Windows(axes=(0,), batch_dims=0)
-    rows = canonical.gather(table, ids[..., None], windows, spec, **options)
+    rows = canonical.gather(table, ids[..., None], ROWS, spec, **options)
     return rows if max_norm is None else _clipped(rows, ids.ndim, max_norm)
 
 

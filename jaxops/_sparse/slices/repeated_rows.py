@@ -25,11 +25,10 @@ import numpy as np
 from jax import lax
 
 from jaxops._indexing import narrow_sums
-from jaxops._indexing.dimension_numbers import Windows, lax_scatter
+from jaxops._indexing.dimension_numbers import ROWS, lax_scatter
 from jaxops._indexing.first_occurrences import first_occurrences, first_occurrences_in_rows
 from jaxops._indexing.index_dtypes import position_dtype as position_dtype
 
-_ROWS = Windows(axes=(0,), batch_dims=0)
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
 
@@ -92,7 +91,7 @@ def sum_at_first(
 
     def sums(x: jax.Array, slots: jax.Array) -> jax.Array:
         wide = narrow_sums.widened(x)
-        total = lax_scatter("add", jnp.zeros_like(wide), slots[:, None], wide, _ROWS, _DROP)
+        total = lax_scatter("add", jnp.zeros_like(wide), slots[:, None], wide, ROWS, _DROP)
         return total.astype(x.dtype)
 
     places = first_places(indices, num_rows)
