@@ -69,5 +69,6 @@ def _worst(probe, parts) -> Place | None:
         return None
     n = max(wrong, key=lambda n: probes[n].excess)
     single = all(stop - start == 1 for _, start, stop in parts)
+    leaf, start, stop = parts[n]
     counts = (len(wrong), len(parts)) if single else (0, 0)
-    return Place(*parts[n], *counts)
+    return Place(leaf, start, stop, *counts)

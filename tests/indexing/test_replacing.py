@@ -1,5 +1,7 @@
 """_indexing/replacing: the derivative of tensor_scatter_nd_update, of the update that stays."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -62,5 +64,5 @@ def test_updates_are_numbered_by_window():
         return jax.vjp(lambda t, u: function(t, indices, u), table, updates)[1](cotangent)
 
     program = jax.make_jaxpr(pull_back)(TABLE, TABLE[:5], TABLE)
-    results = [v.aval for eqn in equations_in(program) for v in eqn.outvars]
+    results: list[Any] = [v.aval for eqn in equations_in(program) for v in eqn.outvars]
     assert max(x.size for x in results if jnp.issubdtype(x.dtype, jnp.integer)) == 8
