@@ -2,18 +2,7 @@
 
 from jaxops._sparse import jaxprs
 
-CALLS = {
-    "jit",
-    "pjit",
-    "closed_call",
-    "core_call",
-    "checkpoint",
-    "remat",
-    "remat2",
-    "custom_jvp_call",
-    "custom_vjp_call",
-    "custom_vjp_call_jaxpr",
-}
+CALLS = {"jit", "closed_call", "remat2", "custom_jvp_call", "custom_vjp_call"}
 
 # The n-th result is the n-th operand.
 EACH_BY_ITSELF = {"optimization_barrier", "copy", "copy_p", "name", "sharding_constraint"}
