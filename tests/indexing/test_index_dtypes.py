@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from long_axes import DTYPES, LENGTHS, as_mode_has_it, indices_of, is_refused
 from records import CASES, joined
-from records.arguments import LENGTH, TALL
+from records.arguments import TALL
 
 import jaxops
 from jaxops._indexing import index_dtypes, policy
@@ -30,23 +30,30 @@ def test_every_function_of_indices_is_here():
 )
 @pytest.mark.parametrize("name", OPS)
 def test_narrow_indices(name, x64):
-    function, oracle = OPS[name]
-    indices = [99, 5, 99, 0]
-    expected = oracle(np.array(indices))
-    arrays = [jnp.array(indices, dtype) for dtype in NARROW]
-    for result in jax.jit(lambda arrays: [function(i) for i in arrays])(arrays):
+    case = OPS[name]
+    options = {"mode": case.modes[0]} if case.modes else {}
+
+    @jax.jit
+    def results(by_dtype):
+        found = [case.op(*case.data, *indices, **options) for indices in by_dtype]
+        if case.has_deterministic:
+            found.append(case.op(*case.data, *by_dtype[0], deterministic=True, **options))
+        return found
+
+    expected = case.oracle(*case.args)
+    for result in results([[i.astype(dtype) for i in case.indices] for dtype in NARROW]):
         np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16])
 @pytest.mark.parametrize("name", ["gather", "gather-axis", "gather-batch_dims"])
-@pytest.mark.parametrize(("mode", "of"), [("clip", lambda i: max(i, 0)), ("wrap", LENGTH.__add__)])
-def test_negative_ones(name, mode, of, dtype):
+@pytest.mark.parametrize("mode", ["clip", "wrap"])
+def test_negative_ones(name, mode, dtype):
     """Modulo 300, which int8 does not hold."""
-    function, oracle = OPS[name]
-    indices = np.array([-1, -128, -7, -100], dtype)
-    expected = oracle(np.array([of(int(i)) for i in indices]))
-    np.testing.assert_array_equal(function(jnp.asarray(indices), mode=mode), expected)
+    case = OPS[name]
+    indices = np.broadcast_to(np.array([-1, -128, -7, -100], dtype), case.indices[0].shape)
+    expected = case.oracle(*case.data, indices, mode=mode)
+    np.testing.assert_array_equal(case.op(*case.data, indices, mode=mode), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])

@@ -2,11 +2,10 @@
 
 import functools
 
-import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, DETERMINISTIC, FILL, PADDING, TALL, X
+from records.arguments import DATA, DETERMINISTIC, FEW, FILL, LENGTH, PADDING, X
 from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
 from records.record import Export, Record
 
@@ -77,17 +76,9 @@ RECORDS = {
             ),
         },
         narrow={
-            "": (
-                # 200 rows: int8 could not number them either.
-                lambda i, **k: jaxops.take_along_axis(TALL, jnp.tile(i, (200, 1)), **k),
-                lambda i: TALL[:, i],
-            ),
-            "first-axis": (
-                lambda i, **k: jaxops.take_along_axis(
-                    TALL, jnp.tile(i[:, None], (1, TALL.shape[1])), 0, **k
-                ),
-                lambda i: TALL[i],
-            ),
+            # 200 rows: int8 could not number them either.
+            "": case((200, LENGTH), np.tile(FEW, (200, 1))),
+            "first-axis": case((200, LENGTH), np.tile(FEW[:, None], (1, LENGTH)), 0),
         },
         exports=[
             evaluated(filled(jaxops.take_along_axis), "(x, i)", "a, b", "a, n int"),

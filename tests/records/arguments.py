@@ -24,7 +24,8 @@ PADDING = {"padding_index": ("int", 1)}
 HELD = {**FILL, "size": ("int", 3), "return_size": ("word, bool", True)}
 PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])
 
-# What narrow indices index.
+# Narrow indices, and what they index.
+FEW = np.array([99, 5, 99, 0], np.int32)
 LENGTH = 300
 TABLE = np.arange(LENGTH * 3, dtype=np.float32).reshape(LENGTH, 3)
 TALL = np.arange(200 * LENGTH, dtype=np.float32).reshape(200, LENGTH)

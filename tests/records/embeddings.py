@@ -1,5 +1,6 @@
 """What is known of the functions of `_ops/embeddings.py`."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -8,8 +9,17 @@ import numpy as np
 
 import jaxops
 from jaxops import SparseTensor
-from records.arguments import DETERMINISTIC, MODE, PADDING, TABLE, TABLES, X
-from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside, place_of
+from records.arguments import DETERMINISTIC, FEW, LENGTH, MODE, PADDING, TABLES, X
+from records.loops import (
+    IS_PADDING,
+    evaluated,
+    filled,
+    floats,
+    indexed_case,
+    int32s,
+    outside,
+    place_of,
+)
 from records.record import MODES, Case, Record
 
 
@@ -25,6 +35,9 @@ def embedding_lookup(table, ids, mode="fill"):
     for at in np.ndindex(*ids.shape):
         out[at] = row_of(table, ids[at], mode)
     return out
+
+
+lookup_case = functools.partial(indexed_case, jaxops.embedding_lookup, embedding_lookup)
 
 
 def embedding_lookup_sparse(table, weights, ids, places, shape, combiner, mode="fill", safe=False):
@@ -46,9 +59,9 @@ PLACES = np.array([[0, 0], [0, 1], [2, 3]], np.int32)
 WEIGHTS = np.array([3.0, 1.0, 4.0], np.float32)
 
 
-def sparse_case(name, combiner, shape=(3, 4), ids=(1, 3, 0)):
+def sparse_case(name, combiner, ids=(1, 3, 0), rows=4):
     function, safe = getattr(jaxops, name), name.startswith("safe")
-    places = PLACES[: len(ids)]
+    places, shape = PLACES[: len(ids)], (3, 4)
 
     def call(table, ids, **options):
         sp_ids = SparseTensor(places, ids, shape)
@@ -58,7 +71,7 @@ def sparse_case(name, combiner, shape=(3, 4), ids=(1, 3, 0)):
     def oracle(table, ids, mode="fill", **options):
         return embedding_lookup_sparse(table, WEIGHTS, ids, places, shape, combiner, mode, safe)
 
-    return Case(call, oracle, (floats(4, 2),), int32s(ids), MODES, has_deterministic=True)
+    return Case(call, oracle, (floats(rows, 2),), int32s(ids), MODES, has_deterministic=True)
 
 
 def _of_parts(name: str, ids: str, weights: str) -> Callable:
@@ -102,14 +115,6 @@ SPARSE_CALL = {
 }
 
 
-def narrow(function):
-    places = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    return (
-        lambda i, **k: function(TABLE, SparseTensor(places, i, (2, 2)), None, "sum", **k),
-        lambda i: TABLE[i].reshape(2, 2, 3).sum(1),
-    )
-
-
 RECORDS = {
     "embedding_lookup": Record(
         call={
@@ -120,16 +125,7 @@ RECORDS = {
             **PADDING,
             "deterministic": DETERMINISTIC,
         },
-        cases={
-            "": Case(
-                jaxops.embedding_lookup,
-                lambda t, i, mode="fill", **k: embedding_lookup(t, i, mode),
-                (floats(4, 2),),
-                int32s([[1, 1], [0, 3]]),
-                MODES,
-                has_deterministic=True,
-            )
-        },
+        cases={"": lookup_case((4, 2), [[1, 1], [0, 3]])},
         out_of_bounds={
             "": outside(
                 lambda i, **k: jaxops.embedding_lookup(X, i, **k),
@@ -138,7 +134,7 @@ RECORDS = {
                 "indices[0,1] = 4 is not in [0, 4)",
             )
         },
-        narrow={"": (lambda i, **k: jaxops.embedding_lookup(TABLE, i, **k), lambda i: TABLE[i])},
+        narrow={"": lookup_case((LENGTH, 3), FEW)},
         exports=[evaluated(filled(jaxops.embedding_lookup), "(x, i)", "a, b", "n int")],
         row="Embeddings | - | - | scatter-add | ids",
     ),
@@ -159,7 +155,7 @@ RECORDS = {
                 "indices[1] = 4 is not in [0, 4)",
             )
         },
-        narrow={"": narrow(jaxops.embedding_lookup_sparse)},
+        narrow={"": sparse_case("embedding_lookup_sparse", "sum", ids=FEW[:3], rows=LENGTH)},
         exports=[
             evaluated(
                 filled(jaxops.embedding_lookup_sparse),
@@ -184,7 +180,7 @@ RECORDS = {
             "": sparse_case("safe_embedding_lookup_sparse", "mean", ids=(1, 3, 0)),
             "no-ids": sparse_case("safe_embedding_lookup_sparse", "sum", ids=()),
         },
-        narrow={"": narrow(jaxops.safe_embedding_lookup_sparse)},
+        narrow={"": sparse_case("safe_embedding_lookup_sparse", "sum", ids=FEW[:3], rows=LENGTH)},
         exports=[
             evaluated(
                 filled(jaxops.safe_embedding_lookup_sparse),

@@ -4,11 +4,10 @@ import functools
 import itertools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, DETERMINISTIC, FILL, PADDING, POLICY, TABLE, TALL, X
+from records.arguments import DATA, DETERMINISTIC, FEW, FILL, LENGTH, PADDING, POLICY, X
 from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
 from records.record import Export, OutOfBounds, Record
 
@@ -59,12 +58,7 @@ RECORDS = {
                 "indices[2,0] = 5 is not in [0, 3)",
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.batch_gather(TALL, jnp.tile(i, (200, 1)), **k),
-                lambda i: TALL[:, i],
-            )
-        },
+        narrow={"": batch_gather_case((200, LENGTH), np.tile(FEW, (200, 1)))},
         exports=[evaluated(filled(jaxops.batch_gather), "(x, i)", "a, b, c", "a, n int")],
         row="Indexing | - | - | scatter-add | indices",
     ),
@@ -107,20 +101,10 @@ RECORDS = {
             ),
         },
         narrow={
-            "": (lambda i, **k: jaxops.gather(TABLE, i, **k), lambda i: TABLE[i]),
-            "axis": (
-                lambda i, **k: jaxops.gather(TABLE.T, i, axis=1, **k),
-                lambda i: TABLE.T[:, i],
-            ),
-            "batch_dims": (
-                # 200 rows: int8 could not number the batch either.
-                lambda i, **k: jaxops.gather(TALL, jnp.tile(i, (200, 1)), batch_dims=1, **k),
-                lambda i: TALL[:, i],
-            ),
-            "deterministic": (
-                lambda i, **k: jaxops.gather(TABLE, i, deterministic=True, **k),
-                lambda i: TABLE[i],
-            ),
+            "": gather_case((LENGTH, 3), FEW),
+            "axis": gather_case((3, LENGTH), FEW, axis=1),
+            # 200 rows: int8 could not number the batch either.
+            "batch_dims": gather_case((200, LENGTH), np.tile(FEW, (200, 1)), batch_dims=1),
         },
         exports=[
             evaluated(filled(jaxops.gather), "(x, i)", "a, b", "n, m int"),
@@ -174,16 +158,10 @@ RECORDS = {
             ),
         },
         narrow={
-            "": (
-                # Row-major positions reach 60,000.
-                lambda i, **k: jaxops.gather_nd(TALL, jnp.stack([i, i], 1), **k),
-                lambda i: TALL[i, i],
-            ),
-            "batch_dims": (
-                lambda i, **k: jaxops.gather_nd(
-                    TALL, jnp.tile(i[:, None], (200, 1, 1)), batch_dims=1, **k
-                ),
-                lambda i: TALL[:, i],
+            # Row-major positions reach 60,000.
+            "": gather_nd_case((200, LENGTH), np.stack([FEW, FEW], 1)),
+            "batch_dims": gather_nd_case(
+                (200, LENGTH), np.tile(FEW[:, None], (200, 1, 1)), batch_dims=1
             ),
         },
         exports=[

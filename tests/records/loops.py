@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import TABLE
 from records.record import MODES, Case, Export, OutOfBounds
 
 
@@ -115,9 +114,3 @@ def fitted(rows, row_shape, dtype, size, fill_value):
     for n, row in enumerate(rows[:size]):
         out[n] = row
     return out
-
-
-def added(indices, rows):
-    total = np.zeros_like(TABLE)
-    np.add.at(total, indices, rows)
-    return total

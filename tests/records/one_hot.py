@@ -6,7 +6,7 @@ import numpy as np
 
 import jaxops
 from jaxops.typing import Mode
-from records.arguments import LENGTH, MODE, NUMBERS, PADDING
+from records.arguments import FEW, LENGTH, MODE, NUMBERS, PADDING
 from records.loops import evaluated, floats, int32s, outside, place_of
 from records.record import MODES, Case, Record
 
@@ -25,7 +25,7 @@ def one_hot_case(indices, depth, modes=MODES, **options):
     return Case(
         lambda on, off, i, **k: jaxops.one_hot(i, depth, on[0], off[0], **options, **k),
         lambda on, off, i, **k: one_hot(i, depth, on[0], off[0], **options, **k),
-        (floats(1), floats(1)),
+        (1 + floats(1), floats(1)),
         int32s(indices),
         modes,
     )
@@ -63,12 +63,7 @@ RECORDS = {
                 "indices[1,0] = -1 is not in [0, 3)",
             ),
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.one_hot(i, LENGTH),
-                lambda i: np.eye(LENGTH, dtype=np.float32)[i],
-            )
-        },
+        narrow={"": one_hot_case(FEW, LENGTH)},
         of_dtype=("on_value", "off_value"),
         exports=[
             evaluated(jaxops.one_hot, "(i, 5)", "n, m int"),

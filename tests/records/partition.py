@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, HELD, LENGTH, NUMBERS, TABLE
+from records.arguments import DATA, FEW, HELD, LENGTH, NUMBERS
 from records.loops import evaluated, filled, fitted, floats, place_of
 from records.record import MODES, Case, Record
 
@@ -58,9 +58,11 @@ RECORDS = {
             "empty": partition_case((0, 2), np.zeros(0), 2, 2),
         },
         narrow={
-            "": (
-                lambda i, **k: jaxops.dynamic_partition(TABLE[:4], i, LENGTH, size=4, **k)[99],
-                lambda i: np.pad(TABLE[:4][i == 99], [(0, int((i != 99).sum())), (0, 0)]),
+            "": Case(
+                lambda x, i: jaxops.dynamic_partition(x, i, LENGTH, size=4)[99],
+                lambda x, i: dynamic_partition(x, i, LENGTH, size=4)[99],
+                (floats(4, 3),),
+                (FEW,),
             )
         },
         exports=[evaluated(filled(jaxops.dynamic_partition), "(x, i, 2, size=3)", "n, b", "n int")],

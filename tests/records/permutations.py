@@ -1,10 +1,9 @@
 """What is known of the functions of `_ops/permutations.py`."""
 
-import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import LENGTH, NUMBERS
+from records.arguments import FEW, LENGTH, NUMBERS
 from records.loops import evaluated, filled, int32s, outside, place_of
 from records.record import MODES, Case, OutOfBounds, Record
 
@@ -68,12 +67,7 @@ RECORDS = {
                 "indices[1] = 6 is not in [0, 6)",
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.unravel_index(i, [30, 10], **k),
-                lambda i: np.stack(np.unravel_index(i, (30, 10))).astype(np.int32),
-            )
-        },
+        narrow={"": unravel_case(FEW, [30, 10])},
         of_dtype=("indices",),
         exports=[evaluated(filled(jaxops.unravel_index), "(i, [2, 3])", "n int")],
         row="Indexing | - | static `dims` | - | `indices`",
@@ -102,11 +96,8 @@ RECORDS = {
             ),
         },
         narrow={
-            "": (
-                # The first of equal ones counts, so the repetitions change nothing.
-                lambda i: jaxops.invert_permutation(jnp.tile(i, LENGTH // 4), mode="fill"),
-                lambda i: invert_permutation(np.tile(i, LENGTH // 4)),
-            )
+            # The first of equal ones counts, so the repetitions change nothing.
+            "": invert_case(np.tile(FEW, LENGTH // 4))._replace(modes=("fill",))
         },
         of_dtype=("x",),
         exports=[evaluated(filled(jaxops.invert_permutation), "(x)", "n int")],

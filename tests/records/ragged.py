@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import jaxops
-from records.arguments import LENGTH, MODE, NO_STRINGS, TABLE, TALL
+from records.arguments import FEW, LENGTH, MODE, NO_STRINGS
 from records.loops import fitted, floats, int32s, outside, place_of
 from records.record import Case, Record
 
@@ -141,14 +141,7 @@ RECORDS = {
             "of-vectors": from_tensor_case((2, 2, 3), [2, 1]),
             "empty": from_tensor_case((2, 0), [0, 0]),
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.RaggedTensor.from_tensor(
-                    TALL[:4], i, size=4 * LENGTH, **k
-                ).to_tensor(shape=(None, LENGTH)),
-                lambda i: np.where(np.arange(LENGTH) < i[:, None], TALL[:4], 0),
-            )
-        },
+        narrow={"": from_tensor_case((4, LENGTH), FEW)},
     ),
     "RaggedTensor.to_tensor": Record(
         call={
@@ -170,9 +163,11 @@ RECORDS = {
             "empty": gather_case((), np.zeros(0)),
         },
         narrow={
-            "": (
-                lambda i, **k: rows_of(TABLE, [1] * LENGTH).gather(i, size=4, **k).values,
-                lambda i: TABLE[i],
+            "": Case(
+                lambda x, i: rows_of(x, [1] * LENGTH).gather(i, size=4).values,
+                lambda x, i: x[i],
+                (floats(LENGTH, 3),),
+                (FEW,),
             )
         },
         out_of_bounds={

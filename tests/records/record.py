@@ -71,8 +71,8 @@ class Record(NamedTuple):
             that, of which tests/refusals/kinds.py makes a dozen for an argument; after "own" none.
         cases: calls of the harness with their oracles, by what is special about each.
         out_of_bounds: calls with an index out of bounds, likewise.
-        narrow: functions of 4 indices below 100, and the same in NumPy. What is indexed has more
-            than 255 places, which indices of 8 bits cannot count.
+        narrow: calls of the harness with indices below 100 into more than 255 places, which indices
+            of 8 bits cannot count. The first of `modes` is taken.
         exports: calls with symbolic sizes, for docs/symbolic_shapes.md.
         of_dtype: the arguments whose dtype docs/dtypes.md is about, where they are not those of the
             kinds `data` and `arrays`.
@@ -84,7 +84,7 @@ class Record(NamedTuple):
     call: Mapping[str, tuple[str, Any]] = {}
     cases: Mapping[str, Case] = {}
     out_of_bounds: Mapping[str, OutOfBounds] = {}
-    narrow: Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
+    narrow: Mapping[str, Case] = {}
     exports: Sequence[Export] = ()
     of_dtype: tuple[str, ...] = ()
     row: str = ""

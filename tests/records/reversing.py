@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, TALL
+from records.arguments import DATA, FEW, LENGTH
 from records.loops import array_case, evaluated, indexed_case
 from records.record import Record
 
@@ -58,14 +58,7 @@ RECORDS = {
             "after-batch": reverse_sequence_case((2, 2, 3), (1, 3), 2, 1),
             "empty": reverse_sequence_case((0, 2), (), 1, 0),
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.reverse_sequence(TALL[:4], i, 1, 0, **k),
-                lambda i: np.stack(
-                    [np.r_[TALL[n, : i[n]][::-1], TALL[n, i[n] :]] for n in range(4)]
-                ),
-            )
-        },
+        narrow={"": reverse_sequence_case((4, LENGTH), FEW, 1, 0)},
         exports=[
             evaluated(
                 functools.partial(jaxops.reverse_sequence, mode="clip"),

@@ -3,8 +3,8 @@
 import numpy as np
 
 import jaxops
-from records.arguments import ACCUMULATE, DETERMINISTIC, LENGTH, MODE, PADDING, POLICY, TABLE, X
-from records.loops import added, evaluated, filled, floats, int32s, outside, place_of
+from records.arguments import ACCUMULATE, DETERMINISTIC, FEW, LENGTH, MODE, PADDING, POLICY, X
+from records.loops import evaluated, filled, floats, int32s, outside, place_of
 from records.record import MODES, Case, Export, Record
 
 COMBINE = {
@@ -101,12 +101,7 @@ def tensor_scatter_record(kind):
                 "indices[0] = [3, -1] does not index into shape [4,3]",
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: op(TABLE, i[:, None], 2 * TABLE[:4], **k),
-                lambda i: tensor_scatter(kind, TABLE, i[:, None], 2 * TABLE[:4]),
-            )
-        },
+        narrow={"": tensor_scatter_case(kind, (LENGTH, 3), FEW[:, None])},
         exports=exports,
         row=f"Indexing | - | - | {GRADIENTS[kind]} | indices",
     )
@@ -139,18 +134,7 @@ RECORDS = {
                 "indices[0] = [8] does not index into shape [8]",
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.scatter_nd(i[:, None], TABLE[:4], [LENGTH, 3], **k),
-                lambda i: added(i, TABLE[:4]),
-            ),
-            "deterministic": (
-                lambda i, **k: jaxops.scatter_nd(
-                    i[:, None], TABLE[:4], [LENGTH, 3], deterministic=True, **k
-                ),
-                lambda i: added(i, TABLE[:4]),
-            ),
-        },
+        narrow={"": scatter_nd_case((LENGTH, 3), FEW[:, None])},
         exports=[
             evaluated(filled(jaxops.scatter_nd), "(i, x, [8, 3])", "n, 1 int", "n, 3"),
             evaluated(filled(jaxops.scatter_nd), "(i, x, y.shape)", "n, 1 int", "n, b", "a, b"),

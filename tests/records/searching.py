@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import LENGTH, NUMBERS
+from records.arguments import FEW, LENGTH, NUMBERS
 from records.loops import evaluated, floats
 from records.record import Case, Export, Record
 
@@ -41,9 +41,11 @@ RECORDS = {
         call={"lengths": ("integers", NUMBERS), "maxlen": ("int", 3), "dtype": ("dtype", "int32")},
         cases={"": mask_case([[2, 0], [-1, 7]], 3), "empty": mask_case([1, 2], 0)},
         narrow={
-            "": (
-                lambda i, **k: jaxops.sequence_mask(i, LENGTH),
-                lambda i: np.arange(LENGTH) < i[:, None],
+            "": Case(
+                lambda i: jaxops.sequence_mask(i, LENGTH),
+                lambda i: sequence_mask(i, LENGTH),
+                (),
+                (FEW,),
             )
         },
         of_dtype=("lengths",),

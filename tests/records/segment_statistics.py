@@ -5,7 +5,7 @@ import numpy as np
 from jax import lax
 
 import jaxops
-from records.arguments import LENGTH, MODE, NUMBERS, PADDING, TABLE, X
+from records.arguments import FEW, LENGTH, MODE, NUMBERS, PADDING, X
 from records.loops import evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, Record
 from records.unsorted_segments import moderate, rows_of
@@ -89,7 +89,7 @@ def variance(i, **k):
 
 
 def record(name, gradient, cases):
-    op, oracle = getattr(jaxops, name), ORACLES[name]
+    op = getattr(jaxops, name)
     arg = "logits" if name == "segment_softmax" else "data"
     return Record(
         call={
@@ -108,12 +108,7 @@ def record(name, gradient, cases):
                 "segment_ids[1] = 3 is out of range [0, 3)",
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: jnp.asarray(op(1000 * TABLE[:4], i, LENGTH, **k)),
-                lambda i: oracle(1000 * TABLE[:4], i, LENGTH),
-            )
-        },
+        narrow={"": case(name, FEW, LENGTH, 3, factor=1000, shown=jnp.asarray)},
         exports=[evaluated(filled(op), "(x, i, 3)", "n, b", "n int")],
         row=(
             f"Indexing | - | static `num_segments` | {gradient} | "

@@ -6,11 +6,11 @@ import jaxops
 from records.arguments import (
     ACCUMULATE,
     DETERMINISTIC,
+    FEW,
     LENGTH,
     MODE,
     ONLY_NUMBERS,
     PADDING,
-    TABLE,
     X,
 )
 from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside, place_of
@@ -70,12 +70,7 @@ def record(kind):
                 "segment_ids[1] = 3 is not in [0, 3)",
             )
         },
-        narrow={
-            "": (
-                lambda i: op(TABLE[:4], i, num_segments=LENGTH, mode="fill"),
-                lambda i: segments(kind, TABLE[:4], i, LENGTH),
-            )
-        },
+        narrow={"": case(kind, FEW, LENGTH, 3)._replace(modes=("fill",))},
         exports=[
             evaluated(filled(op), "(x, i, num_segments=3)", "n, b", "n int"),
             evaluated(filled(op), "(x, i, num_segments=y.shape[0])", "n, b", "n int", "a, b"),

@@ -1,10 +1,9 @@
 """What is known of the functions of `_ops/slice.py`."""
 
-import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, FILL, TABLE, X
+from records.arguments import DATA, FILL, LENGTH, X
 from records.loops import evaluated, filled, indexed_case, place_of
 from records.record import OutOfBounds, Record
 
@@ -54,12 +53,7 @@ RECORDS = {
                 2,
             ),
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.slice(TABLE, jnp.stack([i[0], i[3] * 0]), [150, 3], **k),
-                lambda i: TABLE[i[0] : i[0] + 150],
-            )
-        },
+        narrow={"": slice_case((LENGTH, 3), [99, 0], (150, 3))},
         exports=[
             evaluated(jaxops.slice, "(x, [1, 1], [-1, 2])", "a, b", constraints=("b >= 3",)),
             evaluated(filled(jaxops.slice), "(x, i, [2, 2])", "a, b", "2 int"),

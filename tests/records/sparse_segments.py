@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import DETERMINISTIC, MODE, ONLY_NUMBERS, PADDING, TALL, X
+from records.arguments import DETERMINISTIC, FEW, LENGTH, MODE, ONLY_NUMBERS, PADDING, X
 from records.loops import evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, OutOfBounds, Record
 from records.segments import SORTED, segments
@@ -58,12 +58,7 @@ def record(kind):
                 3,
             ),
         },
-        narrow={
-            "": (
-                lambda i, **k: op(TALL.T, i, [0, 0, 0, 1], **k),
-                lambda i: segments(kind, TALL.T, [0, 0, 0, 1], 2, indices=i),
-            )
-        },
+        narrow={"": case(kind, FEW, [0, 0, 0, 1], 2, LENGTH, 200)},
         exports=[evaluated(filled(op), "(x, i, s, 3)", "a, b", "n int", "n int")],
         row=(
             f"Indexing | `{name}` | static `num_segments` | "

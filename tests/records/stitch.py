@@ -3,8 +3,8 @@
 import numpy as np
 
 import jaxops
-from records.arguments import HELD, LENGTH, NUMBERS, TABLE, X
-from records.loops import added, evaluated, filled, floats, place_of
+from records.arguments import FEW, HELD, LENGTH, NUMBERS, X
+from records.loops import evaluated, filled, floats, place_of
 from records.record import MODES, Case, Record
 
 
@@ -46,12 +46,7 @@ RECORDS = {
             "rows": stitch_case([2, [[3], [1]], [1]], (2,), 4),
             "empty": stitch_case([np.zeros(0)], (2,), 3),
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.dynamic_stitch([i], [TABLE[:4]], size=LENGTH, **k),
-                lambda i: added(i[1:], TABLE[1:4]),  # the first is overwritten
-            )
-        },
+        narrow={"": stitch_case([FEW], (3,), LENGTH)},
         exports=[
             evaluated(
                 filled(jaxops.dynamic_stitch),

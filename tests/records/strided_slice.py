@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, FILL, TABLE, X
+from records.arguments import DATA, FILL, LENGTH, X
 from records.loops import floats, int32s, place_of
 from records.record import MODES, Case, Export, OutOfBounds, Record
 
@@ -89,12 +89,7 @@ RECORDS = {
                 3,
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: jaxops.strided_slice(TABLE, i[:1], [0], shrink_axis_mask=1, **k),
-                lambda i: TABLE[i[0]],
-            )
-        },
+        narrow={"": strided_slice_case((LENGTH, 3), np.s_[99])},
         exports=[
             Export(
                 "x[::2, ::-1]",

@@ -7,12 +7,12 @@ import jaxops
 from records.arguments import (
     ACCUMULATE,
     DETERMINISTIC,
+    FEW,
     LENGTH,
     MODE,
     NUMBERS,
     ONLY_NUMBERS,
     PADDING,
-    TABLE,
     X,
 )
 from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside
@@ -111,12 +111,7 @@ def record(kind):
                 "segment_ids[1] = 3 is out of range [0, 3)",
             )
         },
-        narrow={
-            "": (
-                lambda i, **k: op(TABLE[:4], i, LENGTH, **k),
-                lambda i: segments(kind, TABLE[:4], i, LENGTH),
-            )
-        },
+        narrow={"": case(kind, FEW, LENGTH, 3)},
         exports=[
             evaluated(filled(op), "(x, i, 3)", "n, b", "n int"),
             evaluated(filled(op), "(x, i, y.shape[0])", "n, b", "n int", "a, b"),
