@@ -76,8 +76,3 @@ def test_vmap_over_the_mask():
     )(masks)
     np.testing.assert_array_equal(result, [[1, 3], [3, 0]])
     np.testing.assert_array_equal(sizes, [2, 1])
-
-
-def test_known_at_trace_time_stays_known():
-    f = jax.jit(lambda x: x.reshape(jaxops.boolean_mask([2, 5, 3], [True, False, True])))
-    assert f(jnp.zeros(6)).shape == (2, 3)

@@ -57,14 +57,6 @@ def test_data_may_be_traced_while_the_rest_is_known():
     assert_equal(batched[0], expected[0])
 
 
-def test_known_at_trace_time_stays_known():
-    def f(x):
-        first, _ = jaxops.dynamic_partition([2, 7, 3], [0, 1, 0], 2)
-        return x.reshape(first), x.reshape(jaxops.dynamic_stitch([[1], [0]], [[3], [2]]))
-
-    assert [x.shape for x in jax.jit(f)(jnp.zeros(6))] == [(2, 3), (2, 3)]
-
-
 def test_gradients_of_exact_results():
     data = jnp.arange(3.0)
     partitions = np.array([0, 1, 0])

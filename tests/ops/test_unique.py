@@ -113,8 +113,7 @@ def test_gradient_goes_to_the_first_occurrence():
         np.testing.assert_array_equal(gradient, expected)
 
 
-def test_known_at_trace_time_stays_known():
-    assert jax.jit(lambda x: x.reshape(jaxops.unique([2, 3, 2]).y))(jnp.zeros(6)).shape == (2, 3)
+def test_what_is_known_while_tracing_needs_no_size():
     doubled = jax.jit(lambda x: x + jaxops.unique([2.0, 3.0, 2.0]).y)(jnp.zeros(2))
     np.testing.assert_array_equal(doubled, [2, 3])
 

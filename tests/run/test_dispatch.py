@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checks import assert_fails
 from jax.core import Tracer
-from records import CALLS, FUNCTIONS, joined
+from records import CALLS, FUNCTIONS, joined, needed
 from records.arguments import X
 
 import jaxops
@@ -44,10 +44,9 @@ def of_integers(kind, value):
     return np.asarray(value, np.int32) if kind in ("data", "scalar") else value
 
 
-def integer_arguments(name):
-    """Those of its record, with integers as data."""
-    call = {arg: value for arg, value in CALLS[name].items() if arg != "accumulate_dtype"}
-    return {arg: of_integers(*value) for arg, value in call.items()}
+def integer_arguments(call):
+    """Those of a call of a record, with integers as data."""
+    return {arg: of_integers(*value) for arg, value in call.items() if arg != "accumulate_dtype"}
 
 
 # Whose results are other dtypes, or integers of other dtypes than x64 allows; and gradients.
@@ -62,10 +61,16 @@ OF_INTEGERS = [
 ]
 
 
+def without_options(name):
+    """The call but for options such as `size=`: a result has the exact number of elements."""
+    return {a: x for a, x in CALLS[name].items() if a in needed(name) or x[0] == "dtype"}
+
+
+@pytest.mark.parametrize("call_of", [CALLS.get, without_options], ids=["all", "exact"])
 @pytest.mark.parametrize("name", OF_INTEGERS)
-def test_shapes_are_computed_while_tracing(name):
+def test_shapes_are_computed_while_tracing(name, call_of):
     """What is computed of integers that the host knows is of NumPy, so it serves as a shape."""
-    arguments = integer_arguments(name)
+    arguments = integer_arguments(call_of(name))
     eager = FUNCTIONS[name](**arguments)
     found = []
     jax.jit(lambda: found.extend(jax.tree.leaves(FUNCTIONS[name](**arguments))))()

@@ -261,7 +261,7 @@ def is_of_numpy(name):
 @pytest.mark.parametrize("name", [n for n in OF_INTEGERS if not is_of_numpy(n)])
 def test_of_every_function(name):
     """What each makes of host integers is read and written at a traced index, as by NumPy."""
-    arguments = integer_arguments(name)
+    arguments = integer_arguments(CALLS[name])
 
     def leaves():
         return [x for x in jax.tree.leaves(FUNCTIONS[name](**arguments)) if x.size]
