@@ -216,7 +216,7 @@ MUTANTS = {
         ("position[mapped_axes : mapped_axes + self.batch_dims]", "position[: self.batch_dims]",
          "test_check.py -k 'vmap_leads and gather'"),
         ('f"{place} < 0" if length < 0', 'f"{place} < 0" if length > 0',
-         "test_reversing.py -k lengths_out_of_bounds"),
+         "test_check.py -k 'eager_and_jit and reverse_sequence'"),
         ("return index < limit", "return (index >= 0) & (index < limit)",
          "test_segments.py -k first_that_is_too_large"),
     ],

@@ -5,7 +5,7 @@ import numpy as np
 
 import jaxops
 from records.arguments import DATA, FEW, HELD, LENGTH, NUMBERS
-from records.loops import evaluated, filled, fitted, floats, place_of
+from records.loops import evaluated, filled, fitted, floats, outside, place_of
 from records.record import MODES, Case, Record
 
 
@@ -56,6 +56,14 @@ RECORDS = {
             "matrix": partition_case((2, 3, 2), [[0, 1, 1], [0, 0, 1]], 2, 4),
             "cut": partition_case((4,), [0, 1, 1, 1], 2, (2, 1), fill_value=7),
             "empty": partition_case((0, 2), np.zeros(0), 2, 2),
+        },
+        out_of_bounds={
+            "": outside(
+                lambda i, **k: jnp.stack(jaxops.dynamic_partition(floats(2, 2), i, 2, size=4, **k)),
+                [[0, 1], [0, 1]],
+                [[0, 1], [0, -1]],
+                "partitions[1,1] = -1 is not in [0, 2)",
+            )
         },
         narrow={
             "": Case(

@@ -6,8 +6,8 @@ import numpy as np
 
 import jaxops
 from records.arguments import DATA, FEW, LENGTH
-from records.loops import array_case, evaluated, indexed_case
-from records.record import Record
+from records.loops import array_case, evaluated, floats, indexed_case
+from records.record import OutOfBounds, Record
 
 
 def reverse_sequence(x, lengths, seq_axis, batch_axis, mode="clip"):
@@ -57,6 +57,26 @@ RECORDS = {
             "before-batch": reverse_sequence_case((4, 2, 3), (1, 3, 4), 0, 2),
             "after-batch": reverse_sequence_case((2, 2, 3), (1, 3), 2, 1),
             "empty": reverse_sequence_case((0, 2), (), 1, 0),
+        },
+        out_of_bounds={
+            "too-long": OutOfBounds(
+                lambda i, **k: jaxops.reverse_sequence(floats(2, 4), i, 1, **k),
+                [4, 0],
+                [4, 5],
+                "seq_lens(1) > input.dims(1): 5 is not in [0, 5)",
+                (1,),
+                5,
+                5,
+            ),
+            "negative": OutOfBounds(
+                lambda i, **k: jaxops.reverse_sequence(floats(2, 4), i, 1, **k),
+                [1, 4],
+                [-1, 7],
+                "seq_lens(0) < 0: -1 is not in [0, 5)",
+                (0,),
+                -1,
+                5,
+            ),
         },
         narrow={"": reverse_sequence_case((4, LENGTH), FEW, 1, 0)},
         exports=[

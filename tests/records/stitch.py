@@ -5,7 +5,7 @@ import numpy as np
 import jaxops
 from records.arguments import FEW, HELD, LENGTH, NUMBERS, X
 from records.loops import evaluated, filled, floats, place_of
-from records.record import MODES, Case, Record
+from records.record import MODES, Case, OutOfBounds, Record
 
 
 def dynamic_stitch(indices, data, size=None, mode="fill", fill_value=0):
@@ -45,6 +45,17 @@ RECORDS = {
             "duplicates": stitch_case([[0, 3, 0], [3]], (), 5),
             "rows": stitch_case([2, [[3], [1]], [1]], (2,), 4),
             "empty": stitch_case([np.zeros(0)], (2,), 3),
+        },
+        out_of_bounds={
+            "": OutOfBounds(
+                lambda i, **k: jaxops.dynamic_stitch([i[0], i[1:]], [X[0], X[1:3]], size=3, **k),
+                [0, 2, 1],
+                [0, 2, -3],
+                "indices[1] is out of range: indices[1][1] = -3 is not in [0, 3)",
+                (1, 1),
+                -3,
+                3,
+            )
         },
         narrow={"": stitch_case([FEW], (3,), LENGTH)},
         exports=[
