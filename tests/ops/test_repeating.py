@@ -1,4 +1,4 @@
-"""repeat beyond the harness: exact sizes, traced repeats, strings, large sums."""
+"""repeat beyond the harness: exact sizes, strings, large sums."""
 
 from typing import Any
 
@@ -24,25 +24,16 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_exactly_and_padded(case):
+def test_exactly(case):
     x, repeats, axis = CASES[case]
     repeats = np.asarray(repeats, np.int32)
     expected = np.repeat(x, repeats, axis)
     result, total = jaxops.repeat(x, repeats, axis, return_size=True)
-    place = axis or 0
     np.testing.assert_array_equal(result, expected)
     np.testing.assert_array_equal(jax.jit(lambda x: jaxops.repeat(x, repeats, axis))(x), expected)
-
-    @jax.jit
-    def padded(x, repeats):
-        size = expected.shape[place] + 1
-        return jaxops.repeat(x, repeats, axis, size=size, fill_value=-1, return_size=True)
-
-    held, sum_of_repeats = padded(x, repeats)
-    held = np.moveaxis(np.asarray(held), place, 0)
-    np.testing.assert_array_equal(held[:-1], np.moveaxis(expected, place, 0))
-    assert (held[-1] == -1).all()
-    assert total == sum_of_repeats == expected.shape[place]
+    assert total == expected.shape[axis or 0]
+    traced = jax.jit(lambda x, repeats: jaxops.repeat(x, repeats, axis, size=int(total)))
+    np.testing.assert_array_equal(traced(x, repeats), expected)
 
 
 @pytest.mark.parametrize("repeats", [[1, 2], [2, 0], [0, 0], [0, 1]], ids=str)
@@ -92,15 +83,6 @@ def test_gradient_of_the_places_at_the_end():
         x_bar, fill_bar = jax.grad(total, (0, 1))(jnp.ones(3), 1.0, size)
         np.testing.assert_array_equal(x_bar, expected)
         assert fill_bar == of_fill
-
-
-def test_vmap_over_the_repeats():
-    repeats = jnp.array([[1, 0, 2], [0, 4, 0]])
-    result, totals = jax.vmap(lambda r: jaxops.repeat(range(3), r, size=4, return_size=True))(
-        repeats
-    )
-    np.testing.assert_array_equal(result, [[0, 2, 2, 2], [1, 1, 1, 1]])
-    np.testing.assert_array_equal(totals, [3, 4])
 
 
 def test_negative_repeats():

@@ -1,10 +1,12 @@
 """What is known of the functions of `_ops/boolean_mask.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
 from records.arguments import DATA, HELD, MASK
-from records.loops import array_case, evaluated, filled, fitted
+from records.loops import array_case, evaluated, filled, fitted, sized_case
 from records.record import Record
 
 
@@ -17,20 +19,24 @@ def boolean_mask(tensor, mask, axis=0, size=None, fill_value=0, mode="fill"):
     return np.moveaxis(fitted(rows, row_shape, tensor.dtype, size, fill_value), 0, axis)
 
 
-def mask_case(shape, mask, *args, **kwargs):
-    mask = np.asarray(mask, bool)
-    return array_case(jaxops.boolean_mask, boolean_mask, shape, mask, *args, **kwargs)
+def of_numbers(x, mask, *args, **kwargs):
+    return jaxops.boolean_mask(x, mask > 0, *args, **kwargs)
+
+
+sized = functools.partial(sized_case, of_numbers, boolean_mask)
 
 
 RECORDS = {
     "boolean_mask": Record(
         call={"tensor": DATA, "mask": MASK, "axis": ("int", 0), **HELD},
         cases={
-            "vector": mask_case((4,), [1, 0, 1, 1]),
-            "cut": mask_case((4,), [1, 0, 1, 1], size=2, mode="fill"),
-            "axis": mask_case((2, 3, 2), [1, 0, 1], axis=1, size=3),
-            "axes": mask_case((2, 3, 2), [[1, 0], [0, 0], [1, 1]], axis=-2),
-            "empty": mask_case((0, 2), np.zeros(0), size=2),
+            "vector": array_case(
+                jaxops.boolean_mask, boolean_mask, (4,), np.array([True, False, True, True])
+            ),
+            "cut": sized((4,), [1, 0, 1, 1], size=2, mode="fill"),
+            "axis": sized((2, 3, 2), [1, 0, 1], axis=1, size=3),
+            "axes": sized((2, 3, 2), [[1, 0], [0, 0], [1, 1]], axis=-2, size=5),
+            "empty": sized((0, 2), np.zeros(0), size=2),
         },
         exports=[evaluated(filled(jaxops.boolean_mask), "(x, mask, size=3)", "n, b", "n bool")],
         row="Indexing | `boolean_mask` | static `size=` | placed into zeros | what `size=` holds",

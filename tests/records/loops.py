@@ -43,6 +43,23 @@ def indexed_case(
     )
 
 
+def sized_case(
+    op: Callable, oracle: Callable, shape: Sequence[int], numbers: Any, *args: Any, **kwargs
+) -> Case:
+    """Of an array and numbers whose sum is the true size, with which the result is multiplied."""
+
+    def call(x, numbers):
+        result, total = op(x, numbers, *args, **kwargs, return_size=True)
+        return result * total.astype(result.dtype)
+
+    return Case(
+        call,
+        lambda x, numbers: oracle(x, numbers, *args, **kwargs) * x.dtype.type(numbers.sum()),
+        (floats(*shape),),
+        int32s(numbers),
+    )
+
+
 IS_PADDING = 10**6  # what oracles see in place of a number that the op is told to be padding
 
 

@@ -12,7 +12,8 @@ MODES = ("device", "error", "fill", "clip", "wrap", "promise_in_bounds")
 class Case(NamedTuple):
     """A call `op(*data, *indices, **options)` and its oracle, of NumPy or of plain loops.
 
-    `data` are the float arrays, which have gradients; `indices` the integer ones that have bounds.
+    `data` are the float arrays, which have gradients; `indices` the integer ones, which have bounds
+    where there are `modes`.
     """
 
     op: Callable[..., Any]

@@ -1,10 +1,12 @@
 """What is known of the functions of `_ops/repeating.py`."""
 
+import functools
+
 import numpy as np
 
 import jaxops
 from records.arguments import DATA, HELD, NUMBERS
-from records.loops import array_case, evaluated, filled, fitted, int32s
+from records.loops import array_case, evaluated, filled, fitted, sized_case
 from records.record import Record
 
 
@@ -19,8 +21,8 @@ def repeat(x, repeats, axis=None, size=None, mode="fill"):
     return np.moveaxis(fitted(copies, rows.shape[1:], x.dtype, size, padding), 0, axis)
 
 
-def repeat_case(shape, repeats, *args, **kwargs):
-    return array_case(jaxops.repeat, repeat, shape, *int32s(repeats), *args, **kwargs)
+repeat_case = functools.partial(array_case, jaxops.repeat, repeat)
+sized = functools.partial(sized_case, jaxops.repeat, repeat)
 
 
 RECORDS = {
@@ -28,10 +30,10 @@ RECORDS = {
         call={"input": DATA, "repeats": ("integers", NUMBERS), "axis": ("int", 0), **HELD},
         cases={
             "evenly": repeat_case((2, 3), 2, 1),
-            "each": repeat_case((2, 3), [2, 0, 1], -1),
-            "padded": repeat_case((3, 2), [2, 0, 1], 0, size=4),
-            "padded-after-none": repeat_case((2, 3), [1, 2, 0], 1, size=6),
-            "cut": repeat_case((2, 2), [1, 2, 0, 3], None, size=4, mode="fill"),
+            "each": repeat_case((2, 3), np.array([2, 0, 1]), -1),
+            "padded": sized((3, 2), [2, 0, 1], 0, size=4),
+            "padded-after-none": sized((2, 3), [1, 2, 0], 1, size=6),
+            "cut": sized((2, 2), [1, 2, 0, 3], None, size=4, mode="fill"),
             "empty": repeat_case((0, 2), 3, 0),
         },
         exports=[
