@@ -9,11 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from records import CALLS, FUNCTIONS, arguments, missing, operation
+from records import CALLS, FUNCTIONS, KINDS, arguments, missing, operation
 from records.compat_v0 import adapted
 
 import jaxops
-from jaxops.compat import v0
 
 pytestmark = pytest.mark.usefixtures("x32")
 NEEDS_X64 = {"to_double", "to_int64", "v0.to_double", "v0.to_int64"}
@@ -78,8 +77,9 @@ class OnlyDtype:
         self.as_numpy_dtype = np.dtype(dtype).type
 
 
-def foreign(kind, value):
-    """The same value, and parts of it, as another library has it."""
+def other_forms(kind, value):
+    """The same value, and parts of it, as other libraries have it, or Python in other sequences."""
+    kind, _, more = kind.partition(", ")
     if kind == "dtype":
         return [OnlyDtype(value)]
     if kind == "word":
@@ -88,7 +88,12 @@ def foreign(kind, value):
         return [{"w": OnlyArray(value["w"])}]
     parts = [[*map(OnlyArray, value)]] if kind in ("arrays", "indices", "ints", "pairs") else []
     whole = [] if kind in ("arrays", "indices") else [OnlyArray(value)]
-    return [*whole, *parts]
+    sequences = {"ints": [value], "pairs": [value]}.get(kind, [])
+    if more == "or a list of one":
+        sequences = [[value]]
+    forms = [form(x) for x in sequences for form in (list, tuple, np.array, jnp.array, OnlyArray)]
+    forms += [[*map(np.int64, value)]] if kind == "ints" else []
+    return [*whole, *parts, *forms]
 
 
 def arrays_of(result):
@@ -117,13 +122,14 @@ NOT_FOREIGN = {"IndexedSlices.add_to-dense"}
 
 
 @pytest.mark.slow
-def test_arrays_and_dtypes_of_other_libraries():
+def test_arguments_in_other_forms():
     faults = []
     for name, call in CALLS.items():
         expected = outcome(name, {})
         assert not isinstance(expected, BaseException), name
-        for arg, (kind, value) in call.items():
-            for other in foreign(kind, value) if f"{name}-{arg}" not in NOT_FOREIGN else []:
+        for arg, (_, value) in call.items():
+            kind = KINDS[name][arg]
+            for other in other_forms(kind, value) if f"{name}-{arg}" not in NOT_FOREIGN else []:
                 result = outcome(name, {arg: other})
                 if differs(result, expected):
                     faults.append(f"{name}-{arg}: {result!r:.300}")
@@ -210,26 +216,6 @@ def test_errors_of_v0_have_its_names():
 
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
-AN_AXIS_OF_ONE = {
-    "expand_dims": (lambda axis: jaxops.expand_dims(X, axis), X[..., None]),
-    "v0.expand_dims": (lambda axis: v0.expand_dims(X, axis), X[..., None]),
-    "concat": (lambda axis: jaxops.concat([X, X], axis), np.concatenate([X, X], -1)),
-    "v0.concat": (lambda axis: v0.concat(axis, [X, X]), np.concatenate([X, X], -1)),
-}
-OF_ONE = [[-1], (-1,), np.array([-1]), np.array(-1), jnp.array([-1]), OnlyArray([-1])]
-
-
-@pytest.mark.parametrize("name", AN_AXIS_OF_ONE)
-def test_an_axis_in_a_list_of_one(name):
-    function, expected = AN_AXIS_OF_ONE[name]
-    for axis in OF_ONE:
-        np.testing.assert_array_equal(function(axis), expected)
-        np.testing.assert_array_equal(jax.jit(lambda axis=axis: function(axis))(), expected)
-    for axis in ([], [0, 1], [[0, 1]], [0.0]):
-        with pytest.raises((TypeError, ValueError), match=rf"{operation(name)}: \w+ must be"):
-            function(axis)
-
-
 NEGATIVE_ZERO = {
     "python": -0.0,
     "numpy-scalar": np.float32(-0.0),

@@ -68,15 +68,6 @@ def test_host_ints_with_a_traced_fill_value_are_no_shape():
     np.testing.assert_array_equal(filled(jnp.array(7)), [1, 7])
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [(3, 2), [3, 2], np.array([3, 2], np.int8), jnp.array([3, 2]), [np.int64(3), -1]],
-    ids=repr,
-)
-def test_what_a_shape_may_be(shape):
-    assert jaxops.reshape(X, shape).shape == (3, 2)
-
-
 # As TensorFlow 2.21 has them.
 ZERO_SIZE = {
     "flat": ((0, 3), [-1], (0,)),

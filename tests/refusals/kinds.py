@@ -41,6 +41,9 @@ VALUES = {
     "texts": ["a"],
     "nones": [None],
     "two": [0, 1],
+    "nothing": [],
+    "float-in-a-list": [0.0],
+    "two-in-a-list": [[0, 1]],
     "matrix": [[1]],
     "ragged": [[1], [2, 3]],
     "dict": {"a": 1},
@@ -172,7 +175,7 @@ REFUSED = {
     ],
     "or ints": [*NO_INTS[:3], ("none true float", TypeError, SEQUENCE), ("five", ValueError, SEQUENCE)],
     "int": [("none list", TypeError, INT), *NO_INT, *TRACED_INT],
-    "or a list of one": [("none two", TypeError, INT), *NO_INT, *TRACED_INT],
+    "or a list of one": [("none two nothing float-in-a-list two-in-a-list", TypeError, INT), *NO_INT, *TRACED_INT],
     "or traced": [("none list", TypeError, INT), *NO_INT],
     "number": [
         (f"none true complex text bytes key list floats {OTHER_OBJECTS}", TypeError, "must be a static number; received {received}"),
