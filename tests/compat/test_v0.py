@@ -217,13 +217,6 @@ def test_signature(name):
     assert [p.replace(annotation=empty) for p in ours] == most
 
 
-def test_nothing_else_is_there():
-    functions = {
-        n for n, f in inspect.getmembers(v0) if inspect.isfunction(f) and "compat" in f.__module__
-    }
-    assert {n for n in functions if not n.startswith("_")} == {*RECORDED}
-
-
 def test_bounds_are_those_of_the_other_surface():
     with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 5 is not in \[0, 2\)"):
         v0.gather(MATRIX, [5])
