@@ -1,11 +1,12 @@
 """Arrays of more than 2^31 elements, at both ends and beyond. `make test-large` runs this."""
 
-import contextlib
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import assert_fails
+from long_axes import as_mode_has_it
+from records.record import MODES
 
 import jaxops
 
@@ -39,19 +40,8 @@ def vector():
     return jnp.asarray(filled(LENGTH))
 
 
-@contextlib.contextmanager
-def out_of_bounds(text):
-    with pytest.raises((jaxops.OutOfBoundsError, jax.errors.JaxRuntimeError, ValueError)) as info:
-        yield
-    assert text in str(info.value)
-
-
 def positions_under(mode, indices):
-    if mode == "clip":
-        return [min(max(i, 0), LENGTH - 1) for i in indices]
-    if mode == "wrap":
-        return [i % LENGTH for i in indices]
-    return [i if 0 <= i < LENGTH else None for i in indices]
+    return [as_mode_has_it(index, LENGTH, mode) for index in indices]
 
 
 # By dtype: indices inside, indices outside
@@ -66,7 +56,7 @@ INDICES = {
 DTYPES = [(dtype, x64) for dtype in INDICES for x64 in (False, True) if x64 or "64" not in dtype]
 
 
-@pytest.mark.parametrize("mode", ["device", "error", "fill", "clip", "wrap", "promise_in_bounds"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("dtype", "x64"), DTYPES, indirect=["x64"])
 def test_gather(vector, dtype, mode, x64, run):
     inside, outside = INDICES[dtype]
@@ -74,8 +64,8 @@ def test_gather(vector, dtype, mode, x64, run):
     np.testing.assert_array_equal(gather(vector, jnp.array(inside, dtype)), value_at(inside))
     if mode in ("device", "error"):
         for index in outside:
-            with out_of_bounds(f"indices[1] = {index} is not in [0, {LENGTH})"):
-                gather(vector, jnp.array([0, index], dtype)).block_until_ready()
+            text = f"indices[1] = {index} is not in [0, {LENGTH})"
+            assert_fails(text, gather, vector, jnp.array([0, index], dtype))
     elif mode != "promise_in_bounds" and outside:
         expected = value_at(positions_under(mode, outside))
         np.testing.assert_array_equal(gather(vector, jnp.array(outside, dtype)), expected)
@@ -106,7 +96,7 @@ SLICES = {
 }
 
 
-@pytest.mark.parametrize("mode", ["device", "error", "fill", "clip", "wrap", "promise_in_bounds"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", SLICES)
 def test_slice(vector, name, mode, x64, run):
     begin, size, dtype = SLICES[name]
@@ -143,8 +133,8 @@ def test_slice_that_reaches_outside(vector, name, mode, x64, run):
 @pytest.mark.parametrize("begin", [LENGTH - 3, LENGTH, 2**32 - 1])
 def test_slice_out_of_bounds(vector, begin, x64, run):
     sliced = run(lambda x, b: jaxops.slice(x, b, [4]))
-    with out_of_bounds("Expected size[0] in" if begin <= LENGTH else "Expected begin[0] in"):
-        sliced(vector, jnp.array([begin], jnp.uint32)).block_until_ready()
+    text = "Expected size[0] in" if begin <= LENGTH else "Expected begin[0] in"
+    assert_fails(text, sliced, vector, jnp.array([begin], jnp.uint32))
 
 
 # begin, end, stride, end_mask
@@ -191,16 +181,15 @@ def test_strided_slice_at_a_single_index(vector, begin, dtype, x64, run):
 
 def test_strided_slice_out_of_bounds(vector, x64, run):
     sliced = run(lambda x, b: jaxops.strided_slice(x, b, [0], shrink_axis_mask=1))
-    with out_of_bounds(f"slice index {LENGTH} of dimension 0 out of bounds"):
-        sliced(vector, jnp.array([LENGTH], jnp.uint32)).block_until_ready()
+    text = f"slice index {LENGTH} of dimension 0 out of bounds"
+    assert_fails(text, sliced, vector, jnp.array([LENGTH], jnp.uint32))
 
 
 def test_strided_slice_mixed(vector, x64):
     """A long axis and a short one, from the end of both."""
     corner = jax.jit(lambda x, b: jaxops.strided_slice(x[:, None], b, [0, 0], shrink_axis_mask=3))
     assert corner(vector, jnp.array([-1, -1])) == value_at([LENGTH - 1])[0]
-    with out_of_bounds("of dimension 1 out of bounds"):
-        corner(vector, jnp.array([-1, -2])).block_until_ready()
+    assert_fails("of dimension 1 out of bounds", corner, vector, jnp.array([-1, -2]))
 
 
 @jax.jit
@@ -248,8 +237,8 @@ def test_scatter_nd_eagerly(x64):
     result = jaxops.scatter_nd(indices, updates, [LENGTH])
     assert ends_of(result) == [1, 0, 0, 0, 2, 0, 3]
     del result
-    with out_of_bounds(f"indices[1] = [{LENGTH}] does not index into shape [{LENGTH}]"):
-        jaxops.scatter_nd(np.array([[0], [LENGTH], [1]]), updates, [LENGTH])
+    text = f"indices[1] = [{LENGTH}] does not index into shape [{LENGTH}]"
+    assert_fails(text, jaxops.scatter_nd, np.array([[0], [LENGTH], [1]]), updates, [LENGTH])
 
 
 def test_concat_and_split(vector, x64):

@@ -4,7 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_large import filled, out_of_bounds, value_at
+from checks import assert_fails
+from records.record import MODES
+from test_large import filled, value_at
 
 import jaxops
 
@@ -39,7 +41,7 @@ def test_gather_of_rows_and_columns(matrix, dtype, x64, run):
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32])
-@pytest.mark.parametrize("mode", ["device", "error", "fill", "clip", "wrap", "promise_in_bounds"])
+@pytest.mark.parametrize("mode", MODES)
 def test_gather_nd(matrix, mode, dtype, x64, run):
     gather = run(lambda x, i: jaxops.gather_nd(x, i, mode=mode))
     np.testing.assert_array_equal(gather(matrix, jnp.array(CORNERS, dtype)), value_of(*CORNERS))
@@ -50,8 +52,7 @@ def test_gather_nd_out_of_bounds(matrix, x64, run):
     gather = run(lambda x, i: jaxops.gather_nd(x, i))
     for bad in ([ROWS, 0], [0, COLUMNS], [ROWS - 1, COLUMNS], [-1, 0]):
         text = f"indices[1] = {bad} does not index into param shape [{ROWS},{COLUMNS}]"
-        with out_of_bounds(text):
-            gather(matrix, jnp.array([LAST, bad])).block_until_ready()
+        assert_fails(text, gather, matrix, jnp.array([LAST, bad]))
 
 
 def test_slices(matrix, x64, run):
