@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, X
+from records.arguments import DATA, WITH_ROWS, X
 from records.loops import array_case, evaluated, floats
 from records.record import Case, Record
 
@@ -117,7 +117,7 @@ RECORDS = {
         row="Slicing and joining | `tile` | static `multiples` | summed over the copies | -",
     ),
     "unstack": Record(
-        call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)},
+        call={"value": WITH_ROWS, "num": ("int", 4), "axis": ("int", 0)},
         cases={"": unstack_case((3, 2), 0), "last": unstack_case((2, 1, 3), -1)},
         exports=[evaluated(jaxops.unstack, "(x, axis=1)", "a, 3")],
         row="Slicing and joining | `unpack`, `unstack` | - | stacked | -",

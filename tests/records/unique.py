@@ -50,7 +50,7 @@ CALL = {
     "axis": ("int, or a list of one", 0),
     "out_idx": ("dtype, of indices", "int32"),
     **HELD,
-    "fill_value": ("scalar", 7),
+    "fill_value": ("scalar, of that dtype", 7),
 }
 RECORDS = {
     "unique": Record(

@@ -6,8 +6,6 @@ import jaxops
 from refusals.values import X
 
 CALLS = {
-    "take_along_axis-arr-scalar": (
-        lambda: jaxops.take_along_axis(1.0, 0), ValueError, "take_along_axis: arr must have rank 1 at least; received a scalar"),
     "take_along_axis-indices-rank": (
         lambda: jaxops.take_along_axis(X, [0, 1]), ValueError, "take_along_axis: indices must have the rank of arr, 2; received indices of shape (2,) with arr of shape (4, 3)"),
     "take_along_axis-indices-rank-without-axis": (

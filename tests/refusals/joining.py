@@ -41,7 +41,6 @@ CALLS = {
     "stack-axis-high-of-an-array": (lambda: jaxops.stack(X, 2), ValueError, "must be in [-2, 2); received 2"),
     "parallel_stack-values-empty": (lambda: jaxops.parallel_stack([]), ValueError, "parallel_stack: values must"),
     "parallel_stack-values-shapes": (lambda: jaxops.parallel_stack([X, X[:2]]), ValueError, "parallel_stack: values[1] must have the shape of values[0], (4, 3); received shape (2, 3)"),
-    "unstack-value-scalar": (lambda: jaxops.unstack(1.0), ValueError, "must have rank 1 at least; received a scalar"),
     "unstack-num-differs": (lambda: jaxops.unstack(X, 3), ValueError, "must be dimension 0 of value, 4; received 3"),
     "unstack-num-0": (lambda: jaxops.unstack(X, 0), ValueError, "must be dimension 0 of value, 4; received 0"),
     "unstack-axis-high": (lambda: jaxops.unstack(X, axis=2), ValueError, "must be in [-2, 2); received 2"),
