@@ -51,16 +51,10 @@ CALLS = {
     "boolean_mask-mask-shape": (lambda: jaxops.boolean_mask(X, [True]), ValueError, "must have shape tensor.shape[0:1] = (4,); received (1,)"),
     "boolean_mask-mask-scalar": (lambda: jaxops.boolean_mask(X, True), ValueError, "must have rank 1 at least and that of tensor, 2, at most; received a scalar"),
     "boolean_mask-mask-rank": (lambda: jaxops.boolean_mask(X, np.ones((4, 3, 1), bool)), ValueError, "must have rank 1 at least and that of tensor, 2, at most; received shape (4, 3, 1)"),
-    "boolean_mask-mask-traced": (
-        lambda: jax.jit(lambda m: jaxops.boolean_mask(X, m))([True] * 4), TypeError, "boolean_mask: size must be given where mask is traced, as the shape of the result depends on the values; received a traced mask"),
     "boolean_mask-mask-shape-with-size": (lambda: jaxops.boolean_mask([1, 2, 3], [True], size=1), ValueError, "must have shape tensor.shape[0:1] = (3,); received (1,)"),
     "boolean_mask-axis-high": (lambda: jaxops.boolean_mask(X, [True] * 4, axis=2), ValueError, "must be in [-2, 1] for tensor of shape (4, 3) and mask of shape (4,); received 2"),
     "boolean_mask-axis-low": (lambda: jaxops.boolean_mask(X, [True] * 4, axis=-3), ValueError, "must be in [-2, 1] for tensor of shape (4, 3) and mask of shape (4,); received -3"),
     "boolean_mask-size-2**31": (lambda: jaxops.boolean_mask(X, [True] * 4, size=2**31), ValueError, "must be less than 2**31 - 1; received 2147483648"),
-    "boolean_mask-fill_value-without-size": (lambda: jaxops.boolean_mask(X, [True] * 4, fill_value=1.0), ValueError, "boolean_mask: fill_value is used with size only; received fill_value=1.0"),
-    "boolean_mask-mode-clip": (
-        lambda: jaxops.boolean_mask(X, [True] * 4, size=4, mode="clip"), ValueError, "must be device, error, fill or promise_in_bounds, as there is no other place for an element that size does not hold; received 'clip'"),
-    "boolean_mask-mode-no-size": (lambda: jaxops.boolean_mask(X, [True] * 4, mode="fill"), ValueError, "boolean_mask: mode is used with size only; received mode='fill'"),
     "one_hot-depth-2**62": (lambda: jaxops.one_hot([0, 1], 2**62), ValueError, "must be at most 2147483648 for indices of dtype int32; received 4611686018427387904"),
     "one_hot-depth-beyond-the-indices": (lambda: jaxops.one_hot([0, 1], 2**31 + 1), ValueError, "must be at most 2147483648 for indices of dtype int32; received 2147483649"),
     "one_hot-on_value-dtype": (lambda: jaxops.one_hot([0], 3, on_value=0.5, dtype=np.int32), TypeError, "must fit dtype int32; received 0.5"),
@@ -84,13 +78,8 @@ CALLS = {
     "unique-x-key": (lambda: jaxops.unique(jax.random.split(key(), 2)), TypeError, "must have a numeric or bool dtype; received key<fry>"),
     "unique-axis-large": (lambda: jaxops.unique(X, axis=2), ValueError, "must be in [-2, 2); received 2"),
     "unique-axis-scalar": (lambda: jaxops.unique(1, axis=0), ValueError, "must name a dimension; received 0 for a scalar"),
-    "unique-x-traced": (
-        lambda: jax.jit(jaxops.unique)(jnp.array([1, 2])), TypeError, "unique: size must be given where x is traced, as the shape of the result depends on the values; received a traced x"),
     "unique-x-matrix-of-strings": (lambda: jaxops.unique([["a"]]), ValueError, "must be a vector, or axis given; received shape (1, 1)"),
     "unique-x-complex": (lambda: jaxops.unique([1j]), TypeError, "must not have a complex dtype; received complex64"),
     "unique-size-2**31": (lambda: jaxops.unique([1, 2], size=2**31), ValueError, "must be less than 2**31 - 1; received 2147483648"),
-    "unique-fill_value-without-size": (lambda: jaxops.unique([1, 2], fill_value=0), ValueError, "unique: fill_value is used with size only; received fill_value=0"),
     "unique-fill_value-number-for-strings": (lambda: jaxops.unique(["a"], size=2, fill_value=1), TypeError, "must be a string; received 1"),
-    "unique_with_counts-x-traced": (
-        lambda: jax.jit(jaxops.unique_with_counts)(jnp.array([1, 2])), TypeError, "unique_with_counts: size must be given where x is traced, as the shape of the result depends on the values; received a traced x"),
 }  # fmt: skip
