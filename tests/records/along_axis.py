@@ -38,7 +38,7 @@ RECORDS = {
         call={
             "arr": WITH_ROWS,
             "indices": ("integers", [[0, 2]] * 4),
-            "axis": ("int", 1),
+            "axis": ("int, in [-2, 2)", 1),
             **FILL,
             **PADDING,
             "deterministic": DETERMINISTIC,

@@ -22,6 +22,8 @@ DETERMINISTIC = ("word, bool", True)
 ACCUMULATE = ("dtype", "float32")
 FILL = {"fill_value": ("scalar, of that dtype", 7.0), "mode": MODE}
 PADDING = {"padding_index": ("int", 1)}
+# Of an array of rank 2.
+AXIS = ("int, in [-2, 2)", 0)
 SIZE = ("int, at least 0", 4)
 HELD = {**FILL, "size": SIZE, "return_size": ("word, bool", True)}
 PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])

@@ -73,7 +73,7 @@ RECORDS = {
             "params": WITH_ROWS,
             "indices": ("integers", [[0]] * 4),
             "validate_indices": ("word, bool", True),
-            "axis": ("int", 1),
+            "axis": ("int, in [-2, 2)", 1),
             "batch_dims": ("int", 1),
             **OPTIONS,
         },

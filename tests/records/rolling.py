@@ -35,7 +35,7 @@ RECORDS = {
         call={
             "input": WITH_ROWS,
             "shift": ("integers", [1, -5]),
-            "axis": ("ints, int or ints", [0, 1]),
+            "axis": ("ints, int or ints, in [-2, 2)", [0, 1]),
         },
         cases={"": roll_case((3, 4), [7, -1, 0], [-1, 0, 0]), "empty": roll_case((2, 0), [1], [1])},
         exports=[
