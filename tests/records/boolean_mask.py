@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, HELD, MASK
+from records.arguments import HELD, MASK, WITH_ROWS
 from records.loops import array_case, evaluated, filled, fitted
 from records.record import Record
 
@@ -24,7 +24,7 @@ def mask_case(shape, mask, *args, **kwargs):
 
 RECORDS = {
     "boolean_mask": Record(
-        call={"tensor": DATA, "mask": MASK, "axis": ("int", 0), **HELD},
+        call={"tensor": WITH_ROWS, "mask": MASK, "axis": ("int", 0), **HELD},
         cases={
             "vector": mask_case((4,), [1, 0, 1, 1]),
             "cut": mask_case((4,), [1, 0, 1, 1], size=2, mode="fill"),

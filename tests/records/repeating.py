@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, HELD, NUMBERS
+from records.arguments import AXIS, DATA, HELD, NUMBERS
 from records.loops import array_case, evaluated, filled, fitted, int32s
 from records.record import Record
 
@@ -25,7 +25,7 @@ def repeat_case(shape, repeats, *args, **kwargs):
 
 RECORDS = {
     "repeat": Record(
-        call={"input": DATA, "repeats": ("integers", NUMBERS), "axis": ("int", 0), **HELD},
+        call={"input": DATA, "repeats": ("integers", NUMBERS), "axis": AXIS, **HELD},
         cases={
             "evenly": repeat_case((2, 3), 2, 1),
             "each": repeat_case((2, 3), [2, 0, 1], -1),

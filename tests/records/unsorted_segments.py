@@ -12,6 +12,7 @@ from records.arguments import (
     NUMBERS,
     ONLY_NUMBERS,
     PADDING,
+    SIZE,
     TABLE,
     X,
 )
@@ -89,7 +90,7 @@ def record(kind):
     call = {
         "data": ONLY_NUMBERS,
         "segment_ids": ("integers", NUMBERS),
-        "num_segments": ("int", 3),
+        "num_segments": SIZE,
         "mode": MODE,
         **PADDING,
     }
