@@ -8,7 +8,6 @@ from checks import primitives
 from jax.sharding import PartitionSpec as P
 
 import jaxops
-from jaxops import testing
 
 RNG = np.random.default_rng(0)
 
@@ -86,33 +85,6 @@ def gather(table, indices=INDICES):
     return jaxops.gather(table, indices, axis=1)
 
 
-# How the gather is called, with the table, on INDICES.
-TRANSFORMED = {
-    "itself": gather,
-    "vmap-indices": lambda t: jax.vmap(gather, (None, 0), 1)(t, INDICES.reshape(4, 64)).reshape(
-        8, 256
-    ),
-    "vmap-table": lambda t: jax.vmap(gather)(jnp.stack([t, t]))[1],
-    "vmap-both": lambda t: jax.vmap(gather)(jnp.stack([t, t]), np.stack([INDICES, INDICES]))[1],
-    "checkpoint": lambda t: jax.checkpoint(gather)(t),
-    "scan": lambda t: jax.lax.scan(lambda c, _: (c, gather(c)), t, None, 2)[1][1],
-    "fill": lambda t: jaxops.gather(t, INDICES, axis=1, mode="fill"),
-}
-
-
-@pytest.mark.parametrize("name", TRANSFORMED)
-def test_transformed(name):
-    call = TRANSFORMED[name]
-    out, out_dot = jax.jvp(call, (TABLE,), (2 * TABLE,))
-    np.testing.assert_array_equal(out, np.asarray(TABLE)[:, INDICES])
-    np.testing.assert_array_equal(out_dot, 2 * np.asarray(TABLE)[:, INDICES])
-    compiled = jax.jit(lambda t, ct: pull_back(call, t, ct))
-    np.testing.assert_array_equal(compiled(TABLE, COTANGENT), EXPECTED)
-    np.testing.assert_array_equal(jax.linear_transpose(call, TABLE)(COTANGENT)[0], EXPECTED)
-    many = jax.vmap(lambda ct: pull_back(call, TABLE, ct))(jnp.stack([COTANGENT, -COTANGENT]))
-    np.testing.assert_array_equal(many, np.stack([EXPECTED, -EXPECTED]))
-
-
 def test_indices_out_of_bounds_get_nothing():
     indices = np.where(np.arange(256) % 2, INDICES, [-1, 300] * 128)
     expected = np.zeros_like(EXPECTED)
@@ -123,21 +95,6 @@ def test_indices_out_of_bounds_get_nothing():
 
     assert "gather_columns" in primitives(filled, TABLE)
     np.testing.assert_array_equal(pull_back(filled, TABLE, COTANGENT), expected)
-
-
-def test_second_order():
-    testing.check_grads(lambda t: gather(t) ** 3, TABLE / 100, order=2)
-
-
-def test_a_table_that_is_shared_by_shards():
-    """Its cotangent is the sum of those of all shards, which its type has to tell."""
-    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-
-    def gradient(table, indices):
-        return jax.grad(lambda t: (COTANGENT * gather(t, indices)).sum())(table)
-
-    over_shards = jax.shard_map(gradient, mesh=mesh, in_specs=(P(), P("x")), out_specs=P())
-    np.testing.assert_array_equal(jax.jit(over_shards)(TABLE, INDICES), EXPECTED)
 
 
 def test_sparse_gradient():
