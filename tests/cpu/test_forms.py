@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from devices.test_varying import in_shard_map
 from fast import fast_jit
 from jax import lax
 from jax.sharding import PartitionSpec as P
@@ -171,13 +172,7 @@ def test_values_and_derivatives_of_transformed_calls_stay(name):
 def test_in_shard_map(name):
     """Of an array that varies along an axis of the mesh."""
     function, x, _ = CALLS[name]
-    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-
-    def on_device(x):
-        return jax.tree.map(lambda y: jnp.asarray(y)[None], function(x[0]))
-
-    mapped = jax.shard_map(on_device, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
-    results = jax.tree.map(lambda y: y[0], jax.jit(mapped)(x[None]))
+    results = in_shard_map(function, x)
     jax.tree.map(functools.partial(assert_same, x.dtype), results, jax.jit(function)(x))
 
 
