@@ -245,10 +245,10 @@ MUTANTS = {
     ],
     "_primitives": [
         ("linear = map(ad.instantiate_zeros, tangents[:count])", "linear = primals[:count]",
-         "test_row_copies.py -k test_transformed"),
+         "test_masks.py -k each_is_the_transpose"),
         ("union = frozenset().union(*map(_jax_internals.varying_axes, arrays))",
          "union = _jax_internals.varying_axes(arrays[0])",
-         "test_column_sums.py -k shared_by_shards"),
+         "test_forms.py -k shards_share"),
     ],
     "_run/arguments": [
         ("        array = array.copy()", "        pass",

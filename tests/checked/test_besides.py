@@ -9,7 +9,7 @@ import numpy as np
 import optax
 import pytest
 from checked.jax_code import BAD, GOOD, X
-from checks import printed_by, raised
+from checks import raised
 from jax import lax
 from jax.experimental import checkify
 
@@ -137,27 +137,3 @@ def test_compiled_ahead_of_time():
     compiled = jax.jit(jaxops.checked(rows)).lower(X, GOOD).compile()
     np.testing.assert_array_equal(compiled(X, GOOD), X[GOOD])
     raised(compiled, X, BAD)
-
-
-CACHED = """
-import sys, jax, jax.numpy as jnp, jaxops
-jax.config.update("jax_compilation_cache_dir", sys.argv[1])
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-f = jax.jit(jaxops.checked(lambda x, i: jnp.sin(x)[i]))
-x = jnp.arange(3.0)
-assert f(x, jnp.array([2])) == jnp.sin(2.0)
-try:
-    with jaxops.typed_errors():
-        f(x, jnp.array([3]))
-except jaxops.OutOfBoundsError as error:
-    assert error.index == 3
-else:
-    raise AssertionError
-"""
-
-
-@pytest.mark.slow
-def test_the_persistent_cache(tmp_path):
-    for _ in range(2):
-        printed_by("-c", CACHED, tmp_path)

@@ -16,7 +16,6 @@ from jax import export, lax
 
 import jaxops
 
-EACH_WAY = [lambda f: f, jax.jit]
 NEGATIVE = {
     "rows": lambda i: X[i],
     "row": lambda i: X[i[1]],
@@ -28,7 +27,6 @@ NEGATIVE = {
 }
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", NEGATIVE)
 def test_negative_indices(name, run):
     program = NEGATIVE[name]
@@ -40,7 +38,6 @@ def test_negative_indices(name, run):
     assert raised(lenient, jnp.array([1, -5])).index == -5
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 def test_negative_numbers_of_segments(run):
     def total(i):
         return jax.ops.segment_sum(X[:2], i, 4)
@@ -60,7 +57,6 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.uint32])
 @pytest.mark.parametrize("name", WIDE)
 def test_an_index_that_int32_does_not_hold(name, dtype, run):
@@ -82,7 +78,6 @@ def test_a_negative_number_in_the_source():
     assert jaxops.checked(lambda: X[-1, -1], negative="error")() == 11
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("axis", [-1, 0])
 def test_one_hot(run, axis):
     def classes(i):
@@ -95,7 +90,6 @@ def test_one_hot(run, axis):
     jaxops.checked(classes)(BAD)
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 def test_repeat(run):
     def repeat(i):
         return jnp.repeat(X[:2], i, axis=0, total_repeat_length=5)
@@ -114,7 +108,6 @@ PADDED = {
 }
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("program", PADDED)
 def test_outside(program, run):
     program = PADDED[program]
@@ -125,7 +118,6 @@ def test_outside(program, run):
     np.testing.assert_array_equal(anything(BAD + 1), program(BAD + 1))
 
 
-@pytest.mark.parametrize("run", EACH_WAY)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_padding_of_a_block(name, run):
     """Within the block the index that is out of bounds is no error; the one after it is."""

@@ -1,4 +1,8 @@
-"""_forms: without the forms every value stays, and no other room knows of those of `_cpu`."""
+"""_forms: without the forms every value stays, and no other room knows of those of `_cpu`.
+
+The values also of batches, loops and derivatives, and in `shard_map`. So the modules of the forms
+test what is special about each.
+"""
 
 import ast
 import contextlib
@@ -10,12 +14,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from devices.test_varying import in_shard_map
+from fast import fast_jit
+from jax import lax
 from jax.sharding import PartitionSpec as P
 
 import jaxops
 from jaxops import _forms
 from jaxops._cuda import atomic_sums
 from jaxops._indexing.first_occurrences import first_occurrences_in_rows
+from jaxops._indexing.positions import read_rows
 
 PACKAGE = Path(jaxops.__file__).parent
 
@@ -35,8 +43,9 @@ def no_forms():
 
 
 RNG = np.random.default_rng(0)
-TABLE = RNG.normal(size=(40, 64)).astype(np.float32)
-NARROW = jnp.asarray(RNG.normal(size=(2000, 64)), jnp.bfloat16)
+# Whole numbers, whose sums are exact in any order.
+TABLE = RNG.integers(-4, 5, (40, 64)).astype(np.float32)
+NARROW = jnp.asarray(RNG.integers(-4, 5, (2000, 64)), jnp.bfloat16)
 KEYS = RNG.integers(0, 5, 3000).astype(np.int32)
 PARTS = RNG.normal(size=(3000, 32)).astype(np.float32)
 ROWS = jnp.array([3, 7, 3, 39])
@@ -59,6 +68,10 @@ def lazy_step(table):
     return optimizer.apply({"t": STEPS}, optimizer.init({"t": table}), {"t": table})
 
 
+def scattered_rows(kind, x):
+    return getattr(jaxops, f"tensor_scatter_nd_{kind}")(x, ROWS[:, None], x[:4])
+
+
 # A call that takes a form, and the primitive of the form.
 CALLS = {
     "gather": (lambda x: jaxops.gather(x, ROWS), TABLE, "gather_rows"),
@@ -66,8 +79,16 @@ CALLS = {
         jax.grad(lambda x: (jaxops.gather(x, KEYS[:300] * 7, axis=1) ** 2).sum()),
         TABLE, "add_columns"),
     "add_columns": (lambda x: jaxops.gather(x, KEYS[:300] * 7, axis=1), TABLE, "gather_columns"),
-    "scatter": (
-        lambda x: jaxops.tensor_scatter_nd_add(x, ROWS[:, None], x[:4]), NARROW, "narrow_scatter"),
+    **{
+        f"scatter-{kind}": (functools.partial(scattered_rows, kind), NARROW, "narrow_scatter")
+        for kind in ("add", "sub", "min", "max", "update")
+    },
+    "scatter-updates": (
+        lambda x: jaxops.tensor_scatter_nd_add(NARROW, ROWS[:, None], x[:4]), NARROW,
+        "narrow_scatter"),
+    "scatter-in-loop": (
+        lambda x: lax.fori_loop(0, 2, lambda _, y: scattered_rows("add", y), x), NARROW,
+        "narrow_scatter"),
     "subtract": (
         lambda x: jaxops.tensor_scatter_nd_sub(x, ROWS[:, None], x[:4]), TABLE, "atomic_sums"),
     "true_ranks": (
@@ -91,6 +112,8 @@ CALLS = {
     "split": (lambda x: jaxops.split(x, 300), jnp.arange(600.0), "split_in_many"),
     "concatenate": (lambda x: jaxops.concat([x] * 300, 0), jnp.arange(2.0), "join_many"),
     "read_rows": (lazy_step, jnp.asarray(TABLE), "read_rows"),
+    "read_rows-beyond": (
+        lambda x: read_rows(x, jnp.array([2, 40, 0, 2])), jnp.asarray(TABLE), "read_rows"),
 }  # fmt: skip
 if atomic_sums._ADDS_BY_COMPARE_AND_SWAP:
     CALLS["gather-elements"] = (
@@ -114,19 +137,68 @@ def test_values_stay(name):
     jax.tree.map(functools.partial(assert_same, x.dtype), results, expected)
 
 
+# Of a function of an array, another one of the same array.
+TRANSFORMATIONS = {
+    "itself": lambda f: f,
+    "vmap": lambda f: lambda x: jax.vmap(f)(jnp.stack([x, x[::-1]])),
+    "vmap-last": lambda f: lambda x: jax.vmap(f, -1, -1)(jnp.stack([x, x[::-1]], -1)),
+    "checkpoint": jax.checkpoint,
+    "scan": lambda f: lambda x: lax.scan(lambda c, _: (c, f(c)), x, None, 2)[1],
+    "cond": lambda f: lambda x: lax.cond(x.sum() < jnp.inf, f, lambda x: f(0 * x), x),
+}
+# Of other forms the tests of their modules have batches.
+OF_WINDOWS = [name for name in CALLS if name.startswith(("gather", "add", "scatter", "read_rows-"))]
+
+
+@pytest.mark.parametrize("name", OF_WINDOWS)
+def test_values_and_derivatives_of_transformed_calls_stay(name):
+    function, x, _ = CALLS[name]
+
+    def derivatives(f, x):
+        leaves, pull_back = jax.vjp(lambda x: jax.tree.leaves(f(x)), x)
+        return leaves, jax.jvp(f, (x,), (x[::-1],))[1], pull_back(leaves)
+
+    def results(x):
+        return [derivatives(transform(function), x) for transform in TRANSFORMATIONS.values()]
+
+    received = fast_jit(results)(x)
+    with no_forms():
+        expected = fast_jit(results)(x)
+    jax.tree.map(functools.partial(assert_same, x.dtype), received, expected)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_in_shard_map(name):
     """Of an array that varies along an axis of the mesh."""
     function, x, _ = CALLS[name]
+    results = in_shard_map(function, x)
+    jax.tree.map(functools.partial(assert_same, x.dtype), results, jax.jit(function)(x))
+
+
+# Of a table that all shards share, and of what they divide among them.
+SHARED = {
+    "gather": (lambda x, i: jaxops.gather(x, i), TABLE, ROWS),
+    "gather-columns": (lambda x, i: jaxops.gather(x, i, axis=1), TABLE, KEYS[:300] * 7),
+    "scatter": (
+        lambda x, u: jaxops.tensor_scatter_nd_add(x, ROWS[:, None], u), NARROW, NARROW[:4]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("name", SHARED)
+def test_gradient_of_a_table_that_shards_share(name, check_vma):
+    """It is the sum of those of all shards, which its type has to tell."""
+    function, *args = SHARED[name]
     mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
 
-    def on_device(x):
-        return jax.tree.map(lambda y: jnp.asarray(y)[None], function(x[0]))
+    def gradient(x, of_shard):
+        return jax.grad(lambda x: (function(x, of_shard) ** 2).sum())(x)
 
-    mapped = jax.shard_map(on_device, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
-    results = jax.tree.map(lambda y: y[0], jax.jit(mapped)(x[None]))
-    jax.tree.map(functools.partial(assert_same, x.dtype), results, jax.jit(function)(x))
+    over_shards = jax.shard_map(
+        gradient, mesh=mesh, in_specs=(P(), P("x")), out_specs=P(), check_vma=check_vma
+    )
+    np.testing.assert_array_equal(jax.jit(over_shards)(*args), gradient(*args))
 
 
 def test_every_form_is_called():

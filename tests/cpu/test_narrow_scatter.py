@@ -264,44 +264,7 @@ def test_tables_that_are_kept_are_copied():
     assert float(once[1, 0]) == float(twice[2, 0]) == 1
 
 
-# Of a table and updates, with the rows that they go to.
 AT = INDICES[[0, 1, 3, 4]]
-TRANSFORMED = {
-    "jit": lambda f: jax.jit(f),
-    "vmap": lambda f: lambda t, u: jax.vmap(f)(jnp.stack([t, t]), jnp.stack([u, u]))[1],
-    "vmap-updates": lambda f: lambda t, u: jax.vmap(f, (None, 0))(t, jnp.stack([u, u]))[1],
-    "vmap-last": lambda f: lambda t, u: jax.vmap(f, (-1, None), -1)(t[..., None], u)[..., 0],
-    "checkpoint": lambda f: jax.checkpoint(f),
-    "scan": lambda f: lambda t, u: jax.lax.scan(lambda c, _: (f(c, u), None), t, None, 2)[0],
-    "cond": lambda f: lambda t, u: jax.lax.cond(u[0, 0] > 0, f, lambda t, u: t, t, u),
-}
-
-
-@pytest.mark.parametrize("name", TRANSFORMED)
-def test_transformed(name):
-    """Values and derivatives are those in float32."""
-
-    def derivatives(kind, table, updates, table_dot, updates_dot):
-        def call(table, updates):
-            return op(kind, mode="fill")(table, AT[:, None], updates)
-
-        transformed = TRANSFORMED[name](call)
-        primals, tangents = (table, updates), (table_dot, updates_dot)
-        out, out_dot = jax.jvp(transformed, primals, tangents)
-        _, pull_back = jax.vjp(transformed, *primals)
-        return out, out_dot, *pull_back(table_dot)
-
-    @fast_jit
-    def of_all_kinds(*args):
-        return [derivatives(kind, *args) for kind in KINDS]
-
-    shapes = [(ROWS, WIDTH), (len(AT), WIDTH)] * 2
-    args = [jnp.asarray(numbers(shape)) for shape in shapes]
-    expected = of_all_kinds(*args)
-    received = of_all_kinds(*(x.astype(jnp.bfloat16) for x in args))
-    for kind, xs, ys in zip(KINDS, received, expected, strict=True):
-        for x, y in zip(xs, ys, strict=True):
-            np.testing.assert_array_equal(x, y.astype(jnp.bfloat16), kind)
 
 
 def test_columns_are_left_to_the_compiler():
@@ -315,18 +278,6 @@ def test_columns_are_left_to_the_compiler():
     slopes = 2 * np.bincount(columns, minlength=1024)
     expected = np.broadcast_to(slopes, tables.shape)
     np.testing.assert_array_equal(fast_jit(jax.vmap(gradient))(tables), expected)
-
-
-def test_linear_transpose():
-    updates = jnp.ones((len(AT), WIDTH), jnp.bfloat16)
-    cotangent = jnp.asarray(numbers((ROWS, WIDTH))).astype(jnp.bfloat16)
-
-    def add(table, updates):
-        return op("sub", mode="fill")(table, AT[:, None], updates)
-
-    table_bar, updates_bar = jax.linear_transpose(add, cotangent, updates)(cotangent)
-    np.testing.assert_array_equal(table_bar, cotangent)
-    np.testing.assert_array_equal(updates_bar, -cotangent[AT])
 
 
 def test_only_programs_for_this_cpu_call_python():
@@ -358,23 +309,6 @@ def test_what_is_left_to_the_compiler(rows, dtype):
     """Small tables, and dtypes in which it computes."""
     args = jnp.ones((rows, WIDTH), dtype), [[1], [2]], jnp.ones((2, WIDTH), dtype)
     assert "python" not in jax.jit(op("add", mode="fill")).lower(*args).as_text()
-
-
-@pytest.mark.parametrize("check_vma", [True, False])
-def test_shard_map(check_vma):
-    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-    table = jnp.ones((ROWS, WIDTH), jnp.bfloat16)
-    updates = jnp.ones((len(AT), WIDTH), jnp.bfloat16)
-
-    def add(table, updates):
-        added = op("add", mode="fill")(table, AT[:, None], updates)
-        return jax.lax.psum(added, "x")
-
-    over_shards = jax.shard_map(
-        add, mesh=mesh, in_specs=(P(), P("x")), out_specs=P(), check_vma=check_vma
-    )
-    expected = scattered("add", np.asarray(table), AT, np.asarray(updates))
-    np.testing.assert_array_equal(jax.jit(over_shards)(table, updates), expected)
 
 
 @pytest.mark.parametrize("dtype", NARROW.values(), ids=str)

@@ -11,23 +11,6 @@ from jaxops._cpu import put_in_turn
 from jaxops._indexing.row_placement import put_rows
 
 
-def test_the_last_row_of_a_place_stays():
-    """A place of `size` is none; the second list is empty, and the last place stays free."""
-    size, places = 5, [[3, 0, 3, 5], [], [1, 3], [1, 2]]
-    places = [np.array(at, np.int32) for at in places]
-    numbers = np.arange(2.0 * sum(map(len, places)), dtype=np.float32).reshape(-1, 2)
-    lists = np.split(numbers, np.cumsum([*map(len, places)])[:-1])
-
-    def put(places, lists):
-        return put_rows(size, places, lists, jnp.float32(-1))
-
-    expected = np.full((size + 1, 2), -1, np.float32)
-    for at, row in zip(np.concatenate(places), numbers, strict=True):
-        expected[at] = row
-    assert " = put_rows[" in str(jax.make_jaxpr(put)(places, lists))
-    np.testing.assert_array_equal(jax.jit(put)(places, lists), expected[:size], strict=True)
-
-
 def test_small_lists_share_a_scatter_and_large_ones_are_not_copied():
     """A place is given by many lists, of which the last one counts."""
     large, small = [put_in_turn._SMALL // 4, 1], [3, 1]

@@ -28,19 +28,6 @@ def test_no_row_at_all(indices):
     np.testing.assert_array_equal(rows, np.zeros((len(indices), WIDTH)))
 
 
-def test_batched():
-    tables = jnp.stack([TABLE, 2 * TABLE])
-    rows = jax.vmap(read_rows, (0, None))(tables, PLACES)
-    np.testing.assert_array_equal(rows, [EXPECTED, 2 * EXPECTED])
-
-
-def test_transposed():
-    table = jnp.ones((3, WIDTH))
-    transposed = jax.linear_transpose(lambda t: read_rows(t, PLACES), table)
-    (sums,) = transposed(jnp.ones((5, WIDTH)))
-    np.testing.assert_array_equal(sums, np.outer([2, 1, 1], np.ones(WIDTH)))
-
-
 @pytest.mark.parametrize("table", [TABLE > 0, TABLE[:, 1:]], ids=["booleans", "narrow"])
 def test_booleans_and_narrow_rows_are_gathered(table):
     assert " = read_rows" not in str(jax.make_jaxpr(read_rows)(table, PLACES))

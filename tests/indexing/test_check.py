@@ -247,19 +247,23 @@ logging.disable(logging.CRITICAL)
 jax.config.update("jax_compilation_cache_dir", sys.argv[1])
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-checked = jax.jit(lambda i: jaxops.gather(jnp.arange(3), i))
+checked = {
+    "indices[0] = 7 is not in [0, 3)": jax.jit(lambda i: jaxops.gather(jnp.arange(3), i)),
+    "index 7 at position [0]": jax.jit(jaxops.checked(lambda i: jnp.arange(3)[i])),
+}
 unchecked = jax.jit(lambda i: jaxops.gather(jnp.arange(3), i, mode="fill"))
 good, bad = jnp.array([2]), jnp.array([7])
-assert checked(good) == 2
+assert all(f(good) == 2 for f in checked.values())
 stored = set(os.listdir(sys.argv[1]))
 assert unchecked(good) == 2 and unchecked(bad) == 0
 print("new" if set(os.listdir(sys.argv[1])) - stored else "stored")
-try:
-    checked(bad).block_until_ready()
-except Exception as e:
-    assert "indices[0] = 7 is not in [0, 3)" in str(e)
-else:
-    sys.exit("no error")
+for words, f in checked.items():
+    try:
+        f(bad).block_until_ready()
+    except Exception as e:
+        assert words in str(e)
+    else:
+        sys.exit("no error")
 """
 
 

@@ -1,15 +1,17 @@
 """Sums in an order of their own: the same in every run, on every device."""
 
 import functools
+import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from checks import names_with
-from records.record import MODES
+from records import CASES, first_of_each_op, wanted
 
 import jaxops
+from jaxops._jax_internals import equations_in
 
 
 @pytest.mark.parametrize("n", [1, 1000])
@@ -44,68 +46,39 @@ def test_no_two_updates_meet_in_a_deterministic_program(deterministic):
     assert ("unique_indices = false" in text) != deterministic
 
 
-def combined(name, i, u, **options):
-    places = jnp.pad(i, [(0, 0), (0, 1)])
-    ids = jaxops.SparseTensor(places, np.arange(len(u)), (3, 1))
-    return getattr(jaxops, name)(u, ids, None, "sum", **options)
+DETERMINISTIC = {name: case for name, case in CASES.items() if case.has_deterministic}
+FIRST = first_of_each_op(DETERMINISTIC)
 
 
-def gathered(function, i, u, **options):
-    """The gradient of the table."""
-    zeros = jnp.zeros(3, jnp.float32)
-    return jax.grad(lambda table: u @ function(table, i[:, 0], **options))(zeros)
+def test_every_function_with_the_argument_has_a_case():
+    without = names_with("deterministic", jaxops) - {*FIRST}
+    assert not wanted(without, "a case with `has_deterministic`")
 
 
-def in_order(name, factor, i, u, mode="fill", **options):
-    """The numbers of segments are not sorted, which is no error in mode "fill"."""
-    places = [np.arange(len(u))] if name.startswith("sparse") else []
-    function = getattr(jaxops, name)
-    y = factor * function(u, *places, i[:, 0], num_segments=3, mode=mode, **options)
-    return jnp.rint(y) if name.endswith("sqrt_n") else y
+def sums_of_floats(program):
+    """The names of the primitives that add rows of floats; sums of integers have no order."""
+    return {
+        eqn.primitive.name
+        for eqn in equations_in(program)
+        if re.search("scatter.(add|sub)|atomic_sums$", eqn.primitive.name)
+        and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.inexact)  # type: ignore[attr-defined]
+    }
 
 
-# Each as a function of rows of a table and their indices.
-DETERMINISTIC = {
-    "scatter_nd": lambda i, u, **k: jaxops.scatter_nd(i, u, [3], **k),
-    "tensor_scatter_nd_add": lambda i, u, **k: jaxops.tensor_scatter_nd_add(
-        jnp.zeros(3, jnp.float32), i, u, **k
-    ),
-    "tensor_scatter_nd_sub": lambda i, u, **k: jaxops.tensor_scatter_nd_sub(
-        jnp.zeros(3, jnp.float32), i, -u, **k
-    ),
-    **{
-        name: functools.partial(gathered, getattr(jaxops, name))
-        for name in ("batch_gather", "embedding_lookup", "gather", "take_along_axis")
-    },
-    **{
-        name: functools.partial(combined, name)
-        for name in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse")
-    },
-    "gather_nd": lambda i, u, **k: jax.grad(lambda t: u @ jaxops.gather_nd(t, i, **k))(
-        jnp.zeros(3, jnp.float32)
-    ),
-    "unsorted_segment_sum": lambda i, u, **k: jaxops.unsorted_segment_sum(u, i[:, 0], 3, **k),
-    # Of segments of 8 rows each.
-    "unsorted_segment_mean": lambda i, u, **k: 8 * jaxops.unsorted_segment_mean(u, i[:, 0], 3, **k),
-    "unsorted_segment_sqrt_n": lambda i, u, **k: jnp.rint(
-        8**0.5 * jaxops.unsorted_segment_sqrt_n(u, i[:, 0], 3, **k)
-    ),
-    **{
-        name: functools.partial(in_order, name, factor)
-        for name, factor in [
-            ("segment_sum", 1),
-            ("segment_mean", 8),
-            ("sparse_segment_sum", 1),
-            ("sparse_segment_mean", 8),
-            ("sparse_segment_sqrt_n", 8**0.5),
-        ]
-    },
-}
+@pytest.mark.parametrize("name", FIRST.values())
+def test_results_and_gradients_add_in_no_other_way(name):
+    case = DETERMINISTIC[name]
+    for mode in case.modes:
 
+        def both(*args, deterministic, mode=mode):
+            options = {"mode": mode, "deterministic": deterministic}
+            return case.op(*args, **options), case.gradients(**options)(*args)
 
-def test_every_function_with_the_argument_is_here():
-    wants = "tests/indexing/test_deterministic_sums.py: DETERMINISTIC wants a sum of each"
-    assert names_with("deterministic", jaxops) == set(DETERMINISTIC), wants
+        for deterministic in (True, False):
+            call = functools.partial(both, deterministic=deterministic)
+            sums = sums_of_floats(jax.make_jaxpr(call)(*case.args))
+            assert (sums == {"deterministic_scatter_add"}) == deterministic
+            assert ("deterministic_scatter_add" in sums) == deterministic
 
 
 # For each of two rows in turn the same. Summed one after the other these make 3, as neighbours and
@@ -115,14 +88,10 @@ UPDATES = np.repeat(np.array([2.0**24, 1, 1, 1, -(2.0**24), 1, 1, 1], np.float32
 ROWS = np.array([[1], [0]] * 8, np.int32)
 
 
-@pytest.mark.parametrize("name", DETERMINISTIC)
-def test_order_of_summation(name):
-    for mode in MODES:
-        for deterministic in (True, False):
-            call = functools.partial(DETERMINISTIC[name], mode=mode, deterministic=deterministic)
-            program = str(jax.make_jaxpr(call)(ROWS, UPDATES))
-            assert ("deterministic_scatter_add" in program) == deterministic
-    sums = DETERMINISTIC[name](ROWS, UPDATES, deterministic=True)
+@pytest.mark.parametrize(("kind", "sign"), [("add", 1), ("sub", -1)])
+def test_order_of_summation(kind, sign):
+    op = getattr(jaxops, f"tensor_scatter_nd_{kind}")
+    sums = op(jnp.zeros(3, jnp.float32), ROWS, sign * UPDATES, deterministic=True)
     np.testing.assert_array_equal(sums, [5, 5, 0])
 
 

@@ -9,6 +9,7 @@ from records.loops import floats
 
 import jaxops
 from jaxops._indexing.dimension_numbers import is_widened
+from jaxops.testing import check_adjoint
 
 # Shapes of params and indices, arguments of `gather`, the primitive that it becomes.
 GATHERS = {
@@ -57,8 +58,10 @@ def test_a_table_that_lanes_share(name):
 
     for axes, result in zip(in_axes, mapped(params, indices), strict=True):
         np.testing.assert_array_equal(result, expected, err_msg=f"in_axes={axes}")
-    program = jax.make_jaxpr(jax.vmap(gather, (None, 0)))(params, indices)
-    assert primitive in str(program)
+    for table_axis, table in ((None, params), (0, np.stack([params] * LANES))):
+        of_lanes = jax.vmap(gather, (table_axis, 0))
+        assert primitive in str(jax.make_jaxpr(of_lanes)(table, indices))
+        check_adjoint(lambda t, f=of_lanes: f(t, indices), table, by="vjp", jit=jax.jit)
 
 
 def test_dtypes_that_xla_widens():

@@ -115,7 +115,7 @@ def _branch(read, table, i, reads):
     return lax.cond(reads, lambda: read(table, i), lambda: 0.0)
 
 
-def _last_branch(read, table, i, reads):
+def _switch(read, table, i, reads):
     return lax.switch(2 * reads.astype(int), [lambda: 0.0, lambda: 1.0, lambda: read(table, i)])
 
 
@@ -126,12 +126,24 @@ def _step(read, table, i, reads):
     )[1]
 
 
-def _branch_of_branch(read, table, i, reads):
-    return lax.cond(reads | (i == 9), lambda: _branch(read, table, i, reads), lambda: 0.0)
+def _scanned(read, table, i, reads):
+    """A branch in a step of a scan."""
+    return lax.scan(lambda c, r: (c + _branch(read, table, i, r), None), 0.0, reads[None])[0]
 
 
-LANES = {f.__name__[1:]: f for f in (_branch, _last_branch, _step, _branch_of_branch)}
-INDICES = jnp.array([0, 7, 3, 9, -1])
+def _nested(outer, inner):
+    def both(read, table, i, reads):
+        return outer(lambda table, i: inner(read, table, i, reads), table, i, reads | (i == 9))
+
+    return both
+
+
+LANES = {f.__name__[1:]: f for f in (_branch, _switch, _step, _scanned)}
+NESTED = {
+    f"{outer}-{inner}": _nested(LANES[outer], LANES[inner])
+    for outer, inner in itertools.product(LANES, repeat=2)
+}
+INDICES = jnp.array([0, 7, 3, 9, -8])
 READING = np.array([True, False, True, False, False])
 
 
@@ -141,13 +153,13 @@ def _values(read, lanes, reading, table=TABLE):
 
 PAIRS = [
     *itertools.product(READS | READS_WITHOUT_GRADIENTS, ["branch", "step"]),
-    *itertools.product(["read"], ["last_branch", "branch_of_branch"]),
+    *itertools.product(["read"], ["switch", "scanned", "branch-branch"]),
 ]
 
 
 @pytest.mark.parametrize("pair", share(PAIRS, 3), ids="-".join)
 def test_only_the_calls_that_come_to_a_check_raise(pair):
-    read, lanes = (READS | READS_WITHOUT_GRADIENTS)[pair[0]], LANES[pair[1]]
+    read, lanes = (READS | READS_WITHOUT_GRADIENTS)[pair[0]], (LANES | NESTED)[pair[1]]
     values = jax.jit(functools.partial(_values, read, lanes))
     expected = [read(TABLE, i) if r else 0.0 for i, r in zip(INDICES, READING, strict=True)]
     np.testing.assert_array_equal(values(READING), expected)

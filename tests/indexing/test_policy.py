@@ -1,9 +1,12 @@
 """_indexing/policy: the policy in compiled code and its twin in NumPy decide alike."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from records import CALLS, joined
 
 import jaxops
 from jaxops._indexing import check, policy
@@ -72,33 +75,26 @@ def test_where_nothing_is_an_error():
         assert check.raises(mode, "cpu") == (mode in ("error", "device"))
 
 
-X = np.array([1.0, 2.0, 3.0], np.float32)
-OUTSIDE = np.array([[0], [7]])
-# With `bad_indices_policy`, where TensorFlow has it; and the result if the index 7 is ignored.
 WITH_POLICY = {
-    "gather_nd": (lambda p, **k: jaxops.gather_nd(X, OUTSIDE, 0, None, p, **k), [1, 0]),
-    "scatter_nd": (lambda p, **k: jaxops.scatter_nd(OUTSIDE, X[:2], [3], p, **k), [1, 0, 0]),
-    **{
-        f"tensor_scatter_nd_{kind}": (
-            lambda p, kind=kind, **k: getattr(jaxops, f"tensor_scatter_nd_{kind}")(
-                X, OUTSIDE, np.array([5, 6], np.float32), p, **k
-            ),
-            [first, 2, 3],
-        )
-        for kind, first in [("add", 6), ("sub", -4), ("min", 1), ("max", 5)]
-    },
+    what: entry
+    for what, entry in joined("out_of_bounds").items()
+    if "bad_indices_policy" in CALLS[what.split("-")[0]]
 }
 
 
 @pytest.mark.parametrize("name", WITH_POLICY)
 def test_bad_indices_policy(name):
-    call, ignored = WITH_POLICY[name]
+    entry = WITH_POLICY[name]
+
+    def call(words, **options):
+        return entry.call(jnp.array(entry.bad), bad_indices_policy=words, **options)
+
+    ignored = call("", mode="fill")
     np.testing.assert_array_equal(call("IGNORE"), ignored)
     np.testing.assert_array_equal(call("IGNORE", mode="fill"), ignored)
-    np.testing.assert_array_equal(call("", mode="fill"), ignored)
-    for policy_of_tensorflow, options in [("", {}), ("DEFAULT", {}), ("ERROR", {"mode": "error"})]:
-        with pytest.raises(jaxops.OutOfBoundsError, match="7"):
-            call(policy_of_tensorflow, **options)
+    for words, options in [("", {}), ("DEFAULT", {}), ("ERROR", {"mode": "error"})]:
+        with pytest.raises(jaxops.OutOfBoundsError, match=re.escape(entry.text)):
+            call(words, **options)
 
 
 def test_modes_of_policies():

@@ -194,16 +194,19 @@ SIZED += ["IndexedSlices.sum_duplicates"]
 
 
 @pytest.mark.parametrize("name", SIZED)
-def test_modes_that_say_nothing_are_refused(name):
+def test_options_that_say_nothing_are_refused(name):
     function = CALLS[name][0]
+    with pytest.raises(TypeError, match=f"^{name}: size must be given where .* traced, as the "):
+        jax.eval_shape(lambda i: function(i, None), NUMBERS)
+    if name in REPORTS:
+        with pytest.raises(ValueError, match=f"^{name}: fill_value is used with size only; rece"):
+            function(NUMBERS, None, fill_value=7)
     for mode in ("clip", "wrap"):
         with pytest.raises(ValueError, match="mode must be device, error, fill or promise_in_bo"):
             function(NUMBERS, 2, mode=mode)
     for mode in ("error", "fill", "promise_in_bounds"):
         with pytest.raises(ValueError, match=f"mode is used with size only; received mode='{mode}"):
             function(NUMBERS, None, mode=mode)
-    with pytest.raises(ValueError, match=r"mode must be one of .*; received 'drop'"):
-        function(NUMBERS, 2, mode="drop")
 
 
 # By function what stands in the places of each result that hold nothing, where `fill_value` is left

@@ -89,7 +89,7 @@ def other_forms(kind, value):
     parts = [[*map(OnlyArray, value)]] if kind in ("arrays", "indices", "ints", "pairs") else []
     whole = [] if kind in ("arrays", "indices") else [OnlyArray(value)]
     sequences = {"ints": [value], "pairs": [value]}.get(kind, [])
-    if more == "or a list of one":
+    if more.startswith("or a list of one"):
         sequences = [[value]]
     forms = [form(x) for x in sequences for form in (list, tuple, np.array, jnp.array, OnlyArray)]
     forms += [[*map(np.int64, value)]] if kind == "ints" else []

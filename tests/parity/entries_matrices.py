@@ -50,7 +50,7 @@ def held(k: Any, rows: int, columns: int) -> tuple[int, ...]:
     return (length,) if low == high else (high - low + 1, length)
 
 
-@compared("matrix_diag", differentiable=("diagonal",), moves=True)
+@compared("matrix_diag", moves=True)
 def diag(draw: Draw) -> Args:
     wrong = fault(draw, "k", "order", "rows", "columns", "both", "number", percent=20)
     rows, columns = integer(draw, 1, 4), integer(draw, 1, 4)

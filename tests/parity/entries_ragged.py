@@ -113,13 +113,7 @@ def _size(lib, size: int | None) -> Args:
     return {"size": size} if lib is jaxops else {}
 
 
-@compared_ragged(
-    "RaggedTensor.from_tensor",
-    _cut,
-    *("tensor", "lengths", "padding"),
-    differentiable=("tensor",),
-    x64=True,
-)
+@compared_ragged("RaggedTensor.from_tensor", _cut, "tensor", "lengths", "padding", x64=True)
 def cut(draw: Draw) -> Call:
     """A ragged tensor made of a dense array."""
     shape = (*draws.shape(draw, 2, 2), *row_shape(draw))
@@ -156,13 +150,7 @@ def _chosen(lib, values, row_splits, indices, size=None) -> list:
     return [x.to_tensor(shape=[None, 4, *values.shape[1:]]), x.row_splits]
 
 
-@compared_ragged(
-    "RaggedTensor.gather",
-    _chosen,
-    *("values", "row_splits", "indices"),
-    differentiable=("values",),
-    bounded=True,
-)
+@compared_ragged("RaggedTensor.gather", _chosen, "values", "row_splits", "indices", bounded=True)
 def chosen(draw: Draw) -> Call:
     lengths = lengths_of_rows(draw, 1)
     wrong = fault(draw, "out of bounds", percent=20)

@@ -8,8 +8,6 @@ from draws import Args, Draw, axis, chance, fault, integer, pick
 from entries import RARE, compared
 from peer import tf
 
-from jaxops.compat import v0
-
 
 def _where(condition, x=None, y=None):
     if x is not None or y is not None:
@@ -90,7 +88,6 @@ def _v0_where(input=None, condition=None, x=None, y=None):
 
 @compared(
     "v0.where",
-    ours=v0.where,
     theirs=_v0_where,
     data=("input", "condition", "x", "y"),
     differentiable=("x", "y"),

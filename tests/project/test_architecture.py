@@ -95,7 +95,9 @@ def test_files_that_are_named_are_there():
 # Parts of the judge of optimizers, which its tests see through the optimizers that they judge.
 TESTED_TOGETHER = {name: "test_judge.py" for name in ("probe", "refusals", "runner", "trees")}
 # Adapters alike, which one test compares with what they adapt.
-TESTED_TOGETHER |= {name: "test_spelling.py" for name in ("_v0_matrices", "_v0_segments")}
+TESTED_TOGETHER |= {
+    name: "test_spelling.py" for name in ("_v0_blocks", "_v0_matrices", "_v0_segments")
+}
 
 
 def test_every_module_has_a_test_module():

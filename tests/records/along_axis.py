@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, DETERMINISTIC, FEW, FILL, LENGTH, PADDING, X
+from records.arguments import DETERMINISTIC, FEW, FILL, LENGTH, PADDING, WITH_ROWS, X
 from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
 from records.record import Export, Record
 
@@ -35,9 +35,9 @@ case = functools.partial(indexed_case, jaxops.take_along_axis, take_along_axis)
 RECORDS = {
     "take_along_axis": Record(
         call={
-            "arr": DATA,
+            "arr": WITH_ROWS,
             "indices": ("integers", [[0, 2]] * 4),
-            "axis": ("int", 1),
+            "axis": ("int, in [-2, 2)", 1),
             **FILL,
             **PADDING,
             "deterministic": DETERMINISTIC,

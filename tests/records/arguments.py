@@ -10,6 +10,7 @@ IMAGES = np.zeros((4, 2, 2, 4), np.float32)
 NUMBERS = np.array([2, 0, 2, 1], np.int32)
 
 DATA = ("data", X)
+WITH_ROWS = ("data, with rows", X)
 NO_STRINGS = ("data, no strings", X)
 ONLY_NUMBERS = ("data, numbers", X)
 ANYTHING = ("data, anything", X)
@@ -19,9 +20,12 @@ MODE = (f"word, one of {', '.join(MODES)}", "fill")
 POLICY = ("word, policy", "IGNORE")  # the same in TensorFlow's words
 DETERMINISTIC = ("word, bool", True)
 ACCUMULATE = ("dtype", "float32")
-FILL = {"fill_value": ("scalar", 7.0), "mode": MODE}
+FILL = {"fill_value": ("scalar, of that dtype", 7.0), "mode": MODE}
 PADDING = {"padding_index": ("int", 1)}
-HELD = {**FILL, "size": ("int", 3), "return_size": ("word, bool", True)}
+# Of an array of rank 2.
+AXIS = ("int, in [-2, 2)", 0)
+SIZE = ("int, at least 0", 4)
+HELD = {**FILL, "size": SIZE, "return_size": ("word, bool", True)}
 PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])
 
 # Narrow indices, and what they index.

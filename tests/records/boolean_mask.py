@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, HELD, MASK
+from records.arguments import HELD, MASK, WITH_ROWS
 from records.loops import array_case, evaluated, filled, fitted, sized_case
 from records.record import Record
 
@@ -28,7 +28,7 @@ sized = functools.partial(sized_case, of_numbers, boolean_mask)
 
 RECORDS = {
     "boolean_mask": Record(
-        call={"tensor": DATA, "mask": MASK, "axis": ("int", 0), **HELD},
+        call={"tensor": WITH_ROWS, "mask": MASK, "axis": ("int", 0), **HELD},
         cases={
             "vector": array_case(
                 jaxops.boolean_mask, boolean_mask, (4,), np.array([True, False, True, True])

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, DETERMINISTIC, FEW, FILL, LENGTH, PADDING, POLICY, X
+from records.arguments import DATA, DETERMINISTIC, FEW, FILL, LENGTH, PADDING, POLICY, WITH_ROWS, X
 from records.loops import evaluated, filled, gradient, indexed_case, outside, place_of
 from records.record import Export, OutOfBounds, Record
 
@@ -48,7 +48,7 @@ batch_gather_case = functools.partial(
 OPTIONS = {**FILL, **PADDING, "deterministic": DETERMINISTIC}
 RECORDS = {
     "batch_gather": Record(
-        call={"params": DATA, "indices": ("integers", [[0]] * 4), **OPTIONS},
+        call={"params": DATA, "indices": ("integers, no scalar", [[0]] * 4), **OPTIONS},
         cases={"": batch_gather_case((2, 3, 2), [[1, 1], [0, 2]])},
         out_of_bounds={
             "": outside(
@@ -64,10 +64,10 @@ RECORDS = {
     ),
     "gather": Record(
         call={
-            "params": DATA,
+            "params": WITH_ROWS,
             "indices": ("integers", [[0]] * 4),
             "validate_indices": ("word, bool", True),
-            "axis": ("int", 1),
+            "axis": ("int, in [-2, 2)", 1),
             "batch_dims": ("int", 1),
             **OPTIONS,
         },
@@ -127,7 +127,7 @@ RECORDS = {
     "gather_nd": Record(
         call={
             "params": DATA,
-            "indices": ("integers", [[[0]]] * 4),
+            "indices": ("integers, no scalar", [[[0]]] * 4),
             "batch_dims": ("int", 1),
             "bad_indices_policy": POLICY,
             **OPTIONS,

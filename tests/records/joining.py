@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, X
+from records.arguments import AXIS, DATA, WITH_ROWS, X
 from records.loops import array_case, evaluated, floats
 from records.record import Case, Record
 
@@ -52,7 +52,7 @@ tile_case = functools.partial(array_case, jaxops.tile, np.tile)
 
 RECORDS = {
     "concat": Record(
-        call={"values": ("arrays", [X, X]), "axis": ("int, or a list of one", 0)},
+        call={"values": ("arrays", [X, X]), "axis": ("int, or a list of one, in [-2, 2)", 0)},
         cases={
             "": concat_case(((2, 3), (1, 3), (0, 3)), 0),
             "last": concat_case(((2, 1), (2, 3)), -1),
@@ -65,7 +65,7 @@ RECORDS = {
         call={
             "value": DATA,
             "num_or_size_splits": ("ints, int or ints", [1, -1]),
-            "axis": ("int, or a list of one", 0),
+            "axis": ("int, or a list of one, in [-2, 2)", 0),
             "num": ("int", 2),
         },
         cases={
@@ -93,7 +93,7 @@ RECORDS = {
         row="Slicing and joining | `parallel_stack` | - | unstacked | -",
     ),
     "stack": Record(
-        call={"values": ("arrays", [X, X]), "axis": ("int", 0)},
+        call={"values": ("arrays", [X, X]), "axis": ("int, in [-3, 3)", 0)},
         cases={
             "": stack_case((2, 3), 3, 1),
             "last": stack_case((2, 3), 2, -1),
@@ -117,7 +117,7 @@ RECORDS = {
         row="Slicing and joining | `tile` | static `multiples` | summed over the copies | -",
     ),
     "unstack": Record(
-        call={"value": DATA, "num": ("int", 4), "axis": ("int", 0)},
+        call={"value": WITH_ROWS, "num": ("int", 4), "axis": AXIS},
         cases={"": unstack_case((3, 2), 0), "last": unstack_case((2, 1, 3), -1)},
         exports=[evaluated(jaxops.unstack, "(x, axis=1)", "a, 3")],
         row="Slicing and joining | `unpack`, `unstack` | - | stacked | -",

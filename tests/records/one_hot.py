@@ -6,7 +6,7 @@ import numpy as np
 
 import jaxops
 from jaxops.typing import Mode
-from records.arguments import FEW, LENGTH, MODE, NUMBERS, PADDING
+from records.arguments import FEW, LENGTH, MODE, NUMBERS, PADDING, SIZE
 from records.loops import evaluated, floats, int32s, outside, place_of
 from records.record import MODES, Case, Record
 
@@ -37,7 +37,7 @@ def one_hot_or_error(i, mode: Mode = "device", **options):
 
 CALL = {
     "indices": ("integers", NUMBERS),
-    "depth": ("int", 3),
+    "depth": SIZE,
     "on_value": ("scalar, or text", 2.0),
     "off_value": ("scalar, or text", 1.0),
     "axis": ("int", 0),

@@ -74,7 +74,7 @@ RECORDS = {
     ),
     "invert_permutation": Record(
         call={
-            "x": ("integers", ORDER),
+            "x": ("integers, a vector", ORDER),
             "mode": ("word, one of device, error, fill, promise_in_bounds", "fill"),
         },
         cases={"": invert_case([2, 0, 3, 1]), "empty": invert_case([])},

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 import jaxops
-from records.arguments import FEW, LENGTH, MODE, NO_STRINGS
+from records.arguments import FEW, LENGTH, MODE, NO_STRINGS, SIZE, X
 from records.loops import fitted, floats, int32s, outside, place_of
 from records.record import Case, Record
 
 LENGTHS = [2, 0, 3]
-ROWS = {"values": NO_STRINGS, "row_splits": ("integers", [0, 1, 1, 4])}
+VALUES = ("data, no strings, with rows", X)
+ROWS = {"values": VALUES, "row_splits": ("integers, a vector", [0, 1, 1, 4])}
 PARTITION = {"validate": ("word, bool", True), "padded": ("word, bool", True)}
 MODES = ("device", "error", "fill", "promise_in_bounds")
 
@@ -116,13 +117,13 @@ RECORDS = {
     },
     "RaggedTensor.from_row_splits": Record(call={**ROWS, **PARTITION}),
     "RaggedTensor.from_row_lengths": Record(
-        call={"values": NO_STRINGS, "row_lengths": ("integers", [1, 0, 3]), **PARTITION}
+        call={"values": VALUES, "row_lengths": ("integers, a vector", [1, 0, 3]), **PARTITION}
     ),
     "RaggedTensor.from_value_rowids": Record(
         call={
-            "values": NO_STRINGS,
-            "value_rowids": ("integers", [0, 1, 1, 3]),
-            "nrows": ("int", 4),
+            "values": VALUES,
+            "value_rowids": ("integers, a vector", [0, 1, 1, 3]),
+            "nrows": SIZE,
             **PARTITION,
         }
     ),
@@ -133,7 +134,7 @@ RECORDS = {
             "padding": ("word", None),
             "ragged_rank": ("int", 1),
             "row_splits_dtype": ("dtype, of indices", np.int32),
-            "size": ("int", 12),
+            "size": SIZE,
             "mode": MODE,
         },
         cases={
@@ -156,7 +157,7 @@ RECORDS = {
         },
     ),
     "RaggedTensor.gather": Record(
-        call={**ROWS, "indices": ("integers", [2, 0]), "size": ("int", 4), "mode": MODE},
+        call={**ROWS, "indices": ("integers, a vector", [2, 0]), "size": SIZE, "mode": MODE},
         cases={
             "": gather_case((), [2, 0, 2]),
             "of-vectors": gather_case((2,), [1, 2]),

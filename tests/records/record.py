@@ -68,8 +68,9 @@ class Record(NamedTuple):
             indices; `bools`; `text`; `scalar`, of data; `arrays`, a list of data; `indices`, a list
             of integers; `int`, `ints` and `pairs`, static; `dtype`; `word`, an option; `grads`,
             nested arrays. Empty for a function of no arrays. A kind may say more after a comma:
-            "data, numbers" is data, and neither strings nor keys. Only the refused calls look at
-            that, of which tests/refusals/kinds.py makes a dozen for an argument; after "own" none.
+            "data, numbers" is data, and neither strings nor keys; "int, at least 0" is no negative
+            int. Only the refused calls look at that, of which tests/refusals/kinds.py makes a dozen
+            for an argument; after "own" none.
         cases: calls of the harness with their oracles, by what is special about each.
         out_of_bounds: calls with an index out of bounds, likewise.
         narrow: calls of the harness with indices below 100 into more than 255 places, which indices

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, HELD, NUMBERS
+from records.arguments import AXIS, DATA, HELD, NUMBERS
 from records.loops import array_case, evaluated, filled, fitted, sized_case
 from records.record import Record
 
@@ -27,7 +27,7 @@ sized = functools.partial(sized_case, jaxops.repeat, repeat)
 
 RECORDS = {
     "repeat": Record(
-        call={"input": DATA, "repeats": ("integers", NUMBERS), "axis": ("int", 0), **HELD},
+        call={"input": DATA, "repeats": ("integers", NUMBERS), "axis": AXIS, **HELD},
         cases={
             "evenly": repeat_case((2, 3), 2, 1),
             "each": repeat_case((2, 3), np.array([2, 0, 1]), -1),

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import jaxops
-from records.arguments import DATA, X
+from records.arguments import WITH_ROWS, X
 from records.loops import array_case, evaluated, floats
 from records.record import Case, Record
 
@@ -32,7 +32,11 @@ RECORDS = {
         row="Shapes and shaping | `meshgrid` | - | summed over the copies | -",
     ),
     "roll": Record(
-        call={"input": DATA, "shift": ("integers", [1, -5]), "axis": ("ints, int or ints", [0, 1])},
+        call={
+            "input": WITH_ROWS,
+            "shift": ("integers", [1, -5]),
+            "axis": ("ints, int or ints, in [-2, 2)", [0, 1]),
+        },
         cases={"": roll_case((3, 4), [7, -1, 0], [-1, 0, 0]), "empty": roll_case((2, 0), [1], [1])},
         exports=[
             evaluated(jaxops.roll, "(x, i, 0)", "a, b", " int"),

@@ -70,7 +70,7 @@ def tensor_scatter_record(kind):
     numbers = "data" if kind == "update" else "data, numbers"
     call = {
         "tensor": (numbers, X),
-        "indices": ("integers", [[1], [2]]),
+        "indices": ("integers, no scalar", [[1], [2]]),
         "updates": (numbers, X[:2]),
         "mode": MODE,
         **PADDING,
@@ -110,7 +110,7 @@ def tensor_scatter_record(kind):
 RECORDS = {
     "scatter_nd": Record(
         call={
-            "indices": ("integers", [[1], [2]]),
+            "indices": ("integers, no scalar", [[1], [2]]),
             "updates": ("data", X[:2]),
             "shape": ("ints", [4, 3]),
             "bad_indices_policy": POLICY,

@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import FEW, LENGTH, NUMBERS
+from records.arguments import FEW, LENGTH, NUMBERS, SIZE
 from records.loops import evaluated, floats
 from records.record import Case, Export, Record
 
@@ -38,7 +38,7 @@ ROWS = [[0, 3, 3, 8, 9], [1, 2, 3, 4, 5]]
 VALUES = [[9.5, 3, -1], [0, 6, 2]]
 RECORDS = {
     "sequence_mask": Record(
-        call={"lengths": ("integers", NUMBERS), "maxlen": ("int", 3), "dtype": ("dtype", "int32")},
+        call={"lengths": ("integers", NUMBERS), "maxlen": SIZE, "dtype": ("dtype", "int32")},
         cases={"": mask_case([[2, 0], [-1, 7]], 3), "empty": mask_case([1, 2], 0)},
         narrow={
             "": Case(
@@ -57,8 +57,8 @@ RECORDS = {
     ),
     "searchsorted": Record(
         call={
-            "sorted_sequence": ("data, numbers", np.array([1, 3, 5], np.float32)),
-            "values": ("data, numbers", np.array([0, 3, 4, 9], np.float32)),
+            "sorted_sequence": ("data, numbers, with rows", np.array([1, 3, 5], np.float32)),
+            "values": ("data, numbers, with rows", np.array([0, 3, 4, 9], np.float32)),
             "side": ("word, one of left, right", "right"),
             "out_type": ("dtype, of indices", "int32"),
         },

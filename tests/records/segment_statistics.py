@@ -5,7 +5,7 @@ import numpy as np
 from jax import lax
 
 import jaxops
-from records.arguments import FEW, LENGTH, MODE, NUMBERS, PADDING, X
+from records.arguments import FEW, LENGTH, MODE, NUMBERS, PADDING, SIZE, X
 from records.loops import evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, Record
 from records.unsorted_segments import moderate, rows_of
@@ -95,7 +95,7 @@ def record(name, gradient, cases):
         call={
             arg: ("data, numbers", X),
             "segment_ids": ("integers", NUMBERS),
-            "num_segments": ("int", 3),
+            "num_segments": SIZE,
             "mode": MODE,
             **PADDING,
         },

@@ -11,6 +11,7 @@ from records.arguments import (
     MODE,
     ONLY_NUMBERS,
     PADDING,
+    SIZE,
     X,
 )
 from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside, place_of
@@ -53,7 +54,7 @@ def case(kind, segment_ids, num_segments, *row):
 def record(kind):
     name = f"segment_{kind}"
     op = getattr(jaxops, name)
-    call = {"data": ONLY_NUMBERS, "segment_ids": SORTED, "num_segments": ("int", 4), "mode": MODE}
+    call = {"data": ONLY_NUMBERS, "segment_ids": SORTED, "num_segments": SIZE, "mode": MODE}
     call |= PADDING
     if kind in SUMS:
         call["deterministic"] = DETERMINISTIC

@@ -27,11 +27,11 @@ def setdiff_case(x, y, part, size):
 RECORDS = {
     "setdiff1d": Record(
         call={
-            "x": ("integers, data", NUMBERS),
-            "y": ("integers, data", NUMBERS[:1]),
+            "x": ("integers, data, a vector", NUMBERS),
+            "y": ("integers, data, a vector", NUMBERS[:1]),
             "index_dtype": ("dtype, of indices", "int32"),
             **HELD,
-            "fill_value": ("scalar", 7),
+            "fill_value": ("scalar, of that dtype", 7),
         },
         cases={
             "": setdiff_case([6, 3, 6, 1], [6, 6, 10], 0, 4),

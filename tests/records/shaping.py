@@ -14,7 +14,7 @@ def same_elements_case(op, shape, result_shape):
 
 RECORDS = {
     "expand_dims": Record(
-        call={"input": DATA, "axis": ("int, or a list of one", 0)},
+        call={"input": DATA, "axis": ("int, or a list of one, in [-3, 3)", 0)},
         cases={"": same_elements_case(lambda x: jaxops.expand_dims(x, -2), (2, 3), (2, 1, 3))},
         exports=[evaluated(jaxops.expand_dims, "(x, 1)", "a, b")],
         row="Shapes and shaping | `expand_dims` | - | reshaped back | -",
@@ -53,7 +53,7 @@ RECORDS = {
         row="Shapes and shaping | `size` | known at trace time | - | -",
     ),
     "squeeze": Record(
-        call={"input": ("data", X[:1]), "axis": ("ints, int or ints", [0])},
+        call={"input": ("data", X[:1]), "axis": ("ints, int or ints, in [-2, 2)", [0])},
         cases={
             "": same_elements_case(jaxops.squeeze, (1, 2, 1), (2,)),
             "axis": same_elements_case(lambda x: jaxops.squeeze(x, [-1]), (1, 2, 1), (1, 2)),

@@ -1,6 +1,6 @@
 """What is known of the functions of `_sparse`, and of gradients that hold IndexedSlices."""
 
-from records.arguments import MODE, X
+from records.arguments import MODE, SIZE, X
 from records.record import Record
 
 GRADS = ("grads", {"w": X})
@@ -19,5 +19,5 @@ RECORDS = {
     "sum_stacked": Record(call={"grads": GRADS}),
     "IndexedSlices": Record(call=SLICES),
     "IndexedSlices.add_to": Record(call={**SLICES, "dense": ("data, own", X)}),
-    "IndexedSlices.sum_duplicates": Record(call={**SLICES, "size": ("int", 2), "mode": MODE}),
+    "IndexedSlices.sum_duplicates": Record(call={**SLICES, "size": SIZE, "mode": MODE}),
 }

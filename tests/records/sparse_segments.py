@@ -3,7 +3,7 @@
 import numpy as np
 
 import jaxops
-from records.arguments import DETERMINISTIC, FEW, LENGTH, MODE, ONLY_NUMBERS, PADDING, X
+from records.arguments import DETERMINISTIC, FEW, LENGTH, MODE, ONLY_NUMBERS, PADDING, SIZE, X
 from records.loops import evaluated, filled, floats, int32s, outside
 from records.record import MODES, Case, OutOfBounds, Record
 from records.segments import SORTED, segments
@@ -30,7 +30,7 @@ def record(kind):
             "data": ONLY_NUMBERS,
             "indices": ("integers", np.array([3, 0, 3, 1], np.int32)),
             "segment_ids": SORTED,
-            "num_segments": ("int", 4),
+            "num_segments": SIZE,
             "sparse_gradient": ("word, bool", False),
             "mode": MODE,
             **PADDING,

@@ -47,10 +47,10 @@ def of_rows(x, size=None):
 
 CALL = {
     "x": ("integers, data", NUMBERS),
-    "axis": ("int, or a list of one", 0),
+    "axis": ("int, or a list of one, in [-1, 1)", 0),
     "out_idx": ("dtype, of indices", "int32"),
     **HELD,
-    "fill_value": ("scalar", 7),
+    "fill_value": ("scalar, of that dtype", 7),
 }
 RECORDS = {
     "unique": Record(

@@ -13,6 +13,7 @@ from records.arguments import (
     NUMBERS,
     ONLY_NUMBERS,
     PADDING,
+    SIZE,
     X,
 )
 from records.loops import IS_PADDING, evaluated, filled, floats, int32s, outside
@@ -89,7 +90,7 @@ def record(kind):
     call = {
         "data": ONLY_NUMBERS,
         "segment_ids": ("integers", NUMBERS),
-        "num_segments": ("int", 3),
+        "num_segments": SIZE,
         "mode": MODE,
         **PADDING,
     }

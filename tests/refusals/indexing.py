@@ -16,7 +16,6 @@ def filled_in_jit(x, value):
 
 CALLS = {
     "gather-params-objects": (lambda: jaxops.gather(np.array(["a", 1], object), 0), TypeError, "must hold strings only; received"),
-    "gather-params-scalar": (lambda: jaxops.gather(1.0, 0), ValueError, "must have rank 1 at least; received a scalar"),
     "gather-params-int64": (
         lambda: jaxops.gather(np.array([2**40]), 0), ValueError, 'gather: params holds 1099511627776, which does not fit int32 (from int64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "gather-params-float64-overflow": (
@@ -28,8 +27,6 @@ CALLS = {
         lambda: jaxops.gather(X, np.array([2**40]), mode="wrap"), ValueError, 'gather: indices holds values that do not fit int32, which mode="wrap" cannot wrap; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "gather-indices-beyond-int64": (lambda: jaxops.gather(X, 2**70), jaxops.OutOfBoundsError, "indices = 9223372036854775807 is not in [0, 4) [Op:gather]"),
     "gather-indices-uint64": (lambda: jaxops.gather(X, np.array([2**63], np.uint64)), jaxops.OutOfBoundsError, "indices[0] = 9223372036854775808 is not in [0, 4) [Op:gather]"),
-    "gather-axis-high": (lambda: jaxops.gather(X, 0, axis=2), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 2"),
-    "gather-axis-low": (lambda: jaxops.gather(X, 0, axis=-3), ValueError, "must be in [-2, 2) for params of shape (4, 3); received -3"),
     "gather-axis-huge": (lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
     "gather-validate_indices-axis": (lambda: jaxops.gather(X, 0, 1), TypeError, "must be a static bool; received 1; axis is the argument after it"),
     "gather-axis-below-batch_dims": (lambda: jaxops.gather(X, [[0]] * 4, axis=0, batch_dims=1), ValueError, "must be at least batch_dims, 1; received axis 0"),
@@ -44,7 +41,6 @@ CALLS = {
     "gather-fill_value-overflow": (lambda: jaxops.gather(X.astype(np.int8), 0, mode="fill", fill_value=300), TypeError, "must fit dtype int8; received 300"),
     "gather-fill_value-negative-unsigned": (lambda: jaxops.gather(X.astype(np.uint8), 0, mode="fill", fill_value=-1), TypeError, "must fit dtype uint8; received -1"),
     "gather-fill_value-infinite": (lambda: jaxops.gather(X.astype(np.float16), 0, mode="fill", fill_value=1e6), TypeError, "must fit dtype float16; received 1000000.0"),
-    "gather-fill_value-complex": (lambda: jaxops.gather(X, 0, mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
     "gather-fill_value-number-for-strings": (lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=0), TypeError, "must be a string; received 0"),
     "gather-fill_value-list-of-strings": (lambda: jaxops.gather(["a", "b"], 0, mode="fill", fill_value=["c", "d"]), TypeError, "must be a string; received ['c', 'd']"),
     "gather-fill_value-array-dtype": (lambda: jaxops.gather(X, 0, mode="fill", fill_value=jnp.int32(1)), TypeError, "must fit dtype float32; received"),
@@ -58,17 +54,14 @@ CALLS = {
     "batch_gather-params-shapes": (
         lambda: jaxops.batch_gather(X, [[0], [1]]), ValueError, "batch_gather: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (2, 1)"),
     "batch_gather-params-rank": (lambda: jaxops.batch_gather(X[:, 0], [[0]] * 4), ValueError, "batch_gather: axis must be in [-1, 1) for params of shape (4,); received 1"),
-    "batch_gather-indices-scalar": (lambda: jaxops.batch_gather(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
     "batch_gather-fill_value-unused": (
         lambda: jaxops.batch_gather(X, [0], fill_value=0), ValueError, "batch_gather: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='device'"),
-    "batch_gather-fill_value-dtype": (lambda: jaxops.batch_gather(X, [0], mode="fill", fill_value=1j), TypeError, "must fit dtype float32; received 1j"),
     "gather-indices-ragged-arrays": (lambda: jaxops.gather(X, [[jnp.int32(0)], [1, 2]]), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received [["),
     "gather-indices-none-among-arrays": (lambda: jaxops.gather(X, [jnp.int32(0), None]), ValueError, "must be an array or nested lists of equal lengths, of dtypes that JAX promotes; received ["),
     "gather-indices-of-no-integer-dtype": (lambda: jaxops.gather(X, [0, -1, 2**63]), jaxops.OutOfBoundsError, "indices[1] = -1 is not in [0, 4) [Op:gather]"),
     "gather_nd-indices-depth": (lambda: jaxops.gather_nd(X, [[0, 0, 0]]), ValueError, "gather_nd: indices.shape[-1] must be at most the rank of params, 2; received 3 with params of shape (4, 3)"),
     "gather_nd-indices-depth-with-batch": (
         lambda: jaxops.gather_nd(X, [[0, 0]] * 4, batch_dims=1), ValueError, "gather_nd: indices.shape[-1] must be at most the rank of params less batch_dims, 1; received 2 with params of shape (4, 3)"),
-    "gather_nd-indices-scalar": (lambda: jaxops.gather_nd(X, 1), ValueError, "must have rank 1 at least; received a scalar"),
     "gather_nd-batch_dims-negative": (lambda: jaxops.gather_nd(X, [[0]], batch_dims=-1), ValueError, "must be in [0, 2), the rank of indices; received -1"),
     "gather_nd-batch_dims-high": (lambda: jaxops.gather_nd(X, [[0]], batch_dims=2), ValueError, "must be in [0, 2), the rank of indices; received 2"),
     "gather_nd-batch_dims-shapes": (
@@ -81,7 +74,6 @@ CALLS = {
         lambda: jaxops.gather_nd(X, [[0]], bad_indices_policy="ERROR", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='error'"),
     "gather_nd-fill_value-unused": (
         lambda: jaxops.gather_nd(X, [[0]], mode="clip", fill_value=0), ValueError, "gather_nd: fill_value is used by mode=\"fill\" and padding_index only; received fill_value=0 with mode='clip'"),
-    "scatter_nd-indices-scalar": (lambda: jaxops.scatter_nd(0, 1.0, [2]), ValueError, "must have rank 1 at least; received a scalar"),
     "scatter_nd-indices-depth": (lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
     "scatter_nd-updates-shape": (lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
     "scatter_nd-updates-rank": (lambda: jaxops.scatter_nd(I, [[1.0]], [4]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2,); received (1, 1) with indices of shape (2, 1)"),
@@ -113,7 +105,6 @@ CALLS = {
     "tensor_scatter_nd_min-tensor-scalar": (
         lambda: jaxops.tensor_scatter_nd_min(1.0, [[0]], [1.0]), ValueError, "tensor_scatter_nd_min: indices.shape[-1] must be at most the rank of tensor, 0; received 1 with tensor ()"),
     "tensor_scatter_nd_min-tensor-complex": (lambda: jaxops.tensor_scatter_nd_min(X.astype(np.complex64), I, U), TypeError, "must have an ordered dtype; received complex64"),
-    "tensor_scatter_nd_min-indices-scalar": (lambda: jaxops.tensor_scatter_nd_min(X, 0, U), ValueError, "must have rank 1 at least; received a scalar"),
     "tensor_scatter_nd_min-updates-unsigned": (lambda: jaxops.tensor_scatter_nd_min(np.zeros(2, np.uint8), [[0]], [-1]), TypeError, "must fit dtype uint8; received an array of dtype int32"),
     "tensor_scatter_nd_max-tensor-bool": (lambda: jaxops.tensor_scatter_nd_max([True], [[0]], [True]), TypeError, "must have a numeric dtype; received bool"),
     "tensor_scatter_nd_update-tensor-numbers-for-strings": (lambda: jaxops.tensor_scatter_nd_update([1, 2], [[0]], ["a"]), TypeError, "must hold strings only; received [1, 2]"),

@@ -29,6 +29,8 @@ VALUES = {
     "none": None,
     "true": True,
     "five": 5,
+    "minus-one": -1,
+    **{"one": 1, "minus-two": -2, "plus-two": 2, "minus-three": -3, "three": 3, "minus-four": -4},
     "float": 2.0,
     "nan": float("nan"),
     "complex": 1j,
@@ -220,6 +222,20 @@ REFUSED = {
     "text": [],
     "own": [],
 }  # fmt: skip
+# What a kind says at its end is refused besides.
+BESIDES = {
+    "with rows": [("float", ValueError, "must have rank 1 at least; received a scalar")],
+    "no scalar": [("five", ValueError, "must have rank 1 at least; received a scalar")],
+    "a vector": [
+        ("five", ValueError, "must be a vector; received shape ()"),
+        ("matrix", ValueError, "must be a vector; received shape (1, 1)"),
+    ],
+    "in [-1, 1)": [("one minus-two", ValueError, "must be in [-1, 1)")],
+    "in [-2, 2)": [("plus-two minus-three", ValueError, "must be in [-2, 2)")],
+    "in [-3, 3)": [("three minus-four", ValueError, "must be in [-3, 3)")],
+    "at least 0": [("minus-one", ValueError, "must be at least 0; received -1")],
+    "of that dtype": [("complex", TypeError, "must fit dtype ")],
+}
 # Where None is good, though no default.
 GOOD = {
     f"{function}-{arg}-none"
@@ -300,7 +316,8 @@ def _call(function, arg, what, put):
 
 
 def _rows(function: str, arg: str, kind: str) -> Iterator[tuple[str, tuple]]:
-    broad, _, finer = kind.partition(", ")
+    besides = next((end for end in BESIDES if kind.endswith(f", {end}")), "")
+    broad, _, finer = kind.removesuffix(f", {besides}").partition(", ")
     if finer.startswith("one of "):
         key = "one of"
     elif broad == "pairs":
@@ -309,7 +326,7 @@ def _rows(function: str, arg: str, kind: str) -> Iterator[tuple[str, tuple]]:
         key = finer or {"arrays": "data", "indices": "integers"}.get(broad, broad)
     place, put = _placed(function, arg, kind)
     default = inspect.signature(FUNCTIONS[function]).parameters[arg].default
-    for values, exception, template in REFUSED[key]:
+    for values, exception, template in [*REFUSED[key], *BESIDES.get(besides, [])]:
         for what in values.split():
             case = f"{function}-{arg}-{what}"
             if what == "none" and place == arg and (default is None or case in GOOD):

@@ -16,21 +16,10 @@ def rows():
     return RaggedTensor.from_row_splits(X, [0, 1, 1, 4])
 
 
-def of_splits(*args, **kwargs):
-    return RaggedTensor.from_row_splits(*args, **kwargs)
-
-
-def of_lengths(*args, **kwargs):
-    return RaggedTensor.from_row_lengths(*args, **kwargs)
-
-
-def of_ids(*args, **kwargs):
-    return RaggedTensor.from_value_rowids(*args, **kwargs)
-
-
-def of_tensor(*args, **kwargs):
-    return RaggedTensor.from_tensor(*args, **kwargs)
-
+of_splits = RaggedTensor.from_row_splits
+of_lengths = RaggedTensor.from_row_lengths
+of_ids = RaggedTensor.from_value_rowids
+of_tensor = RaggedTensor.from_tensor
 
 CALLS = {
     "RaggedTensor-called": (
@@ -38,45 +27,12 @@ CALLS = {
     "RaggedTensor-set": (lambda: setattr(rows(), "values", X), AttributeError, "RaggedTensor: values cannot be set; make a new object instead"),
     "RaggedTensor.from_row_splits-values-2**31": (
         lambda: RaggedTensor.from_row_splits(np.zeros((2**31, 0)), [0, 4]), ValueError, "RaggedTensor.from_row_splits: row_splits must be int64 for 2147483648 values; received dtype int32"),
-    "RaggedTensor.from_row_splits-values-scalar": (lambda: of_splits(1.0, [0, 1]), ValueError, "must have rank 1 at least; received a scalar"),
     "RaggedTensor.from_row_splits-values-tensor": (
         lambda: of_splits(rows(), [0, 1]), TypeError, "must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4])"),
-    "RaggedTensor.from_row_splits-row_splits-rank": (lambda: of_splits(X, [[0, 4]]), ValueError, "must be a vector; received shape (1, 2)"),
     "RaggedTensor.from_row_splits-row_splits-empty": (lambda: of_splits(X, []), ValueError, "must not be empty; received shape (0,)"),
-    "RaggedTensor.from_row_splits-row_splits-first": (lambda: of_splits(X, [1, 4]), ValueError, "row_splits[0] = 1 is not 0 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-row_splits-last": (lambda: of_splits(X, [0, 3]), ValueError, "row_splits[1] = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-row_splits-last-in-jit": (
-        lambda: in_jit(lambda s: of_splits(X, s), [0, 3]), IN_JIT, "row_splits[1] = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-row_splits-less": (lambda: of_splits(X, [0, 3, 2, 4]), ValueError, "row_splits[2] = 2 is less than the one before, 3 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-row_splits-less-in-jit": (
-        lambda: in_jit(lambda s: of_splits(X, s), [0, 3, 2, 4]), IN_JIT, "row_splits[2] = 2 is less than the one before, 3 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_splits-padded-too-many": (
-        lambda: of_splits(X, [0, 5], padded=True), ValueError, "row_splits[1] = 5 is more than the number of values, 4 [Op:RaggedTensor.from_row_splits] at "),
-    "RaggedTensor.from_row_lengths-values-scalar": (lambda: of_lengths(1.0, [1]), ValueError, "must have rank 1 at least; received a scalar"),
-    "RaggedTensor.from_row_lengths-row_lengths-rank": (lambda: of_lengths(X, 4), ValueError, "must be a vector; received shape ()"),
-    "RaggedTensor.from_row_lengths-row_lengths-negative": (lambda: of_lengths(X, [3, -1, 2]), ValueError, "row_lengths[1] = -1 is negative [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-row_lengths-negative-in-jit": (
-        lambda: in_jit(lambda n: of_lengths(X, n), [3, -1, 2]), IN_JIT, "row_lengths[1] = -1 is negative [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-row_lengths-few": (lambda: of_lengths(X, [3]), ValueError, "the sum of row_lengths = 3 is not the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-row_lengths-many-in-jit": (
-        lambda: in_jit(lambda n: of_lengths(X, n, padded=True), [3, 2]), IN_JIT, "the sum of row_lengths = 5 is more than the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-row_lengths-beyond-int32": (
-        lambda: of_lengths(X, [2**31 - 1, 2**31 - 1, 6]), ValueError, "the sum of row_lengths = 2147483647 is more than the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
-    "RaggedTensor.from_row_lengths-row_lengths-beyond-int32-in-jit": (
-        lambda: in_jit(lambda n: of_lengths(X, n), np.array([2**31 - 1, 2**31 - 1, 6], np.int32)), IN_JIT, "the sum of row_lengths = 2147483647 is more than the number of values, 4 [Op:RaggedTensor.from_row_lengths] at "),
     "RaggedTensor.from_value_rowids-value_rowids-few": (lambda: of_ids(X, [0, 1]), ValueError, "must have one number for each of 4 values; received shape (2,)"),
-    "RaggedTensor.from_value_rowids-value_rowids-less": (
-        lambda: of_ids(X, [0, 2, 1, 3]), ValueError, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-value_rowids-less-in-jit": (
-        lambda: in_jit(lambda i: of_ids(X, i, 4).row_splits, [0, 2, 1, 3]), IN_JIT, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-value_rowids-negative": (lambda: of_ids(X, [-1, 2, 3, 3]), ValueError, "value_rowids[0] = -1 is not in [0, 4) [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-nrows-small": (lambda: of_ids(X, [0, 1, 1, 2], 2), ValueError, "value_rowids[3] = 2 is not in [0, 2) [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-nrows-small-in-jit": (
-        lambda: in_jit(lambda i: of_ids(X, i, 2), [0, 1, 1, 2]), IN_JIT, "value_rowids[3] = 2 is not in [0, 2) [Op:RaggedTensor.from_value_rowids] at "),
-    "RaggedTensor.from_value_rowids-nrows-negative": (lambda: of_ids(X, [0] * 4, -1), ValueError, "must be at least 0; received -1"),
     "RaggedTensor.from_value_rowids-nrows-missing-in-jit": (lambda: in_jit(lambda i: of_ids(X, i), [0] * 4), TypeError, "must be given with traced value_rowids; received nrows=None"),
     "RaggedTensor.from_value_rowids-nrows-missing-padded": (lambda: of_ids(X, [0] * 4, padded=True), TypeError, "must be given with padded=True; received nrows=None"),
-    "RaggedTensor.from_value_rowids-padded-too-large": (lambda: of_ids(X, [0, 1, 2, 3], 2, padded=True), ValueError, "value_rowids[3] = 3 is not in [0, 3) [Op:RaggedTensor.from_value_rowids] at "),
     "RaggedTensor.from_tensor-tensor-rank": (lambda: of_tensor(X[0]), ValueError, "must have rank 2 at least; received shape (3,)"),
     "RaggedTensor.from_tensor-tensor-traced": (
         lambda: in_jit(lambda x: of_tensor(x, padding=0.0), X), TypeError, "RaggedTensor.from_tensor: size must be given where tensor is traced, in which padding is found; received size=None; 12 is always enough"),
@@ -88,7 +44,6 @@ CALLS = {
     "RaggedTensor.from_tensor-padding-dtype": (lambda: of_tensor(X, padding=1j), TypeError, "must fit dtype float32; received 1j"),
     "RaggedTensor.from_tensor-padding-lengths": (lambda: of_tensor(X, [1] * 4, 0.0), ValueError, "RaggedTensor.from_tensor: lengths must be None with padding; received both"),
     "RaggedTensor.from_tensor-ragged_rank-2": (lambda: of_tensor(X, ragged_rank=2), ValueError, "must be 1; received 2"),
-    "RaggedTensor.from_tensor-size-negative": (lambda: of_tensor(X, size=-1), ValueError, "must be at least 0; received -1"),
     "RaggedTensor.from_tensor-size-small-in-jit": (
         lambda: in_jit(lambda n: of_tensor(X, n, size=3), [1] * 4), IN_JIT, '4 values of the rows do not fit size=3; mode="fill" drops the rest [Op:RaggedTensor.from_tensor] at '),
     "RaggedTensor.from_tensor-mode-clip": (
@@ -112,11 +67,8 @@ CALLS = {
         lambda: jax.jit(lambda x: x.to_tensor())(rows()), TypeError, "must give the length of rows where row_splits are traced, as it depends on them; received shape=None; (None, 4, None) is always enough"),
     "RaggedTensor.to_tensor-shape-batched": (
         lambda: jax.tree.map(lambda x: x[None], rows()).to_tensor(shape=(None, 2, 3, None)), ValueError, "RaggedTensor.to_tensor: expected row_splits of rank 1; received RaggedTensor(values=float32[1,4,3], row_splits=int32[1,4]), which looks batched: call this under jax.vmap"),
-    "RaggedTensor.gather-indices-scalar": (lambda: rows().gather(1), ValueError, "must be a vector; received shape ()"),
-    "RaggedTensor.gather-indices-rank": (lambda: rows().gather([[1]], size=4), ValueError, "must be a vector; received shape (1, 1)"),
     "RaggedTensor.gather-indices-traced": (
         lambda: in_jit(lambda i: rows().gather(i), [1]), TypeError, "RaggedTensor.gather: size must be given where indices or row_splits are traced; received size=None"),
-    "RaggedTensor.gather-size-negative": (lambda: rows().gather([1], size=-1), ValueError, "must be at least 0; received -1"),
     "RaggedTensor.gather-size-missing-in-jit": (lambda: jax.jit(lambda x: x.gather([1]))(rows()), TypeError, "must be given where indices or row_splits are traced; received size=None"),
     "RaggedTensor.gather-size-small-in-jit": (
         lambda: in_jit(lambda i: rows().gather(i, size=5), [2, 2]), IN_JIT, '6 values of the rows do not fit size=5; mode="fill" drops the rest [Op:RaggedTensor.gather] at '),
@@ -139,3 +91,23 @@ CALLS = {
     "RaggedTensor.reduce_sum-values-bool": (lambda: rows().with_values(X > 1).reduce_sum(1), TypeError, "must have a numeric dtype; received bool"),
     "RaggedTensor.reduce_max-values-complex": (lambda: rows().with_values(X + 1j).reduce_max(1), TypeError, "must have an ordered dtype; received complex64"),
 }  # fmt: skip
+# Numbers that make no rows of X, known and traced.
+NO_ROWS = {
+    "row_splits-first": (of_splits, [1, 4], {}, "row_splits[0] = 1 is not 0"),
+    "row_splits-last": (of_splits, [0, 3], {}, "row_splits[1] = 3 is not the number of values, 4"),
+    "row_splits-less": (of_splits, [0, 3, 2, 4], {}, "row_splits[2] = 2 is less than the one before, 3"),
+    "padded-splits": (of_splits, [0, 5], {"padded": True}, "row_splits[1] = 5 is more than the number of values, 4"),
+    "row_lengths-negative": (of_lengths, [3, -1, 2], {}, "row_lengths[1] = -1 is negative"),
+    "row_lengths-few": (of_lengths, [3], {}, "the sum of row_lengths = 3 is not the number of values, 4"),
+    "row_lengths-beyond-int32": (of_lengths, [2**31 - 1, 2**31 - 1, 6], {}, "the sum of row_lengths = 2147483647 is more than the number of values, 4"),
+    "padded-lengths": (of_lengths, [3, 2], {"padded": True}, "the sum of row_lengths = 5 is more than the number of values, 4"),
+    "value_rowids-less": (of_ids, [0, 2, 1, 3], {"nrows": 4}, "value_rowids[2] = 1 is less than the one before, 2; sort the rows by them"),
+    "value_rowids-negative": (of_ids, [-1, 2, 3, 3], {"nrows": 4}, "value_rowids[0] = -1 is not in [0, 4)"),
+    "nrows-small": (of_ids, [0, 1, 1, 2], {"nrows": 2}, "value_rowids[3] = 2 is not in [0, 2)"),
+    "padded-ids": (of_ids, [0, 1, 2, 3], {"nrows": 2, "padded": True}, "value_rowids[3] = 3 is not in [0, 3)"),
+}  # fmt: skip
+for case, (make, numbers, options, words) in NO_ROWS.items():
+    op = f"RaggedTensor.{make.__name__}"
+    call, text = functools.partial(make, X, **options), f"{words} [Op:{op}] at "
+    CALLS[f"{op}-{case}"] = functools.partial(call, numbers), ValueError, text
+    CALLS[f"{op}-{case}-in-jit"] = functools.partial(in_jit, call, numbers), IN_JIT, text

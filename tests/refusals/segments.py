@@ -22,7 +22,6 @@ def unsorted_calls(kind):
         "data-scalar": (lambda: f3(1.0, [0]), ValueError, "data must have a shape that starts with segment_ids.shape; received shapes () and (1,)"),
         "data-bools": (lambda: f3([True], [0]), TypeError, "data must have a numeric dtype; received bool"),
         "segment_ids-rank": (lambda: f3(X, np.zeros((4, 3, 1), int)), ValueError, "data must have a shape that starts with segment_ids.shape; received shapes (4, 3) and (4, 3, 1)"),
-        "num_segments-negative": (lambda: f(X, IDS, -1), ValueError, "num_segments must be at least 0; received -1"),
         "mode-clip-of-none": (lambda: f(X, IDS, 0, mode="clip"), ValueError, "mode='clip' must have an index to choose; received shape (0"),
     }  # fmt: skip
     if kind != "sum" and kind != "prod":
@@ -47,7 +46,6 @@ def statistics_calls(op, arg):
         f"{arg}-shape": (lambda: f(X[:3], IDS, 3), ValueError, f"must have a shape that starts with segment_ids.shape; received shapes {X[:3].shape} and (4,)"),
         f"{arg}-ints": (lambda: f([1], [0], 1), TypeError, "must have a dtype of floats; received int32"),
         f"{arg}-complex": (lambda: f([1j], [0], 1), TypeError, "must have a dtype of floats; received complex64"),
-        "num_segments-negative": (lambda: f(X, IDS, -1), ValueError, "must be at least 0; received -1"),
         "mode-clip-of-none": (lambda: f(X, IDS, 0, mode="clip"), ValueError, f"{op}: mode='clip' must have a segment to choose; num_segments is 0"),
     }  # fmt: skip
     return {f"{op}-{case}": call for case, call in calls.items()}
@@ -70,7 +68,6 @@ def sorted_calls(kind):
         "data-scalar": (lambda: f(1.0, [0]), ValueError, "segment_ids must be a vector with a number for each row of data; received shapes (1,) and ()"),
         "data-bools": (lambda: f([True], [0]), TypeError, "data must have a numeric dtype; received bool"),
         "segment_ids-traced": (lambda: in_jit(lambda i: f(X, i), SORTED), TypeError, "num_segments must be given, as an int, with traced segment_ids; received num_segments=None"),
-        "num_segments-negative": (lambda: f(X, SORTED, num_segments=-1), ValueError, "num_segments must be at least 0; received -1"),
         "mode-clip-of-none": (lambda: f(X, SORTED, num_segments=0, mode="clip"), ValueError, "mode='clip' must have an index to choose; received shape (0"),
     }  # fmt: skip
     if kind in ("min", "max"):
@@ -102,7 +99,6 @@ def sparse_calls(kind):
         "indices-length": (lambda: f(X, [0, 1], SORTED), ValueError, "indices and segment_ids must be vectors of the same length; received shapes (2,) and (4,)"),
         "indices-rank": (lambda: f(X, [[0]], [[0]]), ValueError, "indices and segment_ids must be vectors of the same length; received shapes (1, 1) and (1, 1)"),
         "segment_ids-traced": (lambda: in_jit(lambda i: f(X, i, i), SORTED), TypeError, "num_segments must be given, as an int, with traced segment_ids; received num_segments=None"),
-        "num_segments-negative": (lambda: f(X, [0], [0], -1), ValueError, "num_segments must be at least 0; received -1"),
         "sparse_gradient-true": (
             lambda: f(X, [0], [0], sparse_gradient=True), ValueError, "sparse_gradient must be False, as the gradient of an array is one in JAX; received True; jaxops.sparse_value_and_grad gives IndexedSlices"),
     }  # fmt: skip

@@ -92,7 +92,6 @@ CALLS = {
     "IndexedSlices.add_to-dense-dtype": (lambda: slices().add_to(jnp.ones((4, 3), int)), TypeError, "IndexedSlices: dense must have dtype float32; received int32"),
     "IndexedSlices.add_to-dense-none": (lambda: slices().add_to(None), TypeError, "IndexedSlices: dense must be an array; received None"),
     "IndexedSlices.add_to-dense-list": (lambda: slices().add_to([1.0]), TypeError, "IndexedSlices: dense must be an array; received [1.0]"),
-    "IndexedSlices.sum_duplicates-size-negative": (lambda: slices().sum_duplicates(-1), ValueError, "must be at least 0; received -1"),
     "IndexedSlices.sum_duplicates-size-missing-in-jit": (
         lambda: jax.jit(lambda s: s.sum_duplicates())(slices()), TypeError, "must be given where indices are traced, as the shape of the result depends on them; received size=None. The number of indices, 2, is"),
     "IndexedSlices.__add__-other-array": (lambda: slices() + U, TypeError, "IndexedSlices: only IndexedSlices can be added to it; received float32[2,3]; for an array write slices.add_to(array), and for a step of an optimizer jaxops.lazy(optimizer)"),
