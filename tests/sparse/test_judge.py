@@ -773,11 +773,3 @@ def test_dense_weights_beside_a_table_may_have_any_optimizer(dense):
     updates, _ = optimizer.update(dense_grads, optimizer.init(params), params)
     expected = optax.apply_updates(params, updates)
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5), updated, expected)
-
-
-def test_parameters_of_one_key_path_cannot_catch_up():
-    params = {"a/b": table(), "a": {"b": table()}}
-    with pytest.raises(
-        ValueError, match=r"must have key paths of their own; received two with 'a/b'"
-    ):
-        jaxops.lazy(optax.adam(0.1), catch_up=True).init(params)
