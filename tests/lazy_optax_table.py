@@ -1,4 +1,4 @@
-"""Every transformation of optax: whether `lazy` runs it or refuses it, and why."""
+"""Every transformation of optax: whether `lazy` runs or refuses it, and why; and composed ones."""
 
 import functools
 import inspect
@@ -151,4 +151,27 @@ REFUSED = {
     "must keep a row of its state for each row of table": names("lbfgs scale_by_lbfgs"),
     "must have the structure": names("measure_with_ema monitor"),
     "gradients of the structure of the parameters": names("lookahead scale_by_muon"),
+}
+
+RATE = optax.warmup_cosine_decay_schedule(0.0, 0.05, 20, 1000, 0.01)
+# Of parameters `words`, `tags` and `bias`.
+COMPOSED = {
+    "momentum": lambda: optax.sgd(0.05, momentum=0.9),
+    "nesterov": lambda: optax.sgd(RATE, momentum=0.9, nesterov=True),
+    "adam": lambda: optax.adam(0.01),
+    "adagrad": lambda: optax.adagrad(0.1),
+    "rmsprop": lambda: optax.rmsprop(0.01),
+    "rmsprop-centered": lambda: optax.rmsprop(0.01, centered=True, momentum=0.9),
+    "adamw": lambda: optax.adamw(RATE, weight_decay=0.01),
+    "decayed": lambda: optax.chain(optax.add_decayed_weights(0.01), optax.sgd(0.05)),
+    "clipped": lambda: optax.chain(optax.clip_by_global_norm(0.1), optax.adam(RATE)),
+    # 0 / 0, if a missed step were one without any gradient
+    "normalized": lambda: optax.chain(optax.normalize_by_update_norm(), optax.sgd(0.01, 0.9)),
+    "injected": lambda: optax.inject_hyperparams(optax.adam)(RATE, b1=0.8),
+    "masked": lambda: optax.masked(optax.adam(0.1), {"words": True, "tags": False, "bias": True}),
+    "by-label": lambda: optax.multi_transform(
+        {"a": optax.adamw(0.1), "b": optax.sgd(0.1)}, {"words": "a", "tags": "b", "bias": "a"}
+    ),
+    "radam": lambda: optax.radam(0.01),
+    "novograd": lambda: optax.novograd(0.01),
 }

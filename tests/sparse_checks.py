@@ -132,7 +132,9 @@ OF_SLICES = {
     "difference": (lambda s: 3 * s - s, 2),
     "negative": (lambda s: 2 * s + -s, 1),
     "tied": (tied, 1),
-    "sum of tied": (lambda s: tied(s) + tied(s), 2),
+    "sum of Python, of tied": (lambda s: sum([tied(s), tied(s), tied(s)]), 3),
+    "difference of tied": (lambda s: tied(s) + tied(s) - tied(s), 1),
+    "negative of tied": (lambda s: tied(s) + tied(s) + -tied(s), 1),
     "sum_stacked": (lambda s: jaxops.sum_stacked(jax.tree.map(lambda x: jnp.stack([x, x]), s)), 2),
     "psum": (over_two_devices(jaxops.psum), 2),
 }

@@ -56,7 +56,9 @@ STEPS = {
     "reshaped": lambda t, p: (t.reshape(t.shape[0], 1, -1) * 2).reshape(t.shape),
     "new axis": lambda t, p: t[None, :, None][0, :, 0],
     "row set": lambda t, p: t.at[0].set(0),
-    "rows set": lambda t, p: t.at[jnp.array([3, 5, 3, -1])].set(p["c"][0]),
+    "rows set": lambda t, p: t.at[jnp.array([3, 5, 3, -1])].set(  # to others: the last counts
+        p["c"][0] * jnp.arange(1, 5, dtype=t.dtype)[:, None]
+    ),
     "rows added to": lambda t, p: t.at[jnp.array([3, 5, 3, -1, 99])].add(p["c"][0]),
     "column set": lambda t, p: t.at[:, 0].set(p["of_rows"]),
     "first rows set": lambda t, p: t.at[:2].set(p["c"][1]),
@@ -122,7 +124,7 @@ LOOKUPS = {  # of an array [ROWS, n]
     "of a part": lambda t, p: t[1:][INDICES - 1],
     "of every other row": lambda t, p: (t * p["c"][0])[::2][INDICES // 2],
     "of a part of a part": lambda t, p: lax.dynamic_slice_in_dim(t[2:], K, 9)[INDICES % 9],
-    "columns of rows": lambda t, p: jnp.take(t, jnp.array([1, 0]), axis=1)[INDICES],
+    "columns of rows": lambda t, p: jnp.take(t, jnp.array([1, 0, 1]), axis=1)[INDICES],
     "one column": lambda t, p: t[:, 1][INDICES],
     "transposed": lambda t, p: t.T[:, INDICES],
     "take of columns": lambda t, p: jnp.take(t.T, INDICES, axis=1),

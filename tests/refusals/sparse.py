@@ -39,6 +39,7 @@ class UpdatesInAList:
 PARAMS = {"embed": X}
 LAZY = jaxops.lazy(optax.sgd(0.1))
 ADAM = jaxops.lazy(optax.adam(0.1))
+CATCHING_UP = jaxops.lazy(optax.adam(0.1), catch_up=True)
 
 
 def tied():
@@ -53,6 +54,22 @@ def apply(optimizer, grads, params=PARAMS):
     """The first step."""
     optimizer = jaxops.lazy(optimizer)
     return optimizer.apply(grads, optimizer.init(params), params)
+
+
+def step_of_rows_that_catch_up(grads=None, extra=None, **changed):
+    """With some of the state changed."""
+    state = CATCHING_UP.init(PARAMS)._replace(**changed)
+    return CATCHING_UP.apply({"embed": grads or slices()}, state, PARAMS, **(extra or {}))
+
+
+def catch_up(rows, **others):
+    params = {**PARAMS, **others}
+    return CATCHING_UP.catch_up(params, CATCHING_UP.init(params), rows)
+
+
+def of_any_number_of_rows(function):
+    (n,) = jax.export.symbolic_shape("n")
+    return jax.export.export(jax.jit(function))(jax.ShapeDtypeStruct((n, 3), jnp.float32))
 
 
 MESH = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
@@ -166,6 +183,31 @@ CALLS = {
     "LazyOptimizer.apply-params-string": (
         lambda: LAZY.apply({"embed": slices()}, LAZY.init(PARAMS), {"embed": "a"}), TypeError, "lazy: parameter 'embed' must be an array of numbers or bools; received dtype <U1"),
     "LazyOptimizer.apply-params-none": (lambda: LAZY.apply({"embed": slices()}, LAZY.init(PARAMS), None), ValueError, "lazy: grads must have the structure of params,"),
+    "LazyOptimizer.apply-state-without-catch_up": (
+        lambda: CATCHING_UP.apply({"embed": slices()}, ADAM.init(PARAMS), PARAMS), ValueError, "lazy: with catch_up, state must come from init; received"),
+    "LazyOptimizer.apply-state-of-other-rows": (
+        lambda: step_of_rows_that_catch_up(done={"embed": np.zeros(5, int)}), ValueError, "init for these params; received one with (5,) rows of 'embed'"),
+    "LazyOptimizer.apply-state-of-other-tables": (
+        lambda: step_of_rows_that_catch_up(done={}), ValueError, "init with catch_up for these params; received one without rows of 'embed'"),
+    "LazyOptimizer.apply-grads-parts-of-rows": (
+        lambda: step_of_rows_that_catch_up(IndexedSlices([1.0], [3], (4, 3))), ValueError, "lazy: with catch_up, the gradient of table 'embed' must be of whole rows; received one whose indices count along 2"),
+    "LazyOptimizer.apply-grads-of-rows-at-their-owners": (
+        lambda: step_of_rows_that_catch_up(jaxops.sparse_value_and_grad(lambda t: jnp.sum(shared(params=t)), tables="")(X)[1]), ValueError, "table 'embed' must be looked up by gather; received"),
+    "LazyOptimizer.apply-grads-elements-for-states-of-rows": (
+        lambda: apply(jaxops.rowwise_adagrad(0.5), {"embed": IndexedSlices([1.0], [7], (4, 3))}), ValueError, "a row of its state for each row of table 'embed' of shape (4, 3), along the first axis; received one that keeps (4,) for it"),
+    "LazyOptimizer.apply-extra-without-value": (
+        lambda: step_of_rows_that_catch_up(extra={"value": 3}), ValueError, "lazy: with catch_up, other arguments of apply must be arrays or floats, as missed steps had values of their own; received value=3"),
+    "LazyOptimizer.catch_up-rows-list": (lambda: catch_up([1]), TypeError, "lazy: rows must be a mapping from key paths of tables to indices; received"),
+    "LazyOptimizer.catch_up-rows-of-another-table": (lambda: catch_up({"words": [1]}), ValueError, "lazy: rows must be of tables among ['embed']; received 'words'"),
+    "LazyOptimizer.catch_up-rows-floats": (lambda: catch_up({"embed": [1.0]}), TypeError, "lazy: rows['embed']"),
+    "LazyOptimizer.catch_up-rows-of-a-scalar": (
+        lambda: catch_up({"scale": [0]}, scale=np.float32(1)), ValueError, "rows must be of tables; received 'scale' of shape ()"),
+    "LazyOptimizer.init-params-of-one-key-path": (
+        lambda: CATCHING_UP.init({"a/b": X, "a": {"b": X}}), ValueError, "lazy: with catch_up, parameters must have key paths of their own; received two with 'a/b'"),
+    "LazyOptimizer.init-params-symbolic": (
+        lambda: of_any_number_of_rows(ADAM.init), ValueError, "lazy: parameter '' must have a known shape; received (n, 3). Export the step for this number of rows; the number of indices may be symbolic"),
+    "sparse_value_and_grad-tables-symbolic": (
+        lambda: of_any_number_of_rows(lambda t: jaxops.sparse_value_and_grad(loss, tables="")(t)[1].to_dense()), ValueError, "sparse_value_and_grad: table '' must have a known number of rows; received shape (n, 3). Export the step for this number; that of indices may be symbolic"),
     "sparse_value_and_grad-fun-none": (lambda: jaxops.sparse_value_and_grad(None, tables=""), TypeError, "must be callable; received None"),
     "sparse_value_and_grad-fun-vector": (
         lambda: jaxops.sparse_value_and_grad(lambda t: t[I[0]], tables="")(X), TypeError, "must return a scalar of a real floating-point dtype; received shape (1, 3) and dtype float32"),

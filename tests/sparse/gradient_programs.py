@@ -95,35 +95,3 @@ wanted = jax.grad(gradients.loss)(gradients.PARAMS, words)
 same = jax.tree.map(np.array_equal, actual, wanted)
 differ = [name for name, is_same in same.items() if not is_same]
 print(json.dumps(["own copies", {"differ": differ, "compared": len(wanted)}]), flush=True)
-
-
-def error_of(call, *args):
-    try:
-        call(*args)
-    except Exception as error:
-        has_words = "for whole IndexedSlices write" in str(error)
-        return type(error).__name__ if has_words else str(error)
-    return None
-
-
-def refused_by(name):
-    """How leaf-wise code is refused in each way, the leaves having a number for each device."""
-    is_scatter = name == "psum_scatter"
-    collective = functools.partial(getattr(lax, name), axis_name="d", **SCATTERED[is_scatter])
-    rows = jax.tree.map(lambda x: jnp.concatenate([x] * 8, 1), ALL["rows"])
-    out_specs = P("d") if is_scatter else P()
-
-    def reduce(rows):
-        return jax.tree.map(lambda x: collective(x[0]), rows)
-
-    for way, check_vma in (("checked", True), ("unchecked", False)):
-        options = {"in_specs": P("d"), "out_specs": out_specs, "check_vma": check_vma}
-        call = jax.shard_map(reduce, mesh=LINE, **options)
-        yield f"{name}, {way}", error_of(jax.jit(call), rows)
-    call = jax.pmap(lambda rows: jax.tree.map(collective, rows), axis_name="d")
-    yield f"{name}, pmap", error_of(call, rows)
-
-
-SCATTERED = {True: {"tiled": True}, False: {}}
-COLLECTIVES = ("psum", "pmean", "psum_scatter")
-print(json.dumps(["refused", dict(pair for name in COLLECTIVES for pair in refused_by(name))]))

@@ -1,6 +1,5 @@
 """_sparse/absences: lazy optimizers whose rows catch up with the steps that they missed."""
 
-import re
 from typing import Any
 
 import jax
@@ -9,7 +8,7 @@ import numpy as np
 import optax
 import pytest
 from checks import share
-from fast import optimized_jit
+from lazy_optax_table import COMPOSED
 
 import jaxops
 from jaxops import IndexedSlices
@@ -18,27 +17,6 @@ pytestmark = pytest.mark.usefixtures("standard_promotion")
 
 ROWS = {"words": 40, "tags": 7, "bias": 40}
 NEVER = 38  # the first of the rows that are never looked up
-RATE = optax.warmup_cosine_decay_schedule(0.0, 0.05, 20, 1000, 0.01)
-OPTIMIZERS = {
-    "momentum": lambda: optax.sgd(0.05, momentum=0.9),
-    "nesterov": lambda: optax.sgd(RATE, momentum=0.9, nesterov=True),
-    "adam": lambda: optax.adam(0.01),
-    "adagrad": lambda: optax.adagrad(0.1),
-    "rmsprop": lambda: optax.rmsprop(0.01),
-    "rmsprop-centered": lambda: optax.rmsprop(0.01, centered=True, momentum=0.9),
-    "adamw": lambda: optax.adamw(RATE, weight_decay=0.01),
-    "decayed": lambda: optax.chain(optax.add_decayed_weights(0.01), optax.sgd(0.05)),
-    "clipped": lambda: optax.chain(optax.clip_by_global_norm(0.1), optax.adam(RATE)),
-    # 0 / 0, if a missed step were one without any gradient
-    "normalized": lambda: optax.chain(optax.normalize_by_update_norm(), optax.sgd(0.01, 0.9)),
-    "injected": lambda: optax.inject_hyperparams(optax.adam)(RATE, b1=0.8),
-    "masked": lambda: optax.masked(optax.adam(0.1), {"words": True, "tags": False, "bias": True}),
-    "by-label": lambda: optax.multi_transform(
-        {"a": optax.adamw(0.1), "b": optax.sgd(0.1)}, {"words": "a", "tags": "b", "bias": "a"}
-    ),
-    "radam": lambda: optax.radam(0.01),
-    "novograd": lambda: optax.novograd(0.01),
-}
 
 
 @pytest.fixture
@@ -105,12 +83,12 @@ def assert_close(received, expected, rtol=1e-8):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_64_bits")
-@pytest.mark.parametrize("name", share(OPTIMIZERS, 3))
+@pytest.mark.parametrize("name", share(COMPOSED, 3))
 def test_1000_steps_are_those_of_the_dense_optimizer(name):
     words, goals = batches(1000)
     assert (np.diff(np.flatnonzero(np.any(words == NEVER - 1, axis=1))) > 30).any()
-    lazily = jax.jit(lambda p: train_lazy(OPTIMIZERS[name](), p, words, goals))
-    densely = jax.jit(lambda p: train_dense(OPTIMIZERS[name](), p, words, goals))
+    lazily = jax.jit(lambda p: train_lazy(COMPOSED[name](), p, words, goals))
+    densely = jax.jit(lambda p: train_dense(COMPOSED[name](), p, words, goals))
     ((now, state), before), values = lazily(params())
     (expected, expected_state), expected_values = densely(params())
     assert_close(values, expected_values)
@@ -210,87 +188,3 @@ def test_under_vmap():
     expected = [jax.jit(train)(tables[n], indices[:, n]) for n in range(2)]
     received = jax.jit(jax.vmap(train, in_axes=(0, 1)))(tables, indices)
     np.testing.assert_allclose(received, jnp.stack(expected), rtol=1e-5)
-
-
-@pytest.mark.optimized
-def test_tables_are_updated_in_place():
-    rows = 100_003
-    lazy = jaxops.lazy(optax.adam(0.1), catch_up=True)
-    table = jnp.ones((rows, 8))
-
-    def step(table, state, indices):
-        table, state = lazy.catch_up(table, state, {"": indices})
-        value_and_grad = jaxops.sparse_value_and_grad(
-            lambda table: jnp.sum(jaxops.gather(table, indices) ** 2), tables=""
-        )
-        return lazy.apply(value_and_grad(table)[1], state, table)
-
-    args = table, lazy.init(table), jnp.array([5, 3, 5])
-    compiled = optimized_jit(step, donate_argnums=(0, 1)).lower(*args).compile()
-    memory = compiled.memory_analysis()
-    assert memory is not None
-    assert memory.temp_size_in_bytes < rows
-    made = re.findall(rf"= \S*\[{rows}(?:,8)?\]\S* (\S+?)\(", compiled.as_text() or "")
-    assert made, "the pattern finds what has the table's size"
-    assert not [op for op in made if op.startswith("copy")]
-
-
-def call(optimizer, change):
-    """A lazy step and what to change of its state, gradient and other arguments."""
-    table = jnp.array(TABLE)
-    lazy = jaxops.lazy(optimizer, catch_up=True)
-    state, grads, extra = change(lazy.init(table), gradient([1]))
-    return lazy.apply(grads, state, table, **extra)
-
-
-REFUSED = {
-    "state-without": (
-        lambda state, grads: (state.optimizer, grads, {}),
-        r"with catch_up, state must come from init; received",
-    ),
-    "state-of-other-rows": (
-        lambda state, grads: (state._replace(done={"": jnp.zeros(5, int)}), grads, {}),
-        r"init for these params; received one with \(5,\) rows of ''",
-    ),
-    "state-of-other-tables": (
-        lambda state, grads: (state._replace(done={}), grads, {}),
-        r"init with catch_up for these params; received one without rows of ''",
-    ),
-    "parts-of-rows": (
-        lambda state, grads: (state, IndexedSlices([1.0], [3], (6, 2)), {}),
-        r"the gradient of table '' must be of whole rows; received one whose indices count along 2",
-    ),
-    "argument-without-value": (
-        lambda state, grads: (state, grads, {"value": 3}),
-        r"must be arrays or floats, as missed steps had values of their own; received value=3",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused_steps(case):
-    change, words = REFUSED[case]
-    with pytest.raises(ValueError, match="^lazy: .*" + words):
-        call(optax.adam(0.1), change)
-
-
-@pytest.mark.parametrize(
-    ("rows", "error", "words"),
-    [
-        ([1], TypeError, r"rows must be a mapping from key paths of tables to indices; received"),
-        ({"words": [1]}, ValueError, r"rows must be of tables among \[''\]; received 'words'"),
-        ({"": [1.0]}, TypeError, r"rows\[''\]"),
-    ],
-)
-def test_refused_rows(rows, error, words):
-    table = jnp.array(TABLE)
-    lazy = jaxops.lazy(optax.adam(0.1), catch_up=True)
-    with pytest.raises(error, match="^lazy: " + words):
-        lazy.catch_up(table, lazy.init(table), rows)
-
-
-def test_refused_rows_of_a_scalar():
-    lazy = jaxops.lazy(optax.adam(0.1), catch_up=True)
-    params = {"table": jnp.array(TABLE), "scale": jnp.ones(())}
-    with pytest.raises(ValueError, match=r"rows must be of tables; received 'scale' of shape \(\)"):
-        lazy.catch_up(params, lazy.init(params), {"scale": [0]})

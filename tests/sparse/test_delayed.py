@@ -7,11 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from fast import optimized_jit
+from jax import lax
 from sparse_checks import square, table
 from sparse_patterns import INDICES, LOOKUPS, STEPS, K, assert_rows_first
-from test_sparse_grad_transformed import made_of_size
 
 import jaxops
+from jaxops import _jax_internals
 
 BIG, WIDTH = 1009, 3
 
@@ -25,28 +26,76 @@ def big_params():
     }
 
 
-@pytest.mark.parametrize("name", [*STEPS, *LOOKUPS])
-@pytest.mark.usefixtures("x32")
-def test_nothing_of_the_size_of_the_table_is_made(name):
-    p = big_params()
+SOME = ["indexing", "range", "take", "gather", "gather, deterministic", "gather_nd"]
+SOME += ["mapped", "scan", "carried"]
+# Of the table as it is; other losses compute with it first.
+PLAIN = {
+    **{name: lambda p, use=LOOKUPS[name]: square(use(p["t"], p)) for name in SOME},
+    "deterministic in vmap": lambda p: jax.vmap(
+        lambda i: square(jaxops.gather(p["t"], i, deterministic=True))
+    )(INDICES).sum(),
+    "slice": lambda p: square(jaxops.slice(p["t"], [INDICES[0], 0], [2, WIDTH])),
+    "custom_vjp": lambda p: square(tripled(p["t"][INDICES])),
+    "cond": lambda p: lax.cond(
+        K > 0, lambda: square(p["t"][INDICES]), lambda: square(p["t"][INDICES + 1])
+    ),
+}
+PLAIN |= {
+    "jit": jax.jit(PLAIN["indexing"]),
+    "checkpoint": jax.checkpoint(PLAIN["indexing"]),
+    "scan in checkpoint": jax.checkpoint(PLAIN["scan"]),
+}
 
+
+@jax.custom_vjp
+def tripled(rows):
+    return 3 * rows
+
+
+tripled.defvjp(lambda rows: (3 * rows, None), lambda _, rows: (3 * rows,))
+
+
+def computed_first(name):
     def loss(p):
         t = STEPS[name](p["t"], p) if name in STEPS else jnp.tanh(p["t"])
         return square(LOOKUPS.get(name, LOOKUPS["indexing"])(t, p))
 
+    return loss
+
+
+FIRST = {f"{name}, computed first": computed_first(name) for name in [*STEPS, *LOOKUPS]}
+
+
+# That may hold a table: they hand one on.
+CALLS = {"jit", "pjit", "scan", "cond", "checkpoint", "remat2", "closed_call", "custom_vjp_call"}
+
+
+def made_of_size(program, size):
+    return [
+        eqn.primitive.name
+        for eqn in _jax_internals.equations_in(program)
+        for v in eqn.outvars
+        if getattr(v.aval, "size", 0) >= size and eqn.primitive.name not in CALLS
+    ]
+
+
+@pytest.mark.parametrize("name", FIRST | PLAIN)
+@pytest.mark.usefixtures("x32")
+def test_nothing_of_the_size_of_the_table_is_made(name):
+    p, loss = big_params(), (FIRST | PLAIN)[name]
     transformed = jaxops.sparse_value_and_grad(loss, tables="t")
     size = p["t"].size // 2  # also what is made of a part of the table
     assert made_of_size(jax.make_jaxpr(transformed)(p), size) == []
     assert made_of_size(jax.make_jaxpr(jax.grad(loss))(p), size)  # it would be seen
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "product", "gather", "with a first row"])
+FEW = [f"{name}, computed first" for name in ("bfloat16", "product", "gather", "with a first row")]
+
+
+@pytest.mark.parametrize("name", [*FEW, *PLAIN])
 def test_memory(name):
     """Beside arguments and results a step needs none of the table's size, forwards neither."""
-    p = {**big_params(), "t": jnp.ones((100_003, WIDTH))}
-
-    def loss(p):
-        return square(LOOKUPS[name](jnp.tanh(p["t"]), p))
+    p, loss = {**big_params(), "t": jnp.ones((100_003, WIDTH))}, (FIRST | PLAIN)[name]
 
     def gradient(transform):
         compiled = optimized_jit(lambda p: transform(p)[1]["t"]).lower(p).compile()
@@ -66,11 +115,11 @@ TWO = {  # of tables of 7 and 5 rows: what is looked up, and rows of each that i
     "sum": (lambda a, b: (a[:5] * 0 + b)[jnp.array([3, 0])], None, [3, 0]),
     "where": (lambda a, b: jnp.where(K > 0, a * 2, 3 * a)[jnp.array([3, 0])], [3, 0], []),
     "cond": (
-        lambda a, b: jax.lax.cond(K > 0, lambda: 2 * b, lambda: b + 1)[jnp.array([3])],
+        lambda a, b: lax.cond(K > 0, lambda: 2 * b, lambda: b + 1)[jnp.array([3])],
         [], [3]),
     "padded": (lambda a, b: jnp.pad(a, ((2, 0), (0, 0)))[jnp.array([0, 1, 2])], [0], []),
     "padded within": (
-        lambda a, b: jax.lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 3, 4])], [0, 2], []),
+        lambda a, b: lax.pad(a, 0.0, ((0, 0, 1), (0, 0, 0)))[jnp.array([0, 3, 4])], [0, 2], []),
 }  # fmt: skip
 
 

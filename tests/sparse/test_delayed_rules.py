@@ -41,24 +41,6 @@ def test_lookups(name):
     assert_rows_first(composed("scaled by rows", lookup=name), params())
 
 
-def test_columns_that_are_gathered():
-    """In another order, one of them twice; each has another share in the loss."""
-
-    def loss(p):
-        columns = jnp.array([2, 0, 2])
-        return polynomial(p["c"][None] * jnp.take(2 * p["t"], columns, axis=1)[INDICES])
-
-    assert_rows_first(loss, params())
-
-
-def test_the_last_row_that_is_set_counts():
-    def loss(p):
-        rows = jnp.stack([p["c"], 2 * p["c"], 3 * p["c"]])
-        return polynomial(p["t"].at[jnp.array([3, 5, 3])].set(rows)[INDICES])
-
-    assert_rows_first(loss, params())
-
-
 def test_many_rows_that_are_set_or_added_to():
     rows = jnp.arange(3000) * 11 % 29 - 3  # some are outside
     numbers = jnp.arange(3000.0)[:, None] % 7

@@ -3,6 +3,7 @@
 `tests/devices/test_explicit.py` has values on several devices.
 """
 
+import contextlib
 import functools
 
 import jax
@@ -11,13 +12,13 @@ import numpy as np
 import optax
 import pytest
 from checks import NIGHTLY, SLOW
+from explicit_mesh import MESH, floats, ints
 from jax import lax
-from jax.sharding import AbstractMesh, AxisType, NamedSharding
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxops
 
-MESH = AbstractMesh((2, 2), ("d", "m"), axis_types=(AxisType.Explicit,) * 2)
 TABLES = {
     "whole": P(None, None),
     "rows": P("d", None),
@@ -77,10 +78,10 @@ GATHERS = {
 }
 SHARDED = {
     "sharded_gather": (sharded, 6),
-    "twice": (lambda t, i: sharded(t, i) * sharded(t, i + 1), 12),
-    "and scaled": (lambda t, i: sharded(t, i) + jaxops.gather(2 * t, i), 12),
-    "loop": (in_loop(sharded), 18),
-    "branch": (in_branch(sharded), 12),
+    "sharded_gather twice": (lambda t, i: sharded(t, i) * sharded(t, i + 1), 12),
+    "sharded_gather and scaled": (lambda t, i: sharded(t, i) + jaxops.gather(2 * t, i), 12),
+    "loop of sharded_gather": (in_loop(sharded), 18),
+    "branch, of sharded_gather": (in_branch(sharded), 12),
 }
 # JAX before 0.10.2 has no derivative of a `cond` with `auto_axes` in its branches.
 if jax.__version_info__ < (0, 10, 2):
@@ -91,10 +92,6 @@ if jax.__version_info__ < (0, 10, 2):
 
 def loss_of(lookup):
     return lambda table, ids: jnp.sum(jnp.square(lookup(table, ids).astype(jnp.float32)))
-
-
-def typed(shape, dtype, spec):
-    return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(MESH, spec))
 
 
 def step(lookup, table, ids):
@@ -115,7 +112,7 @@ def step(lookup, table, ids):
 
 
 def types(lookup, spec):
-    table, ids = typed((8, 4), jnp.float32, spec), typed((6,), jnp.int32, P("d"))
+    table, ids = floats(8, 4, of=spec), ints(6, of=P("d"))
     with jax.sharding.use_abstract_mesh(MESH):
         found = jax.eval_shape(functools.partial(step, lookup), table, ids)
     of_table = {str(jax.typeof(x)) for x in jax.tree.leaves(found.pop("like table"))}
@@ -124,35 +121,23 @@ def types(lookup, spec):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", GATHERS)
-def test_all_devices_have_the_rows_of_a_gather(name, table):
-    """Within rows they are shared as the table."""
-    lookup, n = GATHERS[name]
+@pytest.mark.parametrize("name", [*GATHERS, *SHARDED])
+def test_types(name, table):
+    """All devices have the rows of a gather, those of sharded_gather stay where they are.
+
+    Within rows they are shared as the table.
+    """
+    lookup, n = (GATHERS | SHARDED)[name]
     row = "4@m" if "m" in TABLES[table] else "4"
+    axis = "@d" if name in SHARDED else ""
     assert types(lookup, TABLES[table]) == {
         "value": "float32[]",
-        "values": f"float32[{n},{row}]",
-        "indices": f"int32[{n}]",
-        "dense": f"float32[8,{row}]",
+        "values": f"float32[{n}{axis},{row}]",
+        "indices": f"int32[{n}{axis}]",
+        "dense": f"float32[8{axis},{row}]",
         "norm": "float32[]",
         "distinct": f"float32[9,{row}]",
-        "stacked": f"float32[{n},{row}]",
-    }
-
-
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", SHARDED)
-def test_the_rows_of_sharded_gather_stay_where_they_are(name, table):
-    lookup, n = SHARDED[name]
-    row = "4@m" if "m" in TABLES[table] else "4"
-    assert types(lookup, TABLES[table]) == {
-        "value": "float32[]",
-        "values": f"float32[{n}@d,{row}]",
-        "indices": f"int32[{n}@d]",
-        "dense": f"float32[8@d,{row}]",
-        "norm": "float32[]",
-        "distinct": f"float32[9,{row}]",
-        "stacked": f"float32[{n}@d,{row}]",
+        "stacked": f"float32[{n}{axis},{row}]",
     }
 
 
@@ -168,25 +153,29 @@ FEW = ["gather", "scaled", "sharded_gather"]
 
 
 @pytest.mark.parametrize(
-    ("name", "jit"),
+    ("name", "jit", "is_set"),
     [
-        *((name, True) for name in FEW),
-        *(pytest.param(name, True, marks=SLOW) for name in GATHERS if name not in FEW),
-        *(pytest.param(name, False, marks=SLOW) for name in FEW),
-        *(pytest.param(name, False, marks=NIGHTLY) for name in GATHERS if name not in FEW),
+        *((name, True, True) for name in FEW),
+        ("gather", True, False),
+        pytest.param("sharded_gather", True, False, marks=SLOW),
+        *(pytest.param(name, True, True, marks=SLOW) for name in GATHERS if name not in FEW),
+        *(pytest.param(name, False, True, marks=SLOW) for name in FEW),
+        *(pytest.param(name, False, False, marks=SLOW) for name in FEW),
+        *(pytest.param(name, False, True, marks=NIGHTLY) for name in GATHERS if name not in FEW),
     ],
 )
-def test_as_the_dense_gradient(name, jit):
-    """On a mesh of one device."""
-    lookup = sharded if name == "sharded_gather" else GATHERS[name][0]
+def test_as_the_dense_gradient(name, jit, is_set):
+    """On a mesh of one device, which an array tells where `jax.set_mesh` does not."""
+    lookup = jaxops.sharded_gather if name == "sharded_gather" else GATHERS[name][0]
     mesh = jax.make_mesh((1, 1), ("d", "m"), axis_types=(AxisType.Explicit,) * 2)
     put = lambda x, spec: jax.device_put(x, NamedSharding(mesh, spec))  # noqa: E731
     table = put(np.arange(32, dtype=np.float32).reshape(8, 4) / 16, P("d", None))
     ids = put(np.array([4, 1, 1, 0, 5, 4], np.int32), P("d"))
     function = functools.partial(step, lookup)
-    with jax.set_mesh(mesh):
+    with jax.set_mesh(mesh) if is_set else contextlib.nullcontext():
         value, dense = jax.jit(jax.value_and_grad(loss_of(lookup)))(table, ids)
         found = (jax.jit(function) if jit else function)(table, ids)
+    assert jax.typeof(found["values"]).sharding.mesh == mesh.abstract_mesh
     assert_close = functools.partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-6)
     assert_close(found["value"], value)
     np.testing.assert_allclose(found["dense"], dense, rtol=1e-2 if name == "cast" else 1e-5)
@@ -196,27 +185,3 @@ def test_as_the_dense_gradient(name, jit):
     optimizer = optax.adagrad(0.5)
     updates, _ = optimizer.update(found["dense"], optimizer.init(table))
     assert_close(stepped, table + updates)
-
-
-@pytest.mark.parametrize(
-    ("name", "jit"),
-    [
-        ("gather", True),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [("gather", False), ("scaled", False), ("sharded_gather", False)]
-        ),
-        pytest.param("sharded_gather", True, marks=pytest.mark.slow),
-    ],
-)
-def test_an_array_tells_the_mesh(name, jit):
-    """Where `jax.set_mesh` does not."""
-    lookup = jaxops.sharded_gather if name == "sharded_gather" else GATHERS[name][0]
-    mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Explicit,))
-    table = jax.device_put(np.ones((8, 4), np.float32), NamedSharding(mesh, P("d", None)))
-    ids = jax.device_put(np.array([4, 1, 1], np.int32), NamedSharding(mesh, P("d")))
-    function = functools.partial(step, lookup)
-    found = (jax.jit(function) if jit else function)(table, ids)
-    assert jax.typeof(found["values"]).sharding.mesh == mesh.abstract_mesh
-    expected = jax.grad(loss_of(lookup))(table, ids)
-    np.testing.assert_array_equal(found["dense"], expected)

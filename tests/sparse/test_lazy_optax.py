@@ -13,6 +13,7 @@ import lazy_optax_table as table
 import numpy as np
 import optax
 import pytest
+from sparse_checks import eagerly
 
 import jaxops
 from jaxops import IndexedSlices
@@ -77,13 +78,13 @@ def put_back(new, old, seen):
     return jax.tree.map(restore, new, old)
 
 
-def check(name, params, tables, num_steps=3):
-    """Each step from where the lazy one before has come to."""
-    optimizer, extra = table.build(name), table.EXTRA.get(name, {})
-    lazy = jaxops.lazy(optimizer)
+def check(optimizer, params, tables, extra=None, num_steps=3, run=jax.jit):
+    """Each step from where the lazy one before has come to; eager ones round in the same way."""
+    lazy, extra = jaxops.lazy(optimizer), extra or {}
     state = lazy.init(params)
+    rtol, atol = (1e-4, 1e-5) if run is jax.jit else (0, 0)
 
-    @jax.jit  # the two together: each primitive of its own takes longer to compile
+    @run  # the two together: each primitive of its own takes longer to compile
     def take_step(grads, dense, state, params):
         updates, new_state = optimizer.update(dense, state, params, **extra)
         expected = optax.apply_updates(params, updates), new_state
@@ -95,9 +96,11 @@ def check(name, params, tables, num_steps=3):
         seen = np.isin(np.arange(ROWS), indices)
         received, wanted = take_step(grads, dense, state, params)
         wanted = put_back(wanted, (params, state), seen)
+        kept = put_back(received, (params, state), seen)
+        jax.tree.map(np.testing.assert_array_equal, received, kept)
         params, state = received
         for a, b in zip(jax.tree.leaves(received), jax.tree.leaves(wanted), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(a, b, rtol, atol)
 
 
 def matrix():
@@ -107,7 +110,19 @@ def matrix():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", table.WORKS)
 def test_as_the_dense_optimizer(name):
-    check(name, matrix(), {"embed"})
+    check(table.build(name), matrix(), {"embed"}, table.EXTRA.get(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        *((name, jax.jit) for name in table.COMPOSED),
+        *(pytest.param(name, eagerly, marks=pytest.mark.slow) for name in ("adam", "decayed")),
+    ],
+)
+def test_composed(name, run):
+    params = {"words": array(0, (ROWS, 3)), "tags": array(1, (ROWS, 3)), "bias": array(2, (ROWS,))}
+    check(table.COMPOSED[name](), params, {*params}, run=run)
 
 
 @pytest.mark.parametrize("name", REASONS)
@@ -128,6 +143,6 @@ def test_tables_of_one_and_three_dimensions(name):
     """Where they are not refused too."""
     params = {"bias": array(0, (ROWS,)), "cube": array(1, (ROWS, 2, 2))}
     if name in table.WORKS:
-        return check(name, params, {"bias", "cube"}, num_steps=1)
+        return check(table.build(name), params, {"bias", "cube"}, num_steps=1)
     with contextlib.suppress(ValueError):
-        check(name, params, {"bias", "cube"}, num_steps=1)
+        check(table.build(name), params, {"bias", "cube"}, num_steps=1)

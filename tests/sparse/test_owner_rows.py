@@ -148,13 +148,3 @@ def test_under_shard_map():
     np.testing.assert_allclose(summed, TABLE + expected, rtol=1e-6)
     np.testing.assert_allclose(mean, TABLE + expected, rtol=1e-6)
     np.testing.assert_allclose(norm[0], np.linalg.norm(expected), rtol=1e-6)
-
-
-def test_catching_up_needs_rows_where_the_table_is():
-    lazy = jaxops.lazy(optax.adam(0.5), catch_up=True)
-    state = lazy.init(TABLE)
-    gradient = jaxops.sparse_value_and_grad(
-        lambda table: jnp.sum(jaxops.sharded_gather(table, IDS, "d", mesh=MESH)), tables=""
-    )
-    with pytest.raises(ValueError, match="table '' must be looked up by gather; received"):
-        lazy.apply(gradient(TABLE)[1], state, jnp.asarray(TABLE))

@@ -14,7 +14,7 @@ import optax
 import pytest
 from jax import lax
 
-from jaxops import IndexedSlices, TiedGradient
+from jaxops import IndexedSlices
 from jaxops._sparse.slices import row_numbers
 
 WORDS = r"for whole IndexedSlices write a \+ b, 2 \* a, jaxops.psum"
@@ -179,6 +179,13 @@ def in_shard_map(function, **options):
     return call
 
 
+def in_pmap(function):
+    def call(grads):
+        return jax.pmap(function, axis_name="i")(jax.tree.map(lambda x: x[None], grads))
+
+    return call
+
+
 COLLECTIVES = {name: getattr(lax, name) for name in ("psum", "pmean", "pmax", "pmin")}
 COLLECTIVES["psum_scatter"] = functools.partial(lax.psum_scatter, tiled=True)
 TREE_CODE = {
@@ -203,10 +210,11 @@ TREE_CODE = {
     "optax.apply_updates": lambda g: optax.apply_updates(g, g),
     **{f"vmap-{name}": over_axis(lambda x, f=f: f(x, "i")) for name, f in COLLECTIVES.items()},
     **{
-        f"shard_map-{name}": in_shard_map(lambda x, f=f: f(x, "i"))
+        f"shard_map-{name}-{check_vma}": in_shard_map(lambda x, f=f: f(x, "i"), check_vma=check_vma)
         for name, f in COLLECTIVES.items()
+        for check_vma in (True, False)
     },
-    "shard_map-unchecked-psum": in_shard_map(lambda x: lax.psum(x, "i"), check_vma=False),
+    **{f"pmap-{name}": in_pmap(lambda x, f=f: f(x, "i")) for name, f in COLLECTIVES.items()},
 }
 
 
@@ -340,25 +348,3 @@ def test_made_with_64_bit_types_and_used_without():
         kept = structure.unflatten(leaves)
         assert kept.indices.dtype == np.int32
         assert kept.sum_duplicates().indices.tolist() == [3]
-
-
-# --- arithmetic of whole objects ---
-
-
-TIED = {
-    "sum of Python": (lambda t: sum([t, t, t]), 3.0),
-    "difference": (lambda t: 3 * t - t, 2.0),
-    "negative": (lambda t: -t, -1.0),
-}
-
-
-@pytest.mark.parametrize("name", TIED)
-def test_arithmetic_of_tied_gradients(name):
-    """It is a tuple, and Python's sum and product of tuples are longer ones."""
-    compute, factor = TIED[name]
-    tied = TiedGradient(jnp.ones((9, 2), jnp.float32), slices())
-    for call in (compute, jax.jit(compute)):
-        result = call(tied)
-        assert isinstance(result, TiedGradient)
-        np.testing.assert_array_equal(result.to_dense(), factor * tied.to_dense())
-    assert_refused(lambda: jax.tree.map(jnp.add, tied, tied))

@@ -121,16 +121,6 @@ def test_parameters_that_are_no_tables():
     np.testing.assert_allclose(state.sums["scale"], 4.0)
 
 
-def test_elements_are_refused():
-    """Elements by two indices have no row of their own in the state."""
-    table = jnp.ones((ROWS, 3))
-    lazy = jaxops.lazy(jaxops.rowwise_adagrad(0.5))
-    grads = IndexedSlices([1.0], [7], table.shape)
-    words = r"a row of its state for each row of table '' of shape \(6, 3\).*keeps \(6,\) for it"
-    with pytest.raises(ValueError, match=words):
-        lazy.apply(grads, lazy.init(table), table)
-
-
 def test_a_rate_that_is_traced_around_the_optimizer():
     def updates(rate, gradient):
         optimizer = jaxops.rowwise_adagrad(rate)

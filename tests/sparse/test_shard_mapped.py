@@ -21,6 +21,7 @@ def zero(i):
 
 
 CONTROL_FLOW = {
+    "none": lambda t, i, k: square(t[i]),
     "cond": lambda t, i, k: lax.cond(k > 0, lambda: square(t[i]), lambda: jnp.sum(t[i - 1])),
     "cond, one reads": lambda t, i, k: lax.cond(k > 0, lambda: square(t[i]), lambda: zero(i)),
     "cond of a scaled table": lambda t, i, k: square(lax.cond(k > 0, lambda: 2 * t, lambda: t)[i]),

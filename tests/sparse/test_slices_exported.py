@@ -98,22 +98,3 @@ def test_missed_steps_of_any_number_of_rows():
         values = np.ones((len(indices), 2), np.float32)
         expected = jax.jit(program)(values, indices)
         np.testing.assert_allclose(exported.call(values, indices), expected, rtol=1e-5)
-
-
-def test_any_number_of_rows_of_the_table_is_refused():
-    (n,) = jax.export.symbolic_shape("n")
-    lazy = jaxops.lazy(optax.adam(0.1))
-    table = jax.ShapeDtypeStruct((n, 2), jnp.float32)
-    words = "number of indices may be symbolic"
-    with pytest.raises(ValueError, match=rf"lazy: parameter '' must have a known .*{words}"):
-        jax.export.export(jax.jit(lazy.init))(table)
-
-    def gradient(table):
-        value_and_grad = jaxops.sparse_value_and_grad(
-            lambda t: jnp.sum(t[jnp.array([1])]), tables=""
-        )
-        return to_dense(value_and_grad(table)[1])
-
-    words = "that of indices may be symbolic"
-    with pytest.raises(ValueError, match=rf"table '' must have a known .*{words}"):
-        jax.export.export(jax.jit(gradient))(table)

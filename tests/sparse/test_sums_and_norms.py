@@ -175,14 +175,6 @@ def test_microbatches(way):
         assert_same(dense(call()), expected_of_microbatches())
 
 
-def test_whole_gradients_are_scaled_and_added():
-    def mean(a, b):
-        return jax.tree.map(lambda x, y: (x + y) / 2, a, b, is_leaf=is_sparse)
-
-    one, other = BATCHES[:2]
-    assert_same(dense(mean(one, other)), mean(dense(one), dense(other)))
-
-
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
 def test_sums_keep_dtypes(dtype):
     both = stacked(*[gradient(dtype=dtype)] * 2)
@@ -302,12 +294,3 @@ def test_on_devices(number, way):
     report = on_devices(number)[way]
     assert report["differ"] == []
     assert report["compared"] > 0
-
-
-@pytest.mark.slow
-def test_pytree_code_is_refused_on_devices():
-    assert on_devices(8)["refused"] == {
-        f"{name}, {way}": "TypeError"
-        for name in ("psum", "pmean", "psum_scatter")
-        for way in ("checked", "unchecked", "pmap")
-    }

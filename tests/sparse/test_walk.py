@@ -90,10 +90,12 @@ def test_under_vmap(pattern):
     assert_rows_first(loss, stacked, run=lambda f: fast_jit(jax.vmap(f)), tolerance=1e-4)
 
 
-@pytest.mark.parametrize("steps", SOON, ids="-".join)
-def test_second_order(steps):
+@pytest.mark.parametrize(
+    ("steps", "lookup"), [*((steps, "indexing") for steps in SOON), ([], "gather"), ([], "scan")]
+)
+def test_second_order(steps, lookup):
     def cubic(p):
-        return composed(*steps)(p) ** 2
+        return composed(*steps, lookup=lookup)(p) ** 2
 
     def sparse(p):
         grads = jaxops.sparse_value_and_grad(cubic, tables="t")(p)[1]
@@ -203,21 +205,18 @@ def test_a_loss_that_decides_in_python():
         jaxops.sparse_value_and_grad(lambda t: loss(-t), tables="")(params()["t"])
 
 
-@pytest.mark.parametrize("steps", [[], ["tanh"]], ids=["plain", "tanh"])
-def test_an_index_out_of_bounds(steps):
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint])
+@pytest.mark.parametrize("step", [lambda t: t, jnp.tanh])
+def test_an_index_out_of_bounds(step, wrap):
     """At its place in the caller's code, also where rows are read first."""
 
     def loss(p, indices):
-        t = p["t"]
-        for name in steps:
-            t = STEPS[name](t, p)
-        return square(jaxops.gather(t, indices))
+        return square(jaxops.gather(step(p["t"]), indices))
 
-    transformed = jaxops.sparse_value_and_grad(loss, tables="t")
-    with pytest.raises(
-        jaxops.OutOfBoundsError, match=r"indices\[1\] = 99 is not in .*test_walk.py"
-    ):
-        transformed(params(), jnp.array([3, 99]))
+    transformed = jaxops.sparse_value_and_grad(wrap(loss), tables="t")
+    error = Exception if wrap is jax.jit else jaxops.OutOfBoundsError
+    with pytest.raises(error, match=r"indices\[1\] = 99 is not in .*test_walk.py"):
+        jax.block_until_ready(transformed(params(), jnp.array([3, 99])))
     with pytest.raises(Exception, match=r"indices\[1\] = 99 is not in .*test_walk.py"):
         jax.block_until_ready(jax.jit(transformed)(params(), jnp.array([3, 99])))
 
