@@ -2,7 +2,8 @@
 
 A process of its own, because the number of devices is fixed when JAX starts. Prints one JSON
 object: what differs from the dense gradient and the step on one device, by program; how the
-devices share results; and what a step with `sharded_gather` sends, by the kind of the axes.
+devices share results; the error of a bad index; and what a step with `sharded_gather` sends, by
+the kind of the axes.
 
 Usage: explicit_programs.py DEVICES, a number
 """
@@ -19,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from checks import raised
 from fast import fast_jit
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -179,7 +181,11 @@ def main():
         for name, spec in BY_TABLE.items()
     }
     rate = put(mesh, np.float32(0.1), P())
+    with jax.set_mesh(mesh):
+        lookup = jax.jit(lambda table, ids: jaxops.sharded_gather(table, ids))
+        error = raised(lookup, put(mesh, TABLE, P("d")), put(mesh, IDS + ROWS, P("d")))
     outcome = {
+        "error": str(error),
         "refused": [
             is_refused(context, put(mesh, TABLE, P("d", None)), rate)
             for context in (jax.set_mesh(mesh), contextlib.nullcontext())

@@ -24,6 +24,11 @@ def test_tables_and_states_stay_where_they_are(devices):
 
 
 @pytest.mark.parametrize("devices", NUMBERS)
+def test_a_bad_index_is_an_error(devices):
+    assert "[Op:sharded_gather] at explicit_programs.py:" in run(devices)["error"]
+
+
+@pytest.mark.parametrize("devices", NUMBERS)
 def test_optimizers_are_judged(devices):
     assert run(devices)["refused"] == [True, True]
 
