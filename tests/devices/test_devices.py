@@ -72,10 +72,10 @@ def test_two_processes_raise_and_end(tmp_path):
         assert json.loads(result.read_text()) == {
             "sharded-jit": [f"indices[12] = 99 {where}", 120.0],
             "shard_map": [f"indices[0] = 99 {where}", 120.0],
-            "checked": [f"index 99 at position [12] {outside}:49 (rows_of)", 120.0],
-            "checked shard_map": [f"index 99 at position [0] {outside}:54 (<lambda>)", 120.0],
-            "sharded_gather": [f"{from_owners}62 (from_owners)", 120.0],
-            "sparse step": [f"{from_owners}69 (loss)", -1240.0],
+            "checked": [f"index 99 at position [12] {outside}:39 (rows_of)", 120.0],
+            "checked shard_map": [f"index 99 at position [0] {outside}:39 (rows_of)", 120.0],
+            "sharded_gather": [f"{from_owners}52 (from_owners)", 120.0],
+            "sparse step": [f"{from_owners}59 (loss)", -1240.0],
         }
 
 
