@@ -16,7 +16,7 @@ MUTANTS = {
     ],
     "_call_sites": [
         ("frame.f_lineno", "code.co_firstlineno",
-         "test_call_sites.py -k 'where_and_name and plain'"),
+         "test_call_sites.py -k 'where_and_name and jit'"),
         ("return is_within and not", "return False and not", "test_call_sites.py -k whose_code"),
     ],
     "_dispatched": [

@@ -2,7 +2,7 @@
 
 A process of its own, because the question is whether it lives. Prints one JSON object a line.
 
-Usage: device_programs.py SECONDS_TO_WAIT_AT_THE_END PROGRAM...
+Usage: device_programs.py TURN, 0, 1 or 2 for a third of `PROGRAMS`, or `divergent`
 """
 
 import functools
@@ -21,6 +21,7 @@ import jaxops
 
 jax.config.update("jax_num_cpu_devices", 8)
 
+SECONDS_TO_LIVE = 8  # after the programs, in which a shard that was left waiting ends the process
 MESH = Mesh(np.array(jax.devices()), ("d",))
 MESH_2D = Mesh(np.array(jax.devices()).reshape(4, 2), ("d", "m"))
 BY_ROWS = NamedSharding(MESH, P("d"))
@@ -112,6 +113,19 @@ over_shards = functools.partial(jax.shard_map, mesh=MESH, in_specs=P("d"), out_s
 with_table = functools.partial(jax.shard_map, mesh=MESH, in_specs=(P(), P("d")), out_specs=P())
 sharded_jit = functools.partial(jax.jit, in_shardings=(BY_ROWS, BY_ROWS))
 
+
+def by_pmap(f):
+    return lambda table, i: jax.pmap(f, in_axes=(None, 0))(table, i.reshape(8, 2))
+
+
+# Code of JAX, of a table and indices.
+OF_JAX = {
+    "rows": lambda table, i: table[i],
+    "take": lambda table, i: jnp.take(table, i, axis=0),
+    "gradient": lambda table, i: jax.grad(lambda table: jnp.sum(table[i] ** 2))(table)[None],
+    "in a branch": lambda table, i: lax.cond(i[0] > -1, lambda: table[i], lambda: table[:2]),
+}
+
 # name: (function, arguments before the indices)
 PROGRAMS = {
     "shard_map-collectives": (jax.jit(over_shards(then_collectives)), ()),
@@ -142,10 +156,21 @@ PROGRAMS = {
         ),
         (),
     ),
-    "sharded-jit-scan": (sharded_jit(sharded_scan), (ROWS,)),
-    "sharded-jit-gradient": (sharded_jit(shard_gradient), (ROWS,)),
-    "sharded-jit-deterministic": (sharded_jit(deterministic_gradient), (ROWS,)),
+    "sharded_jit-scan": (sharded_jit(sharded_scan), (ROWS,)),
+    "sharded_jit-gradient": (sharded_jit(shard_gradient), (ROWS,)),
+    "sharded_jit-deterministic": (sharded_jit(deterministic_gradient), (ROWS,)),
 }
+# The same without `checked`.
+UNCHECKED = {"checked-pmap": by_pmap(OF_JAX["rows"])}
+PROGRAMS["checked-pmap"] = jaxops.checked(UNCHECKED["checked-pmap"]), (TABLE,)
+for name, f in OF_JAX.items():
+    # Without types of varying values the gradient is not summed over shards.
+    tracked = name != "in a branch"
+    over_rows = functools.partial(with_table, out_specs=P("d"), check_vma=tracked)
+    around, within = jaxops.checked(over_rows(f)), over_rows(jaxops.checked(f))
+    for where, checked in {"around": around, "within": within}.items():
+        PROGRAMS[f"checked-{name}-{where}"] = jax.jit(checked), (TABLE,)
+        UNCHECKED[f"checked-{name}-{where}"] = jax.jit(over_rows(f))
 
 
 # Programs whose shards go different ways. They are right, and so must come to their end.
@@ -173,22 +198,24 @@ DIVERGENT = {
 
 def describe(name):
     function, args = PROGRAMS[name]
-    expected = np.asarray(function(*args, GOOD))
+    expected = np.asarray(UNCHECKED.get(name, function)(*args, GOOD))
+    before = np.asarray(function(*args, GOOD))
     try:
         jax.block_until_ready(function(*args, BAD))
         error = None
     except Exception as e:
         error = str(e)
     again = np.asarray(function(*args, GOOD))
-    return {"error": error, "alive": bool((again == expected).all())}
+    alive = np.array_equal(before, expected) and np.array_equal(again, expected)
+    return {"name": name, "error": error, "alive": alive}
 
 
 if __name__ == "__main__":
-    _, seconds, *names = sys.argv
-    for name in names:
-        if name in DIVERGENT:
-            function, expected = DIVERGENT[name]
-            print(json.dumps({"right": float(function(GOOD)) == expected}))
-        else:
+    turn = sys.argv[1]
+    if turn == "divergent":
+        for name, (function, expected) in DIVERGENT.items():
+            print(json.dumps({"name": name, "right": float(function(GOOD)) == expected}))
+    else:
+        for name in list(PROGRAMS)[int(turn) :: 3]:
             print(json.dumps(describe(name)), flush=True)
-    time.sleep(float(seconds))
+    time.sleep(SECONDS_TO_LIVE)

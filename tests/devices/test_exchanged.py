@@ -28,13 +28,4 @@ def test_a_bad_index_is_an_error(devices):
     assert len(ways) == 4
     for way in ways:
         message = f"= {rows} is not in [0, {rows}) [Op:sharded_gather] at exchange_programs.py:"
-        assert message in (outcome[way] or ""), way
-
-
-@pytest.mark.parametrize("devices", NUMBERS)
-def test_meshes_of_explicit_axes(devices):
-    found = run(devices)["explicit"]
-    assert found["rows"] == "P('d', None, None)"
-    assert found["are right"]
-    assert found["gradient"] == "P('d', None)"
-    assert "is not in" in (found["error"] or "")
+        assert message in outcome[way], way

@@ -1,7 +1,6 @@
 """An error names the line of the caller's code and the caller's name, whatever JAX made of it."""
 
 import contextlib
-import functools
 import re
 import sys
 import traceback
@@ -11,9 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import lax
+from checked.transformed import TRANSFORMATIONS
 from jax.experimental import checkify
-from jax.sharding import PartitionSpec as P
 from records import joined
 
 import jaxops
@@ -31,64 +29,22 @@ def decoder(table, words, name=None):
 
 WHERE = f"test_call_sites.py:{decoder.__code__.co_firstlineno + 1} (decoder)"
 
-
-def loss(table, words, name=None):
-    return jnp.sum(decoder(table, words, name) ** 2)
-
-
-def scanned(table, words, name):
-    return lax.scan(lambda c, i: (c + decoder(table, i, name), None), table[0], words)[0]
-
-
-def looped(table, words, name):
-    def body(c):
-        return c[0] + 1, c[1] + loss(table, words, name)
-
-    return lax.while_loop(lambda c: c[0] < 2, body, (jnp.int32(0), table[0]))
-
-
-def branched(table, words, name):
-    return lax.cond(words[0] > 0, lambda: loss(table, words, name), lambda: table[0])
-
-
-def sharded(table, words, name):
-    mesh = jax.sharding.Mesh(np.array(jax.devices()), "d")
-    shard = functools.partial(decoder, name=name)
-    return jax.shard_map(shard, mesh=mesh, in_specs=(P(), P("d")), out_specs=P("d"))(table, words)
-
-
-def pulled_back(table, words, name):
-    """The pass forward is computed once more, within the pass back."""
-    remat = jax.checkpoint(lambda t: loss(jnp.sin(t), words, name))
-    return jax.vjp(remat, table)[1](table[0])
-
-
-def mapped(table, words, name):
-    return jax.vmap(lambda i: decoder(table, i, name))(words)
-
-
-PROGRAMS = {
-    "plain": decoder,
-    "vmap": mapped,
-    "vmap-vmap": lambda t, i, n: jax.vmap(lambda t: mapped(t, i, n))(t[None]),
-    "grad": lambda t, i, n: jax.grad(loss)(t, i, n),
-    "hessian": lambda t, i, n: jax.hessian(loss)(t, i, n),
-    "jvp": lambda t, i, n: jax.jvp(lambda t: loss(t, i, n), (t,), (t,)),
-    "checkpoint": pulled_back,
-    "scan": scanned,
-    "scan-grad": lambda t, i, n: jax.grad(lambda t: scanned(t, i, n))(t),
-    "while_loop": looped,
-    "cond": branched,
-    "cond-grad": lambda t, i, n: jax.grad(lambda t: branched(t, i, n))(t),
-    "shard_map": sharded,
-    "jit-within": lambda t, i, n: jax.jit(lambda i: decoder(t, i, n))(i),
-}
+# The first is outermost.
+PROGRAMS = [
+    *((name,) for name in TRANSFORMATIONS),
+    *(("vmap", "vmap"), ("grad", "scan"), ("grad", "cond"), ("vjp", "checkpoint")),
+]
 
 
 @pytest.mark.parametrize("name", [None, "token_embedding"])
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_where_and_name(program, name):
-    error = testing.assert_out_of_bounds(lambda t, i: PROGRAMS[program](t, i, name), TABLE, BAD)
+@pytest.mark.parametrize("names", [(), *PROGRAMS], ids="-".join)
+def test_where_and_name(names, name):
+    def program(table, number):
+        return decoder(table, number, name) ** 2
+
+    for transformation in reversed(names):
+        program = TRANSFORMATIONS[transformation](program)
+    error = testing.assert_out_of_bounds(program, TABLE, jnp.int32(99))
     assert (error.where, error.name) == (WHERE, name)
     named = "" if name is None else ', name="token_embedding"'
     assert str(error).endswith(f"= 99 is not in [0, 10) [Op:gather] at {WHERE}{named}")
