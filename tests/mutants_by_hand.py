@@ -126,10 +126,10 @@ MUTANTS = {
         ("    fits = names and dims[0] %", "    fits = names and 0 * dims[0] %",
          "test_explicit_meshes.py -k evenly"),
         ("    return join(rows) if mesh is None else", "    return join(rows) if rank else",
-         "test_explicit_meshes.py -k 'stay_where and loop'"),
+         "test_explicit_meshes.py -k 'test_types and loop'"),
         ("    return jax.sharding.use_abstract_mesh(mesh)\n\n\ndef positions_spec",
          "    return contextlib.nullcontext()\n\n\ndef positions_spec",
-         "test_explicit_meshes.py -k tells_the_mesh"),
+         "test_explicit_meshes.py -k as_the_dense_gradient"),
     ],
     "_indexing/first_occurrences": [
         ("alike, columns = varying_alike(jnp.zeros_like(positions), x.T)",

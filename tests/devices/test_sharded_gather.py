@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -189,7 +188,7 @@ def test_a_table_looked_up_in_two_ways_under_shard_map():
     np.testing.assert_array_equal(sparse, dense)
 
 
-@pytest.mark.parametrize("number", share([-1, 7, 99], 3))
+@pytest.mark.parametrize("number", [-1, 7, 99])
 def test_padding(number):
     def total(table, ids, **options):
         return jnp.sum(lookup(table, ids, **options) ** 2)
@@ -199,10 +198,15 @@ def test_padding(number):
         lookup(TABLE, ids, padding_index=number), TABLE[[3]] * np.array([[0], [1], [0]])
     )
     padded = functools.partial(total, ids=ids, padding_index=number)
-    dense = jax.grad(total)(TABLE, others)
-    np.testing.assert_array_equal(jax.grad(padded)(TABLE), dense)
-    slices = jaxops.sparse_value_and_grad(padded, tables="")(TABLE)[1]
-    np.testing.assert_array_equal(slices.to_dense(), dense)
+
+    @jax.jit
+    def gradients(table):
+        slices = jaxops.sparse_value_and_grad(padded, tables="")(table)[1]
+        return slices.to_dense(), jax.grad(padded)(table), jax.grad(total)(table, others)
+
+    sparse, dense, expected = gradients(TABLE)
+    np.testing.assert_array_equal(dense, expected)
+    np.testing.assert_array_equal(sparse, expected)
     with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[1\] = 8"):
         lookup(TABLE, [number, 8], padding_index=number)
 

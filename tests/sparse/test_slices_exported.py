@@ -76,6 +76,7 @@ def test_any_number_of_rows(name):
         np.testing.assert_allclose(exported.call(values, indices), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_missed_steps_of_any_number_of_rows():
     """More of them than are made up for at a time where the number is known."""

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import SLOW
+from checks import SLOW, share
 from own_gradients import counted, normal, square, with_jvp, with_transpose, with_vjp
 
 import jaxops
@@ -316,7 +316,7 @@ def kinked(name, seed, dtype=np.float32):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", KINKED)
+@pytest.mark.parametrize("name", share(KINKED, 2))
 @pytest.mark.filterwarnings("ignore:check_grads:UserWarning")
 def test_one_wrong_element_is_found_among_kinks(name, dtype):
     with jax.enable_x64(True):
