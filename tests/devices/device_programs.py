@@ -9,6 +9,7 @@ import functools
 import json
 import sys
 import time
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -161,7 +162,7 @@ PROGRAMS = {
     "sharded_jit-deterministic": (sharded_jit(deterministic_gradient), (ROWS,)),
 }
 # The same without `checked`.
-UNCHECKED = {"checked-pmap": by_pmap(OF_JAX["rows"])}
+UNCHECKED: dict[str, Callable] = {"checked-pmap": by_pmap(OF_JAX["rows"])}
 PROGRAMS["checked-pmap"] = jaxops.checked(UNCHECKED["checked-pmap"]), (TABLE,)
 for name, f in OF_JAX.items():
     # Without types of varying values the gradient is not summed over shards.

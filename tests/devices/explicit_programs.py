@@ -63,7 +63,7 @@ ALSO_EAGER = ("gather", "scaled", *(["sharded_gather"] if DEVICES == 2 else []))
 OPTIMIZERS = {"sgd": optax.sgd(0.5), "adagrad": optax.adagrad(0.5), "adam": optax.adam(0.5)}
 
 
-def make_mesh(kind, shape=SHAPE):
+def make_mesh(kind, shape: tuple[int, ...] = SHAPE):
     devices = jax.devices()[: math.prod(shape)]
     return jax.make_mesh(shape, NAMES, axis_types=(kind,) * len(NAMES), devices=devices)
 
@@ -107,7 +107,7 @@ def everything_of_one(lookup):
     # A first step changes no row whose gradient is 0.
     for name, optimizer in OPTIMIZERS.items():
         updates, state = optimizer.update(gradient, optimizer.init(TABLE), TABLE)
-        results[name] = TABLE + updates, [x for x in jax.tree.leaves(state) if x.ndim]
+        results[name] = TABLE + np.asarray(updates), [x for x in jax.tree.leaves(state) if x.ndim]
     return results
 
 
