@@ -28,6 +28,7 @@ collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
 
 # Their parameters are the functions of the library, or cost little: `make test` runs all of them.
 WHOLE = ("tests/ops/test_ops.py", "tests/project/", "tests/errors/", "tests/compat/")
+WHOLE += ("tests/site/",)  # `make docs-test` runs them, where the documentation is built
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 800
