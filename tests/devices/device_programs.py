@@ -128,7 +128,7 @@ OF_JAX = {
 }
 
 # name: (function, arguments before the indices)
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[Callable, tuple]] = {
     "shard_map-collectives": (jax.jit(over_shards(then_collectives)), ()),
     "shard_map-untracked": (jax.jit(over_shards(then_collectives, check_vma=False)), ()),
     "shard_map-partly-manual": (
