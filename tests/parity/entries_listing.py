@@ -18,14 +18,16 @@ def roll(draw: Draw) -> Args:
     count = integer(draw, 0, 3)
     axes = [axis(draw, x.ndim) for _ in range(count)]
     kind = draws.index_dtype(draw)
-    far = [min(np.iinfo(kind).max, 2**31 - 1), max(np.iinfo(kind).min, -(2**31))]
+    # TensorFlow's gradient negates the shift, in the dtype of the shift.
+    far = [min(np.iinfo(kind).max, 2**31 - 1), max(np.iinfo(kind).min, 1 - 2**31)]
     shifts = [integer(draw, 0, 9) for _ in axes]
     if shifts and chance(draw, 20) and len({a % max(x.ndim, 1) for a in axes}) == len(axes):
         # With a second shift along its axis TensorFlow's sum would overflow.
         shifts[0] = pick(draw, far)
     shift = np.array(shifts, kind)
     if kind.kind == "i":
-        shift = shift - np.array(5, kind) * (shift < 9)
+        # Further than the limits of int32 TensorFlow goes another way: differences.py, "roll far".
+        shift = shift - np.array(5, kind) * ((shift >= 0) & (shift < 9))
     if wrong == "axis" and axes:
         axes[0] = axis(draw, x.ndim, wrong=True)
     elif wrong == "shape":
