@@ -52,6 +52,12 @@ def test_numbers_by_sort(size):
     assert total == 4
 
 
+def test_numbers_by_sort_of_distinct_values():
+    firsts, numbers, total, counts = number_by_sort(jnp.array([3, 1, 2]), size=4)
+    assert (firsts.tolist(), numbers.tolist()) == ([0, 1, 2, 0], [0, 1, 2])
+    assert (int(total), counts.tolist()) == (3, [1, 1, 1, 0])
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_none_and_one(n):
     found = first_occurrences.first_occurrences(jnp.ones(n))
