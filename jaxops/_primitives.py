@@ -158,7 +158,10 @@ def transpose_of(reference, cotangent, *operands, **static):
 
 
 def all_batched(operands, dims) -> list[jax.Array]:
-    """Operands of a batching rule, each with the new dimension first; one that is shared too."""
+    """The operands of a batching rule, each with the new dimension first.
+
+    An operand without that dimension is repeated along it.
+    """
     (size,) = {x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None}
     return [
         jnp.broadcast_to(x, (size, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)

@@ -71,14 +71,15 @@ SLOW, NIGHTLY = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.nightly]
 
 
 def share(names, number):
-    """Parameters of which one in `number` has no mark, and the others are for the night."""
+    """Parameters of which one in `number` has no mark; the others are marked as nightly."""
     return [pytest.param(name, marks=NIGHTLY if n % number else []) for n, name in enumerate(names)]
 
 
 def share_of_each_function(items, number, of):
-    """Of the tests of each function one in `of`, the same ones each time; at least one.
+    """One in `of` of the tests of each test function, the same tests in each run.
 
-    Of the functions with fewer tests every other one, so that two numbers have a test of each.
+    A test function with fewer than `of` tests gives one test to every other number, so that two
+    numbers that follow each other have a test of every function.
     """
     by_function = tests_by_function(items)
     few = [name for name, tests in by_function.items() if len(tests) < of]
@@ -86,14 +87,17 @@ def share_of_each_function(items, number, of):
         del by_function[name]
     taken = []
     for tests in by_function.values():
-        # As they stand, each third test may have the same value of the last of two parameters.
+        # In their own order every third test of two parameters may have one value of the second.
         drawn = sorted(tests, key=lambda item: zlib.crc32(item.nodeid.encode()))
         taken += drawn[number % len(tests) :: of]
     return taken
 
 
 def rest_of_sweeps(items, of=3):
-    """Of the tests that are not slow, of a function with more than `of`, all but one in `of`."""
+    """The tests that `make test` leaves to `make test-slow`.
+
+    They are all but one in `of` of the quick tests of each function that has more than `of`.
+    """
     quick = [item for item in items if not item.get_closest_marker("slow")]
     sweeps = [
         test for tests in tests_by_function(quick).values() if len(tests) > of for test in tests

@@ -26,7 +26,8 @@ CACHE_EVERY_PROGRAM = {
 # Of the calls as users write them many are wrong: type checkers read them.
 collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
 
-# Their parameters are the functions of the library, or cost little: `make test` runs all of them.
+# `make test` runs these tests with all parameters, which are the functions of the library or cost
+# little.
 WHOLE = ("tests/ops/test_ops.py", "tests/project/", "tests/errors/", "tests/compat/")
 WHOLE += ("tests/site/",)  # `make docs-test` runs them, where the documentation is built
 
@@ -60,7 +61,10 @@ def pytest_configure(config):
 
 
 class Sweeps:
-    """Of many parameters of a test `make test` takes a third, `make test-slow` the rest."""
+    """A test function with many parameters runs a third of them in `make test`.
+
+    `make test-slow` runs the rest.
+    """
 
     @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
     def pytest_collection_modifyitems(self, items):

@@ -15,14 +15,14 @@ NUMBERS = [pytest.param(1, marks=NIGHTLY), pytest.param(2, marks=NIGHTLY), 8]
 
 
 def reports_of(program: str, *arguments, **options) -> list:
-    """What a program of `tests/devices` prints, line by line as JSON."""
+    """The JSON values that a program of `tests/devices` prints, one for each line."""
     printed = printed_by(Path(__file__).parent / "devices" / program, *arguments, **options)
     return [*map(json.loads, printed.splitlines())]
 
 
 @functools.cache
 def outcome_of(program: str, devices: int):
-    """What a program of `tests/devices` for a number of devices prints last."""
+    """The JSON value on the last line that a program of `tests/devices` prints."""
     return reports_of(program, devices)[-1]
 
 

@@ -64,8 +64,10 @@ def reduce_rows(values: jax.Array, row_splits: jax.Array, *, op: str, kind: str)
     at = numbers_of_rows(row_splits, op=op, capacity=capacity)[:, None]
     if kind == "mean":
         values = values.astype(wide(dtype))
-    combine, initial = "add" if kind in ("sum", "mean") else kind, initial_of(kind, dtype)
-    shape, spec = (nrows, *values.shape[1:]), ScalarIndex(op, (nrows,))
+    combine = "add" if kind in ("sum", "mean") else kind
+    initial = initial_of(kind, dtype)
+    shape = (nrows, *values.shape[1:])
+    spec = ScalarIndex(op, (nrows,))
     result = canonical.reduce(combine, initial, shape, at, values, ROWS, spec, mode="fill")
     if kind != "mean":
         return result

@@ -427,8 +427,8 @@ def initial_of(kind: str, dtype) -> Any:
 def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Array:
     """Sums of so many slices each, divided by these numbers or, for "sqrt_n", by their roots.
 
-    Of data of `dtype`: floats are rounded to it once, means of integers are floats. No
-    slices give NaN.
+    Of data of `dtype`: floats are rounded to it once, means of integers are floats. A
+    count of 0 gives NaN.
     """
     if jnp.issubdtype(dtype, jnp.integer):
         dtype = jax.dtypes.canonicalize_dtype(np.float64 if dtype.itemsize > 2 else np.float32)

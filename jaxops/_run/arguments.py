@@ -124,7 +124,7 @@ def to_operand(x: object, op: str, arg: str) -> jax.Array:
             )
         return array
     check_numeric_or_bool(array.dtype, op, arg, x)
-    return _to_device(canonical(array, op, arg), x)
+    return _to_device(in_jax_dtype(array, op, arg), x)
 
 
 def to_elements(x: object, op: str, arg: str) -> jax.Array:
@@ -339,7 +339,7 @@ def row_numbers_hint(ndim: int) -> str:
     return f"; index vectors lie along the last axis: for numbers of rows write indices[{places}]"
 
 
-def canonical(array: np.ndarray, op: str, arg: str) -> np.ndarray:
+def in_jax_dtype(array: np.ndarray, op: str, arg: str) -> np.ndarray:
     """`array` in the dtype JAX gives it, unless that changes an integer or overflows a float."""
     dtype = jax.dtypes.canonicalize_dtype(array.dtype)
     if dtype == array.dtype:

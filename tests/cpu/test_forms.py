@@ -188,7 +188,7 @@ SHARED = {
 @pytest.mark.parametrize("check_vma", [True, False])
 @pytest.mark.parametrize("name", SHARED)
 def test_gradient_of_a_table_that_shards_share(name, check_vma):
-    """It is the sum of those of all shards, which its type has to tell."""
+    """The gradient is summed over the shards: its type says that it varies along no axis."""
     function, *args = SHARED[name]
     mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
 

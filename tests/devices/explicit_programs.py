@@ -54,7 +54,7 @@ LOOKUPS = {
     )(t),
     "sharded_gather, few": lambda t, i: sharded(t, jax.reshard(i, P())[:3]),
 }
-# What is expected, where no other test compares values on a mesh with those of JAX.
+# Lookups of JAX that give the expected values, for modes that no other test compares on a mesh.
 BY_JAX = {
     "fill": lambda t, i: t.at[i + 5].get(mode="fill", fill_value=0, out_sharding=P("d", None)),
 }

@@ -59,6 +59,17 @@ def test_nan_equals_nothing_and_text_equals_its_bytes():
     assert jaxops.edit_distance(sparse([["ä"]]), sparse([["ä".encode()]])).tolist() == [0]
 
 
+def test_text_that_ends_with_a_null_character_is_another_text():
+    """NumPy's own strings drop null characters at the end."""
+
+    def word(text):
+        return jaxops.SparseTensor([[0, 0]], np.array([text], object), (1, 1))
+
+    for text in ("a\0", b"a\0"):
+        assert jaxops.edit_distance(word(text), word("a"), normalize=False).tolist() == [1]
+        assert jaxops.edit_distance(word(text), word(b"a\0")).tolist() == [0]
+
+
 def test_constants_in_compiled_code():
     result = jax.jit(lambda: jaxops.edit_distance(sparse([[1, 2]]), sparse([[1]]), name="words"))()
     assert result.tolist() == [1]

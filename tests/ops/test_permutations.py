@@ -1,4 +1,4 @@
-"""What the harness does not see of `_ops/permutations.py`: ties, dtypes, many dimensions."""
+"""`_ops/permutations.py` with ties, other dtypes and many dimensions; the harness has the rest."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""What the harness does not see of `_ops/reversing.py`: lengths of nothing, transforms."""
+"""`_ops/reversing.py` with empty lengths and under transformations; the harness has the rest."""
 
 import jax
 import jax.numpy as jnp

@@ -88,7 +88,7 @@ Drawing = TypeVar("Drawing", bound=Callable[..., Call | Args])
 def compared(*names: str, **fields: Any) -> Callable[[Drawing], Drawing]:
     """The decorated function draws the calls by which the functions of these names are compared.
 
-    What stands in a name after a hyphen tells the entries of one function apart.
+    A function may have several entries: "unique-axis" is a second one of `unique`.
     """
 
     def register(drawing: Drawing) -> Drawing:

@@ -14,7 +14,7 @@ for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(module.name)
 entries_v0.adapt_others()
 
-# What stands after a hyphen tells the entries of one function apart.
+# "unique-axis" is a second entry of `unique`.
 COMPARED = {name.partition("-")[0] for name in ENTRIES}
 NOT_COMPARED = {
     name: entry.own_signature

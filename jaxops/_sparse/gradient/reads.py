@@ -66,9 +66,9 @@ class Lookup:
     outside the table, and are to be replaced by 0. `sharding`: how devices share the table, if the
     lookup is one of `sharded_gather`; `table_shape` is then that of the whole table.
 
-    `use`: a `whole_uses.Use`, whose words an error has, if all rows are used in another way than
-    by lookup. Then `positions` is a scalar and no number, and `depth` the rank of the table, so
-    that the tap is a scalar too.
+    `use` is None for a lookup. For another use of all rows it is the `whole_uses.Use` that an error
+    describes. Then `positions` is a scalar that is never read, and `depth` is the rank of the
+    table, which makes the tap a scalar.
     """
 
     positions: Any
