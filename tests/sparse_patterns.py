@@ -62,8 +62,8 @@ STEPS = {
     "rows added to": lambda t, p: t.at[jnp.array([3, 5, 3, -1, 99])].add(p["c"][0]),
     "column set": lambda t, p: t.at[:, 0].set(p["of_rows"]),
     "first rows set": lambda t, p: t.at[:2].set(p["c"][1]),
-    "updated": lambda t, p: lax.dynamic_update_slice(
-        t, jnp.full((2, 1), p["c"][0]), (K + 14, 0 * K)
+    "updated": lambda t, p: lax.dynamic_update_slice(  # of INDICES 0 is before, 16 just behind
+        t, p["c"][0] * jnp.arange(13, dtype=t.dtype)[:, None], (K + 2, 0 * K)
     ),
     "padded and cut": lambda t, p: lax.pad(t, p["c"][0], ((1, -1, 0), (0, 1, 0)))[:, :-1],
     "barrier": lambda t, p: lax.optimization_barrier((t, p["c"]))[0],

@@ -19,7 +19,7 @@ def _is_copied_by_element(operand: jax.Array, indices: jax.Array, *, windows: Wi
     """
     del indices
     last = operand.ndim - 1
-    if not windows.axes or last in windows.axes or last < windows.batch_dims:
+    if not windows.axes or last in windows.axes:
         return False
     if operand.dtype.kind not in "biuf" and operand.dtype != jnp.bfloat16:
         return False  # complex numbers, and those of fewer than 8 bits

@@ -41,6 +41,12 @@ def test_against_numpy(dtype):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_positions_beyond_16_bits():
+    x = jnp.arange(2**16 + 4) % 2**16
+    for first in (first_occurrences.first_by_sort(x)[0], first_occurrences.first_occurrences(x)):
+        np.testing.assert_array_equal(first, x)
+
+
 @pytest.mark.parametrize("size", [3, 5, 9])
 def test_numbers_by_sort(size):
     """As many values as there are, fewer, and more."""
