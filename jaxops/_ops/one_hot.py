@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,22 +20,6 @@ from jaxops._run.arguments import ArrayLike, Int, static_dim, static_int
 from jaxops._run.dispatch import operation
 
 
-@overload
-def one_hot(
-    indices: ArrayLike,
-    depth: Int,
-    on_value: str | bytes,
-    off_value: str | bytes,
-    axis: Int | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
-    *,
-    mode: Mode = "fill",
-    padding_index: Int | None = None,
-) -> np.ndarray: ...
-
-
-@overload
 def one_hot(
     indices: ArrayLike,
     depth: Int,
@@ -47,21 +31,7 @@ def one_hot(
     *,
     mode: Mode = "fill",
     padding_index: Int | None = None,
-) -> jax.Array: ...
-
-
-def one_hot(
-    indices: ArrayLike,
-    depth: Int,
-    on_value: ArrayLike | None = None,
-    off_value: ArrayLike | None = None,
-    axis: Int | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
-    *,
-    mode: Mode = "fill",
-    padding_index: Int | None = None,
-) -> jax.Array | np.ndarray:
+) -> jax.Array:
     """Puts `on_value` at each index and `off_value` everywhere else along a new axis.
 
     Follows `tf.one_hot`. Differs from it in: index dtypes (every integer type, and no bools);

@@ -176,7 +176,7 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
             result = on_host.from_host(merged, arrays[0])
         else:
             on_host.check_countable(flat.size, op, "indices")
-            result = _merge_on_device(arrays, places, limit, fill, tail)
+            result = _merge_rows(arrays, _sources(places, limit), fill, tail=tail)
     except MemoryError as error:
         raise MemoryError(
             f"{op}: indices must name places that memory holds; received {limit - 1}, for a "
@@ -207,25 +207,9 @@ def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
     ]
 
 
-def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
-    # For few rows far apart, this way takes time for the rows and not for the largest place
-    # (test_stitch.py, test_few_rows_far_apart).
-    if 2 * places.size < limit <= _INT32_MAX:
-        places = np.where(places < 0, limit, places).astype(np.int32)
-        return _put_rows(arrays, places, fill_value, size=limit, tail=tail)
-    return _merge_rows(arrays, _sources(places, limit), fill_value, tail=tail)
-
-
 @functools.partial(jax.jit, static_argnames="tail")
 def _merge_rows(arrays, source, fill_value, tail):
     return merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
-
-
-@functools.partial(jax.jit, static_argnames=("size", "tail"))
-def _put_rows(arrays, places, fill_value, size, tail):
-    rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
-    fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
-    return put_rows(size, [places], [rows], fill)
 
 
 def _sources(places: np.ndarray, limit: int) -> np.ndarray:

@@ -39,14 +39,8 @@ def extract_image_patches(
     The lists default to `[]` in TensorFlow 0.8 too, which refuses them: each takes 4 ints. Also
     `extract_image_patches(images, ksizes, strides, rates, padding)`, of later releases.
     """
-    return _padding_last(
-        images,
-        [] if ksizes is None else ksizes,
-        [] if strides is None else strides,
-        [] if rates is None else rates,
-        padding,
-        name,
-    )
+    ksizes, strides, rates = ([] if x is None else x for x in (ksizes, strides, rates))
+    return _padding_last(images, ksizes, strides, rates, padding, name)
 
 
 def space_to_batch(

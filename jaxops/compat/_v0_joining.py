@@ -50,19 +50,8 @@ def strided_slice(
     name: str | None = None,
 ) -> jax.Array:
     """`jaxops.strided_slice` with the same arguments."""
-    return jaxops.strided_slice(
-        input_,
-        begin,
-        end,
-        strides,
-        begin_mask,
-        end_mask,
-        ellipsis_mask,
-        new_axis_mask,
-        shrink_axis_mask,
-        var,
-        name,
-    )
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    return jaxops.strided_slice(input_, begin, end, strides, *masks, var, name)
 
 
 def split_v(
