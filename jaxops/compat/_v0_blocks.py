@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import jax
-import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
@@ -69,28 +68,11 @@ def _check_block(input: ArrayLike, block_size: Int, op: str) -> None:
         raise ValueError(f"{op}: block_size must be 2 at least; received {block_size}")
 
 
-def space_to_batch_nd(
-    input: ArrayLike, block_shape: Ints, paddings: ArrayLike, name: str | None = None
-) -> jax.Array:
-    """`jaxops.space_to_batch_nd(input, block_shape, paddings)`; of 0.11 and 0.12."""
-    return jaxops.space_to_batch_nd(input, block_shape, paddings, name)
-
-
 def batch_to_space_nd(
     input: ArrayLike, block_shape: Ints, crops: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.batch_to_space_nd(input, block_shape, crops)`; of 0.11 and 0.12."""
     return jaxops.batch_to_space_nd(input, block_shape, crops, name)
-
-
-def required_space_to_batch_paddings(
-    input_shape: Ints,
-    block_shape: Ints,
-    base_paddings: ArrayLike | None = None,
-    name: str | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """`jaxops.required_space_to_batch_paddings` with the same arguments; of 0.11 and 0.12."""
-    return jaxops.required_space_to_batch_paddings(input_shape, block_shape, base_paddings, name)
 
 
 def space_to_depth(input: ArrayLike, block_size: Int, name: str | None = None) -> jax.Array:

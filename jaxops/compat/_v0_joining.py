@@ -168,13 +168,6 @@ def stack(
     return jaxops.stack(values, axis, name)
 
 
-def parallel_stack(
-    values: Sequence[ArrayLike] | ArrayLike, name: str | None = "parallel_stack"
-) -> jax.Array:
-    """`jaxops.parallel_stack(values)`; of 0.12."""
-    return jaxops.parallel_stack(values, name)
-
-
 def unstack(
     value: ArrayLike, num: Int | None = None, axis: Int = 0, name: str | None = "unstack"
 ) -> list[jax.Array]:
