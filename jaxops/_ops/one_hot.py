@@ -90,8 +90,7 @@ def one_hot(
     values = {"on_value": on_value, "off_value": off_value}
     given: dict[str, Any] = {arg: x for arg, x in values.items() if x is not None}
     strings = any(map(arguments.is_host_string, given.values()))
-    moves_elements = strings or any(map(arguments.are_keys, given.values()))
-    if moves_elements:
+    if strings or any(map(arguments.are_keys, given.values())):
         if len(given) < 2 or not (dtype is None or (strings and _is_dtype_of_strings(dtype))):
             raise TypeError(
                 f"{op}: on_value and off_value must both be given, and no dtype of numbers, where "
@@ -107,7 +106,6 @@ def one_hot(
         name=name,
         mode=mode,
         padding_index=padding_index,
-        moves_elements=moves_elements,
         indexed=(size,),
         depth=size,
         axis=-1 if axis is None else static_int(axis, op, "axis"),
@@ -153,7 +151,7 @@ def _is_dtype_of_strings(dtype: Any) -> bool:
         return False
 
 
-@operation(data=("on_value", "off_value"), indices=("indices",))
+@operation(data=("on_value", "off_value"), indices=("indices",), moves_elements=True)
 def _one_hot(
     indices: jax.Array,
     on_value: jax.Array | None = None,

@@ -86,8 +86,6 @@ def pad(
         **(_constant(tensor, constant_values, op) if mode == "CONSTANT" else {}),
         name=name,
         out_sharding=out_sharding,
-        moves_elements=True,
-        like="tensor",
         paddings=static_matrix(paddings, op, "paddings", "[rank, 2]"),
         filling=mode,
     )
@@ -107,7 +105,7 @@ def _constant(tensor: ArrayLike, constant_values: ArrayLike, op: str) -> dict[st
     return {"constant_values": constant_values}
 
 
-@operation(data=("tensor", "constant_values"))
+@operation(data=("tensor", "constant_values"), moves_elements=True, like="tensor")
 def _pad(
     tensor: jax.Array,
     constant_values: jax.Array | None = None,

@@ -143,7 +143,6 @@ def dynamic_partition(
         name=name,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
         size=_sizes(op, size, num_partitions),
         return_size=return_size,
     )
@@ -163,9 +162,7 @@ def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
 
 def _partition_exactly(op, data, partitions, num_partitions, return_size, mode) -> Any:
     """The result for concrete partitions."""
-    known = on_host.concrete_integers(partitions, op, "partitions")
-    if known is None:
-        on_host.refuse_traced(op, "partitions", data)
+    known = on_host.values_of(partitions, op, "partitions", data, on_host.concrete_integers)
     data = on_host.to_data(data, op, "data")
     spec = PartitionNumber(op, limits=(num_partitions,))
     platform = on_host.platform_of(data)
@@ -198,7 +195,7 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
     return [order[start:end] for start, end in itertools.pairwise(ends.tolist())]
 
 
-@operation(data=("data",), indices=("partitions",), pads=True)
+@operation(data=("data",), indices=("partitions",), pads=True, moves_elements=True)
 def _dynamic_partition(
     data: jax.Array,
     partitions: jax.Array,

@@ -57,10 +57,10 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
             f"jaxops.compat.v0.{op} takes a bool for each dimension, as TensorFlow 0.x"
         )
     axes = static_ints(axis, op, "axis")
-    return _reverse.run(op, tensor=tensor, name=name, moves_elements=True, axes=axes)
+    return _reverse.run(op, tensor=tensor, name=name, axes=axes)
 
 
-@operation(data=("tensor",))
+@operation(data=("tensor",), moves_elements=True)
 def _reverse(tensor: jax.Array, *, op: str, axes: tuple[int, ...]):
     if tensor.ndim == 0:
         return tensor
@@ -131,13 +131,12 @@ def reverse_sequence(
         seq_lengths=seq_lengths,
         name=name,
         mode=mode,
-        moves_elements=True,
         seq_axis=static_int(seq_axis, op, "seq_axis"),
         batch_axis=0 if batch_axis is None else static_int(batch_axis, op, "batch_axis"),
     )
 
 
-@operation(data=("input",), indices=("seq_lengths",))
+@operation(data=("input",), indices=("seq_lengths",), moves_elements=True)
 def _reverse_sequence(
     input: jax.Array, seq_lengths: jax.Array, *, op: str, mode: str, seq_axis: int, batch_axis: int
 ):

@@ -393,7 +393,6 @@ def _tensor_scatter(
         mode=policy.mode_of_policy(op, bad_indices_policy, mode),
         padding_index=padding_index,
         moves_elements=kind == "update",
-        like="tensor",
         kind=kind,
         deterministic=check_bool(deterministic, op, "deterministic"),
         accumulate_dtype=sums.accumulator(op, accumulate_dtype),
@@ -449,7 +448,9 @@ def _places(
     return canonical.gather(places, indices, windows, spec, mode=mode)
 
 
-@operation(data=("tensor", "updates"), indices=("indices",), from_integers=("updates",))
+@operation(
+    data=("tensor", "updates"), indices=("indices",), from_integers=("updates",), like="tensor"
+)
 def _tensor_scatter_nd(
     tensor: jax.Array,
     updates: jax.Array,

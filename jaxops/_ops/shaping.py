@@ -248,14 +248,13 @@ def reshape(
         tensor=tensor,
         name=name,
         out_sharding=out_sharding,
-        moves_elements=True,
         shape=(static_dim(shape, op, "shape"),)
         if is_scalar(shape)
         else static_dims(shape, op, "shape"),
     )
 
 
-@operation(data=("tensor",))
+@operation(data=("tensor",), moves_elements=True)
 def _reshape(tensor: jax.Array, *, op: str, shape: tuple[int, ...]):
     if any(dim < -1 for dim in shape) or shape.count(-1) > 1:
         raise ValueError(
@@ -312,10 +311,10 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
         axes = (static_int(axis, op, "axis"),)
     else:
         axes = static_ints(axis, op, "axis")
-    return _squeeze.run(op, input=input, name=name, moves_elements=True, axes=axes)
+    return _squeeze.run(op, input=input, name=name, axes=axes)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _squeeze(input: jax.Array, *, op: str, axes: Sequence[int]):
     if not axes:
         axes = [d for d, dim in enumerate(input.shape) if dim == 1]
@@ -361,10 +360,10 @@ def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> 
     """
     op = "expand_dims"
     axis = static_int_of_one(axis, op, "axis")
-    return _expand_dims.run(op, input=input, name=name, moves_elements=True, axis=axis)
+    return _expand_dims.run(op, input=input, name=name, axis=axis)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _expand_dims(input: jax.Array, *, op: str, axis: int):
     return lax.expand_dims(input, (canonical_axis(axis, input.ndim + 1, op),))
 
@@ -412,13 +411,12 @@ def transpose(
         op,
         a=a,
         name=name,
-        moves_elements=True,
         perm=None if perm is None else static_ints(perm, op, "perm"),
         conjugate=check_bool(conjugate, op, "conjugate"),
     )
 
 
-@operation(data=("a",))
+@operation(data=("a",), moves_elements=True)
 def _transpose(a: jax.Array, *, op: str, perm: Sequence[int] | None, conjugate: bool):
     perm = range(a.ndim)[::-1] if perm is None else perm
     axes = [canonical_axis(p, a.ndim, op, "perm") for p in perm]

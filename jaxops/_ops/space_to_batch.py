@@ -183,7 +183,6 @@ def _run_space_to_batch(op, input, block_shape, paddings, name):
         op,
         input=input,
         name=name,
-        moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
         paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
         fill_value=None,
@@ -197,13 +196,12 @@ def _run_batch_to_space(op, input, block_shape, crops, name):
         op,
         input=input,
         name=name,
-        moves_elements=True,
         block_shape=static_ints(block_shape, op, "block_shape"),
         crops=static_matrix(crops, op, "crops", "[M, 2]"),
     )
 
 
-@operation(data=("input",), pads=True)
+@operation(data=("input",), pads=True, moves_elements=True)
 def _space_to_batch(
     input: jax.Array,
     fill_value: jax.Array | None,
@@ -221,7 +219,7 @@ def _space_to_batch(
     return space_to_axis(input, 1, block_shape, axis=0)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _batch_to_space(
     input: jax.Array, *, op: str, block_shape: tuple[int, ...], crops: tuple[tuple[int, ...], ...]
 ):

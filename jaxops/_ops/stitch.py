@@ -132,8 +132,6 @@ def dynamic_stitch(
         name=name,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
-        like="data[0]",
         size=on_host.check_size(size, op),
         return_size=return_size,
     )
@@ -149,12 +147,10 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
         by_name = {f"data[{m}]": x for m, x in enumerate(data)}
         return keys.by_position(op, moved, by_name, fill_value, ())
     arrays = _to_data(op, data)
-    all_known = []
-    for m, x in enumerate(indices):
-        known = on_host.concrete_integers(x, op, f"indices[{m}]")
-        if known is None:
-            on_host.refuse_traced(op, f"indices[{m}]", data[0])
-        all_known.append(known)
+    find = on_host.concrete_integers
+    all_known = [
+        on_host.values_of(x, op, f"indices[{m}]", data[0], find) for m, x in enumerate(indices)
+    ]
     shapes = tuple(x.shape for x in all_known)
     flat = _join_on_host(all_known)
     limit = max(0, int(flat.max()) + 1) if flat.size else 0
@@ -254,7 +250,7 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
     return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
 
 
-@operation(data=("data[]",), indices=("indices[]",), pads=True)
+@operation(data=("data[]",), indices=("indices[]",), pads=True, moves_elements=True, like="data[0]")
 def _dynamic_stitch(
     data: list[jax.Array],
     indices: list[jax.Array],

@@ -281,9 +281,7 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
     data = on_host.to_data(x, op, "x")
     # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
-    known = on_host.concrete(values, op, "x")
-    if known is None:
-        on_host.refuse_traced(op, "x", x)
+    known = on_host.values_of(values, op, "x", x)
     axis = _check_axis(op, data, axis)
     # A loop in Python takes less time than a call of compiled code (test_unique.py,
     # test_small_eager_calls_run_no_compiled_code).
