@@ -10,15 +10,8 @@ import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
-    as_numpy_or_none,
-    brief,
-    refuse_traced,
-    static_int,
-)
+from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops.compat._spelling import (
     Dimensioned,
     NoMode,
@@ -99,7 +92,7 @@ def split(
     """
     with under_names(axis="split_dim", num_or_size_splits="num_split"):
         return jaxops.split(
-            value, static_int(num_split, "split", "num_split"), split_dim, name=name
+            value, arguments.static_int(num_split, "split", "num_split"), split_dim, name=name
         )
 
 
@@ -236,13 +229,13 @@ def reverse(tensor: ArrayLike, dims: Sequence[bool], name: str | None = None) ->
         Array([[2, 1],
                [4, 3]], dtype=int32)
     """
-    refuse_traced(dims, "reverse", "dims")
-    flags = as_numpy_or_none(dims)
+    arguments.refuse_traced(dims, "reverse", "dims")
+    flags = arguments.as_numpy_or_none(dims)
     rank = len(shape_of(tensor, "reverse", "tensor"))
     if flags is None or flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):
         raise ValueError(
             f"reverse: dims must be one bool per dimension of tensor, {rank}; "
-            f"received {brief(dims)}"
+            f"received {arguments.brief(dims)}"
         )
     return jaxops.reverse(tensor, np.flatnonzero(flags).tolist(), name)
 
