@@ -120,9 +120,13 @@ def _to_texts(strings: np.ndarray, op: str) -> list[str]:
     if strings.dtype.kind not in "USTO":
         raise TypeError(f"{op}: input must hold strings; received dtype {strings.dtype}")
     elements = strings.ravel().tolist()
-    for element in elements:
-        if not isinstance(element, (str, bytes)):
-            raise TypeError(f"{op}: input must hold strings only; received {brief(element)}")
+    kinds = set(map(type, elements))
+    for kind in kinds:
+        if not issubclass(kind, (str, bytes)):
+            example = next(i for i in elements if type(i) is kind)
+            raise TypeError(f"{op}: input must hold strings only; received {brief(example)}")
+    if kinds == {str}:
+        return elements
     return [i if isinstance(i, str) else i.decode("latin-1") for i in elements]
 
 
