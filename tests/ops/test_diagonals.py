@@ -1,10 +1,44 @@
-"""What the harness does not see of `_ops/diagonals.py`: default names."""
+"""What the harness does not see of `_ops/diagonals.py`: how the gradient is computed."""
 
 import jax
 import numpy as np
 import pytest
 
 import jaxops
+
+# Of diagonals of 4 elements: k, num_rows, num_cols.
+PLACES = [(0, -1, -1), (2, -1, -1), (-3, -1, -1), (0, 7, -1), (0, -1, 7), (-2, 9, -1), (1, -1, 8)]
+
+
+@pytest.mark.parametrize(("k", "num_rows", "num_cols"), PLACES)
+def test_the_gradient_reads_the_diagonal_alone(k, num_rows, num_cols):
+    """As the transpose of a broadcast it would be a sum over all elements of the matrix."""
+    x = np.arange(1, 9, dtype=np.float32).reshape(2, 4)
+
+    def function(x):
+        return jaxops.matrix_diag(x, k=k, num_rows=num_rows, num_cols=num_cols, padding_value=5.0)
+
+    y, pull_back = jax.vjp(function, x)
+    cotangent = np.random.default_rng(0).normal(size=y.shape).astype(np.float32)
+    expected = [np.diagonal(matrix, k)[:4] for matrix in cotangent]
+    np.testing.assert_array_equal(pull_back(cotangent)[0], expected)
+    tangent = jax.jvp(function, [x], [x])[1]
+    np.testing.assert_array_equal(tangent, jaxops.matrix_diag(x, None, k, num_rows, num_cols))
+    assert "reduce_sum" not in str(jax.make_jaxpr(pull_back)(y))
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_accelerators_add_up_rows(platform):
+    """They do so while they compute the rows; a slice of a stride reads a matrix from memory."""
+
+    def pull_back(x, cotangent):
+        return jax.vjp(jaxops.matrix_diag, x)[1](cotangent)
+
+    traced = jax.jit(pull_back).trace(np.ones(4, np.float32), np.ones((4, 4), np.float32))
+    text = traced.lower(lowering_platforms=(platform,)).as_text()
+    assert "stablehlo.reduce" in text
+    assert ":16:5]" not in text
+    assert "stablehlo.reduce" not in traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
 @pytest.mark.parametrize("name", ["matrix_diag", "matrix_diag_part", "matrix_set_diag"])
