@@ -116,7 +116,7 @@ def _sequences(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> dict[
         )
     sequences: dict[int, list[Any]] = {}
     if parts.count:  # `ravel_multi_index` refuses empty shapes
-        numbers = np.asarray(np.ravel_multi_index(tuple(places.T), shape))
+        numbers = np.ravel_multi_index(tuple(places.T), shape)
         for number, value in zip(numbers.tolist(), parts.values.tolist(), strict=True):
             sequences.setdefault(number, []).append(value)
     return sequences

@@ -192,10 +192,10 @@ class _Call(NamedTuple):
         """
         names = (*self.data, *self.indices, "fill_value")[: len(arrays)]
         by_name = dict(zip(names, arrays, strict=True))
-        extents.check_sizes(self.op, self._shared, by_name, dict(self.static))
-        if self.out_sharding is None and explicit_axes.mesh_of(*arrays) is None:
-            return self.implementation(op=self.op, **self._options(arrays))
-        return self._shared(*arrays)
+        checked = extents.check_sizes(self.op, self._shared, by_name, dict(self.static))
+        if self.out_sharding is None and explicit_axes.mesh_of(*checked) is None:
+            return self.implementation(op=self.op, **self._options(checked))
+        return self._shared(*checked)
 
     def _shared(self, *arrays: Any) -> Any:
         """The result, shared among devices as the caller says, or as follows from `arrays`."""

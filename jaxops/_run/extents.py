@@ -12,6 +12,7 @@ arguments of the op are large enough for one of these arrays to be too large.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import traceback
@@ -21,11 +22,13 @@ from typing import Any
 import jax
 import numpy as np
 from jax.export import is_symbolic_dim
+from jax.interpreters import ad, batching, mlir
 
 from jaxops import _jax_internals
 from jaxops._errors import brief
 from jaxops._indexing import check
 from jaxops._jax_internals import Jaxpr
+from jaxops._primitives import new_primitive
 
 _COUNTED = 2**63  # bytes of an empty array, by the dimensions before the 0
 _LARGEST = 2**56  # bytes, more than any machine has
@@ -60,16 +63,36 @@ def _walked(dims: Sequence[int]) -> int:
 
 def check_sizes(
     op: str, call: Callable, arrays: Mapping[str, jax.Array | None], static: Mapping[str, Any]
-) -> None:
-    """Refuses arrays if `call` makes an array of them that is too large."""
-    given = [x for x in arrays.values() if x is not None]
+) -> list[jax.Array | None]:
+    """The `arrays`. Refuses them if `call(*arrays)` makes an array that is too large.
+
+    If a `vmap` around the op batches them later, the batched call is looked at too.
+    """
+    given = {arg: x for arg, x in arrays.items() if x is not None}
+
+    def call_on(*values):
+        values = iter(values)
+        return call(*[None if x is None else next(values) for x in arrays.values()])
+
+    look = functools.partial(_look, op, tuple(given), static)
+    look(call_on, list(given.values()))
+    # Only arrays without elements can be batched by more than memory holds (test_extents.py,
+    # test_refused).
+    if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager():
+        return list(arrays.values())
+    guarded = iter(guard_p.bind(*given.values(), call=call_on, look=look))
+    return [None if x is None else next(guarded) for x in arrays.values()]
+
+
+def _look(op, args, static, call, arrays) -> None:
+    """Refuses `call(*arrays)` if it makes an array that is too large; `arrays` may be types."""
     made_empty = (x for arg, x in static.items() if arg in _SHAPING)
-    sizes = [*(x.shape for x in given), *made_empty]
+    sizes = [*(x.shape for x in arrays), *made_empty]
     is_empty = any(type(size) is int and size == 0 for size in jax.tree.leaves(sizes))
-    bits = _bits(given, static)
-    dims = sum(sorted(x.ndim for x in given)[-2:]) + len(static.get("shape", ()))
+    bits = _bits(arrays, static)
+    dims = sum(sorted(x.ndim for x in arrays)[-2:]) + len(static.get("shape", ()))
     if bits > (_SAFE_BITS_OF_EMPTY if is_empty else _SAFE_BITS) or dims >= _MOST_DIMS:
-        _refuse_too_large(op, call, arrays, static)
+        _refuse_too_large(op, args, static, call, arrays)
 
 
 def _bits(arrays: Sequence[Any], static: Mapping[str, Any]) -> int:
@@ -87,15 +110,14 @@ def _bits_of(size: Any) -> int:
     return (abs(size) - 1).bit_length() if type(size) is int and size else 0
 
 
-def _refuse_too_large(op, call, arrays, static) -> None:
+def _refuse_too_large(op, args, static, call, arrays) -> None:
     """Traces the call, and raises if an array in its program passes a limit."""
-    args = [arg for arg, x in arrays.items() if x is not None]
-    received = describe(args, [arrays[arg] for arg in args], static)
     shape, cause = None, None
     try:
         with check.collect_flags():  # keeps the flags of this trace from the caller's collection
-            program = jax.make_jaxpr(call)(*arrays.values())
+            program = jax.make_jaxpr(call)(*arrays)
     except MemoryError as error:  # the result is a list of too many arrays
+        received = describe(args, arrays, static)
         raise MemoryError(f"{op}: out of memory for a list; received {received}") from error
     except (TypeError, ValueError, OverflowError) as error:
         if _is_ours(error):
@@ -111,7 +133,7 @@ def _refuse_too_large(op, call, arrays, static) -> None:
     made = f", which make one {_shape(shape)}" if shape else ""
     raise ValueError(
         f"{op}: {_listed([*args, *_large(static)], ' and ')} must make arrays of less than "
-        f"{passed}; received {received}{made}"
+        f"{passed}; received {describe(args, arrays, static)}{made}"
     ) from cause
 
 
@@ -157,3 +179,33 @@ def _types(jaxpr: Jaxpr) -> Iterator[Any]:
                 yield aval
         for inner in _jax_internals.programs_in(eqn):
             yield from _types(inner)
+
+
+# An identity on the arguments of an op, whose batching rule learns by how much they are batched.
+guard_p = new_primitive("sizes_are_countable")
+guard_p.multiple_results = True
+guard_p.def_impl(lambda *arrays, **params: list(arrays))
+guard_p.def_abstract_eval(lambda *types, **params: list(types))
+mlir.register_lowering(guard_p, lambda context, *arrays, **params: arrays)
+
+
+def _batching_rule(arrays, dims, *, call, look):
+    batched = jax.vmap(call, in_axes=tuple(dims))
+    look(batched, arrays)
+    return guard_p.bind(*arrays, call=batched, look=look), dims
+
+
+def _jvp_rule(arrays, tangents, **params):
+    return guard_p.bind(*arrays, **params), list(tangents)
+
+
+def _transpose_rule(cotangents, *arrays, **params):
+    linear = map(ad.is_undefined_primal, arrays)
+    return [ct if is_linear else None for ct, is_linear in zip(cotangents, linear, strict=True)]
+
+
+batching.primitive_batchers[guard_p] = _batching_rule
+# Without this rule no op on arrays without elements would have a transpose (test_extents.py,
+# test_transposed_where_there_are_no_elements).
+ad.primitive_transposes[guard_p] = _transpose_rule
+ad.primitive_jvps[guard_p] = _jvp_rule

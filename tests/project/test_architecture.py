@@ -12,7 +12,7 @@ import jaxops
 PACKAGE = Path(jaxops.__file__).parent
 TESTS = Path(__file__).parents[1]
 PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
-USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_indexing", "_cpu", "_cuda", "_devices"}
+USERS_OF_INTERPRETERS = {"_forms", "_primitives", "_indexing", "_cpu", "_cuda", "_devices", "_run"}
 
 
 def table() -> dict[str, set[str]]:

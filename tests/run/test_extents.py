@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxops
+from jaxops import testing
 from jaxops._run import extents
 
 (N,) = jax.export.symbolic_shape("n")
@@ -46,10 +47,19 @@ def rest(x):
     return jaxops.boolean_mask(x, jnp.ones(1, bool), axis=1, size=0)
 
 
-# Of arrays of a legal shape.
+def many(f):
+    return jax.vmap(f)
+
+
+# Of arrays of a legal shape. Alone, and batched, where only the batch is too large.
 REFUSED = {
     "transpose": (jaxops.transpose, (0, 2**28), (2**28, 0), WALKED),
     "boolean_mask": (rest, (2**27, 1), (2**27, 0), WALKED),
+    "vmap": (many(jaxops.transpose), (2**32, 0, 2**31), (2**32, 2**31, 0), COUNTED),
+    "vmap-twice": (
+        *(many(many(jaxops.transpose)), (2**20, 2**12, 0, 2**31)),
+        *((2**20, 2**12, 2**31, 0), COUNTED),
+    ),
 }
 
 
@@ -67,3 +77,29 @@ def test_of_many_dimensions():
     for call in (lambda x: jaxops.gather(x, x), lambda x: jaxops.reshape(x, [1] * 254)):
         with pytest.raises(ValueError, match="must make arrays of less than 254 dimensions"):
             jax.eval_shape(call, x)
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_not_refused(batch):
+    function = jaxops.transpose
+    for _ in batch:
+        function = jax.vmap(function)
+    result = jax.eval_shape(function, jax.ShapeDtypeStruct((*batch, 0, 2**31), np.float32))
+    assert result.shape == (*batch, 2**31, 0)
+
+
+EMPTY = {
+    "transpose": (jaxops.transpose, (0, 3), (3, 0)),
+    "reverse": (lambda x: jaxops.reverse(x, [1]), (0, 3), (0, 3)),
+    "concat": (lambda x: jaxops.concat([x, np.zeros((2, 3))], 0), (0, 3), (2, 3)),
+    "split": (lambda x: jaxops.split(x, [0, 3], 1)[0], (2, 3), (2, 0)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_transposed_where_there_are_no_elements(name):
+    function, shape, result = EMPTY[name]
+    x, y = np.zeros(shape, np.float32), np.zeros(result, np.float32)
+    (cotangent,) = jax.linear_transpose(function, x)(y)
+    np.testing.assert_array_equal(cotangent, x)
+    testing.check_adjoint(function, x)

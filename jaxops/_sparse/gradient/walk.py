@@ -39,6 +39,7 @@ from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import explicit_axes, programs
+from jaxops._run import extents
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import (
     Access,
@@ -98,6 +99,8 @@ def _evaluate(
 
 def _of_tables(eqn: JaxprEqn, inputs: list, reads: Reads) -> list | None:
     """The results of an equation that takes arrays made of tables; None if it takes them whole."""
+    if eqn.primitive is extents.guard_p:  # the identity, of a size that a `vmap` may make
+        return inputs
     if isinstance(inputs[0], Table) and _keeps_rows(eqn):
         return [inputs[0].map(lambda x: programs.bind(eqn, [x])[0])]
     body = _BODIES.get(eqn.primitive)
