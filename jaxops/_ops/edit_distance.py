@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,6 +14,7 @@ from jaxops._run import arguments, on_host
 from jaxops._run.arguments import check_bool, refuse_traced
 from jaxops._run.dispatch import given_name
 
+_WORDS = 1 << 11  # of the columns that are computed at a time: what they need fits into a cache
 _HINT = "call it outside jit, vmap and grad, or by jax.pure_callback"
 
 
@@ -74,14 +76,18 @@ def edit_distance(
                 f"received {one.values.dtype} and {other.values.dtype}; "
                 "jaxops.cast converts the values of one"
             )
+        if one.values.dtype == object:
+            one, other = _with_numbers(one, other)
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
-        hypotheses = _sequences(one, shape, op, "hypothesis")
-        truths = _sequences(other, shape, op, "truth")
+        numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")
         result = np.zeros(math.prod(shape), np.float32)
-        for n in hypotheses.keys() | truths.keys():  # of the others both are empty
-            x, y = hypotheses.get(n, []), truths.get(n, [])
-            length = len(y) if normalize else 1
-            result[n] = _distance(x, y) / length if length else np.inf
+        result[numbers[0]] = result[numbers[1]] = 1
+        pairs = result.nonzero()[0]  # of the others both are empty, with the distance 0
+        hypotheses = _sequences(one.values, numbers[0], pairs)
+        truths = _sequences(other.values, numbers[1], pairs)
+        with np.errstate(divide="ignore"):
+            distances = _distances(hypotheses, truths).astype(np.float32)
+            result[pairs] = distances / truths.lengths if normalize else distances
         return arguments.to_operand(result.reshape(shape), op, "the result")
 
 
@@ -104,8 +110,17 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
     return parts._replace(indices=indices, values=values)
 
 
-def _sequences(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> dict[int, list[Any]]:
-    """The sequences that have values, by their numbers in the flat result."""
+def _with_numbers(*both: Parts) -> list[Parts]:
+    """The parts with a number for each string, as NumPy compares numbers faster."""
+    number_of: dict[bytes, int] = {}
+    numbers = [[number_of.setdefault(v, len(number_of)) for v in x.values.tolist()] for x in both]
+    return [x._replace(values=np.array(n, np.int32)) for x, n in zip(both, numbers, strict=True)]
+
+
+def _numbers(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> np.ndarray:
+    """The number of the sequence that each value belongs to, in the flat result."""
+    if not parts.count:
+        return np.zeros(0, np.int64)
     places = parts.indices[:, :-1]
     outside = ((places < 0) | (places >= shape)).any(1)
     if outside.any():
@@ -114,32 +129,84 @@ def _sequences(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> dict[
             f"{op}: {arg}.indices must lie in the shape of the result, {shape}, but for the last "
             f"dimension; received {parts.indices[n].tolist()} at indices[{n}]"
         )
-    sequences: dict[int, list[Any]] = {}
-    if parts.count:  # `ravel_multi_index` refuses empty shapes
-        numbers = np.ravel_multi_index(tuple(places.T), shape)
-        for number, value in zip(numbers.tolist(), parts.values.tolist(), strict=True):
-            sequences.setdefault(number, []).append(value)
-    return sequences
+    return np.asarray(np.ravel_multi_index(tuple(places.T), shape))
 
 
-def _distance(x: list[Any], y: list[Any]) -> int:
-    """The distance of two sequences, by the algorithm of Myers (1999).
+class _Sequences(NamedTuple):
+    """`values[starts[n] : starts[n] + lengths[n]]` for each pair `n`."""
 
-    It has a table whose element `[i, j]` is the distance of `x[:j]` and `y[:i]`. Neighbours in it
-    differ by 1 at most, so a column is two ints: bit `i` of `rises` is set where element `i + 1` is
-    greater by 1 than element `i`, that of `falls` where it is less.
+    values: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+    def table(self, firsts: np.ndarray, size: int) -> np.ndarray:
+        """A row of `size` values from each of `firsts` on; unspecified beyond a sequence."""
+        if not self.values.size:
+            return np.zeros((len(firsts), size), self.values.dtype)
+        return self.values.take(firsts[:, None] + np.arange(size), mode="clip")
+
+
+def _sequences(values: np.ndarray, numbers: np.ndarray, pairs: np.ndarray) -> _Sequences:
+    order = np.argsort(numbers, kind="stable")
+    starts, ends = (np.searchsorted(numbers, pairs, side, order) for side in ("left", "right"))
+    return _Sequences(values[order], starts, ends - starts)
+
+
+def _distances(hypotheses: _Sequences, truths: _Sequences) -> np.ndarray:
+    """The distances of all pairs, many at a time: a call of NumPy costs more than one pair."""
+    longest = np.maximum(hypotheses.lengths, truths.lengths)
+    distances, start = np.empty(longest.shape, np.int64), 0
+    order = np.argsort(-longest, kind="stable")
+    while start < len(order):  # neighbours have about the same lengths
+        words = int(longest[order[start]]) // 64 + 1
+        pairs = order[start : start + max(1, _WORDS // words)]
+        pairs = pairs[np.argsort(-hypotheses.lengths[pairs], kind="stable")]
+        distances[pairs] = _distances_of(hypotheses, truths, pairs)
+        start += len(pairs)
+    return distances
+
+
+def _distances_of(hypotheses: _Sequences, truths: _Sequences, pairs: np.ndarray) -> np.ndarray:
+    """The distances of the `pairs`, of which those with the longer hypotheses come first.
+
+    By the algorithm of Myers (1999), of the table whose element `[i, j]` is the distance of `x[:j]`
+    and `y[:i]`. Neighbours in it differ by 1 at most, so a column is two ints of Python: bit `i` of
+    `rises` is set where element `i + 1` is greater by 1 than element `i`, that of `falls` where it
+    is less. Each pair has a field of bits there, and at least one to spare, where a carry ends. All
+    `x` end with the same column: pairs with a shorter one begin later, and add their fields above.
     """
-    places: dict[Any, int] = {}
-    for n, value in enumerate(y):
-        places[value] = places.get(value, 0) | 1 << n
-    ones = rises = (1 << len(y)) - 1
-    falls = 0
-    for value in x:
-        equal = places.get(value, 0)
+    lengths, ends = hypotheses.lengths[pairs], truths.lengths[pairs]
+    longest, num_bytes = int(lengths.max()), int(ends.max()) // 8 + 1
+    x = hypotheses.table(hypotheses.starts[pairs] + lengths - longest, longest)
+    y = truths.table(truths.starts[pairs], 8 * num_bytes)
+    of_y = np.packbits(np.arange(8 * num_bytes) < ends[:, None], axis=1, bitorder="little")
+    first = ((1 << y.size) - 1) // ((1 << 8 * num_bytes) - 1)  # the first bit of each field
+    begun = np.searchsorted(-lengths, np.arange(-longest, 0), "right").tolist()
+    ones = rises = falls = num_fields = 0
+    for equal, count in zip(_equal(x, y), begun, strict=True):
+        if count > num_fields:
+            added = _to_int(of_y[num_fields:count]) << num_fields * y.shape[1]
+            ones, rises, num_fields = ones | added, rises | added, count
+        equal &= ones
         falls_or_equal = falls | equal
         same = (((equal & rises) + rises) ^ rises) | equal
-        rises_along = (falls | (ones ^ (same | rises))) << 1 | 1
+        rises_along = (falls | (ones ^ (same | rises))) << 1 | first
         falls_along = (rises & same) << 1
         rises = (falls_along | (ones ^ (falls_or_equal | rises_along))) & ones
         falls = rises_along & falls_or_equal
-    return len(x) + rises.bit_count() - falls.bit_count()
+    both = rises.to_bytes(of_y.size, "little") + falls.to_bytes(of_y.size, "little")
+    counts = np.bitwise_count(np.frombuffer(both, np.uint8)).reshape(2, *of_y.shape)
+    up, down = counts.sum(-1, dtype=np.int64)
+    return np.where(lengths > 0, lengths + up - down, ends)
+
+
+def _to_int(fields: np.ndarray) -> int:
+    return int.from_bytes(fields.tobytes(), "little")
+
+
+def _equal(x: np.ndarray, y: np.ndarray) -> Iterator[int]:
+    """For each column of `x` the bits that say which elements of `y` are equal to that of `x`."""
+    step = max(1, 64 * _WORDS // y.size)
+    for start in range(0, x.shape[1], step):
+        equal = np.packbits(y == x.T[start : start + step, :, None], bitorder="little")
+        yield from map(_to_int, equal.reshape(-1, y.size // 8))

@@ -7,6 +7,7 @@ import pytest
 from records.edit_distance import distance, sparse
 
 import jaxops
+from jaxops._ops import edit_distance
 
 CUBE = [[0, 0, 0], [0, 1, 0], [0, 1, 1]]
 
@@ -27,9 +28,12 @@ def test_sequences_of_every_dtype(dtype):
     np.testing.assert_array_equal(jaxops.edit_distance(x, y), expected)
 
 
+@pytest.mark.parametrize("words", [1, 7, 1 << 10])
 @pytest.mark.parametrize("lengths", [[0], [0, 1, 2, 5, 6], [63, 64, 65], [0, 1, 9, 100, 130]])
-def test_many_pairs_of_any_lengths(lengths):
-    random = np.random.default_rng(0)
+def test_many_pairs_of_any_lengths(lengths, words, monkeypatch):
+    """However many pairs are computed at a time."""
+    monkeypatch.setattr(edit_distance, "_WORDS", words)
+    random = np.random.default_rng(words)
     rows = [
         [random.integers(0, 3, n).tolist() for n in random.choice(lengths, 12)] for _ in range(2)
     ]
