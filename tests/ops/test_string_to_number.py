@@ -1,5 +1,7 @@
 """string_to_number. Expected values and refusals are TensorFlow 2.21's."""
 
+import itertools
+
 import jax
 import numpy as np
 import pytest
@@ -113,6 +115,13 @@ def test_floats_together():
     assert_same_bits(jaxops.string_to_number(list(FLOATS)), np.array(expected, np.float32))
 
 
+def test_plain_floats_together():
+    """No text among them needs more than Python's own conversion."""
+    plain = {text: values for text, values in FLOATS.items() if not set(text) & set("x()")}
+    expected = [single for single, _ in plain.values()]
+    assert_same_bits(jaxops.string_to_number(list(plain)), np.array(expected, np.float32))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
 def test_integers(dtype):
     with jax.enable_x64(True):
@@ -167,6 +176,64 @@ def test_no_integer(text):
 def test_kinds_of_strings(strings, dtype):
     expected = np.array([[1, -2], [3, 4]], dtype)
     np.testing.assert_array_equal(jaxops.string_to_number(strings, dtype), expected, strict=True)
+
+
+def numbers_in_a_row(width):
+    """Signs, points, digits in all their orders and numbers, up to a width."""
+    rng = np.random.default_rng(0)
+    texts = []
+    for sign, digits, places in itertools.product(["", "-", "+"], range(1, 17), range(17)):
+        text = "".join(map(str, rng.integers(0, 10, digits)))
+        if places <= digits:
+            text = f"{text[: digits - places]}.{text[digits - places :]}"
+        texts.append(sign + text)
+    return [text for text in texts if len(text) <= width]
+
+
+@pytest.mark.parametrize("kind", ["U", "S"])
+@pytest.mark.parametrize("width", [8, 18])
+def test_many_floats(width, kind):
+    """Read column by column, as far as they are plain."""
+    texts = [*numbers_in_a_row(width), *(text for text in FLOATS if len(text) <= width)]
+    strings = np.array(texts, kind)
+    singles = [jaxops.string_to_number(text) for text in texts]
+    assert_same_bits(jaxops.string_to_number(strings), np.array(singles, np.float32))
+    with jax.enable_x64(True):
+        doubles = [jaxops.string_to_number(text, "float64") for text in texts]
+        assert_same_bits(jaxops.string_to_number(strings, "float64"), np.array(doubles))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
+def test_many_integers(dtype):
+    texts = [text for text, dtypes in INTEGERS.items() if dtype in dtypes.split()] * 20
+    with jax.enable_x64(True):
+        numbers = jaxops.string_to_number(np.array(texts), dtype)
+    np.testing.assert_array_equal(numbers, np.array(list(map(int, texts)), dtype), strict=True)
+
+
+@pytest.mark.parametrize("text", ["1\0002", "\000", "1-", "1.2.3", "\u0131", "", "+", ".", "1 2"])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_one_of_many_is_no_number(text, dtype):
+    strings = np.array([["1", "23"], ["-4", "5"]] * 50)
+    strings = strings.astype("U5")
+    strings[71, 1] = text
+    with pytest.raises(ValueError, match=r" at \[71, 1\]$"):
+        jaxops.string_to_number(strings, dtype)
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("2147483648", "int32"),
+        ("-2147483649", "int32"),
+        ("4294967296", "uint32"),
+        ("-0", "uint32"),
+        ("1.0", "int32"),
+    ],
+)
+def test_one_of_many_does_not_fit(text, dtype):
+    with pytest.raises(ValueError, match=f"integers that fit {dtype}; received '{text}' at .99."):
+        jaxops.string_to_number(np.array(["7"] * 99 + [text]), dtype)
 
 
 @pytest.mark.parametrize(
