@@ -19,7 +19,8 @@ from jaxops._ops.bitcast import (bitcast)
 from jaxops._ops.boolean_mask import (boolean_mask)
 from jaxops._ops.casting import (cast, saturate_cast, to_bfloat16, to_double, to_float, to_int32,
     to_int64)
-from jaxops._ops.diagonals import (matrix_diag, matrix_diag_part, matrix_set_diag)
+from jaxops._ops.diagonals import (matrix_diag, matrix_diag_part, matrix_set_diag, tensor_diag,
+    tensor_diag_part)
 from jaxops._ops.edit_distance import (edit_distance)
 from jaxops._ops.embeddings import (embedding_lookup, embedding_lookup_sparse,
     safe_embedding_lookup_sparse)
@@ -54,7 +55,6 @@ from jaxops._ops.sparse_tensor import (SparseTensor)
 from jaxops._ops.stitch import (dynamic_stitch)
 from jaxops._ops.strided_slice import (StridedSliceSpec, strided_slice, strided_slice_spec)
 from jaxops._ops.string_to_number import (string_to_number)
-from jaxops._ops.tensor_diagonals import (tensor_diag, tensor_diag_part)
 from jaxops._ops.unique import (unique, unique_with_counts)
 from jaxops._ops.unsorted_segments import (unsorted_segment_max, unsorted_segment_mean,
     unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sqrt_n, unsorted_segment_sum)

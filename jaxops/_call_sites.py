@@ -10,7 +10,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from types import FrameType
 from typing import NamedTuple
 
 import jax
@@ -58,7 +58,7 @@ def current() -> CallSite:
 def frame_of_caller() -> FrameType | None:
     """The innermost frame of the caller's code; None if the stack has none."""
     frame = inspect.currentframe()
-    while frame is not None and not is_of_caller(frame.f_code):
+    while frame is not None and not is_of_caller(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
@@ -66,16 +66,6 @@ def frame_of_caller() -> FrameType | None:
 def place(file: str, line: int, function: str) -> str:
     """`"model.py:31 (Decoder.embed)"`; a function within another stands without that one."""
     return f"{_short(file)}:{line} ({function.rpartition('<locals>.')[2]})"
-
-
-def is_of_caller(code: CodeType) -> bool:
-    """Whether `code` is neither JAX's, nor of this package, nor of Python's library."""
-    return _is_of_caller(code.co_filename)
-
-
-def is_of_python(code: CodeType) -> bool:
-    """Whether `code` is of Python's library."""
-    return _is_of_python(code.co_filename)
 
 
 def _folder(*path: str) -> str:
@@ -90,14 +80,16 @@ _PYTHONS = _folder(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")  # folders that may lie within Python's
 
 
-def _is_of_python(file: str) -> bool:
+def is_of_python(file: str) -> bool:
+    """Whether the code of a file is of Python's library."""
     is_within = file.startswith(_PYTHONS)
     return is_within and not file.removeprefix(_PYTHONS).startswith(_INSTALLED)
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_of_caller(file: str) -> bool:
-    return not _is_of_python(file) and not file.startswith((*_JAXS_AND_OURS, "<frozen "))
+def is_of_caller(file: str) -> bool:
+    """Whether the code of a file is neither JAX's, nor of this package, nor of Python's library."""
+    return not is_of_python(file) and not file.startswith((*_JAXS_AND_OURS, "<frozen "))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -22,9 +22,9 @@ def of_caller(traceback: TracebackType | None) -> TracebackType | None:
     kept: list[TracebackType] = []
     is_hidden = False  # the frame above
     while traceback is not None:
-        code = traceback.tb_frame.f_code
-        is_hidden = not _call_sites.is_of_caller(code) and (
-            is_hidden or not _call_sites.is_of_python(code)
+        file = traceback.tb_frame.f_code.co_filename
+        is_hidden = not _call_sites.is_of_caller(file) and (
+            is_hidden or not _call_sites.is_of_python(file)
         )
         if not is_hidden:
             kept.append(traceback)
@@ -44,7 +44,7 @@ def _hide_frames(error: BaseException | None) -> None:
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         first = error.__traceback__
-        if first is not None and not _call_sites.is_of_caller(first.tb_frame.f_code):
+        if first is not None and not _call_sites.is_of_caller(first.tb_frame.f_code.co_filename):
             error.__traceback__ = of_caller(first)
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 

@@ -105,8 +105,8 @@ strided_slice_spec               _ops.strided_slice  # TensorFlow has it in Tens
 string_to_number                 _ops.string_to_number  tf.strings.to_number
 sum_stacked                      _sparse.slices.sums_and_norms  # of a pytree of gradients
 take_along_axis                  _ops.along_axis  # as jax.numpy has it
-tensor_diag                      _ops.tensor_diagonals  tf.linalg.tensor_diag
-tensor_diag_part                 _ops.tensor_diagonals  tf.linalg.tensor_diag_part
+tensor_diag                      _ops.diagonals         tf.linalg.tensor_diag
+tensor_diag_part                 _ops.diagonals         tf.linalg.tensor_diag_part
 tensor_scatter_nd_add            _ops.scatter           tf.tensor_scatter_nd_add
 tensor_scatter_nd_max            _ops.scatter           tf.tensor_scatter_nd_max
 tensor_scatter_nd_min            _ops.scatter           tf.tensor_scatter_nd_min

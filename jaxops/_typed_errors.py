@@ -72,7 +72,7 @@ class typed_errors:
     def __enter__(self) -> None:
         # A program that could not get the memory of its largest result never finishes the others.
         programs = Programs(max)
-        _of_thread.blocks.append(programs)
+        _of_thread.__dict__.setdefault("blocks", []).append(programs)
         _jax_internals.watch_programs(programs.note)
 
     def __exit__(
@@ -136,10 +136,4 @@ def _frame_of_caller() -> TracebackType | None:
     return frame and TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
 
 
-class _OfThread(threading.local):
-    def __init__(self) -> None:
-        # Of each block that the thread is in, its programs.
-        self.blocks: list[Programs] = []
-
-
-_of_thread = _OfThread()
+_of_thread = threading.local()  # `blocks`: of each block that the thread is in, its programs

@@ -6,7 +6,7 @@ A function that passes its own arguments on declares them as jaxops does:
         return jaxops.gather(table, indices, mode=mode)
 
 A result is declared as `jax.Array`. For host strings it is a NumPy array, which its type does not
-tell but for `one_hot`: no annotation tells a list of strings from a list of numbers.
+tell: no annotation tells a list of strings from a list of numbers.
 """
 
 from jaxops._indexing.policy import Mode as Mode  # what an index out of bounds does

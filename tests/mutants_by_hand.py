@@ -262,7 +262,7 @@ MUTANTS = {
          "    return True\n\n\ndef is_scalar", "test_refusals.py -k 'test_refused and gather'"),
     ],
     "_run/dispatch": [
-        ("if moves_elements is not True or", "if not moves_elements or",
+        ("if moves is not True or", "if not moves or",
          "test_refusals.py -k 'test_refused and matrix_diag'"),
         ("return check.raises(mode, check.platform_of(bad)) and",
          'return check.platform_of(bad) == "cpu" and', "test_check.py -k 'on_a_gpu and gather'"),

@@ -1,7 +1,8 @@
-"""Writes the files that are made from the table `jaxops/_names.py`: `make names`."""
+"""Writes what is made from `jaxops/_names.py`, and the stub of `compat/v0.py`: `make names`."""
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import signatures
 
 from jaxops import _names
+from jaxops.compat import v0
 
 PACKAGE = Path(_names.__file__).parent
 HEAD = "# Written by `make names` from _names.py, for type checkers and editors.\n"
@@ -53,10 +55,20 @@ def stub_of(namespace: str) -> Iterator[str]:
     yield all_of(names)
 
 
+def stub_of_v0() -> Iterator[str]:
+    yield HEAD.replace("_names.py", "v0.py")
+    homes = {name: inspect.unwrap(getattr(v0, name)).__module__ for name in dir(v0)}
+    for home in sorted({*homes.values()}):
+        names = [name for name, of_name in homes.items() if of_name == home]
+        yield imports(home, (name if name in v0.__all__ else f"{name} as {name}" for name in names))
+    yield all_of(v0.__all__)
+
+
 def files() -> dict[Path, str]:
     """The text of each file."""
     stubs = {"__init__": stub_of_jaxops()}
     stubs |= {namespace: stub_of(namespace) for namespace in _names.NAMESPACES}
+    stubs["compat/v0"] = stub_of_v0()
     found = {PACKAGE / f"{name}.pyi": "\n".join(stub) + "\n" for name, stub in stubs.items()}
     return {**found, signatures.FILE: signatures.text()}
 

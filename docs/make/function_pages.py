@@ -103,7 +103,7 @@ def at_a_glance(name: str) -> Iterator[str]:
     yield "## At a glance { data-search-exclude }"
     rows = [(f, c) for f, c in zip(FIELDS, fields(name), strict=True) if f != "TensorFlow 0.x"]
     rows += [
-        ("`jaxops.compat.v0`", f"[`{n}{signature(getattr(v0, n))}`][jaxops.compat.v0.{n}]")
+        ("`jaxops.compat.v0`", linked_v0(n, f"`{n}{signature(getattr(v0, n))}`"))
         for n in v0_names(name)
     ]
     if places := also_as(name):
@@ -184,13 +184,22 @@ def testing_page(name: str) -> str:
     return front_matter(name) + f"::: jaxops.testing.{name}\n\n{guide}\n"
 
 
+def is_adapter(name: str) -> bool:
+    """Whether a function of `compat.v0` is another than that of jaxops with its name."""
+    return getattr(v0, name).__module__ == v0.__name__
+
+
+def linked_v0(name: str, text: str) -> str:
+    return f"[{text}][jaxops.compat.v0.{name}]" if is_adapter(name) else text
+
+
 def v0_page() -> str:
     """All names of `compat.v0`; those that are jaxops' own functions stand in the table alone."""
-    names = [n for n in public_names(v0) if getattr(v0, n).__module__.startswith("jaxops.compat.")]
+    names = public_names(v0)
     current = {n: name for name in RECORDS if "." not in name for n in v0_names(name)}
     rows = [
         (
-            f"[`{n}`][jaxops.compat.v0.{n}]",
+            linked_v0(n, f"`{n}`"),
             f"`{n}{signature(getattr(v0, n))}`",
             f"[`{current[n]}`]({current[n]}.md)" if n in current else "",
         )
@@ -203,7 +212,10 @@ def v0_page() -> str:
             "call the functions in the column *today*, whose pages describe results, errors and "
             "gradients. [Porting code](../porting.md#from-tensorflow-0x) has an example.",
             figures.joined(("0.x", "call", "today"), rows),
-            *(f"::: jaxops.compat.v0.{n}\n    options:\n      heading_level: 2" for n in names),
+            *(
+                f"::: jaxops.compat.v0.{n}\n    options:\n      heading_level: 2"
+                for n in filter(is_adapter, names)
+            ),
         ]
     )
 

@@ -127,7 +127,7 @@ def _access(
             break
         if kind == "compute":
             entry = frame
-        elif _call_sites.is_of_caller(code):
+        elif _call_sites.is_of_caller(file):
             break
         frame = frame.f_back
     if entry is None and not is_call:
@@ -190,4 +190,4 @@ def _is_installed(file: str) -> bool:
 
 
 def _is_of_project(code: CodeType) -> bool:
-    return _call_sites.is_of_caller(code) and not _is_installed(code.co_filename)
+    return _call_sites.is_of_caller(code.co_filename) and not _is_installed(code.co_filename)

@@ -88,13 +88,12 @@ def take_along_axis(
         mode=mode,
         padding_index=padding_index,
         fill_value=fill_value,
-        moves_elements=True,
         axis=axis if axis is None else static_int(axis, "take_along_axis", "axis"),
         deterministic=check_bool(deterministic, "take_along_axis", "deterministic"),
     )
 
 
-@operation(data=("arr",), indices=("indices",))
+@operation(data=("arr",), indices=("indices",), moves_elements=True)
 def _take_along_axis(
     arr: jax.Array,
     indices: jax.Array,

@@ -64,12 +64,11 @@ def matrix_band_part(
         **traced,
         name=name,
         mode="device",
-        moves_elements="no strings",
         known=(*known.items(),),
     )
 
 
-@operation(data=("input",), indices=("num_lower", "num_upper"))
+@operation(data=("input",), indices=("num_lower", "num_upper"), moves_elements="no strings")
 def _matrix_band_part(
     input: jax.Array, *, op: str, mode: str, known: tuple[tuple[str, int], ...], **numbers: Any
 ):
@@ -132,10 +131,10 @@ def matrix_transpose(
     op = "matrix_transpose"
     conjugate = check_bool(conjugate, op, "conjugate")
     name = given_name(name, op)
-    return _matrix_transpose.run(op, a=a, name=name, moves_elements=True, conjugate=conjugate)
+    return _matrix_transpose.run(op, a=a, name=name, conjugate=conjugate)
 
 
-@operation(data=("a",))
+@operation(data=("a",), moves_elements=True)
 def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
     check_matrix(a, op, "a")
     if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):

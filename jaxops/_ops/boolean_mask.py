@@ -122,7 +122,6 @@ def boolean_mask(
         name=name,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
         axis=axis,
         size=on_host.check_size(size, op),
         return_size=return_size,
@@ -131,9 +130,7 @@ def boolean_mask(
 
 def _exact(op, tensor, mask, axis, return_size) -> Any:
     """The result for a concrete mask."""
-    known = on_host.concrete(mask, op, "mask")
-    if known is None:
-        on_host.refuse_traced(op, "mask", tensor)
+    known = on_host.values_of(mask, op, "mask", tensor)
     arguments.check_numeric_or_bool(known.dtype, op, "mask", mask)
     tensor = on_host.to_data(tensor, op, "tensor")
     axis = _check_shapes(op, tensor, known, axis)
@@ -144,7 +141,7 @@ def _exact(op, tensor, mask, axis, return_size) -> Any:
     return result, on_host.from_host(np.array(positions.size, np.int32), tensor)
 
 
-@operation(data=("tensor", "mask"), pads=True, of_own_dtype=("mask",))
+@operation(data=("tensor", "mask"), pads=True, of_own_dtype=("mask",), moves_elements=True)
 def _boolean_mask(
     tensor: jax.Array,
     mask: jax.Array,

@@ -1,8 +1,9 @@
-"""matrix_diag, matrix_diag_part and matrix_set_diag: diagonals of matrices, one or a band."""
+"""Diagonals of matrices, one or a band, and of arrays whose second half of axes is the first."""
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import NamedTuple
 
 import jax
@@ -228,9 +229,7 @@ def _matrix_diag_part(
     # One diagonal alone is the longest and is not padded. A gather without a mask takes half of the
     # time.
     if len(band.shape) == 1:
-        place = _iota(band.shape, 0)
-        rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
-        return input.at[..., rows, columns].get(mode="promise_in_bounds")
+        return _taken(input, band)
     d = band.high - _iota(band.shape, 0)
     offset, lengths = band.offsets(d)
     n = _iota(band.shape, 1) - offset
@@ -239,6 +238,13 @@ def _matrix_diag_part(
     rows, columns = place + jnp.maximum(-d, 0), place + jnp.maximum(d, 0)
     result = input.at[..., rows, columns].get(mode="promise_in_bounds")
     return jnp.where(is_inside, result, padding)
+
+
+def _taken(input, band):
+    """The one diagonal of `band`."""
+    place = _iota(band.shape, 0)
+    rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
+    return input.at[..., rows, columns].get(mode="promise_in_bounds")
 
 
 def matrix_set_diag(
@@ -397,3 +403,90 @@ def _scalar(padding_value, dtype, op):
         return jnp.zeros((), dtype)
     check_scalar(padding_value, op, "padding_value")
     return padding_value
+
+
+def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
+    """An array of 0 with a given diagonal: `result[i, .., k, i, .., k] = diagonal[i, .., k]`.
+
+    Follows `tf.linalg.tensor_diag`. Differs from it in: dtypes (every one of numbers and bool).
+
+    Args:
+        diagonal: array of shape `S`, at least 1-D. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `S + S` and dtype of `diagonal`.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: `diagonal` is a scalar.
+
+    Gradient: the diagonal of the cotangent.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_diag([1, 2])
+        Array([[1, 0],
+               [0, 2]], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag
+    """
+    moves = "no strings"
+    return _tensor_diag.run("tensor_diag", diagonal=diagonal, name=name, moves_elements=moves)
+
+
+@operation(data=("diagonal",))
+def _tensor_diag(diagonal: jax.Array, *, op: str):
+    if diagonal.ndim == 0:
+        raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
+    size = math.prod(diagonal.shape)
+    matrix = _put(
+        jnp.zeros((size, size), diagonal.dtype), diagonal.reshape(size), _main_diagonal(size)
+    )
+    return matrix.reshape(diagonal.shape * 2)
+
+
+def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
+    """The diagonal of an array: `result[i, .., k] = input[i, .., k, i, .., k]`.
+
+    Follows `tf.linalg.tensor_diag_part`. Differs from it in: dtypes (every one of numbers and
+    bool).
+
+    Args:
+        input: array of shape `S + S`. Traced.
+        name: static; name of the `jax.named_scope` of the operation.
+
+    Returns:
+        Array of shape `S` and dtype of `input`.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: the second half of the dimensions of `input` is not the first.
+
+    Gradient: the cotangent on the diagonal, 0 elsewhere.
+
+    Example:
+        >>> import jaxops
+        >>> jaxops.tensor_diag_part([[1, 2], [3, 4]])
+        Array([1, 4], dtype=int32)
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag_part
+    """
+    moves = "no strings"
+    return _tensor_diag_part.run("tensor_diag_part", input=input, name=name, moves_elements=moves)
+
+
+@operation(data=("input",))
+def _tensor_diag_part(input: jax.Array, *, op: str):
+    shape = input.shape[: input.ndim // 2]
+    if input.shape != shape * 2:
+        raise ValueError(
+            f"{op}: input must have an even number of dimensions, the second half the same as the "
+            f"first; received shape {input.shape}"
+        )
+    size = math.prod(shape)
+    return _taken(input.reshape(size, size), _main_diagonal(size)).reshape(shape)
+
+
+def _main_diagonal(size: int) -> _Band:
+    return _Band(size, size, 0, 0, "LEFT_LEFT")

@@ -87,7 +87,6 @@ def embedding_lookup(
         mode=mode,
         padding_index=padding_index,
         moves_elements=max_norm is None,
-        like="params[0]",
         max_norm=_norm(max_norm, op),
         deterministic=check_bool(deterministic, op, "deterministic"),
     )
@@ -316,7 +315,7 @@ def _table(tables: list[jax.Array], op: str, arg: str) -> jax.Array:
     return lax.concatenate(tables, 0)
 
 
-@operation(data=("params[]",), indices=("ids",))
+@operation(data=("params[]",), indices=("ids",), like="params[0]")
 def _lookup(
     params: list[jax.Array],
     ids: jax.Array,

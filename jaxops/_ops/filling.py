@@ -65,10 +65,10 @@ def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = N
         )
     shape = static_dims(dims, op, "dims")
     value = as_tensorflow_takes(value)
-    return _fill.run(op, value=value, name=name, moves_elements=True, shape=shape)
+    return _fill.run(op, value=value, name=name, shape=shape)
 
 
-@operation(data=("value",))
+@operation(data=("value",), moves_elements=True)
 def _fill(value: jax.Array, *, op: str, shape: tuple[int, ...]):
     if any(dim < 0 for dim in shape):
         raise ValueError(f"{op}: dims must have no negative component; received {shape}")
@@ -106,10 +106,10 @@ def broadcast_to(input: ArrayLike, shape: Ints, name: str | None = None) -> jax.
     """
     op = "broadcast_to"
     dims = static_dims(shape, op, "shape")
-    return _broadcast_to.run(op, input=input, name=name, moves_elements=True, shape=dims)
+    return _broadcast_to.run(op, input=input, name=name, shape=dims)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _broadcast_to(input: jax.Array, *, op: str, shape: tuple[int, ...]):
     new = len(shape) - input.ndim
     fits = new >= 0 and all(

@@ -107,7 +107,6 @@ def gather(
         mode=mode,
         padding_index=padding_index,
         fill_value=fill_value,
-        moves_elements=True,
         axis=axis if axis is None else static_int(axis, "gather", "axis"),
         batch_dims=static_int(batch_dims, "gather", "batch_dims"),
         deterministic=check_bool(deterministic, "gather", "deterministic"),
@@ -170,7 +169,6 @@ def batch_gather(
         mode=mode,
         padding_index=padding_index,
         fill_value=fill_value,
-        moves_elements=True,
         deterministic=check_bool(deterministic, "batch_gather", "deterministic"),
     )
 
@@ -248,13 +246,12 @@ def gather_nd(
         mode=policy.mode_of_policy("gather_nd", bad_indices_policy, mode),
         padding_index=padding_index,
         fill_value=fill_value,
-        moves_elements=True,
         batch_dims=static_int(batch_dims, "gather_nd", "batch_dims"),
         deterministic=check_bool(deterministic, "gather_nd", "deterministic"),
     )
 
 
-@operation(data=("params",), indices=("indices",))
+@operation(data=("params",), indices=("indices",), moves_elements=True)
 def _gather(
     params: jax.Array,
     indices: jax.Array,
@@ -292,7 +289,7 @@ def _gather(
     )
 
 
-@operation(data=("params",), indices=("indices",))
+@operation(data=("params",), indices=("indices",), moves_elements=True)
 def _batch_gather(
     params: jax.Array, indices: jax.Array, fill_value: jax.Array | None, *, op: str, **options: Any
 ):
@@ -302,7 +299,7 @@ def _batch_gather(
     return _gather(params, indices, fill_value, op=op, axis=None, batch_dims=batch_dims, **options)
 
 
-@operation(data=("params",), indices=("indices",))
+@operation(data=("params",), indices=("indices",), moves_elements=True)
 def _gather_nd(
     params: jax.Array,
     indices: jax.Array,

@@ -34,10 +34,10 @@ def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/stop_gradient
     """
-    return _stop_gradient.run("stop_gradient", input=input, name=name, moves_elements=True)
+    return _stop_gradient.run("stop_gradient", input=input, name=name)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _stop_gradient(input: jax.Array, *, op: str):
     del op  # nothing to refuse
     return lax.stop_gradient(input)
@@ -68,10 +68,10 @@ def guarantee_const(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/guarantee_const
     """
-    return _same.run("guarantee_const", input=input, name=name, moves_elements=True)
+    return _same.run("guarantee_const", input=input, name=name)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _same(input: jax.Array, *, op: str):
     del op  # nothing to refuse
     return input

@@ -93,7 +93,6 @@ def split(
         op,
         value=value,
         name=name,
-        moves_elements=True,
         one_by_one=are_too_many(count),
         count=count,
         sizes=sizes,
@@ -101,7 +100,7 @@ def split(
     )
 
 
-@operation(data=("value",))
+@operation(data=("value",), moves_elements=True)
 def _split(value: jax.Array, *, op: str, count: int, sizes: tuple[int, ...] | None, axis: int):
     axis = canonical_axis(axis, value.ndim, op)
     dim = value.shape[axis]
@@ -174,7 +173,6 @@ def concat(
         **_several(op, items),
         name=name,
         out_sharding=out_sharding,
-        moves_elements=True,
         axis=axis,
     )
 
@@ -206,7 +204,7 @@ def _decides_dtype(op: str, values: list[Any]) -> str:
     return best
 
 
-@operation(data=("values[]",))
+@operation(data=("values[]",), moves_elements=True)
 def _concat(values: list[jax.Array], *, op: str, axis: int):
     first = values[0]
     # TensorFlow does not look at the axis of one value (test_joining.py,
@@ -311,13 +309,13 @@ def parallel_stack(
 
 
 def _run_stack(op, values, axis, name, out_sharding=None):
-    options = {"name": name, "out_sharding": out_sharding, "moves_elements": True, "axis": axis}
+    options = {"name": name, "out_sharding": out_sharding, "axis": axis}
     if isinstance(values, (list, tuple)):
         return _stack.run(op, **_several(op, list(values)), **options)
     return _stack_rows.run(op, values=values, **options)
 
 
-@operation(data=("values[]",))
+@operation(data=("values[]",), moves_elements=True)
 def _stack(values: list[jax.Array], *, op: str, axis: int):
     first = values[0]
     axis = canonical_axis(axis, first.ndim + 1, op)
@@ -330,7 +328,7 @@ def _stack(values: list[jax.Array], *, op: str, axis: int):
     return concatenate([lax.expand_dims(value, (axis,)) for value in values], axis)
 
 
-@operation(data=("values",))
+@operation(data=("values",), moves_elements=True)
 def _stack_rows(values: jax.Array, *, op: str, axis: int):
     if values.ndim == 0:
         raise ValueError(f"{op}: values must be a list or an array with rows; received a scalar")
@@ -378,14 +376,13 @@ def unstack(
         op,
         value=value,
         name=name,
-        moves_elements=True,
         one_by_one=are_too_many(dim),
         num=None if num is None else static_int(num, op, "num"),
         axis=axis,
     )
 
 
-@operation(data=("value",))
+@operation(data=("value",), moves_elements=True)
 def _unstack(value: jax.Array, *, op: str, num: int | None, axis: int):
     if value.ndim == 0:
         raise ValueError(f"{op}: value must have rank 1 at least; received a scalar")
@@ -441,12 +438,11 @@ def tile(
         input=input,
         name=name,
         out_sharding=out_sharding,
-        moves_elements=True,
         multiples=multiples,
     )
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _tile(input: jax.Array, *, op: str, multiples: tuple[int, ...]):
     if len(multiples) != input.ndim or any(multiple < 0 for multiple in multiples):
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,22 +20,6 @@ from jaxops._run.arguments import ArrayLike, Int, static_dim, static_int
 from jaxops._run.dispatch import operation
 
 
-@overload
-def one_hot(
-    indices: ArrayLike,
-    depth: Int,
-    on_value: str | bytes,
-    off_value: str | bytes,
-    axis: Int | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
-    *,
-    mode: Mode = "fill",
-    padding_index: Int | None = None,
-) -> np.ndarray: ...
-
-
-@overload
 def one_hot(
     indices: ArrayLike,
     depth: Int,
@@ -47,21 +31,7 @@ def one_hot(
     *,
     mode: Mode = "fill",
     padding_index: Int | None = None,
-) -> jax.Array: ...
-
-
-def one_hot(
-    indices: ArrayLike,
-    depth: Int,
-    on_value: ArrayLike | None = None,
-    off_value: ArrayLike | None = None,
-    axis: Int | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
-    *,
-    mode: Mode = "fill",
-    padding_index: Int | None = None,
-) -> jax.Array | np.ndarray:
+) -> jax.Array:
     """Puts `on_value` at each index and `off_value` everywhere else along a new axis.
 
     Follows `tf.one_hot`. Differs from it in: index dtypes (every integer type, and no bools);
@@ -120,8 +90,7 @@ def one_hot(
     values = {"on_value": on_value, "off_value": off_value}
     given: dict[str, Any] = {arg: x for arg, x in values.items() if x is not None}
     strings = any(map(arguments.is_host_string, given.values()))
-    moves_elements = strings or any(map(arguments.are_keys, given.values()))
-    if moves_elements:
+    if strings or any(map(arguments.are_keys, given.values())):
         if len(given) < 2 or not (dtype is None or (strings and _is_dtype_of_strings(dtype))):
             raise TypeError(
                 f"{op}: on_value and off_value must both be given, and no dtype of numbers, where "
@@ -137,7 +106,6 @@ def one_hot(
         name=name,
         mode=mode,
         padding_index=padding_index,
-        moves_elements=moves_elements,
         indexed=(size,),
         depth=size,
         axis=-1 if axis is None else static_int(axis, op, "axis"),
@@ -183,7 +151,7 @@ def _is_dtype_of_strings(dtype: Any) -> bool:
         return False
 
 
-@operation(data=("on_value", "off_value"), indices=("indices",))
+@operation(data=("on_value", "off_value"), indices=("indices",), moves_elements=True)
 def _one_hot(
     indices: jax.Array,
     on_value: jax.Array | None = None,

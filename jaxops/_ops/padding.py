@@ -11,14 +11,8 @@ import numpy as np
 from jax import lax
 
 from jaxops._indexing.pieces import concatenate
-from jaxops._run.arguments import (
-    ArrayLike,
-    brief,
-    check_choice,
-    check_scalar,
-    is_host_string,
-    static_matrix,
-)
+from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
@@ -78,7 +72,7 @@ def pad(
     """
     op = "pad"
     if not isinstance(mode, str) or mode.upper() not in _MODES:
-        check_choice(mode, _MODES, op, "mode")  # refuses it
+        arguments.check_choice(mode, _MODES, op, "mode")  # refuses it
     mode = mode.upper()
     return _pad.run(
         op,
@@ -86,9 +80,7 @@ def pad(
         **(_constant(tensor, constant_values, op) if mode == "CONSTANT" else {}),
         name=name,
         out_sharding=out_sharding,
-        moves_elements=True,
-        like="tensor",
-        paddings=static_matrix(paddings, op, "paddings", "[rank, 2]"),
+        paddings=arguments.static_matrix(paddings, op, "paddings", "[rank, 2]"),
         filling=mode,
     )
 
@@ -99,15 +91,15 @@ def _constant(tensor: ArrayLike, constant_values: ArrayLike, op: str) -> dict[st
     on_host = np.isscalar(constant_values) or type(constant_values) is np.ndarray
     if on_host and np.shape(constant_values) == () and constant_values == 0:
         return {}
-    if is_host_string(constant_values) != is_host_string(tensor):
+    if arguments.is_host_string(constant_values) != arguments.is_host_string(tensor):
         raise TypeError(
             f"{op}: constant_values must be a string where tensor holds strings, and only "
-            f"there; received {brief(constant_values)}"
+            f"there; received {arguments.brief(constant_values)}"
         )
     return {"constant_values": constant_values}
 
 
-@operation(data=("tensor", "constant_values"))
+@operation(data=("tensor", "constant_values"), moves_elements=True, like="tensor")
 def _pad(
     tensor: jax.Array,
     constant_values: jax.Array | None = None,
@@ -127,7 +119,7 @@ def _pad(
         return _mirror(tensor, op, paddings, filling)
     if constant_values is None:
         constant_values = jnp.zeros((), tensor.dtype)
-    check_scalar(constant_values, op, "constant_values")
+    arguments.check_scalar(constant_values, op, "constant_values")
     return lax.pad(tensor, constant_values, [(before, after, 0) for before, after in paddings])
 
 

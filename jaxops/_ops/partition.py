@@ -15,16 +15,8 @@ from jaxops._indexing.parts import take_parts
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import resize, stable_order
 from jaxops._indexing.specs import PartitionNumber
-from jaxops._run import on_host
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
-    check_bool,
-    is_scalar,
-    static_int,
-    static_ints,
-)
+from jaxops._run import arguments, on_host
+from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation
 
 _NOUN = "slices of partition"
@@ -125,13 +117,13 @@ def dynamic_partition(
     Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition
     """
     op = "dynamic_partition"
-    num_partitions = static_int(num_partitions, op, "num_partitions")
+    num_partitions = arguments.static_int(num_partitions, op, "num_partitions")
     if num_partitions < 1:
         raise ValueError(f"{op}: num_partitions must be 1 at least; received {num_partitions}")
     if num_partitions >= 2**31:  # they are numbered in 32 bits
         raise ValueError(f"{op}: num_partitions must be less than 2**31; received {num_partitions}")
     on_host.check_fill_needs_size(op, size, fill_value)
-    return_size = check_bool(return_size, op, "return_size")
+    return_size = arguments.check_bool(return_size, op, "return_size")
     if size is None:
         policy.check_mode(op, mode)
         with on_host.named_scope(op, name):
@@ -143,16 +135,15 @@ def dynamic_partition(
         name=name,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
         size=_sizes(op, size, num_partitions),
         return_size=return_size,
     )
 
 
 def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
-    if is_scalar(size):
+    if arguments.is_scalar(size):
         return (on_host.check_size(size, op),) * num_partitions
-    sizes = static_ints(size, op, "size")
+    sizes = arguments.static_ints(size, op, "size")
     if len(sizes) != num_partitions:
         raise ValueError(
             f"{op}: size must have one component per partition, {num_partitions}; "
@@ -163,9 +154,7 @@ def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
 
 def _partition_exactly(op, data, partitions, num_partitions, return_size, mode) -> Any:
     """The result for concrete partitions."""
-    known = on_host.concrete_integers(partitions, op, "partitions")
-    if known is None:
-        on_host.refuse_traced(op, "partitions", data)
+    known = on_host.values_of(partitions, op, "partitions", data, on_host.concrete_integers)
     data = on_host.to_data(data, op, "data")
     spec = PartitionNumber(op, limits=(num_partitions,))
     platform = on_host.platform_of(data)
@@ -198,7 +187,7 @@ def _positions(numbers: np.ndarray, num_partitions: int) -> list[np.ndarray]:
     return [order[start:end] for start, end in itertools.pairwise(ends.tolist())]
 
 
-@operation(data=("data",), indices=("partitions",), pads=True)
+@operation(data=("data",), indices=("partitions",), pads=True, moves_elements=True)
 def _dynamic_partition(
     data: jax.Array,
     partitions: jax.Array,

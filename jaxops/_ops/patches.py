@@ -116,7 +116,6 @@ def _run(op, images, sizes, strides, rates, padding, name):
         op,
         images=images,
         name=name,
-        moves_elements=True,
         sizes=_over_space(sizes, op, "sizes"),
         strides=_over_space(strides, op, "strides"),
         rates=_over_space(rates, op, "rates"),
@@ -162,7 +161,7 @@ class _Windows(NamedTuple):
         return (self.count - 1) * self.stride + (self.size - 1) * self.rate + 1
 
 
-@operation(data=("images",), pads=True)
+@operation(data=("images",), pads=True, moves_elements=True)
 def _extract_patches(
     images: jax.Array,
     fill_value: jax.Array | None,

@@ -206,7 +206,6 @@ class RaggedTensor:
             **{arg: x for arg, x in given.items() if x is not None},
             name=name,
             mode=mode,
-            like="tensor",
             moves_elements=padding is None,
             size=size,
             dtype=dtype,
@@ -297,7 +296,7 @@ class RaggedTensor:
         """
         op = "RaggedTensor.to_tensor"
         nrows, ncols = ragged_rows.dense_shape(op, *self._parts(op), shape)
-        options = {"like": "values", "moves_elements": True, "nrows": nrows, "ncols": ncols}
+        options: dict[str, Any] = {"nrows": nrows, "ncols": ncols}
         if default_value is not None:
             options["default_value"] = default_value
         return self._run(op, ragged_rows.to_tensor, name, **options)
@@ -324,7 +323,7 @@ class RaggedTensor:
                 rows = ragged_rows.exactly_gather(op, *self._parts(op), indices, mode)
             return self._of(*rows)
         size = on_host.check_size(size, op)
-        options = {"mode": mode, "size": size, "indexed": self.shape[:1], "moves_elements": True}
+        options = {"mode": mode, "size": size, "indexed": self.shape[:1]}
         return self._of(*self._run(op, ragged_rows.gather, name, indices=indices, **options))
 
     def reduce_sum(

@@ -74,7 +74,12 @@ def reduce_rows(values: jax.Array, row_splits: jax.Array, *, op: str, kind: str)
     return averaged(kind, result, row_bounds(row_splits, capacity)[1], dtype)
 
 
-@operation(data=("values", "default_value"), indices=("row_splits",))
+@operation(
+    data=("values", "default_value"),
+    indices=("row_splits",),
+    moves_elements=True,
+    like="values",
+)
 def to_tensor(
     values: jax.Array,
     row_splits: jax.Array,
@@ -202,7 +207,7 @@ def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype:
     return _joined_on_host(op, values, starts, np.asarray(lengths))
 
 
-@operation(data=("tensor", "padding"), indices=("lengths",))
+@operation(data=("tensor", "padding"), indices=("lengths",), like="tensor")
 def from_tensor(
     tensor: jax.Array,
     lengths: jax.Array | None = None,
@@ -264,7 +269,7 @@ def exactly_gather(op: str, values: Any, row_splits: Any, indices: Any, mode: st
     return _joined_on_host(op, values, starts[at], lengths[at])
 
 
-@operation(data=("values",), indices=("row_splits", "indices"))
+@operation(data=("values",), indices=("row_splits", "indices"), moves_elements=True)
 def gather(
     values: jax.Array, row_splits: jax.Array, indices: jax.Array, *, op: str, mode: str, size: int
 ):

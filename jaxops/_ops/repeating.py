@@ -130,7 +130,6 @@ def repeat(
             name=name,
             mode=mode,
             fill_value=fill_value,
-            moves_elements=True,
             axis=axis,
             size=on_host.check_size(size, op),
             return_size=return_size,
@@ -141,14 +140,12 @@ def repeat(
             count = int(counts.reshape(()))
         else:
             return _exact(op, input, counts, axis, return_size)
-    return _evenly.run(op, input=input, name=name, moves_elements=True, axis=axis, count=count)
+    return _evenly.run(op, input=input, name=name, axis=axis, count=count)
 
 
 def _known_counts(op: str, input: Any, repeats: Any, mode: str) -> np.ndarray:
     """The repeats, none of them negative."""
-    known = on_host.concrete_integers(repeats, op, "repeats")
-    if known is None:
-        on_host.refuse_traced(op, "repeats", input)
+    known = on_host.values_of(repeats, op, "repeats", input, on_host.concrete_integers)
     _check_rank(op, known)
     known = known.astype(np.uint64 if known.dtype == np.uint64 else np.int64)
     platform = on_host.platform_of(*(x for x in (input, repeats) if isinstance(x, jax.Array)))
@@ -171,7 +168,7 @@ def _exact(op, input, counts, axis, return_size) -> Any:
     return result, on_host.from_host(np.array(positions.size, np.int32), data)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _evenly(input: jax.Array, *, op: str, axis: int | None, count: int):
     input, axis = _along_axis(op, input, axis)
     shape = (*input.shape[: axis + 1], count, *input.shape[axis + 1 :])
@@ -180,7 +177,7 @@ def _evenly(input: jax.Array, *, op: str, axis: int | None, count: int):
     return repeated.reshape(on_host.merge_axes(shape, axis, 2))
 
 
-@operation(data=("input",), indices=("repeats",), pads=True)
+@operation(data=("input",), indices=("repeats",), pads=True, moves_elements=True)
 def _padded(
     input: jax.Array,
     repeats: jax.Array,

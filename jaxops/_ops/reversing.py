@@ -9,15 +9,8 @@ from jaxops._indexing import policy
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.reversed_prefixes import reverse_prefixes
 from jaxops._indexing.specs import SequenceLength
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
-    canonical_axis,
-    check_choice,
-    static_int,
-    static_ints,
-)
+from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation
 
 
@@ -56,15 +49,15 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
             f"{op}: axis must be a one-dimensional sequence of ints; received {axis}; "
             f"jaxops.compat.v0.{op} takes a bool for each dimension, as TensorFlow 0.x"
         )
-    axes = static_ints(axis, op, "axis")
-    return _reverse.run(op, tensor=tensor, name=name, moves_elements=True, axes=axes)
+    axes = arguments.static_ints(axis, op, "axis")
+    return _reverse.run(op, tensor=tensor, name=name, axes=axes)
 
 
-@operation(data=("tensor",))
+@operation(data=("tensor",), moves_elements=True)
 def _reverse(tensor: jax.Array, *, op: str, axes: tuple[int, ...]):
     if tensor.ndim == 0:
         return tensor
-    dims = [canonical_axis(axis, tensor.ndim, op) for axis in axes]
+    dims = [arguments.canonical_axis(axis, tensor.ndim, op) for axis in axes]
     if len(set(dims)) < len(dims):
         raise ValueError(f"{op}: axis must name each dimension at most once; received {axes}")
     return lax.rev(tensor, dims)
@@ -124,20 +117,19 @@ def reverse_sequence(
     Source: https://www.tensorflow.org/api_docs/python/tf/reverse_sequence
     """
     op = "reverse_sequence"
-    check_choice(mode, _MODES, op, "mode")
+    arguments.check_choice(mode, _MODES, op, "mode")
     return _reverse_sequence.run(
         op,
         input=input,
         seq_lengths=seq_lengths,
         name=name,
         mode=mode,
-        moves_elements=True,
-        seq_axis=static_int(seq_axis, op, "seq_axis"),
-        batch_axis=0 if batch_axis is None else static_int(batch_axis, op, "batch_axis"),
+        seq_axis=arguments.static_int(seq_axis, op, "seq_axis"),
+        batch_axis=0 if batch_axis is None else arguments.static_int(batch_axis, op, "batch_axis"),
     )
 
 
-@operation(data=("input",), indices=("seq_lengths",))
+@operation(data=("input",), indices=("seq_lengths",), moves_elements=True)
 def _reverse_sequence(
     input: jax.Array, seq_lengths: jax.Array, *, op: str, mode: str, seq_axis: int, batch_axis: int
 ):

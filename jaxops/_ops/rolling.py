@@ -74,7 +74,6 @@ def roll(
         input=input,
         shift=shift,
         name=name,
-        moves_elements=True,
         axes=axes,
         is_one=is_one,
         known=None if _jax_internals.is_eager() else _known(shift, op),
@@ -105,7 +104,7 @@ def _refuse_saturated(shift: Any, op: str) -> None:
             arguments.to_operand(np.asarray(x), op, "shift")
 
 
-@operation(data=("input",), indices=("shift",))
+@operation(data=("input",), indices=("shift",), moves_elements=True)
 def _roll(
     input: jax.Array,
     shift: jax.Array,
@@ -205,12 +204,10 @@ def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) ->
     arguments.check_choice(indexing, ("xy", "ij"), op, "indexing")
     if not args:
         return []
-    return _meshgrid.run(
-        op, args=args, name=name, moves_elements=True, like="args[0]", indexing=indexing
-    )
+    return _meshgrid.run(op, args=args, name=name, indexing=indexing)
 
 
-@operation(data=("args[]",))
+@operation(data=("args[]",), moves_elements=True, like="args[0]")
 def _meshgrid(args: list[jax.Array], *, op: str, indexing: str):
     del op
     axes = [*range(len(args))]

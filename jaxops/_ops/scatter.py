@@ -15,17 +15,8 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import VectorIndex, padding_of
 from jaxops._ops import sums
-from jaxops._run import strings
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
-    brief,
-    check_bool,
-    is_host_string,
-    row_numbers_hint,
-    static_dims,
-)
+from jaxops._run import arguments, strings
+from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
@@ -97,7 +88,7 @@ def scatter_nd(
     Source: https://www.tensorflow.org/api_docs/python/tf/scatter_nd
     """
     op = "scatter_nd"
-    shape = static_dims(shape, op, "shape")
+    shape = arguments.static_dims(shape, op, "shape")
     options = {
         "name": name,
         "out_sharding": out_sharding,
@@ -105,16 +96,16 @@ def scatter_nd(
         "padding_index": padding_index,
         "indexed": shape,
         "shape": shape,
-        "deterministic": check_bool(deterministic, op, "deterministic"),
+        "deterministic": arguments.check_bool(deterministic, op, "deterministic"),
         "accumulate_dtype": sums.accumulator(op, accumulate_dtype),
     }
-    if not is_host_string(updates):
+    if not arguments.is_host_string(updates):
         return _scatter_nd.run(op, updates=updates, indices=indices, **options)
     updates = strings.on_host(op, updates, "updates")
     if accumulate_dtype is not None:
         raise TypeError(
             f"{op}: accumulate_dtype must be None where updates are strings; "
-            f"received {brief(accumulate_dtype)}"
+            f"received {arguments.brief(accumulate_dtype)}"
         )
     places = _places.run(op, indices=indices, updates_shape=updates.shape, **options)
     return strings.joined(np.broadcast_to(updates, places.shape), np.asarray(places), shape)
@@ -393,9 +384,8 @@ def _tensor_scatter(
         mode=policy.mode_of_policy(op, bad_indices_policy, mode),
         padding_index=padding_index,
         moves_elements=kind == "update",
-        like="tensor",
         kind=kind,
-        deterministic=check_bool(deterministic, op, "deterministic"),
+        deterministic=arguments.check_bool(deterministic, op, "deterministic"),
         accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
 
@@ -449,7 +439,9 @@ def _places(
     return canonical.gather(places, indices, windows, spec, mode=mode)
 
 
-@operation(data=("tensor", "updates"), indices=("indices",), from_integers=("updates",))
+@operation(
+    data=("tensor", "updates"), indices=("indices",), from_integers=("updates",), like="tensor"
+)
 def _tensor_scatter_nd(
     tensor: jax.Array,
     updates: jax.Array,
@@ -489,7 +481,7 @@ def _windows(op, shape, indices, updates_shape, name, padding_index):
     depth = indices.shape[-1]
     hint = ""
     if updates_shape == indices.shape + shape[1:]:
-        hint = row_numbers_hint(indices.ndim)
+        hint = arguments.row_numbers_hint(indices.ndim)
     if depth > len(shape):
         raise ValueError(
             f"{op}: indices.shape[-1] must be at most the rank of {name}, "

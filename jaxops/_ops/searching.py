@@ -141,13 +141,12 @@ def searchsorted(
         sorted_sequence=sorted_sequence,
         values=values,
         name=name,
-        like="sorted_sequence",
         side=side,
         out_type=dtype,
     )
 
 
-@operation(data=("sorted_sequence", "values"))
+@operation(data=("sorted_sequence", "values"), like="sorted_sequence")
 def _searchsorted(
     sorted_sequence: jax.Array, values: jax.Array, *, op: str, side: str, out_type: np.dtype
 ):

@@ -258,12 +258,7 @@ def _exponentials(rows: jax.Array, segments: _Segments) -> tuple[jax.Array, jax.
 
 @operation(data=("logits",), indices=("segment_ids",))
 def _segment_softmax(
-    logits: jax.Array,
-    segment_ids: jax.Array,
-    *,
-    op: str,
-    num_segments: int,
-    **bounds,
+    logits: jax.Array, segment_ids: jax.Array, *, op: str, num_segments: int, **bounds
 ) -> jax.Array:
     rows, segments = _rows_of(op, "logits", logits, segment_ids, num_segments, **bounds)
     exponentials, totals, _ = _exponentials(rows, segments)
@@ -272,12 +267,7 @@ def _segment_softmax(
 
 @operation(data=("data",), indices=("segment_ids",))
 def _segment_logsumexp(
-    data: jax.Array,
-    segment_ids: jax.Array,
-    *,
-    op: str,
-    num_segments: int,
-    **bounds,
+    data: jax.Array, segment_ids: jax.Array, *, op: str, num_segments: int, **bounds
 ) -> jax.Array:
     rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, **bounds)
     _, totals, maxima = _exponentials(rows, segments)
@@ -286,12 +276,7 @@ def _segment_logsumexp(
 
 @operation(data=("data",), indices=("segment_ids",))
 def _segment_moments(
-    data: jax.Array,
-    segment_ids: jax.Array,
-    *,
-    op: str,
-    num_segments: int,
-    **bounds,
+    data: jax.Array, segment_ids: jax.Array, *, op: str, num_segments: int, **bounds
 ) -> tuple[jax.Array, jax.Array]:
     """The distances are those from one of the rows first, then from the mean that they give.
 

@@ -87,17 +87,8 @@ def segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
     """
-    return _run(
-        "sum",
-        data,
-        segment_ids,
-        name,
-        num_segments,
-        mode,
-        padding_index,
-        deterministic,
-        accumulate_dtype,
-    )
+    options = mode, padding_index, deterministic, accumulate_dtype
+    return _run("sum", data, segment_ids, name, num_segments, *options)
 
 
 def segment_mean(

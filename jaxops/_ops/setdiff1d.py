@@ -153,7 +153,6 @@ def setdiff1d(
                 name=name,
                 mode=mode,
                 fill_value=fill_value,
-                like="x",
                 size=size,
                 index_dtype=dtype,
             )
@@ -182,9 +181,8 @@ def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
         others = arguments.to_dtype(y, jnp.asarray(others), data.dtype, op, "y")
     # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = [lax.stop_gradient(v) if isinstance(v, Tracer) else v for v in (data, others)]
-    x_known, y_known = (on_host.concrete(v, op, arg) for v, arg in zip(values, "xy", strict=True))
-    if x_known is None or y_known is None:
-        on_host.refuse_traced(op, "x" if x_known is None else "y", x)
+    pairs = zip(values, "xy", strict=True)
+    x_known, y_known = (on_host.values_of(v, op, arg, x) for v, arg in pairs)
     _check_vectors(op, data, others)
     if x_known.size + y_known.size <= _SMALL and x_known.dtype.kind in "biuf":
         places = _places_of_others(x_known, y_known)
@@ -203,7 +201,7 @@ def _places_of_others(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.array([place for place, value in enumerate(x.tolist()) if value not in known], int)
 
 
-@operation(data=("x", "y"), pads=True)
+@operation(data=("x", "y"), pads=True, like="x")
 def _setdiff(
     x: jax.Array,
     y: jax.Array,

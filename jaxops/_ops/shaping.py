@@ -14,26 +14,8 @@ from jax.export import is_symbolic_dim
 from jax.typing import DTypeLike
 
 from jaxops._ops.casting import to_dtype_or_none
-from jaxops._run.arguments import (
-    X64_HINT,
-    ArrayLike,
-    Int,
-    Ints,
-    brief,
-    canonical_axis,
-    check_bool,
-    check_list,
-    is_host_string,
-    is_scalar,
-    static_dim,
-    static_dims,
-    static_int,
-    static_int_of_one,
-    static_ints,
-    to_host_strings,
-    to_numpy,
-    to_operand,
-)
+from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation, scope_name
 from jaxops._run.sharding import OutSharding
 
@@ -101,7 +83,7 @@ def shape_n(
     """
     op = "shape_n"
     scope_name(op, name)  # refuses what is no name
-    check_list(input, op, "input")
+    arguments.check_list(input, op, "input")
     if not input:
         raise ValueError(f"{op}: input must hold at least one array; received an empty list")
     return [_as_out_type(shape_of(x, op, f"input[{n}]"), out_type, op) for n, x in enumerate(input)]
@@ -174,9 +156,9 @@ def rank(input: ArrayLike, name: str | None = None) -> np.int32:
 def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
     if isinstance(x, (jax.Array, np.ndarray, np.generic)):
         return x.shape
-    array = to_numpy(x, op, arg)
+    array = arguments.to_numpy(x, op, arg)
     if array.dtype == object:
-        check = to_host_strings if is_host_string(x) else to_operand
+        check = arguments.to_host_strings if arguments.is_host_string(x) else arguments.to_operand
         check(x, op, arg)
     return array.shape
 
@@ -187,12 +169,15 @@ def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
     except TypeError:  # it has no hash
         dtype = None
     if dtype not in (np.int32, np.int64):
-        raise TypeError(f"{op}: out_type must be int32 or int64; received {brief(out_type)}")
+        raise TypeError(
+            f"{op}: out_type must be int32 or int64; received {arguments.brief(out_type)}"
+        )
     if any(map(is_symbolic_dim, np.array(values, object).reshape(-1))):
         # The size is known when the exported program runs.
         if dtype != jax.dtypes.canonicalize_dtype(dtype):
             raise ValueError(
-                f"{op}: out_type must be int32 for symbolic dimensions; received int64; {X64_HINT}"
+                f"{op}: out_type must be int32 for symbolic dimensions; received int64; "
+                f"{arguments.X64_HINT}"
             )
         return jnp.array(values).astype(dtype)
     exact = np.array(values, np.int64)
@@ -248,14 +233,13 @@ def reshape(
         tensor=tensor,
         name=name,
         out_sharding=out_sharding,
-        moves_elements=True,
-        shape=(static_dim(shape, op, "shape"),)
-        if is_scalar(shape)
-        else static_dims(shape, op, "shape"),
+        shape=(arguments.static_dim(shape, op, "shape"),)
+        if arguments.is_scalar(shape)
+        else arguments.static_dims(shape, op, "shape"),
     )
 
 
-@operation(data=("tensor",))
+@operation(data=("tensor",), moves_elements=True)
 def _reshape(tensor: jax.Array, *, op: str, shape: tuple[int, ...]):
     if any(dim < -1 for dim in shape) or shape.count(-1) > 1:
         raise ValueError(
@@ -308,18 +292,18 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
     op = "squeeze"
     if axis is None:
         axes = ()
-    elif is_scalar(axis):
-        axes = (static_int(axis, op, "axis"),)
+    elif arguments.is_scalar(axis):
+        axes = (arguments.static_int(axis, op, "axis"),)
     else:
-        axes = static_ints(axis, op, "axis")
-    return _squeeze.run(op, input=input, name=name, moves_elements=True, axes=axes)
+        axes = arguments.static_ints(axis, op, "axis")
+    return _squeeze.run(op, input=input, name=name, axes=axes)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _squeeze(input: jax.Array, *, op: str, axes: Sequence[int]):
     if not axes:
         axes = [d for d, dim in enumerate(input.shape) if dim == 1]
-    axes = sorted({canonical_axis(axis, input.ndim, op) for axis in axes})
+    axes = sorted({arguments.canonical_axis(axis, input.ndim, op) for axis in axes})
     for axis in axes:
         if input.shape[axis] != 1:
             raise ValueError(
@@ -360,13 +344,13 @@ def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> 
     Source: https://www.tensorflow.org/api_docs/python/tf/expand_dims
     """
     op = "expand_dims"
-    axis = static_int_of_one(axis, op, "axis")
-    return _expand_dims.run(op, input=input, name=name, moves_elements=True, axis=axis)
+    axis = arguments.static_int_of_one(axis, op, "axis")
+    return _expand_dims.run(op, input=input, name=name, axis=axis)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _expand_dims(input: jax.Array, *, op: str, axis: int):
-    return lax.expand_dims(input, (canonical_axis(axis, input.ndim + 1, op),))
+    return lax.expand_dims(input, (arguments.canonical_axis(axis, input.ndim + 1, op),))
 
 
 def transpose(
@@ -412,16 +396,15 @@ def transpose(
         op,
         a=a,
         name=name,
-        moves_elements=True,
-        perm=None if perm is None else static_ints(perm, op, "perm"),
-        conjugate=check_bool(conjugate, op, "conjugate"),
+        perm=None if perm is None else arguments.static_ints(perm, op, "perm"),
+        conjugate=arguments.check_bool(conjugate, op, "conjugate"),
     )
 
 
-@operation(data=("a",))
+@operation(data=("a",), moves_elements=True)
 def _transpose(a: jax.Array, *, op: str, perm: Sequence[int] | None, conjugate: bool):
     perm = range(a.ndim)[::-1] if perm is None else perm
-    axes = [canonical_axis(p, a.ndim, op, "perm") for p in perm]
+    axes = [arguments.canonical_axis(p, a.ndim, op, "perm") for p in perm]
     if sorted(axes) != list(range(a.ndim)):
         raise ValueError(
             f"{op}: perm must hold each of the {a.ndim} dimensions of a once; received {perm}"

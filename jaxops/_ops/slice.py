@@ -94,7 +94,6 @@ def slice(
         out_sharding=out_sharding,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
         size=_resolve_rest(op, input_, begin, static_dims(size, op, "size")),
         # An eager call takes `begin` as data: one compiled function serves all its values.
         static_begin=None if _jax_internals.is_eager() else static_begin,
@@ -119,7 +118,7 @@ def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, .
     return tuple(r if s == -1 else s for r, s in zip(remaining, size, strict=True))
 
 
-@operation(data=("input_",), indices=("begin",))
+@operation(data=("input_",), indices=("begin",), moves_elements=True)
 def _slice(
     input_: jax.Array,
     begin: jax.Array,

@@ -54,7 +54,6 @@ def space_to_depth(
         "space_to_depth",
         input=input,
         name=name,
-        moves_elements=True,
         block_size=static_int(block_size, "space_to_depth", "block_size"),
         data_format=check_choice(data_format, _FORMATS, "space_to_depth", "data_format"),
     )
@@ -102,20 +101,19 @@ def depth_to_space(
         "depth_to_space",
         input=input,
         name=name,
-        moves_elements=True,
         block_size=static_int(block_size, "depth_to_space", "block_size"),
         data_format=check_choice(data_format, _FORMATS, "depth_to_space", "data_format"),
     )
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _space_to_depth(input: jax.Array, *, op: str, block_size: int, data_format: str):
     first, depth = _check_image(op, input, block_size, data_format)
     check_divisible(op, "input", input, first, (block_size, block_size))
     return space_to_axis(input, first, (block_size, block_size), depth)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements=True)
 def _depth_to_space(input: jax.Array, *, op: str, block_size: int, data_format: str):
     first, depth = _check_image(op, input, block_size, data_format)
     if input.shape[depth] % block_size**2:

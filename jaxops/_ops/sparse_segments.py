@@ -83,18 +83,8 @@ def sparse_segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum
     """
-    return _run(
-        "sum",
-        data,
-        indices,
-        segment_ids,
-        num_segments,
-        name,
-        sparse_gradient,
-        mode,
-        padding_index,
-        deterministic,
-    )
+    options = name, sparse_gradient, mode, padding_index, deterministic
+    return _run("sum", data, indices, segment_ids, num_segments, *options)
 
 
 def sparse_segment_mean(
@@ -145,18 +135,8 @@ def sparse_segment_mean(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_mean
     """
-    return _run(
-        "mean",
-        data,
-        indices,
-        segment_ids,
-        num_segments,
-        name,
-        sparse_gradient,
-        mode,
-        padding_index,
-        deterministic,
-    )
+    options = name, sparse_gradient, mode, padding_index, deterministic
+    return _run("mean", data, indices, segment_ids, num_segments, *options)
 
 
 def sparse_segment_sqrt_n(
@@ -207,18 +187,8 @@ def sparse_segment_sqrt_n(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sqrt_n
     """
-    return _run(
-        "sqrt_n",
-        data,
-        indices,
-        segment_ids,
-        num_segments,
-        name,
-        sparse_gradient,
-        mode,
-        padding_index,
-        deterministic,
-    )
+    options = name, sparse_gradient, mode, padding_index, deterministic
+    return _run("sqrt_n", data, indices, segment_ids, num_segments, *options)
 
 
 def _run(

@@ -132,8 +132,6 @@ def dynamic_stitch(
         name=name,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
-        like="data[0]",
         size=on_host.check_size(size, op),
         return_size=return_size,
     )
@@ -149,12 +147,10 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
         by_name = {f"data[{m}]": x for m, x in enumerate(data)}
         return keys.by_position(op, moved, by_name, fill_value, ())
     arrays = _to_data(op, data)
-    all_known = []
-    for m, x in enumerate(indices):
-        known = on_host.concrete_integers(x, op, f"indices[{m}]")
-        if known is None:
-            on_host.refuse_traced(op, f"indices[{m}]", data[0])
-        all_known.append(known)
+    find = on_host.concrete_integers
+    all_known = [
+        on_host.values_of(x, op, f"indices[{m}]", data[0], find) for m, x in enumerate(indices)
+    ]
     shapes = tuple(x.shape for x in all_known)
     flat = _join_on_host(all_known)
     limit = max(0, int(flat.max()) + 1) if flat.size else 0
@@ -176,7 +172,7 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
             result = on_host.from_host(merged, arrays[0])
         else:
             on_host.check_countable(flat.size, op, "indices")
-            result = _merge_on_device(arrays, places, limit, fill, tail)
+            result = _merge_rows(arrays, _sources(places, limit), fill, tail=tail)
     except MemoryError as error:
         raise MemoryError(
             f"{op}: indices must name places that memory holds; received {limit - 1}, for a "
@@ -207,25 +203,9 @@ def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
     ]
 
 
-def _merge_on_device(arrays, places, limit, fill_value, tail) -> jax.Array:
-    # For few rows far apart, this way takes time for the rows and not for the largest place
-    # (test_stitch.py, test_few_rows_far_apart).
-    if 2 * places.size < limit <= _INT32_MAX:
-        places = np.where(places < 0, limit, places).astype(np.int32)
-        return _put_rows(arrays, places, fill_value, size=limit, tail=tail)
-    return _merge_rows(arrays, _sources(places, limit), fill_value, tail=tail)
-
-
 @functools.partial(jax.jit, static_argnames="tail")
 def _merge_rows(arrays, source, fill_value, tail):
     return merge([x.reshape(_rows_shape(x, tail)) for x in arrays], source, fill_value)
-
-
-@functools.partial(jax.jit, static_argnames=("size", "tail"))
-def _put_rows(arrays, places, fill_value, size, tail):
-    rows = jnp.concatenate([x.reshape(_rows_shape(x, tail)) for x in arrays])
-    fill = jnp.zeros((), rows.dtype) if fill_value is None else fill_value
-    return put_rows(size, [places], [rows], fill)
 
 
 def _sources(places: np.ndarray, limit: int) -> np.ndarray:
@@ -270,7 +250,7 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
     return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
 
 
-@operation(data=("data[]",), indices=("indices[]",), pads=True)
+@operation(data=("data[]",), indices=("indices[]",), pads=True, moves_elements=True, like="data[0]")
 def _dynamic_stitch(
     data: list[jax.Array],
     indices: list[jax.Array],

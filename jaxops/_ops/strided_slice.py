@@ -249,7 +249,7 @@ def strided_slice(
             ("shrink_axis_mask", shrink_axis_mask),
         )
     }
-    entries = _parse_entries(op, begin, end, strides, **masks)
+    entries = _parse_entries(op, begin, end, strides, masks)
     singles = [e.begin for e in entries if e.kind == "single"]
     static_singles = None
     if not _jax_internals.is_eager() and not any(isinstance(s, jax.Array) for s in singles):
@@ -264,7 +264,6 @@ def strided_slice(
         out_sharding=out_sharding,
         mode=mode,
         fill_value=fill_value,
-        moves_elements=True,
         entries=tuple(e._replace(begin=0) if e.kind == "single" else e for e in entries),
         static_singles=static_singles,
     )
@@ -280,19 +279,9 @@ class _Entry(NamedTuple):
     stride: int = 1
 
 
-def _parse_entries(
-    op,
-    begin,
-    end,
-    strides,
-    *,
-    begin_mask,
-    end_mask,
-    ellipsis_mask,
-    new_axis_mask,
-    shrink_axis_mask,
-) -> list[_Entry]:
+def _parse_entries(op, begin, end, strides, masks: dict[str, int]) -> list[_Entry]:
     """The entries of the index, each of the kind that its bits in the masks say."""
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = masks.values()
     begins = _components(op, "begin", begin)
     ends = _components(op, "end", end)
     steps = [1] * len(begins) if strides is None else _components(op, "strides", strides)
@@ -376,7 +365,7 @@ def _stack(op: str, singles: list[Any], mode: str, input_: object) -> Any:
     return jnp.stack([array.astype(widest) for array in arrays])
 
 
-@operation(data=("input_",), indices=("begin",))
+@operation(data=("input_",), indices=("begin",), moves_elements=True)
 def _strided_slice(
     input_: jax.Array,
     fill_value: jax.Array | None,

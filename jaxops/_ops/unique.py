@@ -268,33 +268,25 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
 
 def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_idx: np.dtype):
     axis = _check_axis(op, x, axis)
-    _, numbers = np.unique(x, return_inverse=True)
-    rows = np.moveaxis(numbers.reshape(x.shape), axis, 0)
-    _, first, inverse, count = np.unique(
-        rows, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.argsort(first)  # `np.unique` sorts by value
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    y, count = np.take(x, first[order], axis), count[order].astype(out_idx)
+    firsts, idx = _number_by_dict(x, axis)
+    y = np.take(x, firsts, axis)
+    count = np.bincount(idx, minlength=firsts.size).astype(out_idx)
     if size is not None:
         y = on_host.fit_strings(y, axis, size, fill_value, op)
         count = np.pad(count[:size], (0, max(size - count.size, 0)))
-    return (y, rank[inverse.reshape(-1)].astype(out_idx), count), np.array(order.size, np.int32)
+    return (y, idx.astype(out_idx), count), np.array(firsts.size, np.int32)
 
 
 def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, with_total: bool):
     data = on_host.to_data(x, op, "x")
     # While `x` is differentiated, but neither compiled nor batched, its values are concrete.
     values = lax.stop_gradient(data) if isinstance(data, Tracer) else data
-    known = on_host.concrete(values, op, "x")
-    if known is None:
-        on_host.refuse_traced(op, "x", x)
+    known = on_host.values_of(values, op, "x", x)
     axis = _check_axis(op, data, axis)
     # A loop in Python takes less time than a call of compiled code (test_unique.py,
     # test_small_eager_calls_run_no_compiled_code).
     if max(known.size, known.shape[axis]) <= _SMALL and known.dtype.kind in "biuf":
-        firsts, idx = _number_few(known, axis)
+        firsts, idx = _number_by_dict(known, axis)
         count = np.bincount(idx, minlength=firsts.size) if with_counts else None
     else:
         with eval_context():
@@ -315,10 +307,10 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
     return (y, idx, *rest), total
 
 
-def _number_few(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+def _number_by_dict(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the distinct values, and the number of the value of each element.
 
-    By a dictionary, for which each NaN is a new key: faster than a call of compiled code.
+    Each NaN is a new key of the dictionary. For few values it is faster than compiled code.
     """
     numbers: dict[Any, int] = {}
     firsts, idx = [], []

@@ -80,17 +80,8 @@ def unsorted_segment_sum(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
     """
-    return _run(
-        "sum",
-        data,
-        segment_ids,
-        num_segments,
-        name,
-        mode,
-        padding_index,
-        deterministic,
-        accumulate_dtype,
-    )
+    options = mode, padding_index, deterministic, accumulate_dtype
+    return _run("sum", data, segment_ids, num_segments, name, *options)
 
 
 def unsorted_segment_mean(

@@ -152,7 +152,6 @@ def select(
         y=y,
         name=name,
         like="y" if _settled(y) > _settled(x) else "x",
-        moves_elements=True,
         by_rows=by_rows,
     )
 
@@ -165,14 +164,12 @@ def _settled(x: Any) -> int:
 
 
 def _select_strings(op, condition, x, y, by_rows):
-    known = on_host.concrete(condition, op, "condition")
-    if known is None:
-        on_host.refuse_traced(op, "condition", x)
+    known = on_host.values_of(condition, op, "condition", x)
     x, y = (arguments.to_host_strings(v, op, arg) for arg, v in (("x", x), ("y", y)))
     return np.where(_fit(op, known, x, y, by_rows), x, y)
 
 
-@operation(data=("condition", "x", "y"), of_own_dtype=("condition",))
+@operation(data=("condition", "x", "y"), of_own_dtype=("condition",), moves_elements=True)
 def _select(condition: jax.Array, x: jax.Array, y: jax.Array, *, op: str, by_rows: bool):
     condition = is_true(_fit(op, condition, x, y, by_rows))
     operands = (condition, x, y)
@@ -238,9 +235,7 @@ def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarra
 def _exact(op, condition, dtype, return_size) -> Any:
     if isinstance(condition, Tracer):  # known, if it is differentiated only
         condition = lax.stop_gradient(condition)
-    values = on_host.concrete(condition, op, "condition")
-    if values is None:
-        on_host.refuse_traced(op, "condition", condition)
+    values = on_host.values_of(condition, op, "condition", condition)
     arguments.check_numeric_or_bool(values.dtype, op, "condition", condition)
     _check_rank(op, values)
     # An array without elements may have such a dimension (test_where.py,

@@ -41,6 +41,8 @@ class Operation(Generic[P, R]):
         of_own_dtype: Sequence[str],
         from_integers: Sequence[str],
         pads: bool,
+        moves_elements: bool | Literal["no strings"],
+        like: str | None,
     ) -> None:
         self.implementation = implementation
         self.data = [arg for arg in data if not arg.endswith("[]")]
@@ -48,6 +50,7 @@ class Operation(Generic[P, R]):
         lists = [(arg, False) for arg in data] + [(arg, True) for arg in indices]
         self.lists = [(arg[:-2], are_indices) for arg, are_indices in lists if arg.endswith("[]")]
         self.of_own_dtype, self.from_integers, self.pads = of_own_dtype, from_integers, pads
+        self.moves_elements, self.like = moves_elements, like
         functools.update_wrapper(self, implementation)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -63,7 +66,7 @@ class Operation(Generic[P, R]):
         name: str | None,
         mode: str | None = NO_BOUNDS,
         fill_value: object = NO_FILL,
-        moves_elements: bool | Literal["no strings"] = False,
+        moves_elements: bool | None = None,
         like: str | None = None,
         indexed: Sequence[int] = (),
         one_by_one: bool = False,
@@ -80,10 +83,8 @@ class Operation(Generic[P, R]):
             name: the caller's name for the scope; None for the op's.
             mode: see `_indexing/policy.py`.
             fill_value: scalar of the data's dtype, or None.
-            moves_elements: whether every element of the result is an element of the data or the
-                fill value, or a 0 where no element is. Only such an op takes keys of `jax.random`,
-                and host strings but for "no strings".
-            like: the data argument whose dtype all data must have, but for those of an own dtype.
+            moves_elements: as `operation` has it, where that depends on the call; so does `like`.
+            like: see `moves_elements`.
             indexed: sizes that the indices count along, beside those of the data.
             one_by_one: whether an eager call runs the primitives of the implementation one by one,
                 as a program of all its arrays takes too long to compile.
@@ -103,6 +104,7 @@ class Operation(Generic[P, R]):
                 arrays = indices if are_indices else data
                 for n, element in enumerate(given.pop(arg)):
                     arrays[f"{arg}[{n}]"] = element
+        like = like or self.like
         if mode is not NO_BOUNDS:
             policy.check_mode(op, mode)
         if out_sharding is not None:
@@ -148,6 +150,8 @@ def operation(
     of_own_dtype: Sequence[str] = (),
     from_integers: Sequence[str] = (),
     pads: bool = False,
+    moves_elements: bool | Literal["no strings"] = False,
+    like: str | None = None,
 ) -> Callable[[Callable[P, R]], Operation[P, R]]:
     """Makes a function an `Operation`.
 
@@ -159,9 +163,13 @@ def operation(
             are, and become arrays of their dtype.
         pads: whether the function fills places that no index fills, so that `fill_value` counts
             under every `mode`, and without one.
+        moves_elements: whether every element of the result is an element of the data or the fill
+            value, or a 0 where no element is. Only such an op takes keys of `jax.random`, and host
+            strings but for "no strings".
+        like: the data argument whose dtype all data must have, but for those of an own dtype.
     """
     return lambda implementation: Operation(
-        implementation, data, indices, of_own_dtype, from_integers, pads
+        implementation, data, indices, of_own_dtype, from_integers, pads, moves_elements, like
     )
 
 
@@ -219,17 +227,18 @@ def _run(
     data: Mapping[str, object],
     indices: Mapping[str, object],
     fill_value: object,
-    moves_elements: bool | Literal["no strings"],
+    moves_elements: bool | None,
     like: str | None,
 ) -> Any:
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
     op, of_own_dtype = call.op, operation.of_own_dtype
-    if moves_elements and any(map(arguments.are_keys, data.values())):
+    moves = operation.moves_elements if moves_elements is None else moves_elements
+    if moves and any(map(arguments.are_keys, data.values())):
         function = functools.partial(on_arrays, call)
         return keys.by_position(op, function, data, fill_value, of_own_dtype)
     for arg, x in data.items():
         if arguments.is_host_string(x):
-            if moves_elements is not True or arg in of_own_dtype:
+            if moves is not True or arg in of_own_dtype:
                 arguments.to_operand(x, op, arg)  # refuses strings
             function = functools.partial(on_arrays, call)
             return strings.by_position(op, function, data, fill_value, of_own_dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,10 +25,11 @@ def by_position(
         (arguments.to_operand if arg in others else arguments.to_elements)(x, op, arg)
         for arg, x in data.items()
     ]
-    keys = [x for arg, x in zip(data, operands, strict=True) if arg not in others]
+    are_moved = [arg not in others for arg in data]
+    keys = [*itertools.compress(operands, are_moved)]
     given = keys if fill_value is None else [*keys, fill_value]
     if len({getattr(x, "dtype", None) for x in given}) > 1 or not arguments.are_keys(keys):
-        names = [arg for arg in data if arg not in others]
+        names = [*itertools.compress(data, are_moved)]
         names += [] if fill_value is None else ["fill_value"]
         received = ", ".join(arguments.brief(x) for x in given)
         raise TypeError(
@@ -41,15 +43,8 @@ def by_position(
         parts.append(jnp.full(bits_shape, 2**32 - 1, parts[0].dtype))
     bits = jnp.concatenate([x.reshape(-1, *bits_shape) for x in (parts[-1], *parts[:-1])])
     impl = jax.random.key_impl(keys[0])
-    start = 1
-    for n, (arg, x) in enumerate(zip(data, operands, strict=True)):
-        if arg not in others:
-            positions = jnp.arange(start, start + x.size, dtype=jnp.int32)
-            operands[n] = positions.reshape(x.shape)
-            start += x.size
 
     def read(positions):
         return jax.random.wrap_key_data(bits[positions], impl=impl)
 
-    moved = call(operands, None if fill_value is None else jnp.int32(0))
-    return strings.read_elements(read, moved)
+    return strings.read_moved(read, call, operands, are_moved, fill_value)

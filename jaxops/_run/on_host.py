@@ -10,7 +10,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -66,7 +66,13 @@ def concrete_integers(x: object, op: str, arg: str) -> np.ndarray | None:
     return None
 
 
-def refuse_traced(op: str, arg: str, data: object) -> NoReturn:
+def values_of(
+    x: object, op: str, arg: str, data: object, find: Callable[..., np.ndarray | None] = concrete
+) -> np.ndarray:
+    """The values of `x`, on which the shape of a result made of `data` depends."""
+    array = find(x, op, arg)
+    if array is not None:
+        return array
     if arguments.is_host_string(data):
         raise TypeError(
             f"{op}: {arg} must be concrete where the data are strings, which exist on the host "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,11 +16,7 @@ from jaxops._run import arguments
 
 
 def by_position(
-    op: str,
-    call: Callable,
-    data: Mapping[str, object],
-    fill_value: object,
-    others: Sequence[str] = (),
+    op: str, call: Callable, data: Mapping[str, Any], fill_value: Any, others: Sequence[str]
 ) -> Any:
     """Moves the positions of the strings instead of the strings, then picks by position.
 
@@ -27,25 +24,38 @@ def by_position(
     is: there the result has the fill value, or else the empty string.
     """
     _check_on_host(op, " and ".join(arg for arg in data if arg not in others))
-    operands, arrays, start = [], [], 1
-    for arg, x in data.items():
-        if arg in others:
-            operands.append(arguments.to_operand(x, op, arg))
-        else:
-            array = arguments.to_host_strings(x, op, arg)
-            positions = jnp.arange(start, start + array.size, dtype=jnp.int32)
-            operands.append(positions.reshape(array.shape))
-            arrays.append(array.reshape(-1))
-            start += array.size
-    pool = np.concatenate(arrays)
-    moved = call(operands, None if fill_value is None else jnp.int32(0))
+    are_moved = [arg not in others for arg in data]
+    operands: list[Any] = [
+        (arguments.to_operand if arg in others else arguments.to_host_strings)(x, op, arg)
+        for arg, x in data.items()
+    ]
+    pool = np.concatenate([x.reshape(-1) for x in itertools.compress(operands, are_moved)])
     fill = np.asarray(fill_for_strings(pool, fill_value, op), arguments.fill_dtype(pool))
     pool = np.append(fill, pool)
 
     def read(positions):
         return pool[np.asarray(positions)]
 
-    return read_elements(read, moved)
+    return read_moved(read, call, operands, are_moved, fill_value)
+
+
+def read_moved(
+    read: Callable, call: Callable, operands: list[Any], are_moved: list[bool], fill_value: object
+) -> Any:
+    """Calls with positions from 1 on, for the operands that `are_moved`, and reads at the result.
+
+    Only the first item of a tuple has positions.
+    """
+    start = 1
+    for n, x in enumerate(operands):
+        if are_moved[n]:
+            positions = jnp.arange(start, start + x.size, dtype=jnp.int32)
+            operands[n] = positions.reshape(x.shape)
+            start += x.size
+    moved = call(operands, None if fill_value is None else jnp.int32(0))
+    if isinstance(moved, tuple):
+        return (jax.tree.map(read, moved[0]), *moved[1:])
+    return jax.tree.map(read, moved)
 
 
 def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> str | bytes:
@@ -57,13 +67,6 @@ def fill_for_strings(strings: np.ndarray, fill_value: object, op: str) -> str | 
             f"{op}: fill_value must be a string; received {arguments.brief(fill_value)}"
         )
     return fill_value if isinstance(fill_value, (str, bytes)) else np.asarray(fill_value).item()
-
-
-def read_elements(read: Callable, moved: Any) -> Any:
-    """The elements at the positions `moved`; only the first item of a tuple has positions."""
-    if isinstance(moved, tuple):
-        return (jax.tree.map(read, moved[0]), *moved[1:])
-    return jax.tree.map(read, moved)
 
 
 def on_host(op: str, x: object, arg: str) -> np.ndarray:

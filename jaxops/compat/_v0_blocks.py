@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import jax
-import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
@@ -39,14 +38,8 @@ def extract_image_patches(
     The lists default to `[]` in TensorFlow 0.8 too, which refuses them: each takes 4 ints. Also
     `extract_image_patches(images, ksizes, strides, rates, padding)`, of later releases.
     """
-    return _padding_last(
-        images,
-        [] if ksizes is None else ksizes,
-        [] if strides is None else strides,
-        [] if rates is None else rates,
-        padding,
-        name,
-    )
+    ksizes, strides, rates = ([] if x is None else x for x in (ksizes, strides, rates))
+    return _padding_last(images, ksizes, strides, rates, padding, name)
 
 
 def space_to_batch(
@@ -75,28 +68,11 @@ def _check_block(input: ArrayLike, block_size: Int, op: str) -> None:
         raise ValueError(f"{op}: block_size must be 2 at least; received {block_size}")
 
 
-def space_to_batch_nd(
-    input: ArrayLike, block_shape: Ints, paddings: ArrayLike, name: str | None = None
-) -> jax.Array:
-    """`jaxops.space_to_batch_nd(input, block_shape, paddings)`; of 0.11 and 0.12."""
-    return jaxops.space_to_batch_nd(input, block_shape, paddings, name)
-
-
 def batch_to_space_nd(
     input: ArrayLike, block_shape: Ints, crops: ArrayLike, name: str | None = None
 ) -> jax.Array:
     """`jaxops.batch_to_space_nd(input, block_shape, crops)`; of 0.11 and 0.12."""
     return jaxops.batch_to_space_nd(input, block_shape, crops, name)
-
-
-def required_space_to_batch_paddings(
-    input_shape: Ints,
-    block_shape: Ints,
-    base_paddings: ArrayLike | None = None,
-    name: str | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """`jaxops.required_space_to_batch_paddings` with the same arguments; of 0.11 and 0.12."""
-    return jaxops.required_space_to_batch_paddings(input_shape, block_shape, base_paddings, name)
 
 
 def space_to_depth(input: ArrayLike, block_size: Int, name: str | None = None) -> jax.Array:

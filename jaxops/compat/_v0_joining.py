@@ -10,15 +10,8 @@ import numpy as np
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
-    as_numpy_or_none,
-    brief,
-    refuse_traced,
-    static_int,
-)
+from jaxops._run import arguments
+from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops.compat._spelling import (
     Dimensioned,
     NoMode,
@@ -50,19 +43,8 @@ def strided_slice(
     name: str | None = None,
 ) -> jax.Array:
     """`jaxops.strided_slice` with the same arguments."""
-    return jaxops.strided_slice(
-        input_,
-        begin,
-        end,
-        strides,
-        begin_mask,
-        end_mask,
-        ellipsis_mask,
-        new_axis_mask,
-        shrink_axis_mask,
-        var,
-        name,
-    )
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    return jaxops.strided_slice(input_, begin, end, strides, *masks, var, name)
 
 
 def split_v(
@@ -110,7 +92,7 @@ def split(
     """
     with under_names(axis="split_dim", num_or_size_splits="num_split"):
         return jaxops.split(
-            value, static_int(num_split, "split", "num_split"), split_dim, name=name
+            value, arguments.static_int(num_split, "split", "num_split"), split_dim, name=name
         )
 
 
@@ -177,13 +159,6 @@ def stack(
 ) -> jax.Array:
     """`jaxops.stack(values, axis)`; of 0.12."""
     return jaxops.stack(values, axis, name)
-
-
-def parallel_stack(
-    values: Sequence[ArrayLike] | ArrayLike, name: str | None = "parallel_stack"
-) -> jax.Array:
-    """`jaxops.parallel_stack(values)`; of 0.12."""
-    return jaxops.parallel_stack(values, name)
 
 
 def unstack(
@@ -254,13 +229,13 @@ def reverse(tensor: ArrayLike, dims: Sequence[bool], name: str | None = None) ->
         Array([[2, 1],
                [4, 3]], dtype=int32)
     """
-    refuse_traced(dims, "reverse", "dims")
-    flags = as_numpy_or_none(dims)
+    arguments.refuse_traced(dims, "reverse", "dims")
+    flags = arguments.as_numpy_or_none(dims)
     rank = len(shape_of(tensor, "reverse", "tensor"))
     if flags is None or flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):
         raise ValueError(
             f"reverse: dims must be one bool per dimension of tensor, {rank}; "
-            f"received {brief(dims)}"
+            f"received {arguments.brief(dims)}"
         )
     return jaxops.reverse(tensor, np.flatnonzero(flags).tolist(), name)
 

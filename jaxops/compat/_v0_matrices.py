@@ -10,13 +10,6 @@ from jaxops._run.arguments import ArrayLike, Ints
 from jaxops.compat._spelling import beyond, once_without, under_names
 
 
-def matrix_band_part(
-    input: ArrayLike, num_lower: ArrayLike, num_upper: ArrayLike, name: str | None = None
-) -> jax.Array:
-    """`jaxops.matrix_band_part(input, num_lower, num_upper)`."""
-    return jaxops.matrix_band_part(input, num_lower, num_upper, name)
-
-
 def diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
     """`jaxops.tensor_diag(diagonal)`."""
     with under_names(tensor_diag="diag"):
@@ -80,8 +73,3 @@ def range(
         Array([1, 4, 7], dtype=int32)
     """
     return jaxops.range(start, limit, delta, dtype, name)
-
-
-def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) -> list[jax.Array]:
-    """`jaxops.meshgrid` with the same arguments."""
-    return jaxops.meshgrid(*args, indexing=indexing, name=name)

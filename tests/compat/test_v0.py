@@ -248,14 +248,14 @@ def test_messages_name_the_functions_of_another_order():
     assert sorted(moved) == [*arguments.ORDERED_OTHERWISE]
 
 
-FUNCTIONS = {name: getattr(v0, name) for name in RECORDED}
+ADAPTERS = [n for n in RECORDED if getattr(v0, n) is not getattr(jaxops, n, None)]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", ADAPTERS)
 @pytest.mark.usefixtures("x32")  # in which examples are printed
 def test_docstring(name):
     """Its example runs, which doctest does not find in a function with several signatures."""
-    function = inspect.unwrap(FUNCTIONS[name])
+    function = inspect.unwrap(getattr(v0, name))
     assert (function.__doc__ or "").startswith("`jaxops.")
     for example in doctest.DocTestFinder().find(function, name):
         assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example)[0] == 0

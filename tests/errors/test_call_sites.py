@@ -182,6 +182,6 @@ def test_a_path_of_odd_things(monkeypatch):
 
 def test_whose_code_it_is():
     for theirs in (decoder, pytest.raises):  # the second in site-packages
-        assert _call_sites.is_of_caller(theirs.__code__)
+        assert _call_sites.is_of_caller(theirs.__code__.co_filename)
     for other in (jaxops.gather, contextlib.suppress.__exit__, jax.make_jaxpr):
-        assert not _call_sites.is_of_caller(other.__code__)
+        assert not _call_sites.is_of_caller(other.__code__.co_filename)

@@ -141,6 +141,9 @@ def test_thousands_of_digits():
     with pytest.raises(ValueError, match="integers that fit int32"):
         jaxops.string_to_number("1" * 5000, "int32")
     assert jaxops.string_to_number("1" + "0" * 5000 + "e-5000") == 1
+    halfway = "1.000000059604644775390625"
+    above = jaxops.string_to_number(halfway + "0" * 5000 + "1")
+    assert above == np.float32(1.0000001192092896)
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS + NO_FLOATS)

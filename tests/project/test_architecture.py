@@ -96,7 +96,8 @@ def test_files_that_are_named_are_there():
 TESTED_TOGETHER = {name: "test_judge.py" for name in ("probe", "refusals", "runner", "trees")}
 # Adapters alike, which one test compares with what they adapt.
 TESTED_TOGETHER |= {
-    name: "test_spelling.py" for name in ("_v0_blocks", "_v0_matrices", "_v0_segments")
+    name: "test_spelling.py"
+    for name in ("_v0_blocks", "_v0_indexing", "_v0_matrices", "_v0_segments")
 }
 
 

@@ -97,13 +97,7 @@ CLASSES |= {"SparseTensor"}  # which functions look at, that it is given to
 
 PUBLIC = {
     **{n: f for n, f in inspect.getmembers(jaxops) if isinstance(f, (FunctionType, type))},
-    **{
-        f"v0.{n}": f
-        for n, f in inspect.getmembers(v0)
-        if isinstance(f, FunctionType)
-        and f.__module__.startswith("jaxops.compat.")
-        and not n.startswith("_")
-    },
+    **{f"v0.{n}": f for n, f in inspect.getmembers(v0)},
 }
 PUBLIC_FUNCTIONS = {  # of jaxops itself
     n: f for n, f in PUBLIC.items() if isinstance(f, FunctionType) and "." not in n

@@ -69,6 +69,16 @@ def diag_case(shape, k, sizes, align="RIGHT_LEFT", **given):
     )
 
 
+def tensor_diag(diagonal):
+    return np.diag(diagonal.reshape(-1)).reshape(diagonal.shape * 2)
+
+
+def tensor_diag_part(x):
+    half = x.shape[: x.ndim // 2]
+    size = int(np.prod(half))
+    return np.diagonal(x.reshape(size, size)).reshape(half)
+
+
 RECORDS = {
     "matrix_diag": Record(
         call={
@@ -118,5 +128,24 @@ RECORDS = {
         },
         exports=[Export("(x, y)", jaxops.matrix_set_diag, ("a, 3, 4", "a, 3"))],
         row="Slicing and joining | `matrix_set_diag` | static `k` | split in two | -",
+    ),
+    "tensor_diag": Record(
+        call={"diagonal": NO_STRINGS},
+        cases={
+            "": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 3),)),
+            "empty": Case(jaxops.tensor_diag, tensor_diag, (floats(2, 0),)),
+        },
+        exports=[Export("(x)", jaxops.tensor_diag, ("a, b",))],
+        row="Slicing and joining | `diag` | - | the diagonal | -",
+    ),
+    "tensor_diag_part": Record(
+        call={"input": ("data, no strings", np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2))},
+        cases={
+            "": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(2, 3, 2, 3),)),
+            "scalar": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(),)),
+            "empty": Case(jaxops.tensor_diag_part, tensor_diag_part, (floats(2, 0, 2, 0),)),
+        },
+        exports=[Export("(x)", jaxops.tensor_diag_part, ("a, b, a, b",))],
+        row="Slicing and joining | `diag_part` | - | on the diagonal | -",
     ),
 }
