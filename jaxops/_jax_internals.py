@@ -642,19 +642,13 @@ def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
 def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | None:
     """The platforms of each branch of a `lax.platform_dependent`; None for any other `cond`.
 
-    The two are one primitive, and only the first has the parameter. If JAX has another name for it,
-    a `cond` with a parameter that is not known may be either, and is refused.
+    The two are one primitive, and only the first has the parameter. A `cond` with a parameter that
+    is not known may be either, and is refused.
     """
     params = _params(eqn)
-    if not _platforms_are_named() and set(params) != {"branches"}:
+    if not params.keys() <= {"branches", "branches_platforms"}:
         raise _unknown(eqn, ["branches_platforms"])
     return params.get("branches_platforms")
-
-
-@functools.cache
-def _platforms_are_named() -> bool:
-    program = jax.make_jaxpr(lambda x: lax.platform_dependent(x, cpu=lax.neg, default=lax.abs))(0.0)
-    return any("branches_platforms" in _params(eqn) for eqn in program.jaxpr.eqns)
 
 
 def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:

@@ -62,7 +62,6 @@ def test_names_are_known_in_this_version():
     assert not [name for name in strings_of("_find") if _jax_internals._find(name) is None]
     assert _jax_internals._find("jax._src.nothing.of.this.name") is None
     assert _jax_internals._decisions_are_seen()
-    assert _jax_internals._platforms_are_named()
 
 
 def test_no_other_module_has_private_names():
@@ -78,12 +77,6 @@ def test_no_other_module_has_private_names():
 # --- parameters of primitives ---
 
 
-@pytest.fixture(autouse=True)
-def _looked_at_anew():
-    yield
-    _jax_internals._platforms_are_named.cache_clear()
-
-
 def gone(monkeypatch, primitive: str, *names: str) -> None:
     """Equations of `primitive` have other names for these parameters."""
 
@@ -92,7 +85,6 @@ def gone(monkeypatch, primitive: str, *names: str) -> None:
         return {f"{key}_gone" if key in gone else key: x for key, x in eqn.params.items()}
 
     monkeypatch.setattr(_jax_internals, "_params", params)
-    _jax_internals._platforms_are_named.cache_clear()
 
 
 I = jnp.array([3, 0])  # noqa: E741
@@ -198,13 +190,6 @@ def test_without_a_parameter(names, monkeypatch):
     with pytest.raises(NotImplementedError, match=words) as error:
         READS[names]()
     assert jax.__version__ in str(error.value)
-
-
-def test_a_plain_cond_without_the_name_of_platforms(monkeypatch):
-    """The other kind has a parameter more, so this one is known."""
-    expected = grad(in_cond)()[1].to_dense()
-    gone(monkeypatch, "cond", "branches_platforms")
-    np.testing.assert_array_equal(grad(in_cond)()[1].to_dense(), expected)
 
 
 def test_all_parameters_are_taken_away():
