@@ -446,6 +446,7 @@ class _Watchers(threading.local):
 _watchers = _Watchers()
 _of_process: list[Callable[[Sequence], None]] = []
 _post_hook = _find("jax._src.api._post_hook_state")
+_has_hooks = all(hasattr(_post_hook, name) for name in ("get_global", "set_global", "swap_local"))
 
 
 def _tell(results: Sequence) -> None:
@@ -486,11 +487,10 @@ def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
     """Calls `note` for each program that is dispatched, as `watch_programs` does."""
     _of_process.append(note)
     _tell_of_calls_from_python()
-    get_global, set_global = _read(_post_hook, "get_global"), _read(_post_hook, "set_global")
-    if get_global is not None and set_global is not None:
+    if _has_hooks:
         hook = _Hook()
-        hook.before = get_global()
-        set_global(hook)
+        hook.before = _post_hook.get_global()
+        _post_hook.set_global(hook)
 
 
 def watch_programs(note: Callable[[Sequence], None]) -> None:
@@ -503,21 +503,19 @@ def watch_programs(note: Callable[[Sequence], None]) -> None:
     """
     _watchers.notes.append(note)
     _tell_of_calls_from_python()
-    swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
-    if len(_watchers.notes) == 1 and swap_local is not None and get_global is not None:
+    if len(_watchers.notes) == 1 and _has_hooks:
         hook = _Hook()
-        _watchers.hook_before = before = swap_local(hook)
+        _watchers.hook_before = before = _post_hook.swap_local(hook)
         # JAX's mark of "none for this thread" is no function.
-        before = before if callable(before) else get_global()
+        before = before if callable(before) else _post_hook.get_global()
         hook.before = before.before if isinstance(before, _Hook) else before
 
 
 def unwatch_programs(note: Callable[[Sequence], None]) -> None:
     """Ends what `watch_programs` began."""
     _watchers.notes.remove(note)
-    swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
-    if not _watchers.notes and swap_local is not None and get_global is not None:
-        swap_local(_watchers.hook_before)
+    if not _watchers.notes and _has_hooks:
+        _post_hook.swap_local(_watchers.hook_before)
 
 
 # --- programs and their equations ---
@@ -865,15 +863,9 @@ _name_stack = _of_extend("source_info_util.current_name_stack")
 
 
 def at_place_of(eqn: JaxprEqn) -> contextlib.AbstractContextManager:
-    """A context in which new equations are attributed to the caller's code that made `eqn`.
-
-    Without the attribute they are attributed to the code that is running.
-    """
-    try:
-        names = _name_stack() + eqn.source_info.name_stack
-        return _user_context(eqn.source_info.traceback, name_stack=names)
-    except AttributeError:
-        return contextlib.nullcontext()
+    """A context in which new equations are attributed to the caller's code that made `eqn`."""
+    names = _name_stack() + eqn.source_info.name_stack
+    return _user_context(eqn.source_info.traceback, name_stack=names)
 
 
 _user_frames = _find("jax._src.source_info_util.user_frames")
@@ -893,10 +885,7 @@ def frames_of(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
 
 def placed(eqn: JaxprEqn, outer: JaxprEqn) -> JaxprEqn:
     """`eqn`, attributed to the code that made `outer` if its own code is JAX's."""
-    try:
-        return eqn if frames_of(eqn) else eqn.replace(source_info=outer.source_info)
-    except (AttributeError, TypeError):  # the place of its own, or none
-        return eqn
+    return eqn if frames_of(eqn) else eqn.replace(source_info=outer.source_info)
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:

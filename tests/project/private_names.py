@@ -272,7 +272,7 @@ CASES = {
         (checkify_raises, ["checkify.error_checks"]),
         (rows, ["partial_eval.dce_jaxpr"]),
         (rows_first, ["jax._src.{path}"]),
-        (refused_use, ["user_frames", "eqn.source_info"]),
+        (refused_use, ["user_frames"]),
         (lanes_raise, ["fancy_primitive_batchers"]),
         (lanes_of_rules_are_refused, ["call_wrapped"]),
         (
