@@ -275,3 +275,11 @@ def test_axes_of_a_type():
     typed = types.SimpleNamespace
     assert _jax_internals.varying_axes(typed(manual_axis_type=typed(varying={"e"}))) == {"e"}
     assert _jax_internals.varying_axes(typed()) == set()
+
+
+@pytest.mark.parametrize("platforms", [("cpu",), ("cpu", "cuda")])
+def test_programs_for_elsewhere(platforms):
+    """Those for several platforms, also where it is not known whether they will be stored."""
+    ctx = types.SimpleNamespace(module_context=types.SimpleNamespace(platforms=platforms))
+    assert _jax_internals.is_for_elsewhere(ctx) == (len(platforms) > 1)
+    assert not _jax_internals.is_for_one_device(ctx)
