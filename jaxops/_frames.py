@@ -7,7 +7,9 @@ from collections.abc import Callable
 from types import FunctionType, TracebackType
 from typing import Any, TypeVar
 
-from jaxops import _call_sites, _jax_internals
+import jax
+
+from jaxops import _call_sites
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -17,7 +19,8 @@ def of_caller(traceback: TracebackType | None) -> TracebackType | None:
 
     `contextlib` and `inspect` stand there. Below a frame of the caller Python's library stays.
     """
-    if traceback is None or _jax_internals.traceback_filtering() == "off":
+    filtering = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
+    if traceback is None or filtering == "off":
         return traceback
     kept: list[TracebackType] = []
     is_hidden = False  # the frame above

@@ -8,7 +8,6 @@ feature. `tests/project/test_jax_internals.py` takes the names away one by one.
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import functools
 import importlib
@@ -23,9 +22,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
+from jax.core import ShapedArray, Tracer
 
-if TYPE_CHECKING:  # see `_of_core`
+if TYPE_CHECKING:  # see `_of_extend`
     from jax.extend.core import (
         ClosedJaxpr,
         DebugInfo,
@@ -54,23 +53,23 @@ def _read(x: Any, path: str) -> Any:
     return x
 
 
-def _of_core(name: str) -> Any:
-    """A name of `jax.extend.core`, without an import of `jax.extend` where JAX is as it was.
+def _of_extend(path: str) -> Any:
+    """A public name of `jax.extend`, without an import of `jax.extend` where JAX is as it was.
 
     That imports pallas, which takes longer than to import jaxops, and which few programs need.
     """
-    return getattr(_find("jax._src.core"), name, None) or _find(f"jax.extend.core.{name}")
+    return _find(f"jax._src.{path}") or _find(f"jax.extend.{path}")
 
 
 if not TYPE_CHECKING:
-    DebugInfo = _of_core("DebugInfo")
-    Jaxpr = _of_core("Jaxpr")
+    DebugInfo = _of_extend("core.DebugInfo")
+    Jaxpr = _of_extend("core.Jaxpr")
     # One class since jax 0.12.
-    ClosedJaxpr = Jaxpr if hasattr(Jaxpr, "consts") else _of_core("ClosedJaxpr")
-    JaxprEqn = _of_core("JaxprEqn")
-    Literal = _of_core("Literal")
-    Primitive = _of_core("Primitive")
-    jaxpr_as_fun = _of_core("jaxpr_as_fun")
+    ClosedJaxpr = Jaxpr if hasattr(Jaxpr, "consts") else _of_extend("core.ClosedJaxpr")
+    JaxprEqn = _of_extend("core.JaxprEqn")
+    Literal = _of_extend("core.Literal")
+    Primitive = _of_extend("core.Primitive")
+    jaxpr_as_fun = _of_extend("core.jaxpr_as_fun")
 
 
 # --- arrays, and whether they are traced ---
@@ -92,14 +91,6 @@ def is_concrete(x: object) -> bool:
     return known
 
 
-# Without this name each state is a new object, and none is that of eager execution.
-_trace_state = _of_core("get_opaque_trace_state") or object
-
-# The trace state of plain eager execution, in which every thread starts. This one may be tracing
-# the function that first used jaxops.
-with concurrent.futures.ThreadPoolExecutor(max_workers=1) as _thread:
-    _EAGER_STATE = _thread.submit(_trace_state).result()
-
 _is_no_trace_active = _find("jax._src.core.trace_state_clean")
 
 
@@ -108,9 +99,7 @@ def is_eager() -> bool:
 
     False if that is not known: traced calls have the same results, and take longer.
     """
-    if _is_no_trace_active is not None:  # in half of the time
-        return _is_no_trace_active()
-    return _trace_state() == _EAGER_STATE
+    return _is_no_trace_active is not None and _is_no_trace_active()
 
 
 def is_on_host() -> bool:
@@ -118,13 +107,11 @@ def is_on_host() -> bool:
 
     As `is_eager`; if that is not known, also true under grad and vmap, which trace no such call.
     """
-    is_known = _is_no_trace_active is not None or _trace_state is not object
-    return is_eager() if is_known else not isinstance(jnp.zeros(()), Tracer)
+    return is_eager() if _is_no_trace_active else not isinstance(jnp.zeros(()), Tracer)
 
 
 _batched_device_put = _find("jax._src.lib.xla_client.batched_device_put")
-_shaped_array = _find("jax.core.ShapedArray")
-_aval = functools.lru_cache(maxsize=4096)(lambda shape, dtype: _shaped_array(shape, dtype))
+_aval = functools.lru_cache(maxsize=4096)(ShapedArray)
 _sharding = functools.cache(jax.sharding.SingleDeviceSharding)
 
 
@@ -138,7 +125,7 @@ def _put(x: np.ndarray, device: Any, committed: bool) -> jax.Array:
         return _batched_device_put(
             aval, _sharding(device), [x], [device], committed, enable_x64=True
         )
-    except (AttributeError, TypeError):  # a name is gone, or called in another way
+    except TypeError:  # the name is gone, or called in another way
         with jax.enable_x64(True), jax.default_device(device):
             return jax.device_put(x, device if committed else None)
 
@@ -151,7 +138,7 @@ def put_like(x: np.ndarray, like: jax.Array) -> jax.Array:
 
 def put_on_default_device(x: np.ndarray) -> jax.Array:
     """`jnp.asarray(x)`, called eagerly."""
-    device = _read(jax.config, "jax_default_device")
+    device = jax.config.jax_default_device  # type: ignore[attr-defined]
     if device is None:
         device = jax.local_devices()[0]
     elif isinstance(device, str):
@@ -183,14 +170,6 @@ def varying_over(x: jax.Array, axes: Iterable[str]) -> jax.Array:
     """An array whose type says that it varies along these axes too, as `shard_map` wants it."""
     missing = frozenset(axes) - varying_axes(x) if axes else None
     return lax.pcast(x, tuple(missing), to="varying") if missing else x
-
-
-def bools_like(aval: Any) -> Any:
-    """The type of `x == x` for an `x` of type `aval`."""
-    try:
-        return aval.update(dtype=np.dtype(bool), weak_type=False)
-    except (AttributeError, TypeError):  # a method of JAX's own; tracing takes longer
-        return jax.make_jaxpr(lambda x: x == x)(aval).out_avals[0]
 
 
 # --- batching ---
@@ -226,13 +205,13 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
     arguments between jax 0.10 and 0.12. Here they are only handed on, to the rule of
     `checkify.check`'s own primitive, so any will do.
 
-    Without the names no rule is registered. `checkify` then leaves the primitive as it is, which
+    Without the table no rule is registered. `checkify` then leaves the primitive as it is, which
     raises where it raises without `checkify`.
     """
+    from jax.experimental import checkify
+
     rules = _find("jax._src.checkify.error_checks")
-    user_checks = _find("jax.experimental.checkify.user_checks")
-    check_that = _find("jax.experimental.checkify.check")
-    if rules is None or user_checks is None or check_that is None:
+    if rules is None:
         return
 
     def rule(*context_and_operands, **params):
@@ -240,11 +219,11 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
         # whichever these are: without it `lax` would clamp the index.
         split = [isinstance(c, frozenset) for c in context_and_operands].index(True) + 1
         *context, enabled = context_and_operands[:split]
-        context, operands = [*context, enabled | user_checks], context_and_operands[split:]
+        context, operands = [*context, enabled | checkify.user_checks], context_and_operands[split:]
 
         def check(*operands):
             ok, fmt, values = out_of_bounds(*operands, **params)
-            check_that(ok, fmt, *values)
+            checkify.check(ok, fmt, *values)
 
         closed = jax.make_jaxpr(check)(*operands)
         *before, check_eqn = closed.jaxpr.eqns
@@ -256,8 +235,8 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
             )
         inputs = closed.jaxpr.invars
         # The rule of `shard_map` loses the arrays that are constants of the checked program.
-        constants = {v: _of_literals(x) for v, x in _constants(closed).items()}
-        operands_of_check = program_of("check", before, inputs, check_eqn.invars, constants)
+        constants = zip(closed.jaxpr.constvars, map(_of_literals, closed.consts), strict=True)
+        operands_of_check = program_of("check", before, inputs, check_eqn.invars, dict(constants))
         error, _ = rules[check_eqn.primitive](
             *context, *jaxpr_as_fun(operands_of_check)(*operands), **_params(check_eqn)
         )
@@ -381,22 +360,14 @@ def platforms_of(ctx) -> Sequence[str]:
     return _read(ctx, "module_context.platforms") or (jax.default_backend(),)
 
 
-def is_for_export(ctx) -> bool:
-    """Whether a program that is being lowered will be stored, and run in another process.
-
-    False if that is not known; then JAX refuses to store what cannot be, in its own words.
-    """
-    return bool(_read(ctx, "module_context.lowering_parameters.for_export"))
-
-
 def is_for_elsewhere(ctx) -> bool:
     """Whether a program that is being lowered may run in another process or on another platform.
 
-    True if that is not known: what is right elsewhere is right here, and slower.
+    If it is not known whether the program will be stored, False: JAX refuses to store what cannot
+    be, in its own words.
     """
     for_export = _read(ctx, "module_context.lowering_parameters.for_export")
-    platforms = _read(ctx, "module_context.platforms")
-    return for_export is not False or platforms is None or len(platforms) > 1
+    return bool(for_export) or len(platforms_of(ctx)) > 1
 
 
 def call_without_frames(ctx, emitted: Callable | None, callback: Callable) -> None:
@@ -475,6 +446,7 @@ class _Watchers(threading.local):
 _watchers = _Watchers()
 _of_process: list[Callable[[Sequence], None]] = []
 _post_hook = _find("jax._src.api._post_hook_state")
+_has_hooks = all(hasattr(_post_hook, name) for name in ("get_global", "set_global", "swap_local"))
 
 
 def _tell(results: Sequence) -> None:
@@ -515,11 +487,10 @@ def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
     """Calls `note` for each program that is dispatched, as `watch_programs` does."""
     _of_process.append(note)
     _tell_of_calls_from_python()
-    get_global, set_global = _read(_post_hook, "get_global"), _read(_post_hook, "set_global")
-    if get_global is not None and set_global is not None:
+    if _has_hooks:
         hook = _Hook()
-        hook.before = get_global()
-        set_global(hook)
+        hook.before = _post_hook.get_global()
+        _post_hook.set_global(hook)
 
 
 def watch_programs(note: Callable[[Sequence], None]) -> None:
@@ -532,21 +503,19 @@ def watch_programs(note: Callable[[Sequence], None]) -> None:
     """
     _watchers.notes.append(note)
     _tell_of_calls_from_python()
-    swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
-    if len(_watchers.notes) == 1 and swap_local is not None and get_global is not None:
+    if len(_watchers.notes) == 1 and _has_hooks:
         hook = _Hook()
-        _watchers.hook_before = before = swap_local(hook)
+        _watchers.hook_before = before = _post_hook.swap_local(hook)
         # JAX's mark of "none for this thread" is no function.
-        before = before if callable(before) else get_global()
+        before = before if callable(before) else _post_hook.get_global()
         hook.before = before.before if isinstance(before, _Hook) else before
 
 
 def unwatch_programs(note: Callable[[Sequence], None]) -> None:
     """Ends what `watch_programs` began."""
     _watchers.notes.remove(note)
-    swap_local, get_global = _read(_post_hook, "swap_local"), _read(_post_hook, "get_global")
-    if not _watchers.notes and swap_local is not None and get_global is not None:
-        swap_local(_watchers.hook_before)
+    if not _watchers.notes and _has_hooks:
+        _post_hook.swap_local(_watchers.hook_before)
 
 
 # --- programs and their equations ---
@@ -570,35 +539,20 @@ def program_of(
     return ClosedJaxpr(jaxpr, [*constants.values()])
 
 
-def _constants(program: ClosedJaxpr) -> dict:
-    return dict(zip(program.jaxpr.constvars, program.consts, strict=True))
-
-
 _dce_jaxpr = _find("jax.interpreters.partial_eval.dce_jaxpr")
 
 
 def drop_unused(program: ClosedJaxpr) -> ClosedJaxpr:
     """`program` without the equations that its results do not depend on; all inputs stay.
 
-    Also within loops and calls, which the way without JAX's function keeps whole.
+    Without JAX's function the equations stay too: unused rows of a table then have a gradient, 0.
     """
     keep = [True] * len(program.jaxpr.outvars)
     try:
         jaxpr, _ = _dce_jaxpr(program.jaxpr, keep, instantiate=True)
-        return ClosedJaxpr(jaxpr, program.consts)
     except (TypeError, ValueError):  # the name is gone, or called in another way
-        return _drop_unused_equations(program)
-
-
-def _drop_unused_equations(program: ClosedJaxpr) -> ClosedJaxpr:
-    used = {v for v in program.jaxpr.outvars if not isinstance(v, Literal)}
-    kept = []
-    for eqn in reversed(program.jaxpr.eqns):
-        if eqn.effects or not used.isdisjoint(eqn.outvars):
-            kept.append(eqn)
-            used.update(v for v in eqn.invars if not isinstance(v, Literal))
-    jaxpr = program.jaxpr
-    return program_of("unused", kept[::-1], jaxpr.invars, jaxpr.outvars, _constants(program))
+        return program
+    return ClosedJaxpr(jaxpr, program.consts)
 
 
 def _params(eqn: JaxprEqn) -> dict[str, Any]:
@@ -686,19 +640,13 @@ def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
 def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | None:
     """The platforms of each branch of a `lax.platform_dependent`; None for any other `cond`.
 
-    The two are one primitive, and only the first has the parameter. If JAX has another name for it,
-    a `cond` with a parameter that is not known may be either, and is refused.
+    The two are one primitive, and only the first has the parameter. A `cond` with a parameter that
+    is not known may be either, and is refused.
     """
     params = _params(eqn)
-    if not _platforms_are_named() and set(params) != {"branches"}:
+    if not params.keys() <= {"branches", "branches_platforms"}:
         raise _unknown(eqn, ["branches_platforms"])
     return params.get("branches_platforms")
-
-
-@functools.cache
-def _platforms_are_named() -> bool:
-    program = jax.make_jaxpr(lambda x: lax.platform_dependent(x, cpu=lax.neg, default=lax.abs))(0.0)
-    return any("branches_platforms" in _params(eqn) for eqn in program.jaxpr.eqns)
 
 
 def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:
@@ -900,19 +848,9 @@ def is_traced_for_later(frame: FrameType) -> bool:
 # --- words of errors ---
 
 
-def traceback_filtering() -> str | None:
-    """The user's setting that shows or hides the frames of JAX; None if it is not known."""
-    return _read(jax.config, "jax_traceback_filtering")
-
-
-_register_exclusion = _find("jax._src.source_info_util.register_exclusion") or _find(
-    "jax.extend.source_info_util.register_exclusion"  # imports pallas, as stands at `_of_core`
-)
 _HERE = os.path.join(os.path.dirname(__file__), "")
-if _register_exclusion is not None:
-    # JAX attributes an equation, and what XLA makes of it, to the line of the caller's code.
-    # Without the name it is a line of this package.
-    _register_exclusion(_HERE)
+# JAX attributes an equation, and what XLA makes of it, to the line of the caller's code.
+_of_extend("source_info_util.register_exclusion")(_HERE)
 
 _hide_frames = _find("jax._src.traceback_util.register_exclusion")
 if _hide_frames is not None:
@@ -920,20 +858,14 @@ if _hide_frames is not None:
     # or lowers a program. Without the name they show.
     _hide_frames(_HERE)
 
-_user_context = _find("jax._src.source_info_util.user_context")
-_name_stack = _find("jax._src.source_info_util.current_name_stack")
+_user_context = _of_extend("source_info_util.user_context")
+_name_stack = _of_extend("source_info_util.current_name_stack")
 
 
 def at_place_of(eqn: JaxprEqn) -> contextlib.AbstractContextManager:
-    """A context in which new equations are attributed to the caller's code that made `eqn`.
-
-    Without the names they are attributed to the code that is running.
-    """
-    try:
-        names = _name_stack() + eqn.source_info.name_stack
-        return _user_context(eqn.source_info.traceback, name_stack=names)
-    except (AttributeError, TypeError):
-        return contextlib.nullcontext()
+    """A context in which new equations are attributed to the caller's code that made `eqn`."""
+    names = _name_stack() + eqn.source_info.name_stack
+    return _user_context(eqn.source_info.traceback, name_stack=names)
 
 
 _user_frames = _find("jax._src.source_info_util.user_frames")
@@ -953,10 +885,7 @@ def frames_of(eqn: JaxprEqn) -> list[tuple[str, int, str]]:
 
 def placed(eqn: JaxprEqn, outer: JaxprEqn) -> JaxprEqn:
     """`eqn`, attributed to the code that made `outer` if its own code is JAX's."""
-    try:
-        return eqn if frames_of(eqn) else eqn.replace(source_info=outer.source_info)
-    except (AttributeError, TypeError):  # the place of its own, or none
-        return eqn
+    return eqn if frames_of(eqn) else eqn.replace(source_info=outer.source_info)
 
 
 def word_refusals_of_keys(is_ours: Callable[[Any], bool], words: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import functools
 import itertools
 import math
@@ -20,7 +21,6 @@ from typing import Any
 import mutants_equal
 from mutants_tests import PACKAGE, Tests, runs_of
 
-LIBRARIES = {"jax", "jnp", "np", "lax"}
 # Builtins that give back much of what they are given: the others fail without the call.
 KEEP_THEIR_ARGUMENT = {"max", "min", "abs", "round", "int", "float", "bool", "sorted", "reversed"}
 KEEP_THEIR_ARGUMENT |= {"tuple", "list", "set", "dict"}
@@ -188,31 +188,16 @@ def unparse(node: ast.AST) -> str:
     return ast.unparse(ast.fix_missing_locations(node))
 
 
-class Marked:
-    """Puts the change as `[before -> after]` in place of `node`, and `_` for the module's names."""
+class Marked(ast.NodeTransformer):
+    """Puts the change as `[before -> after]` in place of `node`."""
 
-    def __init__(self, node: ast.AST | None, new: ast.AST | None):
+    def __init__(self, node: ast.AST, new: ast.AST):
         self.node, self.new = node, new
 
-    def visit(self, node: Any) -> Any:
-        if isinstance(node, list):
-            return [self.visit(n) for n in node]
-        if not isinstance(node, ast.AST):
-            return node
+    def visit(self, node: ast.AST) -> ast.AST:
         if node is self.node:
-            before, after = (unparse(Marked(None, None).visit(n)) for n in (node, self.new))
-            return ast.Name(f"[{before} -> {after}]")
-        if isinstance(node, ast.Name):
-            is_theirs = node.id in LIBRARIES or hasattr(builtins, node.id)
-            return node if is_theirs else ast.Name("_")
-        of_ours = ("name", "arg") if isinstance(node, (ast.arg, ast.stmt)) else ()
-        fields = {
-            field: "_" if field in of_ours and value else self.visit(value)
-            for field, value in ast.iter_fields(node)
-        }
-        blank = ast.Name("_") if isinstance(node, ast.AnnAssign) else None
-        fields |= {field: blank for field in ("annotation", "returns") if field in fields}
-        return with_fields(node, **fields)
+            return ast.Name(f"[{unparse(node)} -> {unparse(self.new)}]")
+        return self.generic_visit(node)
 
 
 class Change:
@@ -234,10 +219,13 @@ class Change:
 
     @functools.cached_property
     def shape(self) -> str:
-        """The change within its statement, which neither another line nor other names change."""
-        empty = {f: [] for f in ("body", "orelse", "finalbody", "handlers", "decorator_list")}
-        own = {field: [] for field in empty if isinstance(getattr(self.statement, field, 0), list)}
-        return unparse(Marked(self.node, self.new).visit(with_fields(self.statement, **own)))
+        """The change within its statement."""
+        copies: dict[int, Any] = {}
+        statement = copy.deepcopy(self.statement, copies)
+        for field in ("body", "orelse", "finalbody", "handlers", "decorator_list"):
+            if isinstance(getattr(statement, field, None), list):
+                setattr(statement, field, [])
+        return unparse(Marked(copies[id(self.node)], self.new).visit(statement))
 
     @functools.cached_property
     def text(self) -> str:

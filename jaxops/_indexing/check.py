@@ -119,7 +119,8 @@ def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
     """The mask of the indices that count in mode "device", once `error_if_any` has seen them."""
     # Taken from the indices, so that under `shard_map` it varies along the same axes.
     first = lax.index_in_dim(indices, 0, axis=-1, keepdims=False)
-    return valid_p.bind(first, indices, spec=spec)
+    # XLA folds this to a constant, and away with the selects that it steers.
+    return valid_p.bind(first == first, indices, spec=spec)
 
 
 # All indices count on a CPU, where one out of bounds has raised; elsewhere those in bounds do. A
@@ -131,39 +132,29 @@ valid_p = new_primitive("in_bounds_off_cpu")
 
 
 @valid_p.def_impl
-def _valid_eagerly(first, indices, *, spec):
-    if raises("device", platform_of(first)):
-        return _all_valid(first, indices)
-    return in_bounds(indices, spec)
-
-
-def _all_valid(first, indices, *, spec=None):
-    """A mask that XLA folds to a constant, and away with the selects that it steers."""
-    del indices, spec
-    return first == first
+def _valid_eagerly(all_valid, indices, *, spec):
+    return all_valid if raises("device", platform_of(indices)) else in_bounds(indices, spec)
 
 
 @valid_p.def_abstract_eval
-def _valid_abstract_eval(first, indices, *, spec):
-    del indices, spec
-    return _jax_internals.bools_like(first)
+def _valid_abstract_eval(all_valid, indices, *, spec):
+    return all_valid
 
 
 def _valid_batching_rule(operands, dims, *, spec):
     # Both are batched, as one is made of the other.
-    first, indices = (jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
-    return valid_p.bind(first, indices, spec=spec), 0
+    all_valid, indices = (jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
+    return valid_p.bind(all_valid, indices, spec=spec), 0
 
 
 batching.primitive_batchers[valid_p] = _valid_batching_rule
 
 
-def _valid_off_cpu(first, indices, *, spec):
-    del first
+def _valid_off_cpu(all_valid, indices, *, spec):
     return in_bounds(indices, spec)
 
 
-mlir.register_lowering(valid_p, mlir.lower_fun(_all_valid, multiple_results=False), platform="cpu")
+mlir.register_lowering(valid_p, lambda ctx, all_valid, *_, **__: [all_valid], platform="cpu")
 mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=False))
 
 
@@ -288,7 +279,7 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str | None, axes, site:
     if mode is None or (mode == "device" and "cpu" not in platforms):
         return [indices]
     # JAX serialises no host callback of any kind (test_check.py, test_mode_error_is_not_exported).
-    if _jax_internals.is_for_export(ctx) or len(platforms) > 1:
+    if _jax_internals.is_for_elsewhere(ctx):
         or_elsewhere = ", or for another platform than the CPU" if mode == "device" else ""
         raise ValueError(
             f"{spec.operation}: mode must be one that needs no Python when the program runs; "

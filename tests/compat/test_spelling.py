@@ -158,16 +158,70 @@ def test_traced_and_large_values_are_not_read():
         np.testing.assert_array_equal(result, expected)
 
 
-def test_readings_that_say_the_same():
-    for call in (
-        lambda: v0.pad(X, [[0, 0], [1, 1]]),
-        lambda: v0.pad(X, [[0, 0], [1, 1]], name=None),
-        lambda: v0.pad(X, [[0, 0], [1, 1]], "constant"),
-    ):
-        assert call().shape == (4, 5)
-    assert v0.unique([1, 1], None).y.shape == (1,)
-    np.testing.assert_array_equal(v0.reverse(X, []), X)  # no axis, and no flag of a dimension
-    assert v0.reverse(1.0, []) == 1.0
+ROW = X[:1]
+# Calls and their value: what may be read in more than one way, and axes and sizes of other kinds
+# than in test_every_call_that_a_release_allows.
+READINGS = {
+    "concat": (
+        [
+            lambda: v0.concat([-2], (X, ROW)),
+            lambda: v0.concat((X, ROW), np.array([0])),
+            lambda: v0.concat(np.int64(0), [X, ROW], "name"),
+            lambda: v0.concat([X, ROW], np.int32(0), name="name"),
+        ],
+        np.concatenate([X, ROW]),
+    ),
+    "concat-array": (
+        [
+            lambda: v0.concat(1, X[None]),
+            lambda: v0.concat(X[None], 1),
+            lambda: v0.concat([X[None]], 0),
+        ],
+        X[None],
+    ),
+    "split": (
+        [lambda: v0.split(X, [1, 1, 1], 1), lambda: v0.split_v(X, [1, 1, 1], split_dim=1)],
+        np.split(X, 3, 1),
+    ),
+    "reverse": (
+        [lambda: v0.reverse(X, [False, True]), lambda: v0.reverse(X, np.array([-1]))],
+        X[:, ::-1],
+    ),
+    "reverse-nothing": ([lambda: v0.reverse(X, [])], X),  # no axis, and no flag of a dimension
+    "reverse-scalar": ([lambda: v0.reverse(1.0, [])], 1.0),
+    "pad-name": (
+        [lambda: v0.pad(input=X, paddings=[[1, 0], [0, 0]], name="REFLECT")],
+        np.concatenate([ROW * 0, X]),
+    ),
+    "pad": (
+        [
+            lambda: v0.pad(X, [[0, 0], [1, 1]]),
+            lambda: v0.pad(X, [[0, 0], [1, 1]], name=None),
+            lambda: v0.pad(X, [[0, 0], [1, 1]], "constant"),
+        ],
+        np.pad(X, [[0, 0], [1, 1]]),
+    ),
+    "unique": ([lambda: v0.unique([1, 1], None).y], [1]),
+}
+
+
+@pytest.mark.parametrize("case", READINGS)
+def test_readings(case):
+    calls, expected = READINGS[case]
+    for n, call in enumerate(calls):
+        for result in (call(), jax.jit(lambda call=call: call())()):
+            np.testing.assert_array_equal(result, expected, err_msg=f"{case}-{n}")
+
+
+def test_shapes_are_computed_while_tracing():
+    """In both orders, as an axis that is known is no value of the program."""
+
+    def filled(x):
+        rows, columns = v0.unpack(v0.shape(x))
+        shape = v0.concat([[rows], [columns]], 0)
+        return jnp.ones(v0.concat(0, [shape, v0.pack([2], 0)]))
+
+    assert jax.jit(filled)(X).shape == (4, 3, 2)
 
 
 def test_errors_of_bounds_show_the_callers_frames():

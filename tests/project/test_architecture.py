@@ -94,10 +94,10 @@ def test_files_that_are_named_are_there():
 
 # Parts of the judge of optimizers, which its tests see through the optimizers that they judge.
 TESTED_TOGETHER = {name: "test_judge.py" for name in ("probe", "refusals", "runner", "trees")}
-# Adapters alike, which one test compares with what they adapt.
+# Adapters alike, which one test compares with what they adapt, in each of their spellings.
 TESTED_TOGETHER |= {
-    name: "test_spelling.py"
-    for name in ("_v0_blocks", "_v0_indexing", "_v0_matrices", "_v0_segments")
+    f"_v0_{name}": "test_spelling.py"
+    for name in ("blocks", "indexing", "joining", "matrices", "segments")
 }
 
 

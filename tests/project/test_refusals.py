@@ -7,11 +7,10 @@ from types import FunctionType
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from records import PUBLIC
 from refusals import CALLS, TABLES, sparse
-from refusals.values import IN_JIT, I, X
+from refusals.values import IN_JIT
 
 import jaxops
 
@@ -135,18 +134,3 @@ def test_every_parameter_is_refused_something():
     refused = {"-".join(case.split("-")[:2]) for case in CALLS}
     missing = sorted({*PARAMETERS} - refused)
     assert not missing, f"tests/refusals: CALLS of the function's module wants calls of {missing}"
-
-
-TRACEABLE = {
-    "gather": lambda x: jaxops.gather(x, [[0]] * 3, batch_dims=1),
-    "scatter_nd": lambda x: jaxops.scatter_nd(I, x, [4, 2]),
-    "slice": lambda x: jaxops.slice(x, [0], [1]),
-    "strided_slice": lambda x: jaxops.strided_slice(x, [0] * 3, [1] * 3),
-}
-
-
-@pytest.mark.parametrize("case", TRACEABLE)
-def test_refused_while_tracing(case):
-    for transform in (jax.jit, jax.vmap):
-        with pytest.raises(ValueError, match=f"{case}: "):
-            transform(TRACEABLE[case])(np.stack([X, X]) if transform is jax.vmap else X)

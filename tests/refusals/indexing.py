@@ -30,6 +30,8 @@ CALLS = {
     "gather-axis-huge": (lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
     "gather-validate_indices-axis": (lambda: jaxops.gather(X, 0, 1), TypeError, "must be a static bool; received 1; axis is the argument after it"),
     "gather-axis-below-batch_dims": (lambda: jaxops.gather(X, [[0]] * 4, axis=0, batch_dims=1), ValueError, "must be at least batch_dims, 1; received axis 0"),
+    "gather-batch_dims-shapes-in-vmap": (
+        lambda: jax.vmap(lambda x: jaxops.gather(x, [[0]] * 3, batch_dims=1))(np.stack([X, X])), ValueError, "gather: params and indices must agree in the first 1 dimensions (batch_dims); received shapes (4, 3) and (3, 1)"),
     "gather-batch_dims-high": (lambda: jaxops.gather(X, [0], batch_dims=2), ValueError, "must be in [-1, 1], the rank of indices; received 2"),
     "gather-batch_dims-low": (lambda: jaxops.gather(X, [0], batch_dims=-2), ValueError, "must be in [-1, 1], the rank of indices; received -2"),
     "gather-batch_dims-shapes": (
@@ -77,6 +79,8 @@ CALLS = {
     "scatter_nd-indices-depth": (lambda: jaxops.scatter_nd([[0, 0, 0]], [1.0], [4, 3]), ValueError, "scatter_nd: indices.shape[-1] must be at most the rank of shape, 2; received 3 with shape (4, 3)"),
     "scatter_nd-updates-shape": (lambda: jaxops.scatter_nd(I, U, [4, 2]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2, 2); received (2, 3) with indices of shape (2, 1)"),
     "scatter_nd-updates-rank": (lambda: jaxops.scatter_nd(I, [[1.0]], [4]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2,); received (1, 1) with indices of shape (2, 1)"),
+    "scatter_nd-updates-rank-in-vmap": (
+        lambda: jax.vmap(lambda x: jaxops.scatter_nd(I, x, [4, 2]))(np.stack([X, X])), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2, 2); received (4, 3) with"),
     "scatter_nd-updates-strings-in-jit": (
         lambda: jax.jit(lambda i: jaxops.scatter_nd(i, ["a"], [2]))([[0]]), TypeError, "scatter_nd: updates hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "scatter_nd-updates-strings-and-numbers": (lambda: jaxops.scatter_nd([[0], [1]], np.array(["a", 1], object), [2]), TypeError, "must hold strings only; received"),

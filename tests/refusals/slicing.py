@@ -11,6 +11,8 @@ from refusals.values import X, key
 
 CALLS = {
     "slice-input_-rank": (lambda: jaxops.slice(X, [0], [1]), ValueError, "slice: begin and size must have one component per dimension of input_, 2; received shapes (1,) and (1,)"),
+    "slice-input_-rank-in-vmap": (
+        lambda: jax.vmap(lambda x: jaxops.slice(x, [0], [1]))(np.stack([X, X])), ValueError, "slice: begin and size must have one component per dimension of input_, 2; received shapes (1,) and (1,)"),
     "slice-begin-float-array": (lambda: jaxops.slice(X, jnp.array([0.0, 0.0]), [1, 1]), TypeError, "must have an integer dtype; received float32"),
     "slice-begin-negative": (lambda: jaxops.slice(X, [-1, 0], [1, 1]), jaxops.OutOfBoundsError, "Expected begin[0] in [0, 4], but got -1 [Op:slice]"),
     "slice-begin-high-for-the-rest": (lambda: jaxops.slice(X, [5, 0], [-1, 1]), jaxops.OutOfBoundsError, "Expected begin[0] in [0, 4], but got 5 [Op:slice]"),
@@ -25,6 +27,8 @@ CALLS = {
     "slice-fill_value-unused": (lambda: jaxops.slice(X, [0, 0], [1, 1], fill_value=0), ValueError, "slice: fill_value is used by mode=\"fill\" only; received fill_value=0 with mode='device'"),
     "strided_slice-input_-rank": (
         lambda: jaxops.strided_slice(X, [0] * 3, [1] * 3), ValueError, "strided_slice: begin must have at most one entry per dimension of input_, 2, new axes and the ellipsis not counted; received 3"),
+    "strided_slice-input_-rank-in-jit": (
+        lambda: jax.jit(lambda x: jaxops.strided_slice(x, [0] * 3, [1] * 3))(X), ValueError, "at most one entry per dimension of input_, 2, new axes and the ellipsis not counted; received 3"),
     "strided_slice-input_-scalar": (
         lambda: jaxops.strided_slice(1.0, [0], [1]), ValueError, "strided_slice: begin must have at most one entry per dimension of input_, 0, new axes and the ellipsis not counted; received 1"),
     "strided_slice-begin-lengths": (lambda: jaxops.strided_slice(X, [0, 0], [1]), ValueError, "strided_slice: begin, end and strides must have the same length; received 2, 1 and 2"),
