@@ -85,9 +85,8 @@ def test_names_that_checked_knows_are_those_of_jax():
     }
     known = whose.INDEXING | whose.NORMALIZING | whose.LOSING
     assert known <= computing
-    others = {_jax_internals._TRACING, *_jax_internals._CALLING_FUNCTIONS}
-    assert others <= {*defined}
-    for name in _jax_internals._EVALUATING:
+    assert {*_jax_internals._CALLING_FUNCTIONS} <= {*defined}
+    for name in (_jax_internals._TRACING, *_jax_internals._EVALUATING):
         assert any(function.startswith(name) for function in defined), name
     files = [file for files in defined.values() for file in files]
     for path in _jax_internals._COMPUTING:
