@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import jax
@@ -85,6 +85,10 @@ class Delayed:
     def read(self, at: Position, valid: Any, reads: Reads) -> jax.Array:
         """The array at a position, with the size 1 along each axis of `at`."""
         raise NotImplementedError
+
+    def can_read(self, axes: frozenset[int]) -> bool:
+        """Whether coordinates for these axes are enough to read it, as far as is known."""
+        return True
 
 
 class Reading:
@@ -145,6 +149,9 @@ class Table(Delayed):
     def dense(self, reads):
         return reads.all_rows(self)
 
+    def can_read(self, axes):
+        return 0 in axes
+
     def read(self, at, valid, reads):
         if 0 not in at:
             raise NotRows
@@ -177,6 +184,7 @@ class Node(Delayed):
         tables = [x for x in inputs if has_table(x)]
         self.has_table = bool(tables)
         self.is_part = self.is_part or (self.has_table and all(map(is_part, tables)))
+        self._can_read: dict[frozenset[int], bool] = {}
 
     def tree_flatten(self):
         # Literals stay: they have no type of their own as inputs of a body.
@@ -198,6 +206,11 @@ class Node(Delayed):
             inputs = [dense(x, reads) for x in self.inputs]
             memo[key] = programs.bind(self.eqn, inputs), self.eqn, self.inputs
         return memo[key][0][self.number]
+
+    def can_read(self, axes):
+        if axes not in self._can_read:
+            self._can_read[axes] = _rule_can_read(self, axes)
+        return self._can_read[axes]
 
     def read(self, at, valid, reads):
         # An axis of size 1 can only have the coordinate 0. As a NumPy constant it lets the rule of
@@ -259,6 +272,9 @@ class Round(Delayed):
         # Each round would look all of its part up, and all rounds together all rows.
         raise UsedWhole(self.loop)
 
+    def can_read(self, axes):
+        return can_read(self.whole, frozenset({0, *(axis + 1 for axis in axes)}))
+
     def read(self, at, valid, reads):
         number = explicit_axes.brought(self.number)
         at = {0: number, **{axis + 1: coordinate for axis, coordinate in at.items()}}
@@ -282,6 +298,9 @@ class Choice(Delayed):
 
     def dense(self, reads):
         return choose(self.index, [dense(x, reads) for x in self.arrays])
+
+    def can_read(self, axes):
+        return all(can_read(x, axes) for x in self.arrays)
 
     def read(self, at, valid, reads):
         index = explicit_axes.brought(self.index)
@@ -325,16 +344,43 @@ def read(x: Any, at: Position, valid: Any, reads: Reads) -> jax.Array:
     return memo[key][0]
 
 
-def can_read(x: Delayed, axes: Collection[int]) -> bool:
-    """Whether an array can be read at coordinates for these axes."""
+class _Asked(Delayed):
+    """An operand that notes which axes a rule has coordinates for."""
+
+    def __init__(self, node: Node, number: int, asked: list):
+        self.aval = jaxprs.type_of(node.eqn.invars[number])
+        self.shape = self.aval.shape
+        self.operand, self.asked = node.inputs[number], asked
+
+    def dense(self, reads):
+        raise NotRows
+
+    def can_read(self, axes):
+        return can_read(self.operand, axes)
+
+    def read(self, at, valid, reads):
+        self.asked.append((self.operand, frozenset(at)))
+        return zeros_at(self.aval, at)
+
+
+def can_read(x: Any, axes: frozenset[int]) -> bool:
+    """Whether an array, delayed or not, can be read at coordinates for these axes."""
+    return not has_table(x) or x.can_read(axes)
+
+
+def _rule_can_read(x: Node, axes: frozenset[int]) -> bool:
+    asked: list[tuple[Any, frozenset[int]]] = []
+    inputs = [_Asked(x, n, asked) if has_table(y) else y for n, y in enumerate(x.inputs)]
+    node = Node(x.eqn, x.number, inputs, x.rule)
     coordinates = dict.fromkeys(axes, jax.ShapeDtypeStruct((), np.int32))
     try:
-        jax.eval_shape(lambda at: read(x, at, None, Reads(is_tied=False)), coordinates)
+        with explicit_axes.auto_around(programs.mesh_of(x.eqn)):
+            jax.eval_shape(lambda at: node.read(at, None, Reads(is_tied=False)), coordinates)
     except _jax_internals.UnknownParameter:
         raise
     except Exception:  # NotRows; or JAX's, as a mesh with explicit axes has no type for a part
         return False
-    return True
+    return all(can_read(operand, of_operand) for operand, of_operand in asked)
 
 
 def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -> jax.Array | None:
@@ -344,6 +390,8 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
     """
     shape, sizes, strides = access.shape, access.sizes, access.strides
     chosen = [a for a, dim in enumerate(shape) if sizes[a] < dim or strides[a] > 1 or dim == 1]
+    if not can_read(x, frozenset(chosen)):
+        return None
     dtype = _coordinate_dtype(shape)
     windows = [sizes[axis] for axis in chosen]
     all_positions = (*access.batch_shape, *windows)
@@ -378,7 +426,7 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
         rows, found = jax.vmap(row)(at, valid, reads.next_taps())
     except _jax_internals.UnknownParameter:
         raise
-    except Exception:  # as in `can_read`
+    except Exception:  # as in `_rule_can_read`
         return None
     reads.add(found)
     rest = [axis for axis in range(len(shape)) if axis not in chosen]
