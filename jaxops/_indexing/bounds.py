@@ -189,7 +189,7 @@ def first_out_of_bounds(
     """Multi-dimensional position and value of the first bad index vector."""
     sharding = jax.typeof(indices).sharding
     # The slice below refuses types with sharded dimensions: a gather with batch dimensions did not
-    # compile on a mesh of explicit axes (test_sharded.py, test_results_errors_and_what_is_moved).
+    # compile on a mesh of explicit axes (test_devices.py, test_tables_that_devices_share).
     if sharding.mesh.explicit_axes:
         indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]

@@ -1,13 +1,11 @@
-"""`sharded_gather` and what follows it on host devices; run by `test_exchanged.py`.
+"""`sharded_gather` and what follows it on host devices, as on one; run by `test_devices.py`.
 
-A process of its own, because the number of devices is fixed when JAX starts. Prints one JSON
-object: for each program what differs from one device, and the error of a bad index.
+A process of its own, because the number of devices is fixed when JAX starts.
 
 Usage: exchange_programs.py DEVICES, a number
 """
 
 import functools
-import json
 import sys
 
 import jax
@@ -66,6 +64,9 @@ def programs_of(lookup, capacity):
             1
         ]
 
+    def norm(params, ids, weights):
+        return jaxops.global_norm(gradient(params, ids, weights)) * jnp.ones(len(ids))
+
     def add(params, ids, weights):
         grads = gradient(params, ids, weights)
         return {name: (-0.5 * grads[name]).add_to(params[name]) for name in params}
@@ -95,7 +96,7 @@ def programs_of(lookup, capacity):
         "forward mode": forward_mode,
         "gradient": jax.grad(loss),
         "gradient of bfloat16": of_16_bits,
-        "norm": lambda *args: jaxops.global_norm(gradient(*args)) * jnp.ones(1),
+        "norm": norm,
         "add_to": add,
         **{name: functools.partial(lazy, optimizer) for name, optimizer in OPTIMIZERS.items()},
     }
@@ -106,12 +107,9 @@ def gather_of_one(table, ids, capacity):
 
 
 TWO_AXES = ["gradient", "gradient of bfloat16", "adagrad"]
+# Roots and quotients are rounded by the number of rows that a loop has.
 INEXACT = {"adagrad", "clipped adagrad", "norm"}
-
-
-def is_close(actual, expected):
-    """Roots and quotients are rounded by the number of rows that a loop has."""
-    return np.allclose(actual, expected, rtol=1e-6, atol=1e-6)
+assert_close = functools.partial(np.testing.assert_allclose, rtol=1e-6, atol=1e-6)
 
 
 def outcomes_of_one(program):
@@ -122,24 +120,20 @@ def outcomes_of_one(program):
     }
 
 
-def report(programs, expected, put, run):
-    """What differs, by name of the program and of the ids."""
-    found = {}
+def check(programs, expected, put, run, way):
     for name, program in programs.items():
         compiled = run(program)
-        is_same = is_close if name in INEXACT else np.array_equal
+        assert_same = assert_close if name in INEXACT else np.testing.assert_array_equal
         for ids_name, ids in IDS.items():
             actual = compiled(put({"table": TABLE, "other": OTHER}), put(ids), put(WEIGHTS))
-            same = jax.tree.map(is_same, actual, expected[name][ids_name])
-            if not all(jax.tree.leaves(same)):
-                found[f"{name}, {ids_name}"] = str(same)
-    return found
+            words = f"{way}, {name}, {ids_name}"
+            compare = functools.partial(assert_same, err_msg=words)
+            jax.tree.map(compare, actual, expected[name][ids_name])
 
 
 def main():
     programs = programs_of(gather_of_one, None)
     expected = {name: outcomes_of_one(program) for name, program in programs.items()}
-    outcome = {}
     meshes: dict[str, tuple] = {"d": ((DEVICES,), ("d",))}
     if DEVICES == 8:
         meshes["two axes"] = ((4, 2), ("a", "b"))
@@ -168,12 +162,12 @@ def main():
                 if mesh_name != "d":
                     programs = {name: programs[name] for name in TWO_AXES}
                 way = f"{kind}, {mesh_name}, capacity {capacity}"
-                outcome[way] = report(programs, expected, put, run)
+                check(programs, expected, put, run, way)
             if mesh_name == "d":
                 for name in ("gather", "gradient"):
-                    function = run(programs_of(lookup, None)[name])
-                    outcome[f"error, {kind}, {name}"] = str(raised(function, *bad))
-    print(json.dumps(outcome))
+                    error = str(raised(run(programs_of(lookup, None)[name]), *bad))
+                    assert f"= {ROWS} is not in [0, {ROWS}) [Op:sharded_gather]" in error, error
+                    assert "at exchange_programs.py:" in error, error
 
 
 if __name__ == "__main__":

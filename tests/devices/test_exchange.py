@@ -1,4 +1,4 @@
-"""Rows that go between devices, which `vmap` imitates here; on devices: `test_exchanged.py`."""
+"""Rows that go between devices, which `vmap` imitates here; on devices: `test_devices.py`."""
 
 import math
 from fractions import Fraction

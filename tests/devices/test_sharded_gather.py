@@ -1,4 +1,4 @@
-"""`sharded_gather` on a mesh of one device; on several: `tests/devices/test_exchanged.py`."""
+"""`sharded_gather` on a mesh of one device; on several: `tests/devices/test_devices.py`."""
 
 import functools
 import pickle
@@ -7,8 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fast import fast_jit
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
+from ops.test_ops import MODES_WITHOUT_ERRORS, check_values, shifted
+from records.gather import gather
+from records.loops import indexed_case, padded
+from records.record import MODES
 
 import jaxops
 from jaxops._devices.exchange import RowSharding
@@ -32,45 +37,56 @@ def slices_of(ids=IDS, capacity=None):
     return jax.jit(gradient, static_argnums=2)(TABLE, ids, capacity)[1]
 
 
-@pytest.mark.parametrize("ids", [IDS, 3, np.zeros((0, 2), int), [1], np.array([0, 7], np.uint8)])
-def test_values(ids):
+def cases_of(op):
+    """By name, cases of the harness whose options `op` and the oracle share."""
+    case = functools.partial(indexed_case, op, gather)
+    cases = {
+        "matrix": case((8, 3), IDS),
+        "vector": case((8,), IDS),
+        "cube": case((4, 2, 3), [3, 1]),
+        "one row": case((8, 3), 3),
+        "no ids": case((8, 3), np.zeros((0, 2))),
+        "empty rows": case((8, 0), IDS),
+    }
+    return cases | {f"padded by {n}": padded(cases["matrix"], n) for n in (-1, 7, 99)}
+
+
+CASES, OF_GATHER = cases_of(lookup), cases_of(jaxops.gather)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name):
+    check_values(CASES[name], {mode: {"mode": mode} for mode in MODES}, [fast_jit])
+
+    (ids,) = shifted(CASES[name], 3)
+
+    @fast_jit
+    def gradients(table):
+        def of(mode):
+            def loss(op, table):
+                return jnp.sum(op(table, ids, mode=mode) ** 2)
+
+            sharded = functools.partial(loss, CASES[name].op)
+            slices = jaxops.sparse_value_and_grad(sharded, tables="")(table)[1]
+            added = slices.add_to(jnp.zeros_like(table))
+            found = [jax.grad(sharded)(table), slices.to_dense(), added]
+            return found, jax.grad(functools.partial(loss, OF_GATHER[name].op))(table)
+
+        return {mode: of(mode) for mode in MODES_WITHOUT_ERRORS}
+
+    for mode, (found, expected) in gradients(*CASES[name].data).items():
+        for gradient in found:
+            np.testing.assert_array_equal(gradient, expected, mode)
+
+
+def test_dtypes():
     dtypes = [np.float32, np.int8, np.uint16, bool, np.complex64, jnp.bfloat16]
-    tables = [TABLE.astype(dtype) for dtype in dtypes]
+    tables, ids = [TABLE.astype(dtype) for dtype in dtypes], np.array([0, 7], np.uint8)
     results = jax.jit(lambda tables: [lookup(table, ids, capacity=1) for table in tables])(tables)
     for table, result in zip(tables, results, strict=True):
-        np.testing.assert_array_equal(result, table[np.asarray(ids)], strict=True)
-    np.testing.assert_array_equal(lookup(TABLE, ids, capacity=1), TABLE[np.asarray(ids)])
-
-
-def test_tables_of_other_ranks():
-    vector, cube = TABLE[:, 0], TABLE.reshape(4, 2, 3)
-    np.testing.assert_array_equal(lookup(vector, IDS), vector[IDS])
-    np.testing.assert_array_equal(lookup(cube, [3, 1]), cube[[3, 1]])
-    np.testing.assert_array_equal(lookup(np.zeros((8, 0)), IDS), np.zeros((2, 2, 0)))
+        np.testing.assert_array_equal(result, table[ids], strict=True)
+    np.testing.assert_array_equal(lookup(TABLE, [1], capacity=1), TABLE[[1]])
     assert lookup(np.zeros((0, 3)), np.zeros(0, int)).shape == (0, 3)
-
-
-@pytest.mark.parametrize(
-    ("mode", "rows"), [("fill", [0, None]), ("clip", [0, 7]), ("wrap", [0, 1])]
-)
-def test_modes(mode, rows):
-    expected = np.array([0 * TABLE[0] if row is None else TABLE[row] for row in rows])
-    gradient = jaxops.sparse_value_and_grad(
-        lambda table: jnp.sum(lookup(table, [0, 9], mode=mode)), tables=""
-    )
-
-    @jax.jit
-    def results(table):
-        value, slices = gradient(table)
-        dense = slices.to_dense(), slices.add_to(jnp.zeros_like(table))
-        return lookup(table, [0, 9], mode=mode), value, dense
-
-    found, value, of_slices = results(TABLE)
-    np.testing.assert_array_equal(found, expected)
-    assert value == np.sum(expected)
-    dense = jax.grad(lambda table: jnp.sum(jaxops.gather(table, [0, 9], mode=mode)))(TABLE)
-    for gradient_of_table in of_slices:
-        np.testing.assert_array_equal(gradient_of_table, dense)
 
 
 def test_an_index_of_64_bits_is_not_cut_off():
@@ -85,6 +101,8 @@ def test_an_index_out_of_bounds_is_an_error():
     ) as error:
         lookup(TABLE, [0, 8], name="words")
     assert (error.value.index, error.value.name) == (8, "words")
+    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[1\] = 8"):
+        lookup(TABLE, [-1, 8], padding_index=-1)
     with pytest.raises(jaxops.OutOfBoundsError), jaxops.typed_errors():
         jax.block_until_ready(jax.jit(lookup)(TABLE, [0, -1]))
 
@@ -98,23 +116,6 @@ def test_axes_that_need_not_be_said():
     with jax.set_mesh(MESH):
         result = jax.jit(lambda x: jaxops.sharded_gather(x, IDS, ["d"]))(TABLE)
     np.testing.assert_array_equal(result, TABLE[IDS])
-
-
-def test_gradients():
-    expected = jax.grad(lambda table: jnp.sum(table[IDS] ** 2))(TABLE)
-
-    @jax.jit
-    def gradients(table):
-        slices = jaxops.sparse_value_and_grad(loss, tables="")(table, IDS)[1]
-        dense = [jax.grad(loss)(table, IDS, 1), jax.grad(loss)(table, IDS), slices.to_dense()]
-        return slices, dense, slices.add_to(table)
-
-    slices, dense, added = gradients(TABLE)
-    assert slices.sharding == RowSharding(("d",), MESH)
-    np.testing.assert_array_equal(slices.indices, IDS.reshape(-1))
-    for found in dense:
-        np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(added, TABLE + expected)
 
 
 @pytest.mark.parametrize("wrap", [jax.checkpoint, jax.jit, lambda f: f])
@@ -137,6 +138,8 @@ def test_in_scan(wrap):
 def test_a_gradient_keeps_how_the_table_is_shared():
     slices = slices_of(capacity=3)
     sharding = slices.sharding
+    assert sharding == RowSharding(("d",), MESH, 3)
+    np.testing.assert_array_equal(slices.indices, IDS.reshape(-1))
     same = [2 * slices, slices / 2, -slices, slices.sum_duplicates(), jax.jit(lambda x: x)(slices)]
     same += [jaxops.clip_by_global_norm(slices, 1.0)[0]]
     same += [jaxops.sum_stacked(jax.tree.map(lambda x: x[None], slices))]
@@ -186,29 +189,6 @@ def test_a_table_looked_up_in_two_ways_under_shard_map():
     mapped = jax.shard_map(step, mesh=MESH, in_specs=P("d"), out_specs=P("d"))
     sparse, dense = jax.jit(mapped)(TABLE, IDS)
     np.testing.assert_array_equal(sparse, dense)
-
-
-@pytest.mark.parametrize("number", [-1, 7, 99])
-def test_padding(number):
-    def total(table, ids, **options):
-        return jnp.sum(lookup(table, ids, **options) ** 2)
-
-    ids, others = jnp.array([number, 3, number]), jnp.array([3])
-    np.testing.assert_array_equal(
-        lookup(TABLE, ids, padding_index=number), TABLE[[3]] * np.array([[0], [1], [0]])
-    )
-    padded = functools.partial(total, ids=ids, padding_index=number)
-
-    @jax.jit
-    def gradients(table):
-        slices = jaxops.sparse_value_and_grad(padded, tables="")(table)[1]
-        return slices.to_dense(), jax.grad(padded)(table), jax.grad(total)(table, others)
-
-    sparse, dense, expected = gradients(TABLE)
-    np.testing.assert_array_equal(dense, expected)
-    np.testing.assert_array_equal(sparse, expected)
-    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[1\] = 8"):
-        lookup(TABLE, [number, 8], padding_index=number)
 
 
 def test_a_sparse_step_makes_nothing_of_the_size_of_the_table():

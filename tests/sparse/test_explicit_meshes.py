@@ -1,6 +1,6 @@
 """Sparse gradients on meshes of explicit axes: their types, and values on a mesh of one device.
 
-`tests/devices/test_explicit.py` has values on several devices.
+`tests/devices/test_devices.py` has values on several devices.
 """
 
 import contextlib
@@ -166,7 +166,7 @@ FEW = ["gather", "scaled", "sharded_gather"]
 def test_as_the_dense_gradient(name, jit, is_set):
     """On a mesh of one device, which an array tells where `jax.set_mesh` does not.
 
-    All lookups in one program, also on several devices: `tests/devices/test_explicit.py`.
+    All lookups in one program, also on several devices: `tests/devices/test_devices.py`.
     """
     lookup = jaxops.sharded_gather if name == "sharded_gather" else GATHERS[name][0]
     mesh = jax.make_mesh((1, 1), ("d", "m"), axis_types=(AxisType.Explicit,) * 2)

@@ -1,4 +1,4 @@
-"""Rows at their owners, on a mesh of one device; on several: `tests/devices/test_exchanged.py`."""
+"""Rows at their owners, on a mesh of one device; on several: `tests/devices/test_devices.py`."""
 
 import jax
 import jax.numpy as jnp
