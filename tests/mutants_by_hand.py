@@ -309,7 +309,7 @@ MUTANTS = {
     ],
     "_symbolic": [
         ("np.array(min(max(dim, info.min), info.max), dtype)", "np.array(dim).astype(dtype)",
-         "test_index_dtypes.py -k test_resolved_indices"),
+         "test_policy.py -k modes_without"),
         ("return not any(map(is_symbolic_dim, dims))", "return True",
          "test_symbolic_shapes.py -k 'loaded and gather'"),
     ],
