@@ -327,3 +327,13 @@ def test_a_lazy_step_is_numpys(dtype):
     if float(jnp.finfo(dtype).min) >= 0:  # the format itself has no 0 to compare with
         expected[at] = np.nan  # the update is negative
     np.testing.assert_array_equal(as_float32(result), expected)
+
+
+def test_a_lazy_step_of_no_rows():
+    optimizer = jaxops.lazy(optax.sgd(0.5, momentum=0.5))
+    params = {"t": jnp.ones((ROWS, WIDTH), jnp.bfloat16)}
+    nothing = IndexedSlices(
+        jnp.zeros((0, WIDTH), jnp.bfloat16), jnp.zeros(0, jnp.int32), (ROWS, WIDTH)
+    )
+    result, _ = jax.jit(optimizer.apply)({"t": nothing}, optimizer.init(params), params)
+    np.testing.assert_array_equal(result["t"], params["t"])
