@@ -307,15 +307,3 @@ def test_empty_results():
         with pytest.raises(jaxops.OutOfBoundsError):
             function(jnp.array([[7]]))
         assert_fails("indices[0] = ", jax.jit(function), jnp.array([[7]]))
-
-
-def test_grad_and_hessian():
-    def loss(table, indices):
-        return (jaxops.gather(table, indices) ** 3).sum()
-
-    table = jnp.arange(3.0)
-    for transform in (jax.grad, jax.hessian):
-        assert_fails("indices[1] = 7", jax.jit(transform(loss)), table, jnp.array([0, 7]))
-        with pytest.raises(jaxops.OutOfBoundsError):
-            transform(loss)(table, jnp.array([0, 7]))
-    np.testing.assert_array_equal(jax.grad(loss)(table, jnp.array([2, 2])), [0, 0, 24])
