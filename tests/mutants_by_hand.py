@@ -185,6 +185,7 @@ MUTANTS = {
         ("_where(zeros == is_zero, quotient,", "_where(zeros >= is_zero, quotient,",
          "test_products.py -k magnitudes"),
         ("jnp.max(counts) <= _MOST_FACTORS", "jnp.max(counts) >= 0", "test_products.py -k many"),
+        ("lambda x: x[n], of_lanes", "lambda x: x[0], of_lanes", "test_products.py -k many"),
         ("calls = [[*linear, updates_dot]]", "calls = [[*linear, 2 * updates_dot]]",
          "test_products.py -k magnitudes"),
         ("products = _where(place > 0, moved(numbers, 1), one)", "products = moved(numbers, 1)",
