@@ -24,7 +24,7 @@ def where(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
     There `jnp.where` returns `x`, so that no program makes a check that the condition depends on.
     """
     # `matrix_band_part` of a matrix without elements lost the check of its numbers with `jnp.where`
-    # (test_empty.py, test_calls_that_were_silent).
+    # (test_empty.py, test_a_program_raises_where_an_eager_call_does).
     return lax.select(*jnp.broadcast_arrays(condition, x, y))
 
 

@@ -80,17 +80,6 @@ def gather(table, indices=INDICES):
     return jaxops.gather(table, indices, axis=1)
 
 
-def test_indices_out_of_bounds_get_nothing():
-    indices = np.where(np.arange(256) % 2, INDICES, [-1, 300] * 128)
-    expected = added((8, 300), COTANGENT[:, 1::2], indices[1::2], 1)
-
-    def filled(table):
-        return jaxops.gather(table, indices, axis=1, mode="fill")
-
-    assert "gather_columns" in primitives(filled, TABLE)
-    np.testing.assert_array_equal(pull_back(filled, TABLE, COTANGENT), expected)
-
-
 def test_sparse_gradient():
     """Of a table of one row, where columns are all that there is to look up."""
     table = integers(1, 8, 300)

@@ -48,6 +48,7 @@ TABLE = RNG.integers(-4, 5, (40, 64)).astype(np.float32)
 NARROW = jnp.asarray(RNG.integers(-4, 5, (2000, 64)), jnp.bfloat16)
 KEYS = RNG.integers(0, 5, 3000).astype(np.int32)
 PARTS = RNG.normal(size=(3000, 32)).astype(np.float32)
+COLUMNS = KEYS[:300] * 21 - 7  # some are out of bounds on either side
 ROWS = jnp.array([3, 7, 3, 39])
 STEPS = jaxops.IndexedSlices(TABLE[:4], ROWS, TABLE.shape)
 
@@ -75,8 +76,10 @@ def scattered_rows(kind, x):
 # A call that takes a form, and the primitive of the form.
 CALLS = {
     "gather": (lambda x: jaxops.gather(x, ROWS), TABLE, "gather_rows"),
+    "gather-fill": (
+        lambda x: jaxops.gather(x, ROWS + 30, mode="fill", fill_value=7.0), TABLE, "gather_rows"),
     "gather-columns": (
-        jax.grad(lambda x: (jaxops.gather(x, KEYS[:300] * 7, axis=1) ** 2).sum()),
+        jax.grad(lambda x: (jaxops.gather(x, COLUMNS, axis=1, mode="fill") ** 2).sum()),
         TABLE, "add_columns"),
     "add_columns": (lambda x: jaxops.gather(x, KEYS[:300] * 7, axis=1), TABLE, "gather_columns"),
     **{
@@ -176,8 +179,10 @@ def test_in_shard_map(name):
     jax.tree.map(functools.partial(assert_same, x.dtype), results, jax.jit(function)(x))
 
 
-# Of a table that all shards share, and of what they divide among them.
+# Of a table that all shards share, and of what they divide among them. `reverse_sequence` has a
+# primitive of its own.
 SHARED = {
+    "reverse_sequence": (lambda x, n: jaxops.reverse_sequence(x, n, 1), TABLE, KEYS[:40]),
     "gather": (lambda x, i: jaxops.gather(x, i), TABLE, ROWS),
     "gather-columns": (lambda x, i: jaxops.gather(x, i, axis=1), TABLE, KEYS[:300] * 7),
     "scatter": (
@@ -202,6 +207,7 @@ def test_gradient_of_a_table_that_shards_share(name, check_vma):
 
 
 def test_every_form_is_called():
+    _forms.load()
     assert {primitive for *_, primitive in CALLS.values()} == {p.name for p in _forms._references}
 
 

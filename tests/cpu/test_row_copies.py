@@ -9,7 +9,6 @@ from checks import primitives
 from records import gather as oracle
 
 import jaxops
-from jaxops import testing
 
 ROWS = 10
 INDICES = np.array([[3, 0, 3], [9, 1, 0]], np.int32)
@@ -79,24 +78,6 @@ def test_index_vectors_of_no_component():
 
 def as_floats(pattern, dtype):
     return jax.lax.bitcast_convert_type(jnp.asarray(pattern), dtype)
-
-
-@pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
-def test_modes(mode):
-    params = table(64)
-    indices = np.array([-1, 12, 3])
-    expected = {
-        "fill": np.stack([np.full(64, 7.0), np.full(64, 7.0), params[3]]),
-        "clip": np.asarray(params)[[0, 9, 3]],
-        "wrap": np.asarray(params)[[9, 2, 3]],
-    }[mode]
-    fill_value = 7.0 if mode == "fill" else None
-    gather = jax.jit(lambda p, i: jaxops.gather(p, i, mode=mode, fill_value=fill_value))
-    np.testing.assert_array_equal(gather(params, indices), expected)
-
-
-def test_second_order():
-    testing.check_grads(lambda p: jaxops.gather(p, INDICES) ** 3, table(64) / 100, order=2)
 
 
 def test_only_programs_for_the_cpu_are_changed():

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checked.transformed import TRANSFORMATIONS
-from jax.experimental import checkify
 from records import joined
 
 import jaxops
@@ -48,12 +47,6 @@ def test_where_and_name(names, name):
     assert (error.where, error.name) == (WHERE, name)
     named = "" if name is None else ', name="token_embedding"'
     assert str(error).endswith(f"= 99 is not in [0, 10) [Op:gather] at {WHERE}{named}")
-
-
-def test_where_under_checkify():
-    checked = jax.jit(checkify.checkify(lambda t, i: decoder(t, i, "token_embedding")))
-    error, _ = checked(TABLE, BAD)
-    assert f'[Op:gather] at {WHERE}, name="token_embedding"' in error.get()
 
 
 def test_the_call_that_is_wrong_is_named():

@@ -7,13 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from long_axes import DTYPES, LENGTHS, as_mode_has_it, indices_of, is_refused
 from records import CASES, joined
-from records.arguments import TALL
 
-import jaxops
-from jaxops._indexing import index_dtypes, policy
-from jaxops._indexing.specs import ScalarIndex
+from jaxops._indexing import index_dtypes
 
 NARROW = [np.int8, np.uint8, np.int16, np.uint16]
 
@@ -45,26 +41,6 @@ def test_narrow_indices(name, x64):
         np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int16])
-@pytest.mark.parametrize("name", ["gather", "gather-axis", "gather-batch_dims"])
-@pytest.mark.parametrize("mode", ["clip", "wrap"])
-def test_negative_ones(name, mode, dtype):
-    """Modulo 300, which int8 does not hold."""
-    case = OPS[name]
-    indices = np.broadcast_to(np.array([-1, -128, -7, -100], dtype), case.indices[0].shape)
-    expected = case.oracle(*case.data, indices, mode=mode)
-    np.testing.assert_array_equal(case.op(*case.data, indices, mode=mode), expected)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_beyond_the_end(dtype):
-    """255 into 200, which int8 would have as -1."""
-    with pytest.raises(jaxops.OutOfBoundsError, match=r"indices\[0\] = 255 is not in \[0, 200\)"):
-        jaxops.gather(TALL, jnp.array([255], dtype))
-    clipped = jaxops.gather(TALL, jnp.array([255], dtype), mode="clip")
-    np.testing.assert_array_equal(clipped[0], TALL[199])
-
-
 @pytest.mark.parametrize("x64", [False, True], indirect=True)
 def test_dtypes_that_count(x64):
     """Of indices of a dtype along an axis of a length: uint32 only where int32 does not reach."""
@@ -82,30 +58,3 @@ def test_dtypes_that_count(x64):
     else:
         with pytest.raises(ValueError, match="gather: positions among 4294967296 take 64 bits"):
             dtype_for(np.int32, 2**32)
-
-
-@pytest.mark.parametrize(("dtype", "x64"), DTYPES, indirect=["x64"])
-@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
-def test_resolved_indices(mode, dtype, x64):
-    for length in LENGTHS:
-        check_resolved_indices(length, mode, dtype, x64)
-
-
-def check_resolved_indices(length, mode, dtype, x64):
-    indices = indices_of(dtype)
-    spec = ScalarIndex("gather", limits=(length,))
-    if mode == "wrap" and is_refused(dtype, length, x64):
-        with pytest.raises(ValueError, match=f"positions among {length} take 64 bits"):
-            policy.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
-        return
-    resolved, valid = policy.resolve(spec, jnp.array(indices, dtype)[:, None], mode)
-    assert resolved.dtype != np.uint64  # not what XLA should gather with
-    resolved = np.asarray(resolved)[:, 0].tolist()
-    valid = valid if valid is None else np.asarray(valid)
-    for n, index in enumerate(indices):
-        expected = as_mode_has_it(index, length, mode)
-        if mode == "fill":
-            assert valid is not None
-            assert bool(valid[n]) == (expected is not None), (length, index)
-        if expected is not None:
-            assert resolved[n] == expected, (length, index)

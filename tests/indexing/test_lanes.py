@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checked.transformed import TRANSFORMATIONS
 from checks import raised, share
 from jax import lax
 from jax.experimental import checkify
@@ -14,16 +15,6 @@ from jax.experimental import checkify
 import jaxops
 
 TABLE = jnp.arange(1.0, 6.0)
-
-
-@jax.custom_jvp
-def _by_custom_jvp(table, i):
-    return jaxops.gather(table, i)
-
-
-@_by_custom_jvp.defjvp
-def _(primals, tangents):
-    return _by_custom_jvp(*primals), jaxops.gather(tangents[0], primals[1])
 
 
 def _ignored(table, i):
@@ -58,16 +49,6 @@ def _by_custom_vjp(in_primal, in_forward, in_backward):
     return function
 
 
-def _scan(table, i):
-    return lax.scan(lambda c, k: (c + jaxops.gather(table, i), k), 0.0, jnp.arange(2))[0] / 2
-
-
-def _while(table, i):
-    first = 0, jnp.zeros((), table.dtype)
-    body = lambda c: (c[0] + 1, jaxops.gather(table, i))  # noqa: E731
-    return lax.while_loop(lambda c: c[0] < 1, body, first)[1]
-
-
 def _condition(table, i):
     """Reads in the condition of a loop."""
     body = lambda x: x + 1.0  # noqa: E731
@@ -87,20 +68,20 @@ def _inner_lanes(table, i):
 # Functions of a table and an index that raise where the index is outside.
 READS = {
     "read": jaxops.gather,
-    "jit": lambda table, i: jax.jit(jaxops.gather)(table, i),
+    **{
+        name: TRANSFORMATIONS[name](jaxops.gather)
+        for name in ("jit", "checkpoint", "scan", "cond", "custom_jvp", "map", "vmap")
+    },
     "jit-of-jit": lambda table, i: jax.jit(lambda j: jax.jit(jaxops.gather)(table, j))(i),
-    "checkpoint": lambda table, i: jax.checkpoint(jaxops.gather)(table, i),
-    "scan": _scan,
-    "cond": lambda table, i: lax.cond(i > -9, lambda: jaxops.gather(table, i), lambda: 0.0),
     "switch": lambda table, i: lax.switch(1, [lambda: 0.0, lambda: jaxops.gather(table, i)]),
-    "custom_jvp": _by_custom_jvp,
-    "map": lambda table, i: lax.map(lambda j: jaxops.gather(table, j), i[None])[0],
-    "vmap": lambda table, i: jax.vmap(lambda j: jaxops.gather(table, j))(i[None])[0],
     "inner-lanes": _inner_lanes,
     "twice": lambda table, i: jaxops.gather(table, i) + 0 * jaxops.gather_nd(table, i[None]),
     "scatter": lambda table, i: jaxops.tensor_scatter_nd_add(table, i[None, None], table[:1])[0],
 }
-READS_WITHOUT_GRADIENTS = {"while": _while, "condition": _condition}
+READS_WITHOUT_GRADIENTS = {
+    "while": TRANSFORMATIONS["while_loop"](jaxops.gather),
+    "condition": _condition,
+}
 RULES = {
     "custom_jvp-of-rule": _custom_jvp_of_rule,
     **{

@@ -87,9 +87,9 @@ def test_values_and_derivatives(platform, maps):
     def all_of_them(x, begin, cotangent):
         function = mapped(window, maps)
         result, pullback = jax.vjp(lambda x: function(x, begin), x)
-        of_square = jax.grad(lambda x: (function(x, begin) ** 2).sum())(x)
+        of_square = jax.grad(lambda x: (function(x, begin) ** 2).sum())
         _, tangent = jax.jvp(lambda x: function(x, begin), (x,), (x,))
-        return result, tangent, pullback(cotangent)[0], of_square
+        return result, tangent, pullback(cotangent)[0], jax.jvp(of_square, (x,), (x,))
 
     args = x, begin, cotangent
     program = exported_for(platform, all_of_them, *args)
@@ -100,23 +100,8 @@ def test_values_and_derivatives(platform, maps):
     by_loop = gradient_by_loop(x, begin, maps, cotangent)
     np.testing.assert_allclose(gradient, by_loop, 1e-6, 1e-6)
     by_loop = gradient_by_loop(x, begin, maps, 2 * expected)
-    np.testing.assert_allclose(of_square, by_loop, 1e-6, 1e-6)
-
-
-@pytest.mark.parametrize("platform", ["cuda", "tpu"])
-def test_second_derivatives(platform):
-    x, begin = arguments(MAPS["both"])
-
-    def total(x):
-        return jnp.sin(mapped(window, MAPS["both"])(x, begin)).sum()
-
-    def hessian_of_ones(x):
-        return jax.jvp(jax.grad(total), (x,), (jnp.ones_like(x),))[1]
-
-    actual = exported_for(platform, hessian_of_ones, x).call(x)
-    cotangent = -np.sin(windows_by_loop(x, begin, MAPS["both"]))
-    expected = gradient_by_loop(x, begin, MAPS["both"], cotangent)
-    np.testing.assert_allclose(actual, expected, 1e-6, 1e-6)
+    for first_or_second in of_square:  # which are the same, as a square has no third derivative
+        np.testing.assert_allclose(first_or_second, by_loop, 1e-6, 1e-6)
 
 
 @pytest.mark.parametrize("maps", ["none", "arrays", "both"])

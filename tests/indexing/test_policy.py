@@ -6,55 +6,52 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from long_axes import DTYPES, LENGTHS, as_mode_has_it, indices_of, is_refused
 from records import CALLS, joined
 
 import jaxops
 from jaxops._indexing import check, policy
 from jaxops._indexing.specs import ScalarIndex
 
-LIMITS = [1, 5, 127, 128, 255, 256, 2**31 - 1]
-INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+LIMITS = [1, 127, 128, 255, 256, *LENGTHS]
 
 
-def edges(dtype, limits):
-    """Indices of `dtype` beside 0, the limits and the ends of every integer dtype."""
-    ends = [end for each in INTEGERS for end in (np.iinfo(each).min, np.iinfo(each).max)]
-    numbers = {n + d for n in (0, *limits, *ends) for d in (-1, 0, 1)}
-    info = np.iinfo(dtype)
-    return np.array(sorted(n for n in numbers if info.min <= n <= info.max), dtype)
+@pytest.mark.parametrize(("dtype", "x64"), DTYPES, indirect=["x64"])
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap", "promise_in_bounds"])
+def test_modes_without_errors(mode, dtype, x64):
+    """On the host: -1 for an index that is ignored. Compiled: a mask of those that are not."""
+    indices = indices_of(dtype)
+    on_host = np.array(indices, dtype)
+    for limit in LIMITS:
+        spec = ScalarIndex("gather", limits=(limit,))
+        expected = [as_mode_has_it(index, limit, mode) for index in indices]
+        or_ignored = [-1 if place is None else place for place in expected]
+        received = policy.resolve_on_host(spec, on_host, mode, "cpu")
+        np.testing.assert_array_equal(received, or_ignored, f"{limit}")
+        if mode == "fill":
+            received = policy.resolve_on_host(spec, on_host, "device", "gpu")
+            np.testing.assert_array_equal(received, or_ignored, f"{limit}")
+        if mode == "wrap" and is_refused(dtype, limit, x64):
+            with pytest.raises(ValueError, match=f"positions among {limit} take 64 bits"):
+                policy.resolve(spec, jnp.array(on_host)[:, None], mode)
+            continue
+        resolved, valid = policy.resolve(spec, jnp.array(on_host)[:, None], mode)
+        assert resolved.dtype != np.uint64  # not what XLA should gather with
+        inside = [place is not None for place in expected]
+        if mode == "fill":
+            np.testing.assert_array_equal(valid, inside, f"{limit}")
+        received = np.asarray(resolved)[inside, 0]
+        np.testing.assert_array_equal(received, [x for x in expected if x is not None], f"{limit}")
 
 
-def compiled(spec, indices, mode):
-    """By `resolve`, as `resolve_on_host` has it: -1 for an index that is ignored."""
-    resolved, valid = jax.jit(lambda i: policy.resolve(spec, i, mode))(jnp.array(indices)[:, None])
-    resolved = np.asarray(resolved)[:, 0].astype(np.int64)
-    return resolved if valid is None else np.where(valid, resolved, -1)
-
-
-@pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("limit", LIMITS)
-def test_modes_without_errors(limit, dtype):
-    indices = edges(dtype, LIMITS)
-    spec = ScalarIndex("gather", limits=(limit,))
-    with jax.enable_x64(True):
-        for mode in ("fill", "clip", "wrap"):
-            on_host = policy.resolve_on_host(spec, indices, mode, "cpu")
-            np.testing.assert_array_equal(on_host, compiled(spec, indices, mode), mode)
-    inside = [0 <= int(i) < limit for i in indices]
-    ignored = policy.resolve_on_host(spec, indices, "device", "gpu")
-    np.testing.assert_array_equal(ignored, np.where(inside, indices.astype(np.int64), -1))
-    np.testing.assert_array_equal(policy.resolve_on_host(spec, indices, "fill", "cpu"), ignored)
-
-
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("dtype", [dtype for dtype, x64 in DTYPES if x64])
 @pytest.mark.parametrize(
     ("mode", "platform"), [("error", "gpu"), ("error", "cpu"), ("device", "cpu")]
 )
 def test_errors(mode, platform, dtype):
     assert check.raises(mode, platform)
-    indices = edges(dtype, [5])
     spec = ScalarIndex("gather", limits=(5,))
-    for index in indices:
+    for index in indices_of(dtype):
         one = np.array([3, index], dtype)
         if 0 <= index < 5:
             np.testing.assert_array_equal(policy.resolve_on_host(spec, one, mode, platform), one)

@@ -13,46 +13,65 @@ X = jnp.array([5.0, 3, 5, 1])
 NUMBERS = np.array([2, 0, 2, 1], np.int32)  # 4 elements, 3 distinct ones, 3 that are not 0
 
 
+RAGGED = jaxops.RaggedTensor.from_row_lengths([4, 2, 3], [1, 2])
+
+
 def rows(i, size, **options):
     slices = jaxops.IndexedSlices(X, i, (9,)).sum_duplicates(size, **options)
     return slices.values, slices.indices
 
 
-# A function of NUMBERS and a size that holds less; a size that holds all; the error of one less.
+def parts_of(ragged):
+    return ragged.values, ragged.row_splits, ragged.value_rowids()
+
+
+# By function: a call with NUMBERS; a size that holds all; the error of one less, its position and
+# number; and what stands in the places of each result that hold nothing, where `fill_value` is left
+# out, and where it is -7. It is None where a result has no such places. The numbers of segments and
+# positions among these are out of bounds, or those that the function of JAX has.
 CALLS = {
     "boolean_mask": (
         lambda i, size, **k: jaxops.boolean_mask(X, i, size=size, **k), 3,
-        "3 true values of mask do not fit size=2", (), 3),
+        ("3 true values of mask do not fit size=2", (), 3), ([0], [-7])),
     "where": (
         lambda i, size, **k: jaxops.where(i, size=size, **k), 3,
-        "3 true values of condition do not fit size=2", (), 3),
+        ("3 true values of condition do not fit size=2", (), 3), ([0], [-7])),  # as jnp.argwhere
     "repeat": (
         lambda i, size, **k: jaxops.repeat(X, i, size=size, **k), 5,
-        "5 repeated slices of input do not fit size=4", (), 5),
+        ("5 repeated slices of input do not fit size=4", (), 5), ([X[-1]], [-7])),  # as jnp.repeat
     "unique": (
         lambda i, size, **k: jaxops.unique(i, size=size, **k), 3,
-        "3 distinct values of x do not fit size=2", (), 3),
+        ("3 distinct values of x do not fit size=2", (), 3), ([0, None], [-7, None])),
     "unique_with_counts": (
         lambda i, size, **k: jaxops.unique_with_counts(i, size=size, **k), 3,
-        "3 distinct values of x do not fit size=2", (), 3),
+        ("3 distinct values of x do not fit size=2", (), 3), ([0, None, 0], [-7, None, 0])),
     "setdiff1d": (
         lambda i, size, **k: jaxops.setdiff1d(i, i[:0] + 1, size=size, **k), 4,
-        "4 values of x that are not in y do not fit size=3", (), 4),
+        ("4 values of x that are not in y do not fit size=3", (), 4),
+        ([0, NUMBERS.size], [-7, NUMBERS.size])),
     "dynamic_partition": (
         lambda i, size, **k: jaxops.dynamic_partition(X, i, 3, size=[size, 1, size], **k), 2,
-        "2 slices of partition 2 do not fit size=1", (2,), 2),
+        ("2 slices of partition 2 do not fit size=1", (2,), 2), ([0, None, 0], [-7, None, -7])),
     "dynamic_stitch": (
         lambda i, size, **k: jaxops.dynamic_stitch([i], [X], size=size, **k), 3,
-        "indices[0] is out of range: indices[0][0] = 2 is not in [0, 2)", (0, 0), 2),
+        ("indices[0] is out of range: indices[0][0] = 2 is not in [0, 2)", (0, 0), 2),
+        ([0], [-7])),
     "IndexedSlices.sum_duplicates": (
-        rows, 3, "3 distinct rows do not fit size=2", (), 3),
+        rows, 3, ("3 distinct rows do not fit size=2", (), 3), ([0, 9], None)),
+    "RaggedTensor.from_tensor": (
+        lambda i, size, **k: parts_of(
+            jaxops.RaggedTensor.from_tensor(jnp.ones((4, 2)), i, size=size, **k)), 5,
+        ("5 values of the rows do not fit size=4", (), 5), ([0, None, 4], None)),
+    "RaggedTensor.gather": (
+        lambda i, size, **k: parts_of(RAGGED.gather(i % 2, size=size, **k)), 5,
+        ("5 values of the rows do not fit size=4", (), 5), ([0, None, 4], None)),
 }  # fmt: skip
-REPORTS = {name for name in CALLS if name != "IndexedSlices.sum_duplicates"}
+REPORTS = {name for name in CALLS if "." not in name}
 
 
 @pytest.fixture(params=CALLS)
 def call(request):
-    function, enough, *error = CALLS[request.param]
+    function, enough, error, _ = CALLS[request.param]
     return request.param, function, enough, *error
 
 
@@ -66,6 +85,10 @@ def assert_equal(actual, expected):
 
 def test_the_table_has_every_function_with_a_size():
     assert names_with("return_size", jaxops) == REPORTS
+    takes = names_with("size", jaxops) - {"slice"}
+    for holder in (jaxops.RaggedTensor, jaxops.IndexedSlices):
+        takes |= {f"{holder.__name__}.{name}" for name in names_with("size", holder)}
+    assert {*CALLS} == takes
 
 
 def test_too_small_a_size_is_an_error(call):
@@ -115,7 +138,8 @@ def test_every_result_has_the_check(call):
 
 def test_a_size_that_holds_the_most_there_can_be_costs_no_check(call):
     name, function, *_ = call
-    if name in ("dynamic_stitch", "repeat"):  # they check indices, and counts without a limit
+    # They check indices, and counts without a limit.
+    if name in ("dynamic_stitch", "repeat") or name.startswith("RaggedTensor"):
         return
     options = {"mode": "promise_in_bounds"} if name == "dynamic_partition" else {}
     numbers = NUMBERS % 1 if name == "dynamic_partition" else NUMBERS  # with sizes of 4, 1, 4
@@ -169,24 +193,34 @@ def test_position_in_a_batch():
     assert info.value.position == (1,)
 
 
-def test_strings():
-    text = np.array(["b", "a", "b", "c"])
-    calls = [
-        (jaxops.boolean_mask, [text, [True] * 4], "4 true values"),
-        (jaxops.repeat, [text, [1, 0, 2, 1]], "4 repeated slices"),
-        (jaxops.unique, [text], "3 distinct values"),
-        (jaxops.unique_with_counts, [text], "3 distinct values"),
-        (jaxops.setdiff1d, [text, []], "4 values of x that are not in y"),
-        (jaxops.dynamic_partition, [text, [0] * 4, 1], "4 slices of partition 0"),
-        (jaxops.dynamic_stitch, [[[0, 1, 2, 3]], [text]], "indices[0][2] = 2 is not in [0, 2)"),
-    ]
-    for function, args, words in calls:
-        for mode in ("device", "error"):
-            with pytest.raises(jaxops.OutOfBoundsError) as info:
-                function(*args, size=2, mode=mode)
-            assert words in str(info.value)
-        filled = function(*args, size=2, mode="fill")
-        assert_equal(function(*args, size=2, return_size=True)[0], filled)
+# What is made of strings, and the error if a size is 2.
+TEXT = np.array(["b", "a", "b", "c"])
+OF_STRINGS = [
+    (jaxops.boolean_mask, [TEXT, [True, False, True, True]], "bbc", "3 true values"),
+    (jaxops.repeat, [TEXT, [1, 0, 2, 1]], "bbbc", "4 repeated slices"),
+    (jaxops.unique, [TEXT], "bac", "3 distinct values"),
+    (jaxops.unique_with_counts, [TEXT], "bac", "3 distinct values"),
+    (jaxops.setdiff1d, [TEXT, ["a"]], "bbc", "3 values of x that are not in y"),
+    (jaxops.dynamic_partition, [TEXT, [0, 1, 0, 0], 2], "bbc", "3 slices of partition 0"),
+    (jaxops.dynamic_stitch, [[[1], [0, 2, 3]], [TEXT[:1], TEXT[1:]]], "abbc",
+     "indices[1][1] = 2 is not in [0, 2)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", OF_STRINGS, ids=lambda call: call[0].__name__)
+def test_strings(call):
+    function, args, held, words = call
+    for mode in ("device", "error"):
+        with pytest.raises(jaxops.OutOfBoundsError) as info:
+            function(*args, size=2, mode=mode)
+        assert words in str(info.value)
+    last = held[-1] if function is jaxops.repeat else ""  # it fills up with the last slice
+    for size, options, fill in ((2, {}, ""), (6, {}, last), (6, {"fill_value": "none"}, "none")):
+        result, count = function(*args, size=size, return_size=True, **options)
+        expected = [*held, *[fill] * (size - len(held))][:size]
+        np.testing.assert_array_equal(leaves(result)[0], expected)
+        assert np.ravel(count)[0] == len(held)
+        assert_equal(function(*args, size=size, mode="fill", **options), result)
 
 
 SIZED = ["boolean_mask", "where", "repeat", "unique", "unique_with_counts", "setdiff1d"]
@@ -209,55 +243,16 @@ def test_options_that_say_nothing_are_refused(name):
             function(NUMBERS, None, mode=mode)
 
 
-# By function what stands in the places of each result that hold nothing, where `fill_value` is left
-# out, and where it is -7; None where a result has no such places. The numbers of segments and
-# positions among these are out of bounds, or those that the function of JAX has.
-PADDING = {
-    "boolean_mask": ([0], [-7]),
-    "where": ([0], [-7]),  # as in jnp.argwhere
-    "repeat": ([X[-1]], [-7]),  # as in jnp.repeat
-    "unique": ([0, None], [-7, None]),
-    "unique_with_counts": ([0, None, 0], [-7, None, 0]),
-    "setdiff1d": ([0, NUMBERS.size], [-7, NUMBERS.size]),
-    "dynamic_partition": ([0, None, 0], [-7, None, -7]),
-    "dynamic_stitch": ([0], [-7]),
-    "IndexedSlices.sum_duplicates": ([0, 9], None),
-    "RaggedTensor.from_tensor": ([0, None, 2], None),
-    "RaggedTensor.gather": ([0, None, 2], None),
-}
-RAGGED = jaxops.RaggedTensor.from_row_lengths([4, 2, 3], [1, 2])
-OF_RAGGED = {  # functions of a size, and what holds all
-    "from_tensor": (lambda n: jaxops.RaggedTensor.from_tensor([[4, 1], [2, 3]], [1, 2], size=n), 3),
-    "gather": (lambda n: RAGGED.gather([0, 1], size=n), 3),
-}
-
-
-def parts_of(ragged):
-    return ragged.values, ragged.row_splits, ragged.value_rowids()
-
-
-SIZED_CALLS = {
-    **{
-        name: (lambda n, f=f, **k: f(NUMBERS, n, **k), enough)
-        for name, (f, enough, *_) in CALLS.items()
-    },
-    **{
-        f"RaggedTensor.{name}": (lambda n, f=f: parts_of(f(n)), enough)
-        for name, (f, enough) in OF_RAGGED.items()
-    },
-}
-
-
 @pytest.mark.parametrize("jitted", [True, pytest.param(False, marks=SLOW)], ids=["jit", "eager"])
-@pytest.mark.parametrize("name", SIZED_CALLS)
+@pytest.mark.parametrize("name", CALLS)
 def test_what_stands_in_places_that_hold_nothing(name, jitted):
-    function, enough = SIZED_CALLS[name]
-    for padding, options in zip(PADDING[name], ({}, {"fill_value": -7}), strict=True):
+    function, enough, _, paddings = CALLS[name]
+    for padding, options in zip(paddings, ({}, {"fill_value": -7}), strict=True):
         if padding is None:
             continue
 
         def call(size, options=options):
-            return leaves(function(size, **options))
+            return leaves(function(NUMBERS, size, **options))
 
         exact, padded = (
             (jax.jit(call, static_argnums=0) if jitted else call)(enough + n) for n in (0, 3)
@@ -268,10 +263,3 @@ def test_what_stands_in_places_that_hold_nothing(name, jitted):
             else:
                 assert_equal(result[: len(held)], held)
                 assert_equal(result[len(held) :], np.full((3, *held.shape[1:]), fill, held.dtype))
-
-
-def test_the_tables_of_padding_have_every_function_with_a_size():
-    takes = names_with("size", jaxops) - {"slice"}
-    for holder in (jaxops.RaggedTensor, jaxops.IndexedSlices):
-        takes |= {f"{holder.__name__}.{name}" for name in names_with("size", holder)}
-    assert {*PADDING} == {*SIZED_CALLS} == takes

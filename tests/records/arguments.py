@@ -21,7 +21,7 @@ POLICY = ("word, policy", "IGNORE")  # the same in TensorFlow's words
 DETERMINISTIC = ("word, bool", True)
 ACCUMULATE = ("dtype", "float32")
 FILL = {"fill_value": ("scalar, of that dtype", 7.0), "mode": MODE}
-PADDING = {"padding_index": ("int", 1)}
+PADDING = {"padding_index": ("int, an index", 1)}
 # Of an array of rank 2.
 AXIS = ("int, in [-2, 2)", 0)
 SIZE = ("int, at least 0", 4)

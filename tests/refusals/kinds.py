@@ -31,6 +31,7 @@ VALUES = {
     "five": 5,
     "minus-one": -1,
     **{"one": 1, "minus-two": -2, "plus-two": 2, "minus-three": -3, "three": 3, "minus-four": -4},
+    "huge": 2**70,
     "float": 2.0,
     "nan": float("nan"),
     "complex": 1j,
@@ -233,6 +234,7 @@ BESIDES = {
     "in [-1, 1)": [("one minus-two", ValueError, "must be in [-1, 1)")],
     "in [-2, 2)": [("plus-two minus-three", ValueError, "must be in [-2, 2)")],
     "in [-3, 3)": [("three minus-four", ValueError, "must be in [-3, 3)")],
+    "an index": [("huge", ValueError, "must be a number that indices can be; received {received}")],
     "at least 0": [("minus-one", ValueError, "must be at least 0; received -1")],
     "of that dtype": [("complex", TypeError, "must fit dtype ")],
 }

@@ -12,7 +12,6 @@ from records import CALLS, FUNCTIONS, joined, needed
 from records.arguments import X
 
 import jaxops
-from jaxops.compat import v0
 
 CASES = joined("out_of_bounds")
 
@@ -77,19 +76,6 @@ def test_shapes_are_computed_while_tracing(name, call_of):
     assert all(isinstance(x, (np.ndarray, np.generic)) for x in found), found
     for ours, expected in zip(found, jax.tree.leaves(eager), strict=True):
         np.testing.assert_array_equal(np.asarray(ours), expected, strict=True)
-
-
-def test_shapes_that_functions_of_jax_take():
-    def shaped(x):
-        rows, columns = jaxops.unstack(jaxops.shape(x))
-        half = jaxops.cast(jaxops.to_float(rows) * 0.5, "int32")
-        flat = jaxops.reshape(jaxops.stack([rows // 2, columns]), [-1])
-        last = jaxops.slice(jaxops.shape(x), [1], [1])
-        padded = jaxops.concat([v0.pack([3, half]), jaxops.tile(last, [1])], 0)
-        return jnp.arange(rows * 2), jnp.ones(flat), jnp.ones(padded), x[:1].reshape(padded[1:])
-
-    shapes = [x.shape for x in jax.jit(shaped)(jnp.zeros((2, 6)))]
-    assert shapes == [(4,), (1, 6), (3, 1, 6), (1, 6)]
 
 
 def test_what_is_not_known_or_no_shape_is_traced():

@@ -2,9 +2,11 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from checks import printed_by
 from jax.core import Tracer
+from own_gradients import counted
 
 import jaxops
 from jaxops import testing
@@ -66,6 +68,20 @@ def test_out_of_bounds_that_is_not_raised(name):
     f, indices, match, text = NO_ERROR[name]
     with pytest.raises(AssertionError, match=text):
         testing.assert_out_of_bounds(f, jnp.array(indices), match=match)
+
+
+@pytest.mark.parametrize(
+    ("check", "options", "most"),
+    # 3 calls of `check_adjoint` are made while the function is transposed.
+    [(testing.check_grads, {"directions": 1}, 26), (testing.check_adjoint, {}, 7)],
+)
+def test_cost_does_not_grow_with_the_size(check, options, most):
+    calls = []
+    for size in (10, 1_000_000):
+        f = counted(lambda x: x * 3)
+        check(f, np.ones(size, np.float32), jit=None, **options)
+        calls.append(f.calls)
+    assert calls[0] == calls[1] <= most
 
 
 def test_it_needs_no_test_framework_and_is_imported_by_name():
