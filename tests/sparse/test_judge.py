@@ -440,6 +440,33 @@ class Scaled(Stateless):
         return jax.tree.map(lambda g, p: scale(g, p), updates, params), state
 
 
+def test_a_random_key_is_an_argument():
+    class Noisy(Stateless):
+        def update(self, updates, state, params, *, key):
+            return updates * jax.random.uniform(key), state
+
+    key = jax.random.key(3)
+    received, _ = jaxops.lazy(Noisy(None)).apply(slices(), (), table(), key=key)
+    expected = table() + slices().to_dense() * jax.random.uniform(key)
+    np.testing.assert_allclose(received, expected, rtol=1e-6)
+
+
+def test_a_random_key_for_each_row_is_refused():
+    class Noisy(Stateless):
+        def init(self, params):
+            return jax.random.split(jax.random.key(0), len(params))
+
+    with pytest.raises(ValueError, match=r"received one that keeps random keys of \(6,\)"):
+        jaxops.lazy(Noisy(jnp.multiply)).init(table())
+
+
+@pytest.mark.parametrize("part", [jnp.real, jnp.imag])
+def test_both_parts_of_complex_numbers(part):
+    lazy = jaxops.lazy(Stateless(lambda g, p: g * jnp.sum(part(p))))
+    with pytest.raises(ValueError, match="computes rows from other rows"):
+        lazy.init({"table": table().astype(jnp.complex64), "none": jnp.ones(0)})
+
+
 def test_functions_among_the_arguments():
     """Each is looked at, also after another one."""
     lazy = jaxops.lazy(Scaled(None))
