@@ -63,11 +63,6 @@ def test_what_a_row_without_gradient_does(name):
     assert found.tables == {0: missed_steps.Missed(*expected)}
 
 
-def test_counts():
-    assert plan(optax.adam(0.1)).counts == {0}
-    assert plan(optax.sgd(0.1, momentum=0.9)).counts == frozenset()
-
-
 def shared(of_shared, start):
     """The update is of the state of all rows, which becomes `of_shared` of gradient and itself."""
     is_key = jnp.issubdtype(start.dtype, jax.dtypes.prng_key)
