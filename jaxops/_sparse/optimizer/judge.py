@@ -43,7 +43,7 @@ from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import refusals, trees
 from jaxops._sparse.optimizer.evaluation import CannotRun, aside, joined
 from jaxops._sparse.optimizer.probe import GRADIENTS, NotAnyNumber, Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import Runner, Steps, floats, is_of_numbers
+from jaxops._sparse.optimizer.runner import Runner, Steps, floats, is_of_numbers, together
 from jaxops._sparse.optimizer.trees import LOOKS_AT_VALUES, Params, States, WrongStructure
 
 _STEPS = 12
@@ -260,7 +260,7 @@ class _Judge:
         number = int(np.argmax(differ.any(axis=1)))
         owners = {self.probe.result_owners[leaf] for leaf in np.flatnonzero(differ[number])}
         tables = [n for n in self.probe.depths if n in owners or None in owners]
-        return steps.only(number), tables
+        return jax.tree.map(lambda x: x[number : number + 1], steps), tables
 
     def _mixing(self, step: Steps, mixed: list[int]) -> dict[int, str]:
         """The message about rows that matter to others, by table; none if none is known."""
@@ -326,7 +326,7 @@ def run(probe: Probe) -> tuple[Runner, Steps]:
         for n, value in setting.items():
             forced[n][number] = value
     more = runner.walk(forced, _FORCED_STEPS, [None] * len(settings))
-    return runner, steps.and_then(more)
+    return runner, together(steps, more)
 
 
 def _settings(runner: Runner, start: list, steps: Steps) -> Iterator[dict[int, float]]:

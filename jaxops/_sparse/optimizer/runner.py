@@ -33,13 +33,10 @@ class Steps(NamedTuple):
     rows: dict[int, np.ndarray]  # by table and slot: a row, -1 for the one of zeros
     seen: dict[int, np.ndarray]  # by table: whether each row is one of these
 
-    def only(self, number: int) -> Steps:
-        """One of them."""
-        return jax.tree.map(lambda x: x[number : number + 1], self)
 
-    def and_then(self, more: Steps) -> Steps:
-        """These, and more."""
-        return jax.tree.map(lambda *parts: joined(parts), self, more)
+def together(*steps: Steps) -> Steps:
+    """All of these steps, one after the other."""
+    return jax.tree.map(lambda *parts: joined(parts), *steps)
 
 
 class Runner:
@@ -86,7 +83,7 @@ class Runner:
             results = self.dense(inputs)
             made.append(Steps(inputs, results, rows, seen))
             inputs = self._put_back(made[-1])
-        steps = jax.tree.map(lambda *parts: joined(parts), *made)
+        steps = together(*made)
         # Once more, by as many at a time as in the steps with other inputs: NumPy may add numbers
         # up in another order for other sizes, and some results must be the same to the last bit.
         return steps._replace(results=self.dense(steps.inputs))
