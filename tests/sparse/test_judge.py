@@ -268,71 +268,66 @@ class Preconditioned(Stateless):
         return step, (count + 1, average)
 
 
+# By the transformation that the error names.
 COLLECTING = {
-    "multi-steps": (lambda: optax.MultiSteps(optax.sgd(0.1), 2), "MultiSteps"),
-    "multi-steps-adam": (lambda: optax.MultiSteps(optax.adam(0.1), 3), "MultiSteps"),
-    "multi-steps-sum": (
-        lambda: optax.MultiSteps(optax.sgd(0.1), 3, use_grad_mean=False),
-        "MultiSteps",
-    ),
-    "multi-steps-schedule": (
-        lambda: optax.MultiSteps(optax.sgd(0.1), lambda step: jnp.where(jnp.less(step, 5), 1, 4)),
-        "MultiSteps",
-    ),
-    "multi-steps-skip": (
-        lambda: optax.MultiSteps(optax.sgd(0.1), 2, should_skip_update_fn=optax.skip_not_finite),
-        "MultiSteps",
-    ),
-    "apply-every": (lambda: optax.apply_every(4), "apply_every"),
-    "chained": (lambda: optax.chain(optax.scale(0.1), optax.apply_every(3)), "apply_every"),
-    "then-adam": (lambda: optax.chain(optax.apply_every(3), optax.adam(0.1)), "apply_every"),
-    "masked": (lambda: optax.masked(optax.apply_every(3), True), "apply_every"),
-    "where": (lambda: counting(by_where), "Collecting"),
-    "cond": (lambda: counting(by_cond), "Collecting"),
-    "product": (lambda: counting(by_product), "Collecting"),
-    "switch": (lambda: counting(by_switch), "Collecting"),
-    "cubes": (lambda: Preconditioned(lambda g: g**3), "Preconditioned"),
-    # Of periods that are much longer than the runs.
-    "multi-steps-1000": (lambda: optax.MultiSteps(optax.adam(0.1), 1000), "MultiSteps"),
-    "multi-steps-1000-after-5000": (
-        lambda: optax.MultiSteps(
+    "MultiSteps": {
+        "every second": lambda: optax.MultiSteps(optax.sgd(0.1), 2),
+        "adam": lambda: optax.MultiSteps(optax.adam(0.1), 3),
+        "sum": lambda: optax.MultiSteps(optax.sgd(0.1), 3, use_grad_mean=False),
+        "schedule": lambda: optax.MultiSteps(
+            optax.sgd(0.1), lambda step: jnp.where(jnp.less(step, 5), 1, 4)
+        ),
+        "skip": lambda: optax.MultiSteps(
+            optax.sgd(0.1), 2, should_skip_update_fn=optax.skip_not_finite
+        ),
+        # Here and below: of periods that are much longer than the runs.
+        "1000": lambda: optax.MultiSteps(optax.adam(0.1), 1000),
+        "1000 after 5000": lambda: optax.MultiSteps(
             optax.sgd(0.1), lambda step: jnp.where(jnp.less(step, 5000), 1, 1000)
         ),
-        "MultiSteps",
-    ),
-    "apply-every-1000": (lambda: optax.apply_every(1000), "apply_every"),
-    "chained-1000": (
-        lambda: optax.chain(
+    },
+    "apply_every": {
+        "4": lambda: optax.apply_every(4),
+        "chained": lambda: optax.chain(optax.scale(0.1), optax.apply_every(3)),
+        "then adam": lambda: optax.chain(optax.apply_every(3), optax.adam(0.1)),
+        "masked": lambda: optax.masked(optax.apply_every(3), True),
+        "1000": lambda: optax.apply_every(1000),
+        "chained 1000": lambda: optax.chain(
             optax.clip(1.0),
             optax.apply_every(1000),
             optax.adam(optax.warmup_cosine_decay_schedule(0.0, 1.0, 100, 10_000)),
         ),
-        "apply_every",
-    ),
-    "injected-1000": (lambda: optax.inject_hyperparams(optax.apply_every)(k=1000), "apply_every"),
-    "where-100000": (lambda: counting(by_where, 100_000), "Collecting"),
-    "float-1000": (lambda: counting(by_where, 1000.0, jnp.float32), "Collecting"),
-    "array-1000": (lambda: counting(by_where, 1000, shape=20), "Collecting"),
-    "float-array-1000": (lambda: counting(by_where, 1000.0, jnp.float32, 20), "Collecting"),
-    "down-from-1000": (lambda: counting_down(1000), "Collecting"),
-    "down-from-1000.0": (lambda: counting_down(1000.0, jnp.float32), "Collecting"),
-    # By a bool of the state, which the caller sets, and by the norm of the sum.
-    "bool": (lambda: Collecting(by_where, jnp.bool_(False), lambda ready, _: ready), "Collecting"),
-    "norm": (
-        lambda: Collecting(by_where, (), lambda _, sums: optax.tree.norm(sums) > 50.0),
-        "Collecting",
-    ),
+        "injected 1000": lambda: optax.inject_hyperparams(optax.apply_every)(k=1000),
+    },
+    "Collecting": {
+        "where": lambda: counting(by_where),
+        "cond": lambda: counting(by_cond),
+        "product": lambda: counting(by_product),
+        "switch": lambda: counting(by_switch),
+        "where 100000": lambda: counting(by_where, 100_000),
+        "float 1000": lambda: counting(by_where, 1000.0, jnp.float32),
+        "array 1000": lambda: counting(by_where, 1000, shape=20),
+        "float array 1000": lambda: counting(by_where, 1000.0, jnp.float32, 20),
+        "down from 1000": lambda: counting_down(1000),
+        "down from 1000.0": lambda: counting_down(1000.0, jnp.float32),
+        # By a bool of the state, which the caller sets, and by the norm of the sum.
+        "bool": lambda: Collecting(by_where, jnp.bool_(False), lambda ready, _: ready),
+        "norm": lambda: Collecting(by_where, (), lambda _, sums: optax.tree.norm(sums) > 50.0),
+    },
+    "Preconditioned": {"cubes": lambda: Preconditioned(lambda g: g**3)},
 }
 
 
-@pytest.mark.parametrize("name", COLLECTING)
-def test_collecting_gradients(name):
-    build, words = COLLECTING[name]
-    words = f"collects gradients over several steps.*{words}.*Add the gradients"
+@pytest.mark.parametrize(
+    ("maker", "name"), [(maker, name) for maker, cases in COLLECTING.items() for name in cases]
+)
+def test_collecting_gradients(maker, name):
+    optimizer = COLLECTING[maker][name]()
+    words = f"collects gradients over several steps.*{maker}.*Add the gradients"
     with pytest.raises(ValueError, match=words):
-        jaxops.lazy(build()).init(table())
+        jaxops.lazy(optimizer).init(table())
     with pytest.raises(ValueError, match=words):
-        jaxops.lazy(build()).apply(slices(), build().init(table()), table())
+        jaxops.lazy(optimizer).apply(slices(), optimizer.init(table()), table())
 
 
 class Overwritten:
@@ -381,30 +376,68 @@ def test_not_collecting(name):
 
 # --- which parameters ---
 
-LABELS = {"embed": "a", "w": "b"}
-PARAMS = {"embed": table(), "w": jnp.ones((4, 4))}
+
+class ScaledByTheOther:
+    """Steps in one table by the norm of another one."""
+
+    def init(self, params):
+        return ()
+
+    def update(self, updates, state, params):
+        return {**updates, "a": updates["a"] * jnp.linalg.norm(params["b"])}, state
 
 
-def by_label(embed, other):
-    return optax.multi_transform({"a": embed, "b": other}, LABELS)
+def by_name(**optimizers: Any):
+    each: dict[Any, Any] = optimizers
+    return optax.multi_transform(each, {name: name for name in each})
 
 
-@pytest.mark.parametrize(
-    "optimizer",
-    [
-        by_label(optax.lamb(0.1), optax.adagrad(0.1)),
-        optax.masked(optax.lamb(0.1), {"embed": True, "w": False}),
-    ],
-)
-def test_the_first_step_knows_the_tables(optimizer):
-    """`init` does not."""
+# Optimizers of several parameters, and what is wrong with some of them as tables.
+SOME_ARE_WRONG = {
+    "labels": (
+        by_name(embed=optax.lamb(0.1), other=optax.adagrad(0.1)),
+        {"embed": r"row of table 'embed' by itself.*scale_by_trust_ratio", "other": ""},
+    ),
+    "mask": (
+        optax.masked(optax.lamb(0.1), {"embed": True, "other": False}),
+        {"embed": r"row of table 'embed' by itself.*scale_by_trust_ratio", "other": ""},
+    ),
+    # The norm after Adam is over all tables, as Adam moves rows without a gradient.
+    "norm": (
+        optax.chain(
+            by_name(embed=optax.adagrad(0.1), other=optax.adam(0.1)), optax.clip_by_global_norm(0.1)
+        ),
+        {"embed": "", "other": "table 'other' by itself"},
+    ),
+    # The norm of LAMB shows in the first step, what is collected only after some steps.
+    "each its own": (
+        by_name(collects=optax.apply_every(3), lamb=optax.lamb(0.1), adam=optax.adam(0.1)),
+        {"collects": "collects", "lamb": "by itself", "adam": ""},
+    ),
+    "another table": (ScaledByTheOther(), {"a": "", "b": "table 'b' by itself"}),
+}
+
+
+@pytest.mark.parametrize("name", SOME_ARE_WRONG)
+def test_the_first_step_knows_the_tables(name):
+    """`init` does not. The right ones get the dense step, whatever the others are."""
+    optimizer, problems = SOME_ARE_WRONG[name]
+    params = {path: table() + n for n, path in enumerate(problems)}
     lazy = jaxops.lazy(optimizer)
-    state = lazy.init(PARAMS)
-    grads = {"embed": slices(), "w": jnp.ones((4, 4))}
-    with pytest.raises(ValueError, match=r"row of table 'embed' by itself.*scale_by_trust_ratio"):
-        lazy.apply(grads, state, PARAMS)
-    dense = {**grads, "embed": grads["embed"].to_dense()}
-    lazy.apply(dense, state, PARAMS)
+    state = lazy.init(params)
+    dense = dict.fromkeys(problems, slices().to_dense())
+    updates, _ = optimizer.update(dense, state, params)
+    lazy.apply(dense, state, params)
+    for path, words in problems.items():
+        if words:
+            with pytest.raises(ValueError, match=words):
+                lazy.apply({**dense, path: slices()}, state, params)
+        else:
+            received, _ = lazy.apply({**dense, path: slices()}, state, params)
+            rows = np.array([1, 4])
+            np.testing.assert_allclose(
+                received[path][rows], (params[path] + updates[path])[rows], rtol=1e-6
+            )
 
 
 def test_rows_of_two_tables_of_one_size():
@@ -438,6 +471,33 @@ def test_rows_of_one_table_for_another_parameter():
 class Scaled(Stateless):
     def update(self, updates, state, params, *, scale):
         return jax.tree.map(lambda g, p: scale(g, p), updates, params), state
+
+
+def test_a_random_key_is_an_argument():
+    class Noisy(Stateless):
+        def update(self, updates, state, params, *, key):
+            return updates * jax.random.uniform(key), state
+
+    key = jax.random.key(3)
+    received, _ = jaxops.lazy(Noisy(None)).apply(slices(), (), table(), key=key)
+    expected = table() + slices().to_dense() * jax.random.uniform(key)
+    np.testing.assert_allclose(received, expected, rtol=1e-6)
+
+
+def test_a_random_key_for_each_row_is_refused():
+    class Noisy(Stateless):
+        def init(self, params):
+            return jax.random.split(jax.random.key(0), len(params))
+
+    with pytest.raises(ValueError, match=r"received one that keeps random keys of \(6,\)"):
+        jaxops.lazy(Noisy(jnp.multiply)).init(table())
+
+
+@pytest.mark.parametrize("part", [jnp.real, jnp.imag])
+def test_both_parts_of_complex_numbers(part):
+    lazy = jaxops.lazy(Stateless(lambda g, p: g * jnp.sum(part(p))))
+    with pytest.raises(ValueError, match="computes rows from other rows"):
+        lazy.init({"table": table().astype(jnp.complex64), "none": jnp.ones(0)})
 
 
 def test_functions_among_the_arguments():
@@ -609,74 +669,13 @@ def test_sizes_do_not_matter():
         jax.eval_shape(lamb.init, params)
 
 
-class OfColumns(Stateless):
-    """Has an array of the width of the table, so that it takes no other."""
-
-    def update(self, updates, state, params):
-        return jax.tree.map(lambda g: g * jnp.arange(20.0), updates), state
-
-
 def test_sizes_that_an_optimizer_wants():
+    """It has an array of the width of the table, so that it takes no other."""
     params = jnp.ones((30, 20))
-    lazy = jaxops.lazy(OfColumns(None))
+    lazy = jaxops.lazy(Stateless(lambda g, p: g * jnp.arange(20.0)))
     grads = IndexedSlices(jnp.ones((1, 20)), jnp.array([3]), params.shape)
     received, _ = lazy.apply(grads, lazy.init(params), params)
     np.testing.assert_allclose(received[3], 1 + jnp.arange(20.0))
-
-
-def test_which_of_several_tables_it_is():
-    """The norm after Adam is over all tables, as Adam moves rows without a gradient."""
-    labels = {"embed": "adagrad", "other": "adam"}
-    optimizers: Any = {"adagrad": optax.adagrad(0.1), "adam": optax.adam(0.1)}
-    optimizer = optax.chain(
-        optax.multi_transform(optimizers, labels), optax.clip_by_global_norm(0.1)
-    )
-    params = {"embed": table(), "other": table() + 1}
-    lazy = jaxops.lazy(optimizer)
-    state = lazy.init(params)
-    dense = {"embed": slices(), "other": jnp.ones((ROWS, WIDTH))}
-    lazy.apply(dense, state, params)
-    with pytest.raises(ValueError, match=r"table 'other' by itself"):
-        lazy.apply({"embed": slices(), "other": slices()}, state, params)
-
-
-def test_each_of_several_tables_has_its_own_problem():
-    """The norm of LAMB shows in the first step, what is collected only after some steps."""
-    labels = {"embed": "collects", "other": "lamb", "third": "adam"}
-    optimizers: Any = {
-        "collects": optax.apply_every(3),
-        "lamb": optax.lamb(0.1),
-        "adam": optax.adam(0.1),
-    }
-    params = dict.fromkeys(labels, table())
-    lazy = jaxops.lazy(optax.multi_transform(optimizers, labels))
-    state = lazy.init(params)
-    dense = dict.fromkeys(labels, jnp.ones((ROWS, WIDTH)))
-    lazy.apply({**dense, "third": slices()}, state, params)
-    for name, words in (("embed", "collects"), ("other", "by itself")):
-        with pytest.raises(ValueError, match=words):
-            lazy.apply({**dense, name: slices()}, state, params)
-
-
-class ScaledByTheOther:
-    """Steps in one table by the norm of another one."""
-
-    def init(self, params):
-        return ()
-
-    def update(self, updates, state, params):
-        return {**updates, "a": updates["a"] * jnp.linalg.norm(params["b"])}, state
-
-
-def test_a_table_that_matters_to_another_one():
-    params = {"a": table(), "b": table()}
-    lazy = jaxops.lazy(ScaledByTheOther())
-    state = lazy.init(params)
-    received, _ = lazy.apply({"a": slices(), "b": table()}, state, params)
-    expected = table() + slices().to_dense() * jnp.linalg.norm(table())
-    np.testing.assert_allclose(received["a"], expected, rtol=1e-6)
-    with pytest.raises(ValueError, match="table 'b' by itself"):
-        lazy.apply({"a": table(), "b": slices()}, state, params)
 
 
 # --- what only other numbers show than those of small runs ---

@@ -63,11 +63,6 @@ def test_what_a_row_without_gradient_does(name):
     assert found.tables == {0: missed_steps.Missed(*expected)}
 
 
-def test_counts():
-    assert plan(optax.adam(0.1)).counts == {0}
-    assert plan(optax.sgd(0.1, momentum=0.9)).counts == frozenset()
-
-
 def shared(of_shared, start):
     """The update is of the state of all rows, which becomes `of_shared` of gradient and itself."""
     is_key = jnp.issubdtype(start.dtype, jax.dtypes.prng_key)
@@ -146,6 +141,14 @@ def test_refused_if_it_depends_on_another_parameter():
         jaxops.lazy(OfOthers(), catch_up=True).init(params)
 
 
+def test_refused_if_it_depends_on_a_rate_that_is_traced_around_it():
+    def init(rate):
+        return jaxops.lazy(optax.sgd(rate, momentum=0.9), catch_up=True).init(table())
+
+    with pytest.raises(ValueError, match="depends on numbers that are traced around it"):
+        jax.jit(init)(0.1)
+
+
 class AtRate:
     """Wants an argument that only steps have."""
 
@@ -169,9 +172,13 @@ def test_arguments_of_steps():
     after, _ = right.catch_up(after, state, rate=0.0)
     first = np.asarray(slices().to_dense())
     np.testing.assert_allclose(after[4], table()[4] - 0.5 * first[4] - 0.1 * first[4], rtol=1e-6)
-    wrong = jaxops.lazy(AtRate(lambda g, s, rate: -rate * (g + s)), catch_up=True)
-    with pytest.raises(ValueError, match="depends on other arguments of update"):
-        wrong.apply(slices(), wrong.init(table()), table(), rate=0.5)
+    for step, rate in (
+        (lambda g, s, rate: -rate * (g + s), 0.5),
+        (lambda g, s, key: -jax.random.uniform(key) * (g + s), jax.random.key(0)),
+    ):
+        wrong = jaxops.lazy(AtRate(step), catch_up=True)
+        with pytest.raises(ValueError, match="depends on other arguments of update"):
+            wrong.apply(slices(), wrong.init(table()), table(), rate=rate)
 
 
 def test_a_table_that_cannot_catch_up_beside_one_that_can():

@@ -89,6 +89,7 @@ def test_rows_that_catch_up_have_nothing_to_make_up_for():
     state = lazy.init(table)
     assert state.done == {}
     table, state = run(table, batches(), lazy, lazy.apply)
+    assert int(state.steps) == len(STEPS)
     np.testing.assert_allclose(table, by_formula(np.ones((ROWS, 3)), batches())[0], rtol=2e-5)
 
 

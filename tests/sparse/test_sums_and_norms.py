@@ -175,14 +175,6 @@ def test_microbatches(way):
         assert_same(dense(call()), expected_of_microbatches())
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
-def test_sums_keep_dtypes(dtype):
-    both = stacked(*[gradient(dtype=dtype)] * 2)
-    summed = jax.vmap(lambda g: dense(jaxops.psum(g, "i")), axis_name="i", out_axes=None)(both)
-    for result in (summed, dense(jaxops.sum_stacked(both))):
-        assert {x.dtype for x in jax.tree.leaves(result)} == {jnp.dtype(dtype)}
-
-
 # --- norms ---
 
 

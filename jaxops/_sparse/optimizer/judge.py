@@ -41,9 +41,9 @@ from jax.extend.core import ClosedJaxpr, Literal
 from jaxops import _jax_internals
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import refusals, trees
-from jaxops._sparse.optimizer.evaluation import CannotRun, aside
+from jaxops._sparse.optimizer.evaluation import CannotRun, aside, joined
 from jaxops._sparse.optimizer.probe import GRADIENTS, NotAnyNumber, Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import Runner, Steps
+from jaxops._sparse.optimizer.runner import Runner, Steps, floats, is_of_numbers, together
 from jaxops._sparse.optimizer.trees import LOOKS_AT_VALUES, Params, States, WrongStructure
 
 _STEPS = 12
@@ -254,13 +254,13 @@ class _Judge:
         """
         if self.probe.rows_stay_apart:
             return None
-        differ = self.runner.differ(steps.results, self.runner.with_some(steps), steps.is_seen)
+        differ = self.runner.differ(steps, self.runner.with_some(steps))
         if not differ.any():
             return None
         number = int(np.argmax(differ.any(axis=1)))
         owners = {self.probe.result_owners[leaf] for leaf in np.flatnonzero(differ[number])}
         tables = [n for n in self.probe.depths if n in owners or None in owners]
-        return steps.only(number), tables
+        return jax.tree.map(lambda x: x[number : number + 1], steps), tables
 
     def _mixing(self, step: Steps, mixed: list[int]) -> dict[int, str]:
         """The message about rows that matter to others, by table; none if none is known."""
@@ -274,8 +274,7 @@ class _Judge:
         """The tables whose rows without a gradient matter to anything else."""
 
         def matters(table: int) -> bool:
-            results = self.runner.with_other_rows(step, table)
-            return bool(self.runner.differ(step.results, results, step.is_seen).any())
+            return bool(self.runner.differ(step, self.runner.with_other_rows(step, table)).any())
 
         return list(filter(matters, self.probe.depths))
 
@@ -285,17 +284,12 @@ class _Judge:
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:
             return {}
-        new, seen = steps.results, steps.is_seen
-        old = np.zeros_like(new)
-        old[:, runner.results.of(states)] = steps.inputs[:, runner.inputs.of(states)]
         negated = runner.negated(steps)
-        is_begun = runner.same(new, runner.moved(steps, states), seen)
-        is_update_free = runner.same(new, negated, seen)
+        is_begun = runner.same(steps, runner.moved(steps, states))
         owners = [0 if n is None else n for n in probe.result_owners]
-        collects = is_update_free[:, owners] & runner.differ(new, negated, seen)
-        waits = runner.same(new, old, seen)
-        of_params = runner.moved(steps, probe.parameters)
-        copies = is_begun & runner.differ(new, of_params, seen)
+        collects = runner.same(steps, negated)[:, owners] & runner.differ(steps, negated)
+        waits = runner.same(steps, steps.inputs)  # read for states, which have equal places in both
+        copies = is_begun & runner.differ(steps, runner.moved(steps, probe.parameters))
         begins, carries, collects, waits, copies = (
             np.any(seen_in_a_step, axis=0)
             for seen_in_a_step in (is_begun, ~is_begun, collects, waits, copies)
@@ -318,34 +312,32 @@ class _Judge:
 def run(probe: Probe) -> tuple[Runner, Steps]:
     """Steps from the beginning, with gradients of several magnitudes, and with counts set."""
     runner = Runner(probe)
-    start, others = runner.start()
-    between_0_and_1 = start.copy()
-    where = runner.inputs.of(runner.probe.parameters)
-    between_0_and_1[:, where] = 0.1 + 0.8 * np.abs(np.sin(start[:, where]))
-    starts = np.concatenate([start] * len(_SCALES) + [between_0_and_1])
-    steps = runner.walk(starts, others, _STEPS, [*_SCALES, 0.01])
+    start = runner.start()
+    between_0_and_1 = [*start]
+    for n in probe.parameters:
+        between_0_and_1[n] = (0.1 + 0.8 * np.abs(np.sin(start[n]))).astype(start[n].dtype)
+    starts = [joined(xs) for xs in zip(*[start] * len(_SCALES), between_0_and_1, strict=True)]
+    steps = runner.walk(starts, _STEPS, [*_SCALES, 0.01])
     settings = [*_settings(runner, start, steps)]
     if not settings:
         return runner, steps
-    forced = np.repeat(start, len(settings), axis=0)
-    for row, setting in zip(forced, settings, strict=True):
+    forced = [x[np.zeros(len(settings), int)] for x in start]
+    for number, setting in enumerate(settings):
         for n, value in setting.items():
-            row[runner.inputs.places[n]] = value
-    more = runner.walk(forced, others, _FORCED_STEPS, [None] * len(settings))
-    return runner, steps.and_then(more)
+            forced[n][number] = value
+    more = runner.walk(forced, _FORCED_STEPS, [None] * len(settings))
+    return runner, together(steps, more)
 
 
-def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[int, float]]:
+def _settings(runner: Runner, start: list, steps: Steps) -> Iterator[dict[int, float]]:
     """Numbers for the counts in the state, and for its bools, by leaf."""
-    types, places = runner.inputs.types, runner.inputs.places
-    shared = [n for n in runner.probe.states if runner.probe.input_owners[n] is None]
-    shared = [n for n in shared if n in places and places[n].size]
+    types, owners = runner.probe.types, runner.probe.input_owners
+    shared = [n for n in runner.probe.states if owners[n] is None and is_of_numbers(types[n])]
+    shared = [n for n in shared if start[n].size]
     for n in shared:
         if types[n].dtype == np.bool_:
             yield from ({n: 0.0}, {n: 1.0})
-    more = {
-        n: steps.results[:, runner.results.places[n]] - steps.inputs[:, places[n]] for n in shared
-    }
+    more = {n: floats(steps.results[n]) - floats(steps.inputs[n]) for n in shared}
     counts = [
         n
         for n in shared
@@ -355,10 +347,10 @@ def _settings(runner: Runner, start: np.ndarray, steps: Steps) -> Iterator[dict[
     def before(n: int, number: float) -> float | None:
         """Two steps before the number; None where a few steps from the start come to it."""
         sign = -1 if np.all(more[n] == -1) else 1
-        is_far = sign * (number - start[0, places[n]].max()) > _STEPS // 2
+        is_far = sign * (number - start[n].max()) > _STEPS // 2
         return number - 2 * sign if is_far else None
 
-    small = [start[:, places[n]] for n in shared if places[n].size <= _FEW]
+    small = [start[n] for n in shared if start[n].size <= _FEW]
     held = _numbers_held(runner.probe.dense.traced, small)
     values = [[*dict.fromkeys([None, *(before(n, x) for x in held)])] for n in counts]
     if math.prod(map(len, values)) <= _MANY_SETTINGS:

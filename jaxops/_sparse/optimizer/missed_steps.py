@@ -34,7 +34,7 @@ from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import judge, refusals, trees
 from jaxops._sparse.optimizer.evaluation import CannotRun, aside
 from jaxops._sparse.optimizer.probe import Probe, UpdateRaises
-from jaxops._sparse.optimizer.runner import Runner, Steps
+from jaxops._sparse.optimizer.runner import Runner, Steps, floats
 
 # Rows that were absent for about as long are made up for together, so many elements at a time.
 _BLOCK = 1 << 15
@@ -121,7 +121,7 @@ class _Seen:
         self.do_nothing, self.rest = set(probe.depths), set(probe.depths)
         shared = [k for k in probe.states if probe.input_owners[k] is None]
         self.constants = set(shared)  # leaves of the state that stay as they are
-        types = runner.inputs.types
+        types = probe.types
         self.counts = {
             k for k in shared if not types[k].shape and jnp.issubdtype(types[k].dtype, jnp.integer)
         }
@@ -135,63 +135,57 @@ class _Seen:
         ]
         changes = {**{k: [k] for k in unknown}, _PARAMETERS: params, _ARGUMENTS: probe.others}
         for what, leaves in changes.items():
-            are_numbers = all(n in runner.inputs.places for n in leaves)
-            # A random key is moved to that of the next step.
-            others = steps.others if are_numbers else steps.next_others
-            self._follow(what, steps, runner.moved(steps, leaves, others))
+            self._follow(what, steps, runner.moved(steps, leaves))
 
-    def _look_at_shared(self, inputs: np.ndarray, results: np.ndarray) -> None:
+    def _look_at_shared(self, inputs: Sequence, results: Sequence) -> None:
         """Whether the states of all rows stay as they are, or are 1 more."""
 
-        def more(k: int) -> Any:
-            places = self.runner.results.places.get(k)
-            if places is None:
-                return np.array(np.nan)  # no number, as a random key
-            return results[:, places] - inputs[:, self.runner.inputs.places[k]]
-
-        self.constants = {k for k in self.constants if np.all(more(k) == 0)}
-        self.counts = {k for k in self.counts if np.all(more(k) == 1)}
+        more = {k: floats(results[k]) - floats(inputs[k]) for k in self.constants | self.counts}
+        self.constants = {k for k in self.constants if np.all(more[k] == 0)}
+        self.counts = {k for k in self.counts if np.all(more[k] == 1)}
 
     def _look_at_rows(self, steps: Steps) -> None:
         runner, probe = self.runner, self.probe
         own = [k for k in probe.states if probe.input_owners[k] is not None]
-        zeros = steps.inputs.copy()
-        zeros[:, runner.inputs.of(own)] = 0
         self._look_at_shared(steps.inputs, steps.results)
-        gradients = runner.inputs.of(probe.gradients)
         for factor in (-3.0, 1e4, np.nan):
-            inputs = steps.inputs.copy()
-            some = inputs[:, gradients]
-            inputs[:, gradients] = np.where(some == 0, 0.0, factor * some)
-            results, _ = runner.dense(inputs, steps.others)
+            inputs = [*steps.inputs]
+            for n in probe.gradients:
+                inputs[n] = np.where(inputs[n] == 0, 0, factor * inputs[n]).astype(inputs[n].dtype)
+            results = runner.dense(inputs)
             self._look_at_shared(inputs, results)
             self._follow(_GRADIENTS, steps, results)
+        zeros = [np.zeros_like(x) if k in own else x for k, x in enumerate(steps.inputs)]
         # Numbers that stay as they are may be others after `init`, as a weight decay.
-        types = runner.inputs.types
-        floats = [k for k in self.constants if jnp.issubdtype(types[k].dtype, jnp.floating)]
+        is_float = [jnp.issubdtype(t.dtype, jnp.floating) for t in probe.types]
+        constants = [k for k in self.constants if is_float[k]]
         for inputs, found in (steps.inputs, self.do_nothing), (zeros, self.rest):
-            for more in (0.0, 0.1) if floats else (0.0,):
-                inputs = inputs.copy()
-                inputs[:, runner.inputs.of(floats)] += more
-                found -= self._changed(steps, inputs, runner.dense(inputs, steps.others)[0])
+            for more in (0.0, 0.1) if constants else (0.0,):
+                inputs = [
+                    (x + more).astype(x.dtype) if k in constants else x
+                    for k, x in enumerate(inputs)
+                ]
+                found -= self._changed(steps, inputs)
 
-    def _absent(self, is_there: np.ndarray, steps: Steps) -> set[int]:
-        """The tables of those numbers of the results that are of rows without a gradient."""
-        is_absent = self.runner.results.by_leaf(np.logical_or, is_there & ~steps.is_seen)
-        owners = {self.probe.result_owners[k] for k in np.flatnonzero(np.any(is_absent, axis=0))}
+    def _absent(self, steps: Steps, others: Sequence, is_other: Callable) -> set[int]:
+        """The tables of which `is_other` is true of a number in a row without a gradient."""
+        found = self.runner.anywhere(steps, others, is_other, absent=True).any(axis=0)
+        owners = {self.probe.result_owners[k] for k in np.flatnonzero(found)}
         return {n for n in owners if n is not None}
 
-    def _changed(self, steps: Steps, inputs: np.ndarray, results: np.ndarray) -> set[int]:
+    def _changed(self, steps: Steps, inputs: list) -> set[int]:
         """The tables of which such a row, or its state, is another one after a step."""
-        before = np.zeros_like(results)
-        states = self.probe.states
-        before[:, self.runner.results.of(states)] = inputs[:, self.runner.inputs.of(states)]
-        return self._absent(results != before, steps)
+        before = [np.zeros_like(x) if k in self.probe.updates else x for k, x in enumerate(inputs)]
+        steps = steps._replace(results=self.runner.dense(inputs))
+        return self._absent(steps, before, np.not_equal)
 
-    def _follow(self, what: Any, steps: Steps, results: np.ndarray) -> None:
+    def _follow(self, what: Any, steps: Steps, results: Sequence) -> None:
         """Notes the tables whose rows follow a change; a NaN, 0 times a norm, shows nothing."""
-        is_other = (results != steps.results) & ~np.isnan(results) & ~np.isnan(steps.results)
-        self.followed.setdefault(what, set()).update(self._absent(is_other, steps))
+
+        def is_other(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return (x != y) & ~np.isnan(x) & ~np.isnan(y)
+
+        self.followed.setdefault(what, set()).update(self._absent(steps, results, is_other))
 
     def unknown(self, table: int) -> str | None:
         """The value, not known after the step, on which rows without a gradient depend; or None."""

@@ -23,6 +23,7 @@ known by an exception, by states of other shapes, or by another sequence of prim
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -34,7 +35,6 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 from jaxops import _jax_internals
 from jaxops._indexing import narrow_sums
 from jaxops._sparse.optimizer import scaled, trees
-from jaxops._sparse.optimizer.vectors import Vectors
 
 ROWS = 7  # of a table
 SLOTS = 4  # of these have a gradient, or 3 beside a row of zeros
@@ -57,11 +57,10 @@ _RAISED_HERE = (NotAnyNumber, trees.WrongStructure, _jax_internals.UnknownParame
 
 
 class Program(NamedTuple):
-    """A traced function of arrays, and how their numbers lie in vectors."""
+    """A traced function of arrays, and the types that its results become."""
 
     traced: ClosedJaxpr
-    inputs: Vectors
-    results: Vectors
+    results: Sequence[Any]
 
 
 class Probe:
@@ -107,16 +106,11 @@ class Probe:
         self.gradients = self.updates = range(count)
         self.states = range(count, count + num_states)
         self.parameters = range(count + num_states, 2 * count + num_states)
-        self.others = range(2 * count + num_states, len(self.dense.inputs.types))
+        self.types = self.dense.traced.in_avals
+        self.others = range(2 * count + num_states, len(self.types))
         self.result_owners = [*leaves, *owners]
         self.input_owners = [*self.result_owners, *leaves, *[None] * len(self.others)]
-        self.counts = {
-            n: int(np.prod(self.dense.inputs.types[n].shape[:depth])) for n, depth in depths.items()
-        }
-        ends = itertools.accumulate(self.counts.values())
-        self.starts = {n: end - self.counts[n] for n, end in zip(depths, ends, strict=True)}
-        self.input_rows = self._rows_of(self.dense.inputs, self.input_owners)
-        self.result_rows = self._rows_of(self.dense.results, self.result_owners)
+        self.counts = {n: math.prod(self.types[n].shape[:depth]) for n, depth in depths.items()}
 
     def _trace(
         self,
@@ -157,26 +151,25 @@ class Probe:
             return jax.ShapeDtypeStruct(shape, t.dtype)
 
         def step(leaves: Sequence, states: Sequence, sizes: Mapping[int, int] | None) -> tuple:
-            """Types of its results, and the program of a step, of so many rows if that is said."""
+            """The program of a step, of so many rows if that is said, and types of its results."""
             if sizes is not None:
                 own = [n if n in sizes else None for n in range(len(leaves))]
                 leaves = [of_rows(t, n, sizes) for t, n in zip(leaves, own, strict=True)]
                 states = [of_rows(t, n, sizes) for t, n in zip(states, owners, strict=True)]
-            return [*leaves, *states], _step(
-                optimizer, small.structure, structure, leaves, states, extra
-            )
+            program = _step(optimizer, small.structure, structure, leaves, states, extra)
+            return program, [*leaves, *states]
 
-        self.init = Program(_trace(init, *small.types), Vectors(small.types), Vectors(states))
-        self.dense = _program(*step(small.types, states, None))
+        self.init = Program(_trace(init, *small.types), states)
+        self.dense = Program(*step(small.types, states, None))
         most = max([_MANY, *(params.types[n].shape[0] for n in self.depths)])
         # Of two sizes in turn, so that a step that takes the rows of one table for those of another
         # raises or, where both have one size, differs. JAX keeps what it traced of one size.
         many_rows = {n: most + 2 * (place % 2) for place, n in enumerate(self.depths)}
-        many = _any_number(lambda: step(real.types, real_states, many_rows)[1])
+        many = _any_number(lambda: step(real.types, real_states, many_rows)[0])
         # If each row comes from itself alone, by the same numbers for 7 rows and for 4001, steps of
         # some rows need not be compared with steps of all.
         own = [n if n in self.depths else None for n in range(len(small.types))]
-        others = [None] * (len(self.dense.inputs.types) - 2 * len(own) - len(owners))
+        others = [None] * (len(self.dense.traced.in_avals) - 2 * len(own) - len(owners))
         self.rows_stay_apart = (
             set(self.depths.values()) == {1}
             and scaled.rows_stay_apart(self.dense.traced, [*own, *owners, *own, *others])
@@ -186,41 +179,9 @@ class Probe:
         self.difference = None
         if not self.rows_stay_apart:
             sizes = dict.fromkeys(self.depths, SLOTS)
-            self.some = _any_number(lambda: _program(*step(small.types, states, sizes)))
+            self.some = _any_number(lambda: Program(*step(small.types, states, sizes)))
             # An equation of the step of some rows that is another one in that of many.
             self.difference = _difference(self.some.traced, many)
-
-    # --- rows in vectors ---
-
-    def _rows_of(self, vectors: Vectors, owners: Sequence[int | None]) -> np.ndarray:
-        """The row of each number, counted over all tables; -1 for a number of no row."""
-        rows = np.full(len(vectors), -1)
-        for n, places in vectors.places.items():
-            if (owner := owners[n]) is not None and places.size:
-                numbers = self.starts[owner] + np.arange(self.counts[owner])
-                rows[places.reshape(-1)] = np.repeat(numbers, places.size // len(numbers))
-        return rows
-
-    def slots_of(self, table: int) -> slice:
-        """The slots of a table's rows; the last one is for a row of zeros."""
-        first = [*self.depths].index(table) * SLOTS
-        return slice(first, first + SLOTS)
-
-    def sources(self, vectors: Vectors, owners: Sequence, rows: np.ndarray) -> np.ndarray:
-        """The places, by step, of the numbers of some rows in the vector of all rows.
-
-        `rows` are those in the slots, -1 for one of zeros, of which the numbers are at -1.
-        """
-        places = []
-        for n, of_all in vectors.places.items():
-            if (owner := owners[n]) is None:
-                places.append(np.broadcast_to(of_all.reshape(1, -1), (len(rows), of_all.size)))
-            else:
-                width = int(np.prod(of_all.shape[self.depths[owner] :], dtype=int))
-                of_rows = of_all.reshape(self.counts[owner], width)
-                of_rows = np.pad(of_rows, ((0, 1), (0, 0)), constant_values=-1)
-                places.append(of_rows[rows[:, self.slots_of(owner)]].reshape(len(rows), -1))
-        return np.concatenate(places, axis=1)
 
 
 def _ways(params: trees.Params) -> list[tuple[dict[int, int], bool]]:
@@ -332,10 +293,6 @@ def _without_prints(program: ClosedJaxpr) -> ClosedJaxpr:
     ]
     constants = dict(zip(jaxpr.constvars, program.consts, strict=True))
     return _jax_internals.program_of("step", eqns, jaxpr.invars, jaxpr.outvars, constants)
-
-
-def _program(results: Sequence, traced: ClosedJaxpr) -> Program:
-    return Program(traced, Vectors(traced.in_avals), Vectors(results))
 
 
 def _difference(first: Any, second: Any, *, numbers: bool = False) -> tuple[JaxprEqn, ...] | None:

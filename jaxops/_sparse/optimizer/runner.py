@@ -8,7 +8,8 @@ what was changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -27,20 +28,15 @@ from jaxops._sparse.optimizer.probe import SLOTS, Probe, Program
 class Steps(NamedTuple):
     """Dense steps of a runner, along the first axis of each array."""
 
-    inputs: np.ndarray
-    others: list  # inputs that are no numbers, as random keys
-    results: np.ndarray
-    next_others: list
-    rows: np.ndarray  # by slot: the row of the table, -1 for the one of zeros
-    is_seen: np.ndarray  # for each number of `results`: whether it is of no row, or one of `rows`
+    inputs: list
+    results: list  # the first inputs are gradients and old states of the same arrays
+    rows: dict[int, np.ndarray]  # by table and slot: a row, -1 for the one of zeros
+    seen: dict[int, np.ndarray]  # by table: whether each row is one of these
 
-    def only(self, number: int) -> Steps:
-        """One of them."""
-        return jax.tree.map(lambda x: x[number : number + 1], self)
 
-    def and_then(self, more: Steps) -> Steps:
-        """These, and more."""
-        return jax.tree.map(lambda *parts: joined(parts), self, more)
+def together(*steps: Steps) -> Steps:
+    """All of these steps, one after the other."""
+    return jax.tree.map(lambda *parts: joined(parts), *steps)
 
 
 class Runner:
@@ -49,141 +45,167 @@ class Runner:
     def __init__(self, probe: Probe):
         self.probe = probe
         self.rng = np.random.default_rng(0)
-        # Functions of vectors, and of inputs that are no numbers, to the same of results.
+        # Functions of lists of arrays to such lists.
         self.dense, self._init = _function(probe.dense), _function(probe.init)
         self._some = None if probe.rows_stay_apart else _function(probe.some)
-        self.inputs, self.results = probe.dense.inputs, probe.dense.results
-        self.is_float, self.is_bool = (
-            np.array([jnp.issubdtype(t.dtype, kind) for t in self.inputs.types])[self.inputs.leaf]
-            for kind in (jnp.inexact, np.bool_)
-        )
-        types = [t.dtype for v in (self.inputs, self.results) for t in v.types]
+        types = [t.dtype for t in (*probe.types, *probe.dense.results)]
         self.tolerance = 0.03 if any(map(narrow_sums.is_narrow, types)) else 1e-3
 
-    def start(self) -> tuple[np.ndarray, list]:
+    def start(self) -> list:
         """Random parameters and other arguments, and the state with which the optimizer begins."""
-        probe = self.probe
-        inputs = self.rng.normal(size=(1, len(self.inputs)))
-        others = self.inputs.of(probe.others)
-        inputs[:, others] = np.abs(inputs[:, others]) + 0.5
-        params = np.zeros((1, len(probe.init.inputs)))
-        in_init = probe.init.inputs.of(probe.updates)
-        params[:, in_init] = inputs[:, self.inputs.of(probe.parameters)]
-        states, rest = self._init(params, [])
-        places = probe.init.results.of(range(len(probe.states)))
-        inputs[:, self.inputs.of(probe.states)] = states[:, places]
-        return inputs, rest
+        params = [self._random(n, 1) for n in self.probe.parameters]
+        others = [self._argument(n, 1) for n in self.probe.others]
+        return [*map(np.zeros_like, params), *self._init(params), *params, *others]
 
-    def walk(
-        self, inputs: np.ndarray, others: list, count: int, scales: Sequence[float | None]
-    ) -> Steps:
+    def walk(self, inputs: list, count: int, scales: Sequence[float | None]) -> Steps:
         """Dense steps after which the rows without a gradient are put back; walks in turn.
 
         With a scale gradients are positive and of this magnitude. So parameters keep on going one
         way, as optimizers want it that estimate a distance.
         """
         probe = self.probe
-        gradients, arguments = self.inputs.of(probe.gradients), self.inputs.of(probe.others)
-        old = self.inputs.of([*probe.parameters, *probe.states])
-        new = self.results.of([*probe.updates, *probe.states])
-        params = self.inputs.of(probe.parameters)
-        has_scale = np.array([[scale is not None] for scale in scales])
-        scale = np.array([[scale or 1.0] for scale in scales])
-        others = [x[np.zeros(len(inputs), int)] for x in others]
+        has_scale = np.array([scale is not None for scale in scales])
+        scale = np.array([scale or 1.0 for scale in scales])
+
+        def scaled(x: np.ndarray) -> np.ndarray:
+            return np.where(_along(has_scale, x), _along(scale, x) * np.abs(x), x)
+
         made = []
         for number in range(count):
-            rows, seen = self._choose(len(inputs), number)
-            inputs = inputs.copy()
-            some = self.rng.normal(size=(len(inputs), len(gradients)))
-            some = np.where(has_scale, scale * np.abs(some), some)
-            inputs[:, gradients] = some * seen[:, probe.input_rows[gradients]]
-            inputs[:, arguments] = self._arguments(len(inputs), arguments)
-            results, next_others = self.dense(inputs, others)
-            is_seen = seen[:, probe.result_rows]
-            made.append(Steps(inputs, others, results, next_others, rows, is_seen))
-            after = np.zeros_like(inputs)
-            after[:, old] = results[:, new]
-            after[:, params] += inputs[:, params]
-            is_old = np.zeros(inputs.shape, bool)
-            is_old[:, old] = seen[:, probe.input_rows[old]]
-            inputs, others = np.where(is_old, after, inputs), next_others
-        steps = jax.tree.map(lambda *parts: joined(parts), *made)
+            rows, seen = self._choose(len(scales), number)
+            inputs = [*inputs]
+            for n in probe.gradients:
+                some = self._random(n, len(scales), scaled)
+                is_seen = self._is_seen(seen, probe.input_owners[n], some)
+                inputs[n] = np.where(is_seen, some, np.zeros_like(some))
+            for n in probe.others:
+                inputs[n] = self._argument(n, len(scales))
+            results = self.dense(inputs)
+            made.append(Steps(inputs, results, rows, seen))
+            inputs = self._put_back(made[-1])
+        steps = together(*made)
         # Once more, by as many at a time as in the steps with other inputs: NumPy may add numbers
         # up in another order for other sizes, and some results must be the same to the last bit.
-        return steps._replace(results=self.dense(steps.inputs, steps.others)[0])
+        return steps._replace(results=self.dense(steps.inputs))
 
-    def _arguments(self, count: int, where: np.ndarray) -> np.ndarray:
-        """Floats of about 1, whole numbers up to 1,000, bools of both kinds."""
-        shape = count, len(where)
-        floats = np.abs(self.rng.normal(size=shape)) + 0.5
-        whole = self.rng.choice([0, 1, 2, 3, 10, 1000], shape)
-        bools = self.rng.integers(0, 2, shape)
-        is_float, is_bool = self.is_float[where], self.is_bool[where]
-        return np.where(is_float, floats, np.where(is_bool, bools, whole))
+    def _put_back(self, step: Steps) -> list:
+        """The inputs after a step: of rows without a gradient, those before."""
+        probe, inputs = self.probe, [*step.inputs]
+        new = {k: step.results[k] for k in probe.states}
+        for n, update in zip(probe.parameters, probe.updates, strict=True):
+            new[n] = (inputs[n] + step.results[update]).astype(inputs[n].dtype)
+        for n, x in new.items():
+            is_seen = self._is_seen(step.seen, probe.input_owners[n], inputs[n])
+            inputs[n] = x if is_seen is True else np.where(is_seen, x, inputs[n])
+        return inputs
 
-    def _choose(self, count: int, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """A row of the table for each slot, and whether each row of all tables is among them.
+    # --- random numbers ---
 
-        The last of these is for what is of no row, and is there. In every second step the last slot
-        of a table is for zeros: a product over rows shows without them.
+    def _random(
+        self, n: int, count: int, change: Callable[[np.ndarray], np.ndarray] = lambda x: x
+    ) -> np.ndarray:
+        """Numbers for a leaf of the inputs: normal ones, changed; both parts of complex ones."""
+        t = self.probe.types[n]
+        is_complex = jnp.issubdtype(t.dtype, jnp.complexfloating)
+        parts = [change(self.rng.normal(size=(count, *t.shape))) for _ in range(1 + is_complex)]
+        return (parts[0] + 1j * parts[1] if is_complex else parts[0]).astype(t.dtype)
+
+    def _argument(self, n: int, count: int) -> Any:
+        """Floats of about 1, whole numbers up to 1,000, bools of both kinds, random keys."""
+        t = self.probe.types[n]
+        if not is_of_numbers(t):
+            keys = jnp.empty((count, *t.shape), t.dtype)
+            data = self.rng.integers(0, 1 << 32, jax.random.key_data(keys).shape, np.uint32)
+            return jax.random.wrap_key_data(jnp.asarray(data), impl=jax.random.key_impl(keys))
+        if jnp.issubdtype(t.dtype, jnp.inexact):
+            return self._random(n, count, lambda x: np.abs(x) + 0.5)
+        values = [0, 1] if t.dtype == np.bool_ else [0, 1, 2, 3, 10, 1000]
+        return self.rng.choice(values, (count, *t.shape)).astype(t.dtype)
+
+    def _choose(self, count: int, number: int) -> tuple[dict, dict]:
+        """By table a row for each slot, and whether each of all rows is among them.
+
+        In every second step the last slot of a table is for zeros: a product over rows shows
+        without them.
         """
-        probe = self.probe
-        rows = np.full((count, len(probe.counts) * SLOTS), -1)
-        seen = np.zeros((count, sum(probe.counts.values()) + 1), bool)
-        seen[:, -1] = True
-        for place, (n, size) in enumerate(probe.counts.items()):
+        rows, seen = {}, {}
+        for n, size in self.probe.counts.items():
             some = np.argsort(self.rng.random((count, size)))[:, : SLOTS - number % 2]
-            np.put_along_axis(seen, probe.starts[n] + some, True, axis=1)
-            rows[:, place * SLOTS : place * SLOTS + some.shape[1]] = some
+            rows[n] = np.full((count, SLOTS), -1)
+            rows[n][:, : some.shape[1]] = some
+            seen[n] = np.zeros((count, size), bool)
+            np.put_along_axis(seen[n], some, True, axis=1)
         return rows, seen
 
-    def inputs_of_some(self, steps: Steps) -> np.ndarray:
-        places = self.probe.sources(self.inputs, self.probe.input_owners, steps.rows)
-        return np.take_along_axis(np.pad(steps.inputs, ((0, 0), (0, 1))), places, axis=1)
+    # --- rows ---
 
-    def with_some(self, steps: Steps) -> np.ndarray:
+    def _is_seen(self, seen: dict[int, np.ndarray], owner: int | None, x: np.ndarray) -> Any:
+        """Whether each number of a leaf is of a row with a gradient; True for a leaf of no rows."""
+        if owner is None:
+            return True
+        depth = self.probe.depths[owner]
+        return seen[owner].reshape(*x.shape[: 1 + depth], *[1] * (x.ndim - 1 - depth))
+
+    def _by_row(self, x: np.ndarray, owner: int) -> np.ndarray:
+        """A leaf with one axis for its rows and one for the numbers of each; the last row is 0."""
+        width = math.prod(x.shape[1 + self.probe.depths[owner] :])
+        rows = x.reshape(len(x), self.probe.counts[owner], width)
+        return np.pad(rows, ((0, 0), (0, 1), (0, 0)))
+
+    def inputs_of_some(self, steps: Steps) -> list:
+        """The inputs of the steps of some rows."""
+
+        def of_some(x: Any, owner: int | None) -> Any:
+            if owner is None:
+                return x
+            rows = steps.rows[owner][:, :, None]
+            shape = len(x), SLOTS, *x.shape[1 + self.probe.depths[owner] :]
+            return np.take_along_axis(self._by_row(x, owner), rows, axis=1).reshape(shape)
+
+        return list(map(of_some, steps.inputs, self.probe.input_owners))
+
+    def with_some(self, steps: Steps) -> list:
         """The results of dense steps, with those of the steps of some rows in their places."""
         if self._some is None:
             return steps.results
-        results = np.pad(steps.results, ((0, 0), (0, 1)))
-        given, _ = self._some(self.inputs_of_some(steps), steps.others)
-        places = self.probe.sources(self.results, self.probe.result_owners, steps.rows)
-        np.put_along_axis(results, places, given, axis=1)
-        return results[:, :-1]
+        results = self._some(self.inputs_of_some(steps))
+        for k, (x, owner) in enumerate(zip(steps.results, self.probe.result_owners, strict=True)):
+            if owner is not None:
+                by_row = self._by_row(x, owner)
+                new = results[k].reshape(len(x), SLOTS, by_row.shape[2])
+                np.put_along_axis(by_row, steps.rows[owner][:, :, None], new, axis=1)
+                results[k] = by_row[:, :-1].reshape(x.shape)
+        return results
 
-    def moved(self, steps: Steps, leaves: Sequence[int], others: Any = None) -> np.ndarray:
+    # --- steps with other inputs ---
+
+    def moved(self, steps: Steps, leaves: Iterable[int]) -> list:
         """The results of dense steps in which some leaves of the inputs hold other numbers."""
-        inputs = self._with_others(steps, self.inputs.of(leaves))
-        return self.dense(inputs, steps.others if others is None else others)[0]
+        return self.dense(_replaced(steps.inputs, {n: self._other(steps, n) for n in leaves}))
 
-    def with_other_rows(self, step: Steps, table: int) -> np.ndarray:
+    def with_other_rows(self, step: Steps, table: int) -> list:
         """The results where rows of one table without a gradient, and their states, are others."""
-        rows, start = self.probe.input_rows, self.probe.starts[table]
-        is_other = (rows >= start) & (rows < start + self.probe.counts[table])
-        is_other &= ~np.isin(rows - start, step.rows[0, self.probe.slots_of(table)])
-        is_other[self.inputs.of(self.probe.gradients)] = False
-        return self.dense(self._with_others(step, np.flatnonzero(is_other)), step.others)[0]
+        new = {}
+        for n in (*self.probe.states, *self.probe.parameters):
+            if self.probe.input_owners[n] == table:
+                x = step.inputs[n]
+                new[n] = np.where(self._is_seen(step.seen, table, x), x, self._other(step, n))
+        return self.dense(_replaced(step.inputs, new))
 
-    def _with_others(self, steps: Steps, where: np.ndarray) -> np.ndarray:
-        """Other numbers, which the results tell from the ones there: states grow with gradients."""
-        inputs = steps.inputs.copy()
-        x, is_float, is_bool = inputs[:, where], self.is_float[where], self.is_bool[where]
-        largest = np.zeros((len(inputs), len(self.inputs.types)))
-        count = len(self.results.types)  # the first leaves of the inputs are of the same arrays
-        largest[:, :count] = self._largest(steps.results)
-        more = 1 + largest[:, self.inputs.leaf[where]]
-        new = np.where(is_float, 1.5 * x + 0.37 * more, np.where(is_bool, 1 - x, x + 1))
-        inputs[:, where] = new
-        return self._rounded(inputs)
+    def _other(self, steps: Steps, n: int) -> Any:
+        """Other numbers, which the results tell from the ones there: states grow with gradients.
 
-    def _rounded(self, inputs: np.ndarray) -> np.ndarray:
-        """The inputs as their dtypes hold them, so that results can be told from them."""
-        return self.inputs.join(self.inputs.split(inputs, self.inputs.others), len(inputs))
-
-    def _largest(self, results: np.ndarray) -> np.ndarray:
-        """The largest finite magnitude, by step and leaf."""
-        finite = np.where(np.isfinite(results), np.abs(results), 0)
-        return self.results.by_leaf(np.maximum, finite)
+        A random key becomes that of the next step, or of another one.
+        """
+        x = steps.inputs[n]
+        result = steps.results[n] if n < len(steps.results) else x[::-1]
+        if not isinstance(x, np.ndarray):
+            return result
+        if x.dtype == np.bool_:
+            return ~x
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            return (1.5 * x + 0.37 * (1 + _largest(floats(result)))).astype(x.dtype)
+        return x + np.ones_like(x)
 
     def far(self, steps: Steps) -> Steps:
         """The steps with states and parameters of rows in other magnitudes, up to 10,000 times.
@@ -191,40 +213,61 @@ class Runner:
         `optax.clip_by_global_norm(100.0)` after Adam changes nothing of 7 rows, whose updates have
         a norm of about 8, and does of a million.
         """
-        inputs = steps.inputs.copy()
+        new = {}
         for leaves, most in ((self.probe.states, 5), (self.probe.parameters, 3)):
             for n in leaves:
-                if self.probe.input_owners[n] is not None and n in self.inputs.places:
-                    factor = 10.0 ** self.rng.integers(-most, most, (len(inputs), 1))
-                    inputs[:, self.inputs.of([n])] *= factor
-        inputs = self._rounded(inputs)
-        results, next_others = self.dense(inputs, steps.others)
-        return steps._replace(inputs=inputs, results=results, next_others=next_others)
+                if self.probe.input_owners[n] is not None:
+                    x = steps.inputs[n]
+                    factor = 10.0 ** self.rng.integers(-most, most, len(x))
+                    new[n] = (x * _along(factor, x)).astype(x.dtype)
+        inputs = _replaced(steps.inputs, new)
+        return steps._replace(inputs=inputs, results=self.dense(inputs))
 
-    def with_other_constants(self, steps: Steps) -> np.ndarray:
+    def with_other_constants(self, steps: Steps) -> list:
         """The results with another number for what is traced around the optimizer, as a rate."""
         if not any(isinstance(x, Tracer) for x in self.probe.dense.traced.consts):
             return steps.results
-        return _function(self.probe.dense, fill=0.3)(steps.inputs, steps.others)[0]
+        return _function(self.probe.dense, fill=0.3)(steps.inputs)
 
-    def negated(self, steps: Steps) -> np.ndarray:
+    def negated(self, steps: Steps) -> list:
         """The results of dense steps with the negatives of their gradients."""
-        inputs = steps.inputs.copy()
-        inputs[:, self.inputs.of(self.probe.gradients)] *= -1
-        return self.dense(inputs, steps.others)[0]
+        new = {
+            n: (-1 * steps.inputs[n]).astype(steps.inputs[n].dtype) for n in self.probe.gradients
+        }
+        return self.dense(_replaced(steps.inputs, new))
 
-    def differ(self, first: np.ndarray, second: np.ndarray, where: np.ndarray) -> np.ndarray:
-        """Whether each leaf of results differs by more than rounding, by step."""
-        scale = 0.01 * self._largest(first)[:, self.results.leaf] + np.abs(first)
-        is_close = np.abs(first - second) <= self.tolerance * scale
-        # Numbers that overflow do so in another order, to infinity or, after that, to NaN.
-        is_close |= (first == second) | ~(np.isfinite(first) | np.isfinite(second))
-        return self.results.by_leaf(np.logical_or, where & ~is_close)
+    # --- comparisons with the results of steps ---
 
-    def same(self, first: np.ndarray, second: np.ndarray, where: np.ndarray) -> np.ndarray:
+    def differ(self, steps: Steps, others: Sequence) -> np.ndarray:
+        """Whether each leaf of the results differs by more than rounding, by step."""
+
+        def are_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            is_close = np.abs(x - y) <= self.tolerance * (0.01 * _largest(x) + np.abs(x))
+            # Numbers that overflow do so in another order, to infinity or, after that, to NaN.
+            return ~(is_close | (x == y) | ~(np.isfinite(x) | np.isfinite(y)))
+
+        return self.anywhere(steps, others, are_apart)
+
+    def same(self, steps: Steps, others: Sequence) -> np.ndarray:
         """Whether all numbers of each leaf are the same to the last bit, by step."""
-        is_same = (first == second) & np.isfinite(first)  # what is not finite shows nothing
-        return ~self.results.by_leaf(np.logical_or, where & ~is_same)
+        # What is not finite shows nothing.
+        return ~self.anywhere(steps, others, lambda x, y: (x != y) | ~np.isfinite(x))
+
+    def anywhere(
+        self, steps: Steps, others: Sequence, function: Callable, *, absent: bool = False
+    ) -> np.ndarray:
+        """Whether `function` is true of a number in rows with a gradient, by step and leaf.
+
+        Its arguments are the results of the steps and the `others`. With `absent`: in rows without
+        a gradient.
+        """
+        found = np.zeros((len(next(iter(steps.rows.values()))), len(steps.results)), bool)
+        for k, owner in enumerate(self.probe.result_owners):
+            if not (absent and owner is None):
+                x, y = floats(steps.results[k]), floats(others[k])
+                is_there = function(x, y) & (self._is_seen(steps.seen, owner, x) ^ absent)
+                found[:, k] = is_there.reshape(len(x), -1).any(axis=1)
+        return found
 
     # --- within a step ---
 
@@ -234,25 +277,21 @@ class Runner:
         Of those on which some results depend. An array that has no axis for rows must be the same;
         of one that has one, the rows with a gradient.
         """
-        probe = self.probe
-        programs = [jaxprs.with_results(p.traced, results) for p in (probe.dense, probe.some)]
-        programs = [_jax_internals.drop_unused(program) for program in programs]
-        vectors = [
-            (probe.dense.inputs, step.inputs),
-            (probe.some.inputs, self.inputs_of_some(step)),
+        programs = [
+            jaxprs.with_results(p.traced, results) for p in (self.probe.dense, self.probe.some)
         ]
-        of_all, of_some = (
-            Evaluation(program).values(v.split(x, step.others))
-            for program, (v, x) in zip(programs, vectors, strict=True)
-        )
+        programs = [_jax_internals.drop_unused(program) for program in programs]
+        inputs = step.inputs, self.inputs_of_some(step)
+        of_all, of_some = (Evaluation(p).values(x) for p, x in zip(programs, inputs, strict=True))
+        rows = {n: x[0] for n, x in step.rows.items()}
         for eqn, other in zip(*(program.eqns for program in programs), strict=False):
             for v, w in zip(eqn.outvars, other.outvars, strict=False):
                 x, y = of_all[v], of_some[w]
-                if isinstance(x, np.ndarray) and not self._agree(x[0], y[0], step.rows[0]):
+                if isinstance(x, np.ndarray) and not self._agree(x[0], y[0], rows):
                     return [eqn]
         return []
 
-    def _agree(self, of_all: np.ndarray, of_some: np.ndarray, rows_of_slots: np.ndarray) -> bool:
+    def _agree(self, of_all: np.ndarray, of_some: np.ndarray, rows_of_slots: dict) -> bool:
         """Whether an array in the step of some rows is that of the dense step, in these rows.
 
         True where it cannot be told which axis is that of the rows.
@@ -268,8 +307,7 @@ class Runner:
                 width, rest = divmod(of_some.shape[axis], SLOTS)
                 if rest or of_all.shape[axis] != count * width:
                     continue
-                rows = rows_of_slots[self.probe.slots_of(n)]
-                rows = rows[rows >= 0]
+                rows = rows_of_slots[n][rows_of_slots[n] >= 0]
                 x, y = (
                     a.reshape(*a.shape[:axis], -1, width, *a.shape[axis + 1 :])
                     for a in (of_all, of_some)
@@ -287,24 +325,53 @@ def _magnitude(x: np.ndarray) -> float:
     return 0.01 * float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) if x.dtype != bool else 0.0
 
 
-def _function(program: Program, fill: float = 0.1) -> Callable:
-    """The function of vectors, and of inputs that are no numbers, to the same of its results.
+def _function(program: Program, fill: float = 0.1) -> Callable[[Sequence], list]:
+    """The program of arrays with one axis more, the first, to such arrays of the results' types.
 
     `fill` is the number for what is traced around the program.
     """
     evaluate = Evaluation(program.traced, fill)
 
-    def of_vectors(vectors: np.ndarray, others: Sequence) -> tuple[np.ndarray, list]:
-        found, found_others = [], []
-        for start in range(0, len(vectors), AT_A_TIME):
-            some = slice(start, start + AT_A_TIME)
-            part = vectors[some]
-            arrays = evaluate(program.inputs.split(part, [x[some] for x in others]))
-            found.append(program.results.join(arrays, len(part)))
-            # One that is the same for all inputs is there once.
-            places = np.arange(len(part))
-            rest = [arrays[n] for n in program.results.others]
-            found_others.append([x[places % len(x)] for x in rest])
-        return np.concatenate(found), [joined(x) for x in zip(*found_others, strict=True)]
+    def of_arrays(arrays: Sequence) -> list:
+        parts = []
+        for start in range(0, len(arrays[0]), AT_A_TIME):
+            some = [x[start : start + AT_A_TIME] for x in arrays]
+            results = zip(evaluate(some), program.results, strict=True)
+            parts.append([_as_type(x, t, len(some[0])) for x, t in results])
+        return [joined(xs) for xs in zip(*parts, strict=True)]
 
-    return of_vectors
+    return of_arrays
+
+
+def _as_type(x: Any, t: Any, count: int) -> Any:
+    """An array as `count` of a type, where one that is the same for all inputs is there once."""
+    if not is_of_numbers(t):
+        return x[np.arange(count) % len(x)]
+    x = x.reshape(len(x), *[1] * (1 + len(t.shape) - x.ndim), *x.shape[1:])
+    return np.broadcast_to(x.astype(t.dtype, copy=False), (count, *t.shape))
+
+
+def is_of_numbers(t: Any) -> bool:
+    """Whether arrays of a type hold numbers, and no random keys."""
+    return isinstance(t.dtype, np.dtype)
+
+
+def floats(x: Any) -> np.ndarray:
+    """The numbers in 64 bits, which hold those of other dtypes; also those of random keys."""
+    x = x if isinstance(x, np.ndarray) else np.asarray(jax.random.key_data(x))
+    return x.astype(complex if np.iscomplexobj(x) else float)
+
+
+def _along(of_steps: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """One number for each step, for all numbers of an array in the step."""
+    return of_steps.reshape(-1, *[1] * (x.ndim - 1))
+
+
+def _largest(x: np.ndarray) -> np.ndarray:
+    """The largest finite magnitude, by step."""
+    axes = tuple(range(1, x.ndim))
+    return np.max(np.where(np.isfinite(x), np.abs(x), 0), axes, keepdims=True, initial=0)
+
+
+def _replaced(inputs: list, new: dict[int, Any]) -> list:
+    return [new.get(n, x) for n, x in enumerate(inputs)]

@@ -117,17 +117,18 @@ def states(optimizer: Any, params: Params, depths: Mapping[int, int]) -> States:
     # Each table gets another number of rows more, by which it is recognized.
     more = {n: params.types[n].shape[0] + 1 + place for place, n in enumerate(depths)}
     try:
-        shapes, new_shapes = (
-            [leaf.shape for leaf in jax.tree.leaves(state_types(optimizer, p))]
-            for p in (params, params.with_rows(more))
+        types, new_types = (
+            jax.tree.leaves(state_types(optimizer, p)) for p in (params, params.with_rows(more))
         )
     except LOOKS_AT_VALUES as error:
         raise ValueError(
             f"{OP}: the optimizer's init must work under jax.eval_shape, without values; received "
             f"one that raises {type(error).__name__}"
         ) from error
-    found = States(shapes, [None] * len(shapes), {})
-    for place, (shape, new_shape) in enumerate(zip(shapes, new_shapes, strict=True)):
+    found = States([t.shape for t in types], [None] * len(types), {})
+    for place, (old, new) in enumerate(zip(types, new_types, strict=True)):
+        shape, new_shape = old.shape, new.shape
+        are_numbers = isinstance(old.dtype, np.dtype)
         if shape == new_shape:
             continue
         dims = list(zip(shape, new_shape, strict=False))
@@ -138,7 +139,7 @@ def states(optimizer: Any, params: Params, depths: Mapping[int, int]) -> States:
             and shape[1:] == new_shape[1:]
             and shape[:depth] == params.types[n].shape[:depth]
         ]
-        if own:
+        if own and are_numbers:
             found.owners[place] = own[0]
             continue
         grown = [n for n in depths if (params.types[n].shape[0], more[n]) in dims]
@@ -146,6 +147,6 @@ def states(optimizer: Any, params: Params, depths: Mapping[int, int]) -> States:
             found.problems[n] = (
                 f"{OP}: the optimizer must keep a row of its state for each row of table "
                 f"{params.paths[n]!r} of shape {params.types[n].shape}, along the first axis; "
-                f"received one that keeps {shape} for it"
+                f"received one that keeps {'' if are_numbers else 'random keys of '}{shape} for it"
             )
     return found

@@ -26,7 +26,7 @@ from jax import lax
 
 from jaxops._indexing import narrow_sums
 from jaxops._indexing.dimension_numbers import ROWS, lax_scatter
-from jaxops._indexing.first_occurrences import first_occurrences, first_occurrences_in_rows
+from jaxops._indexing.first_occurrences import first_occurrences_in_rows
 from jaxops._indexing.index_dtypes import position_dtype as position_dtype
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
@@ -41,20 +41,12 @@ def counted(indices: jax.Array, num_rows: int) -> jax.Array:
 
 
 @functools.partial(jax.jit, static_argnames="num_rows")
-def _first_slots(indices: jax.Array, num_rows: int) -> jax.Array:
-    """The first place of each index; the number of indices for one that counts for nothing."""
-    indices = counted(indices, num_rows)
-    first = first_occurrences(indices)
-    return jnp.where(indices < num_rows, first, jnp.asarray(first.size, first.dtype))
-
-
-@functools.partial(jax.jit, static_argnames="num_rows")
 def compact_slots(indices: jax.Array, num_rows: int) -> tuple[jax.Array, jax.Array]:
     """Numbers the distinct indices by first occurrence: the number of each index, and how many.
 
     Indices that count for nothing get a number beyond every size.
     """
-    first = _first_slots(indices, num_rows)
+    ((first, _),) = first_places((indices,), (num_rows,))
     n = first.size
     is_first = first == lax.iota(first.dtype, n)
     ordinal = jnp.cumsum(is_first, dtype=first.dtype) - 1
