@@ -157,16 +157,6 @@ def test_the_gradient_of_a_lookup_is_sparse(lookup):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
-def test_a_sparse_tensor_passes_through_transformations():
-    ids = SparseTensor(PLACES, jnp.array([1, 3, 0]), np.array([3, 4]))
-    lookup = jax.jit(lambda i: nn.embedding_lookup_sparse(TABLE, i, None, "sum"))
-    expected = np.stack([TABLE[1] + TABLE[3], [0, 0], TABLE[0]])
-    np.testing.assert_array_equal(lookup(ids), expected)
-    batch = jax.tree.map(lambda x: jnp.stack([x, x]), jax.tree.map(jnp.asarray, ids))
-    for result in jax.vmap(lookup)(batch):
-        np.testing.assert_array_equal(result, expected)
-
-
 def test_a_negative_norm_is_0():
     table = np.array([[3.0, 4.0], [1.0, 0.0]], np.float32)
     np.testing.assert_array_equal(jaxops.embedding_lookup(table, [0, 1], max_norm=-1), table * 0)
