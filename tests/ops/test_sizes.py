@@ -1,6 +1,7 @@
 """Sizes of which a product passes 2**63: an error with words, where the process would end.
 
-The calls are made in a process of their own, size_sweep.py.
+The calls are made in a process of their own, size_sweep.py. Those that were found to end it are
+refused calls: tests/refusals/large.py.
 """
 
 import subprocess
@@ -43,13 +44,6 @@ def test_a_share_of_the_sweep():
 @pytest.mark.stress
 def test_the_whole_sweep():
     check(run(1))
-
-
-def test_named_calls():
-    """Those that were found to end the process, or to show JAX's own words."""
-    calls = run("named")
-    check(calls)
-    assert len(calls) == 2 * len(size_sweep.NAMED)
 
 
 def test_one_large_id():

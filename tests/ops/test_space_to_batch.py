@@ -35,12 +35,6 @@ def test_against_loops(n):
     )
 
 
-def test_an_int_is_a_square_block():
-    x = floats(8, 2, 3, 1)
-    expected = jaxops.batch_to_space(x, [2, 2], [[0, 1], [1, 0]])
-    np.testing.assert_array_equal(jaxops.batch_to_space(x, 2, [[0, 1], [1, 0]]), expected)
-
-
 def test_nothing_but_moves():
     x = floats(4, 4, 4, 4)
     moves = {"reshape", "transpose", "pad", "slice"}

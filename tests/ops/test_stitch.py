@@ -12,10 +12,7 @@ from fast import known
 import jaxops
 
 STITCHES = {
-    "one-list": ([[1, 0]], [[5, 6]], [6, 5]),
     "scalars": ([1, 0], [5, 6], [6, 5]),
-    "holes-are-0": ([[3], [0]], [[1], [2]], [2, 0, 0, 1]),
-    "last-list-wins": ([[0, 1, 0], [1]], [[1, 2, 3], [4]], [3, 4]),
     "nothing": ([[]], [np.zeros((0, 3), np.int32)], np.zeros((0, 3))),
     "strings": ([[3], [0]], [["a"], ["b"]], ["b", "", "", "a"]),
 }

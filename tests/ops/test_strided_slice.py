@@ -1,4 +1,4 @@
-"""Single indices of strided_slice: from the end, of several dtypes, on long axes."""
+"""strided_slice beside Python's indexing, and its single indices: several dtypes, long axes."""
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,27 @@ from jaxops._indexing import bounds, index_dtypes, policy
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops import strided_slice
 from jaxops._run import arguments
+
+INDEX = [
+    np.s_[...],
+    np.s_[:, ...],
+    np.s_[1, 2:4, None, ..., :-3:-1, :],
+    np.s_[None, 1, ..., None, -1],
+    np.s_[::2, ::-1, 3:1:-1],
+    np.s_[5:, 1],
+    np.s_[:, -100:100:3],
+    np.s_[()],
+    np.s_[0, 0, 0, 0, 0],
+]
+
+
+@pytest.mark.parametrize("index", INDEX, ids=str)
+@pytest.mark.parametrize("dtype", [np.int32, np.str_], ids=["int32", "str"])
+def test_python_indexing(index, dtype):
+    foo = np.arange(2 * 5 * 3 * 4 * 2).reshape(2, 5, 3, 4, 2).astype(dtype)
+    spec = jaxops.strided_slice_spec(index)
+    np.testing.assert_array_equal(jaxops.strided_slice(foo, *spec), foo[index])
+    np.testing.assert_array_equal(foo[spec.to_index()], foo[index])
 
 
 @pytest.mark.parametrize("index", [-1, -100])

@@ -23,6 +23,7 @@ def of_numbers(x, mask, *args, **kwargs):
     return jaxops.boolean_mask(x, mask > 0, *args, **kwargs)
 
 
+exact = functools.partial(array_case, jaxops.boolean_mask, boolean_mask)
 sized = functools.partial(sized_case, of_numbers, boolean_mask)
 
 
@@ -30,9 +31,12 @@ RECORDS = {
     "boolean_mask": Record(
         call={"tensor": WITH_ROWS, "mask": MASK, "axis": ("int", 0), **HELD},
         cases={
-            "vector": array_case(
-                jaxops.boolean_mask, boolean_mask, (4,), np.array([True, False, True, True])
-            ),
+            "vector": exact((4,), [True, False, True, True]),
+            "middle-axis": exact((2, 3, 4), [True, False, True], axis=-2),
+            "last-axis": exact((2, 3, 4), [True, False, False, True], -1),
+            "last-axes": exact((2, 3, 4), np.eye(3, 4) > 0, 1),
+            "all-axes": exact((2, 2), np.eye(2) > 0),
+            "none": exact((2,), [False, False]),
             "cut": sized((4,), [1, 0, 1, 1], size=2, mode="fill"),
             "axis": sized((2, 3, 2), [1, 0, 1], axis=1, size=3),
             "axes": sized((2, 3, 2), [[1, 0], [0, 0], [1, 1]], axis=-2, size=5),

@@ -73,6 +73,9 @@ def cases(name, **options):
     return {
         "matrix": case(name, IDS, 4, 2, **options),
         "no-slices": case(name, np.zeros((0,)), 2, 2, **options),
+        "no-columns": case(name, [0, 0, 2, 1], 3, 0, **options),
+        # Without a segment no number wraps or is clipped.
+        "no-segments": case(name, [-1, -5], 0, 2, **options)._replace(modes=("device", "fill")),
     }
 
 

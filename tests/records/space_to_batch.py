@@ -33,6 +33,7 @@ def space_to_batch(x, block_shape, paddings):
 
 
 def batch_to_space(x, block_shape, crops):
+    block_shape = np.broadcast_to(block_shape, len(crops))
     m = len(block_shape)
     dims = tuple(d * block for d, block in zip(x.shape[1:], block_shape, strict=False))
     batch = x.shape[0] // int(np.prod(block_shape, initial=1))
@@ -62,6 +63,7 @@ RECORDS = {
             "cropped": to_space(jaxops.batch_to_space, (4, 2, 1, 1), [2, 2], [[1, 0], [0, 1]]),
             "all-cropped": to_space(jaxops.batch_to_space, (4, 2, 2, 1), [2, 2], [[3, 1], [0, 0]]),
             "one-dim": to_space(jaxops.batch_to_space, (6, 2), [3], [[0, 0]]),
+            "square": to_space(jaxops.batch_to_space, (4, 2, 3, 1), 2, [[0, 1], [1, 0]]),
         },
         exports=[evaluated(jaxops.batch_to_space, "(x, [2, 2], [[0, 0], [1, 0]])", "4*n, a, b, c")],
         row="Slicing and joining | `batch_to_space` | static but `input` | `space_to_batch` | -",
