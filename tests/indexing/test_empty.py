@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import NIGHTLY
+from checks import NIGHTLY, SLOW
 from jax import lax
 from records import CALLS, FUNCTIONS, RECORDS, needed
 from records.arguments import MASK
@@ -210,3 +210,36 @@ def test_batches_of_none_are_silent(name, most):
                 x if axis is None else x[None][:0] for x, axis in zip(arrays, axes, strict=True)
             ]
             jax.block_until_ready(jax.jit(jax.vmap(call, axes))(*none))
+
+
+NO_COLUMNS = np.zeros((2, 0), np.float32)
+# Functions of two numbers of which 9 is out of bounds: calls that were silent when compiled.
+SILENT = {
+    **{
+        f"segment_{kind}": functools.partial(
+            getattr(jaxops, f"segment_{kind}"), NO_COLUMNS, num_segments=3
+        )
+        for kind in ("sum", "mean", "min", "max", "prod")
+    },
+    "segment_max-none": functools.partial(jaxops.segment_max, np.ones((2, 2)), num_segments=0),
+    "sparse_segment_sum": lambda i, **k: jaxops.sparse_segment_sum(
+        NO_COLUMNS, i * 0, i, num_segments=3, **k
+    ),
+    "sparse_segment_sum-indices": lambda i, **k: jaxops.sparse_segment_sum(
+        NO_COLUMNS, i, i * 0, num_segments=3, **k
+    ),
+    "band_part-lower": lambda i, **_: jaxops.matrix_band_part(NO_COLUMNS.T, i[1], 0),
+    "band_part-upper": lambda i, **_: jaxops.matrix_band_part(NO_COLUMNS, 0, i[1]),
+}
+
+
+@pytest.mark.parametrize("mode", ["device", pytest.param("error", marks=SLOW)])
+@pytest.mark.parametrize("name", SILENT)
+def test_calls_that_were_silent(name, mode):
+    call = functools.partial(SILENT[name], mode=mode)
+    good, bad = jnp.array([0, 0]), jnp.array([0, 9])
+    ways = [jit(call, [bad]), vmap(call, [bad]), jit_of_vmap(call, [bad]), scan(call, [bad])]
+    for function in (call, *ways):
+        assert raises(function, bad)
+        if name != "segment_max-none":  # no number is one of no segment
+            assert not raises(function, good)

@@ -171,3 +171,10 @@ def test_under_vmap():
     expected = [jax.jit(train)(tables[n], indices[:, n]) for n in range(2)]
     received = jax.jit(jax.vmap(train, in_axes=(0, 1)))(tables, indices)
     np.testing.assert_allclose(received, jnp.stack(expected), rtol=1e-5)
+
+
+def test_without_catch_up_the_state_is_that_of_the_optimizer():
+    table = jnp.array(TABLE)
+    lazy = jaxops.lazy(optax.adam(0.1))
+    assert jax.tree.structure(lazy.init(table)) == jax.tree.structure(optax.adam(0.1).init(table))
+    assert not hasattr(lazy, "catch_up")

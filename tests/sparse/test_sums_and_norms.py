@@ -286,3 +286,11 @@ def test_on_devices(number, way):
     report = on_devices(number)[way]
     assert report["differ"] == []
     assert report["compared"] > 0
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_sums_keep_dtypes(dtype):
+    both = stacked(*[gradient(dtype=dtype)] * 2)
+    summed = jax.vmap(lambda g: dense(jaxops.psum(g, "i")), axis_name="i", out_axes=None)(both)
+    for result in (summed, dense(jaxops.sum_stacked(both))):
+        assert {x.dtype for x in jax.tree.leaves(result)} == {jnp.dtype(dtype)}
