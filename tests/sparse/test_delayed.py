@@ -9,7 +9,8 @@ import pytest
 from fast import optimized_jit
 from jax import lax
 from sparse_checks import square, table
-from sparse_patterns import INDICES, LOOKUPS, STEPS, K, assert_rows_first
+from sparse_lookups import READS_OF_MANY
+from sparse_patterns import INDICES, PATTERNS, WITHIN, K, assert_rows_first, composed
 
 import jaxops
 from jaxops import _jax_internals
@@ -26,44 +27,18 @@ def big_params():
     }
 
 
-SOME = ["indexing", "range", "take", "gather", "gather, deterministic", "gather_nd"]
-SOME += ["mapped", "scan", "carried"]
+SOME = ["indexing", "range", "slice", "take", "gather", "gather, deterministic", "gather_nd"]
+SOME += ["mapped", "scan", "carried", "custom_vjp"]
 # Of the table as it is; other losses compute with it first.
-PLAIN = {
-    **{name: lambda p, use=LOOKUPS[name]: square(use(p["t"], p)) for name in SOME},
-    "deterministic in vmap": lambda p: jax.vmap(
-        lambda i: square(jaxops.gather(p["t"], i, deterministic=True))
-    )(INDICES).sum(),
-    "slice": lambda p: square(jaxops.slice(p["t"], [INDICES[0], 0], [2, WIDTH])),
-    "custom_vjp": lambda p: square(tripled(p["t"][INDICES])),
-    "cond": lambda p: lax.cond(
-        K > 0, lambda: square(p["t"][INDICES]), lambda: square(p["t"][INDICES + 1])
-    ),
-}
+PLAIN = {f"{name} of the table": composed(lookup=name) for name in SOME}
 PLAIN |= {
-    "jit": jax.jit(PLAIN["indexing"]),
-    "checkpoint": jax.checkpoint(PLAIN["indexing"]),
-    "scan in checkpoint": jax.checkpoint(PLAIN["scan"]),
+    f"in {name}": WITHIN[name](composed())
+    for name in ("jit", "checkpoint", "scan of checkpoints", "cond")
 }
-
-
-@jax.custom_vjp
-def tripled(rows):
-    return 3 * rows
-
-
-tripled.defvjp(lambda rows: (3 * rows, None), lambda _, rows: (3 * rows,))
-
-
-def computed_first(name):
-    def loss(p):
-        t = STEPS[name](p["t"], p) if name in STEPS else jnp.tanh(p["t"])
-        return square(LOOKUPS.get(name, LOOKUPS["indexing"])(t, p))
-
-    return loss
-
-
-FIRST = {f"{name}, computed first": computed_first(name) for name in [*STEPS, *LOOKUPS]}
+PLAIN["deterministic in vmap"] = WITHIN["vmap"](composed(lookup="gather, deterministic"))
+# Without those that copy, name or constrain the table itself, which the program does too.
+OTHERS = {*READS_OF_MANY, "copied", "named", "constrained"}
+FIRST = {name: loss for name, loss in PATTERNS.items() if name not in OTHERS}
 
 
 # That may hold a table: they hand one on.
@@ -82,14 +57,14 @@ def made_of_size(program, size):
 @pytest.mark.parametrize("name", FIRST | PLAIN)
 @pytest.mark.usefixtures("x32")
 def test_nothing_of_the_size_of_the_table_is_made(name):
-    p, loss = big_params(), (FIRST | PLAIN)[name]
+    args, loss = (big_params(), INDICES), (FIRST | PLAIN)[name]
     transformed = jaxops.sparse_value_and_grad(loss, tables="t")
-    size = p["t"].size // 2  # also what is made of a part of the table
-    assert made_of_size(jax.make_jaxpr(transformed)(p), size) == []
-    assert made_of_size(jax.make_jaxpr(jax.grad(loss))(p), size)  # it would be seen
+    size = args[0]["t"].size // 2  # also what is made of a part of the table
+    assert made_of_size(jax.make_jaxpr(transformed)(*args), size) == []
+    assert made_of_size(jax.make_jaxpr(jax.grad(loss))(*args), size)  # it would be seen
 
 
-FEW = [f"{name}, computed first" for name in ("bfloat16", "product", "gather", "with a first row")]
+FEW = ["bfloat16", "product", "gather", "with a first row"]
 
 
 @pytest.mark.parametrize("name", [*FEW, *PLAIN])
@@ -98,7 +73,7 @@ def test_memory(name):
     p, loss = {**big_params(), "t": jnp.ones((100_003, WIDTH))}, (FIRST | PLAIN)[name]
 
     def gradient(transform):
-        compiled = optimized_jit(lambda p: transform(p)[1]["t"]).lower(p).compile()
+        compiled = optimized_jit(lambda p: transform(p, INDICES)[1]["t"]).lower(p).compile()
         analysis: Any = compiled.memory_analysis()
         return analysis.temp_size_in_bytes
 
@@ -160,7 +135,7 @@ def test_wide_coordinates():
 def test_a_scale_gets_no_gradient_from_rows_out_of_bounds():
     """Their logarithm would be -inf times 0."""
 
-    def loss(p):
+    def loss(p, _):
         rows = jnp.log(p["t"] * p["c"]).at[jnp.array([1, 99])].get(mode="fill", fill_value=0)
         return jnp.sum(rows)
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 import pytest
 from fast import optimized_jit
-from sparse_patterns import INDICES, LOOKUPS, STEPS, polynomial
+from sparse_patterns import INDICES, composed, polynomial
 
 import jaxops
 
@@ -69,16 +69,6 @@ def test_temporaries_do_not_grow_with_the_table(name, optimizer):
     assert large <= small + 1000
 
 
-def of_pattern(step, lookup):
-    """A loss that is linear in what it looks up."""
-
-    def loss(p):
-        p = {**p, "c": jnp.array([2.0, -1.0, 0.5]), "of_rows": jnp.ones(p["t"].shape[0])}
-        return jnp.sum(LOOKUPS[lookup](STEPS[step](p["t"], p), p))
-
-    return loss
-
-
 # Others make arrays of one number a row, or need weights of other shapes.
 PATTERNS = [
     ("scaled", name) for name in ("take", "fill", "gather_nd", "elements", "range", "mapped")
@@ -89,6 +79,11 @@ PATTERNS = [
 @pytest.mark.optimized
 @pytest.mark.parametrize(("step", "lookup"), PATTERNS)
 def test_patterns(step, lookup):
-    loss = of_pattern(step, lookup)
+    """Of losses that are linear in what they look up."""
+
+    def loss(p):
+        p = {**p, "c": jnp.array([2.0, -1.0, 0.5]), "of_rows": jnp.ones(p["t"].shape[0])}
+        return composed(step, lookup=lookup, total=jnp.sum)(p, INDICES)
+
     small, large = (temporaries(loss, OPTIMIZERS["sgd"](), rows) for rows in (20_000, 80_000))
     assert large <= small + 1000

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from jax.ad_checkpoint import checkpoint_name
 from sparse_checks import EACH_WAY, assert_sparse, is_sparse, square, table, to_dense
 
 import jaxops
@@ -113,78 +112,6 @@ def test_no_parameters():
 def test_python_numbers_are_weakly_typed():
     params = {"embed": table(7, 3).astype(jnp.bfloat16), "scale": 0.5}
     assert_sparse(lambda p, i: square(p["scale"] * p["embed"][i]), params, INDICES)
-
-
-# --- tables that stay tables ---
-
-I = jnp.array([3, 0, 3], jnp.int32)  # noqa: E741
-PASSED = {
-    "cast": lambda t: square(t.astype(jnp.bfloat16)[I].astype(jnp.float32)),
-    "cast-rounds": lambda t: jnp.sum(
-        t.astype(jnp.bfloat16)[I].astype(jnp.float32) * jnp.float32(1 + 2**-10)
-    ),
-    "cast-arithmetic": lambda t: square(t.astype(jnp.bfloat16)[I]).astype(jnp.float32),
-    "reverse-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=True)),
-    "forward-scan": jax.checkpoint(lambda t: index_in_the_carry(t, reverse=False)),
-    "cast-twice": lambda t: square(t.astype(jnp.bfloat16).astype(jnp.float32)[I]),
-    "copy": lambda t: square(jnp.array(t, copy=True)[I]),
-    "checkpoint_name": lambda t: square(checkpoint_name(t, "table")[I]),
-    "sharding_constraint": lambda t: square(
-        lax.with_sharding_constraint(t, jax.sharding.SingleDeviceSharding(jax.devices()[0]))[I]
-    ),
-    "jit": lambda t: square(jax.jit(lambda t: t)(t)[I]),
-    "checkpoint": lambda t: square(jax.checkpoint(lambda t: (t, 2 * t[I]))(t)[0][I]),
-    "cond": lambda t: square(lax.cond(t[0, 0] > 0, lambda t: t, lambda t: t, t)[I]),
-    "cond-checkpoint": lambda t: square(
-        lax.cond(t[0, 0] > 0, jax.checkpoint(lambda t: t), jax.jit(lambda t: t), t)[I]
-    ),
-    "platform_dependent": lambda t: square(
-        lax.platform_dependent(t, cpu=lambda t: t[I], default=lambda t: t[I + 1])
-    ),
-    **{
-        f"carry-{name}": lambda t, wrap=wrap: carry(t, wrap)
-        for name, wrap in {
-            "plain": lambda step: step,
-            "jit": jax.jit,
-            "checkpoint": jax.checkpoint,
-            "checkpoint-in-jit": lambda step: jax.jit(jax.checkpoint(step)),
-            "cond": lambda step: lambda c, j: (
-                lax.cond(j > 1, lambda c: step(c, j)[0], lambda c: c, c), None
-            ),
-            "scan": lambda step: lambda c, j: lax.scan(jax.jit(step), c, jnp.arange(2) + j),
-        }.items()
-    },
-}  # fmt: skip
-
-
-def index_in_the_carry(t, reverse):
-    def step(carry, j):
-        index, so_far = carry
-        return ((2 * index + j) % 7, so_far + square((j + 1).astype(jnp.float32) * t[index])), None
-
-    return lax.scan(step, (jnp.int32(1), jnp.float32(0)), jnp.array([0, 5, 1, 4]), reverse=reverse)[
-        0
-    ][1]
-
-
-def carry(t, wrap):
-    """Through a loop whose carry holds the table, that is looked up in it and behind it."""
-
-    def step(carry, j):
-        t, so_far = carry
-        return (t, so_far + square(t[j])), None
-
-    (t, so_far), _ = lax.scan(wrap(step), (t, jnp.float32(0)), I)
-    return so_far + square(t[I])
-
-
-@pytest.mark.parametrize("run", EACH_WAY)
-@pytest.mark.parametrize("name", PASSED)
-@pytest.mark.usefixtures("x32")
-def test_table_that_is_passed_on(name, run):
-    use = PASSED[name]
-    grads = assert_sparse(lambda p: use(p["embed"]), {"embed": table(7, 3)}, run=run)
-    assert isinstance(grads["embed"], jaxops.IndexedSlices)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])

@@ -6,14 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import share
+from checks import NIGHTLY, share
 from fast import fast_jit
 from jax import lax
-from sparse_checks import assert_sparse, eagerly, square
+from sparse_checks import EACH_WAY, assert_sparse, eagerly, square
 from sparse_patterns import (
     INDICES,
     LOOKUPS,
+    PATTERNS,
     STEPS,
+    WITHIN,
     assert_rows_first,
     composed,
     params,
@@ -26,76 +28,88 @@ from jaxops._sparse.gradient import walk
 pytestmark = pytest.mark.usefixtures("x32")
 
 
-def in_scan(loss):
-    def scanned(p):
-        return lax.scan(lambda c, x: (c + loss({**p, "c": x * p["c"]}), None), 0.0, p["c"])[0]
-
-    return scanned
-
-
-def in_cond(loss):
-    return lambda p: lax.cond(
-        p["c"][0] > 0, lambda p: loss(p), lambda p: loss({**p, "t": -p["t"]}), p
-    )
-
-
-def in_vmap(loss):
-    return lambda p: jax.vmap(lambda c: loss({**p, "c": c * p["c"]}))(p["c"]).sum()
-
-
-WITHIN = {
-    "jit": jax.jit,
-    "checkpoint": jax.checkpoint,
-    "scan": in_scan,
-    "cond": in_cond,
-    "vmap": in_vmap,
-    "scan of checkpoints": lambda loss: in_scan(jax.checkpoint(loss)),
-}
-SOON = [["scaled by rows"], ["row set", "tanh"], ["of two, traced"], ["jit"]]
-
-
-@pytest.mark.parametrize("steps", SOON, ids="-".join)
 @pytest.mark.parametrize("name", WITHIN)
-def test_within(name, steps):
-    assert_rows_first(WITHIN[name](composed(*steps)), params(), tolerance=1e-4)
+def test_within(name):
+    loss = composed("scaled by rows", "row set", "jit")
+    assert_rows_first(WITHIN[name](loss), params(), tolerance=1e-4)
 
 
-PATTERNS = [*STEPS, *LOOKUPS]
-# Each pattern in one of the kinds of programs, the next pattern in the next one; and in all others.
-EACH_ONCE = {(pattern, [*WITHIN][n % len(WITHIN)]) for n, pattern in enumerate(PATTERNS)}
+# Each pattern in one of the kinds of programs, the next pattern in the next one.
+EACH_ONCE = [(pattern, [*WITHIN][n % len(WITHIN)]) for n, pattern in enumerate(PATTERNS)]
+KINDS = ["jit", "checkpoint", "scan", "scan of checkpoints", "cond", "vmap"]
+OTHERS = [pair for pair in itertools.product(PATTERNS, KINDS) if pair not in EACH_ONCE]
 
 
 @pytest.mark.parametrize(
     ("pattern", "name"),
     [
-        pytest.param(*pair, marks=pytest.mark.slow if pair in EACH_ONCE else pytest.mark.stress)
-        for pair in itertools.product(PATTERNS, WITHIN)
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in EACH_ONCE),
+        *(pytest.param(*pair, marks=pytest.mark.stress) for pair in OTHERS),
     ],
 )
 def test_all_within(pattern, name):
-    loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
-    if (pattern, name) == ("updated", "vmap"):
+    loss = WITHIN[name](PATTERNS[pattern])
+    if pattern == "updated" and name in ("vmap", "map in batches"):
         # JAX makes it a scatter of parts of rows, of which no rule tells rows.
         with pytest.raises(ValueError, match=r"and scatter at .* takes all rows of the result"):
-            jaxops.sparse_value_and_grad(WITHIN[name](loss), tables="t")(params())
+            jaxops.sparse_value_and_grad(loss, tables="t")(params(), INDICES)
         return
-    assert_rows_first(WITHIN[name](loss), params(), tolerance=1e-4)
+    assert_rows_first(loss, params(), tolerance=1e-4)
+
+
+COMPOSED = [
+    *((seed, eagerly, False) for seed in range(8)),
+    *((seed, fast_jit, False) for seed in range(8, 32)),
+    *((seed, fast_jit, True) for seed in range(32, 40)),
+    *(pytest.param(seed, fast_jit, seed % 2 == 0, marks=NIGHTLY) for seed in range(40, 100)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "run", "x64"), COMPOSED)
+def test_compositions(seed, run, x64):
+    random = np.random.default_rng(seed)
+    steps = random.choice([*STEPS], random.integers(4), replace=False)
+    loss = composed(*steps, lookup=random.choice([*LOOKUPS]))
+    within = random.choice([*WITHIN], random.integers(3))
+    if "updated" not in steps:  # see above
+        for name in within:
+            loss = WITHIN[name](loss)
+    with jax.enable_x64(x64):
+        p = params(jnp.float64 if x64 else jnp.float32)
+        assert_rows_first(loss, p, run=run, tolerance=1e-4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", share(PATTERNS, 3))
 def test_under_vmap(pattern):
-    loss = composed(pattern) if pattern in STEPS else composed("tanh", lookup=pattern)
     stacked = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), params())
-    assert_rows_first(loss, stacked, run=lambda f: fast_jit(jax.vmap(f)), tolerance=1e-4)
+    run = lambda f: fast_jit(jax.vmap(f, (0, None)))  # noqa: E731
+    assert_rows_first(PATTERNS[pattern], stacked, run=run, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("run", EACH_WAY)
+@pytest.mark.parametrize("name", ["jit", "scan of checkpoints"])
+def test_under_vmap_of_indices(name, run):
+    batch = jnp.stack([INDICES, INDICES // 2])
+    grads = assert_rows_first(
+        WITHIN[name](composed()), params(), batch, run=lambda f: run(jax.vmap(f, (None, 0)))
+    )
+    assert grads["t"].values.shape == (2, INDICES.size * (1 if name == "jit" else 3), 3)
 
 
 @pytest.mark.parametrize(
-    ("steps", "lookup"), [*((steps, "indexing") for steps in SOON), ([], "gather"), ([], "scan")]
+    "loss",
+    [
+        *map(composed, ["scaled by rows", "of two, traced", "jit"]),
+        composed("row set", "tanh"),
+        composed(lookup="gather"),
+        composed(lookup="scan"),
+    ],
 )
-def test_second_order(steps, lookup):
+def test_second_order(loss):
     def cubic(p):
-        return composed(*steps, lookup=lookup)(p) ** 2
+        return loss(p, INDICES) ** 2
 
     def sparse(p):
         grads = jaxops.sparse_value_and_grad(cubic, tables="t")(p)[1]
@@ -109,8 +123,17 @@ def test_second_order(steps, lookup):
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3), back, expected)
 
 
+def test_of_itself():
+    def norm(p, i):
+        grads = jaxops.sparse_value_and_grad(composed(), tables="t")(p, i)[1]
+        return jnp.sum(grads["t"].values ** 2)
+
+    grads = assert_rows_first(norm, params())
+    np.testing.assert_array_equal(grads["t"].indices, INDICES)
+
+
 def test_two_tables():
-    def loss(p):
+    def loss(p, _):
         both = jnp.concatenate([p["t"] * p["c"][None], jnp.tanh(p["u"])])
         chosen = lax.cond(p["c"][0] > 9, lambda: p["t"], lambda: 3 * p["u"])
         return polynomial(both[INDICES * 2]) + polynomial(chosen[INDICES] + p["t"][INDICES])
@@ -123,7 +146,7 @@ def test_a_loop_within_a_loop():
     """The inner one goes through what the outer one gets in a round."""
 
     def outer(inner):
-        def loss(p):
+        def loss(p, _=None):
             tables = jnp.stack([p["t"], p["t"] * p["c"][None]])[None] * jnp.ones((2, 1, 1, 1))
             return lax.scan(lambda c, two: (lax.scan(inner, c, two)[0], None), 0.0, tables)[0]
 
@@ -148,7 +171,7 @@ def test_a_part_that_is_taken_whole():
     """As the first rows of a table of positions: looked up once, and no layer after it again."""
     length = 9
 
-    def loss(p):
+    def loss(p, _):
         positions = p["t"][:length]
         x = positions + p["c"][None]
         for _ in range(3):
@@ -203,6 +226,32 @@ def test_a_loss_that_decides_in_python():
     assert_sparse(lambda t: loss(2 * t), t, tables="", run=eagerly, tolerance=1e-6)
     with pytest.raises(ValueError, match=r"a use by neg at test_walk\.py"):
         jaxops.sparse_value_and_grad(lambda t: loss(-t), tables="")(params()["t"])
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_callbacks(scale):
+    """They run once, also where the table is computed with before it is looked up."""
+    seen = []
+
+    def loss(t, indices):
+        def step(so_far, i):
+            jax.debug.callback(lambda i: seen.append(int(i)), i)
+            i = jax.pure_callback(lambda i: np.asarray(i + 1), jax.ShapeDtypeStruct((), i.dtype), i)
+            return so_far + square((t if scale == 1 else scale * t)[i]), None
+
+        return lax.scan(step, jnp.float32(0), indices)[0]
+
+    t = params()["t"]
+    transformed = jaxops.sparse_value_and_grad(loss, tables="")
+    for call in (transformed, jax.jit(transformed)):
+        _, slices = call(t, INDICES)
+        jax.effects_barrier()
+        assert sorted(seen) == sorted(INDICES.tolist())
+        seen.clear()
+        np.testing.assert_array_equal(slices.indices, [4, 1, 4, 16])
+        np.testing.assert_array_equal(slices.to_dense(), jax.grad(loss)(t, INDICES))
+        jax.effects_barrier()
+        seen.clear()
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint])
