@@ -112,7 +112,6 @@ def matrix_diag(
         diagonal=diagonal,
         **_padding(padding_value),
         name=given_name(name, "diag"),
-        moves_elements="no strings",
         like="diagonal",
         k=_diagonals(k, op),
         num_rows=static_int(num_rows, op, "num_rows"),
@@ -121,7 +120,7 @@ def matrix_diag(
     )
 
 
-@operation(data=("diagonal", "padding_value"))
+@operation(data=("diagonal", "padding_value"), moves_elements="no strings")
 def _matrix_diag(
     diagonal: jax.Array,
     *,
@@ -206,14 +205,13 @@ def matrix_diag_part(
         input=input,
         **_padding(padding_value),
         name=given_name(name, "diag_part"),
-        moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
         align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
-@operation(data=("input", "padding_value"))
+@operation(data=("input", "padding_value"), moves_elements="no strings")
 def _matrix_diag_part(
     input: jax.Array,
     *,
@@ -291,14 +289,13 @@ def matrix_set_diag(
         input=input,
         diagonal=diagonal,
         name=given_name(name, "set_diag"),
-        moves_elements="no strings",
         like="input",
         k=_diagonals(k, op),
         align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
-@operation(data=("input", "diagonal"))
+@operation(data=("input", "diagonal"), moves_elements="no strings")
 def _matrix_set_diag(
     input: jax.Array, diagonal: jax.Array, *, op: str, k: tuple[int, int], align: str
 ):
@@ -431,11 +428,10 @@ def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag
     """
-    moves = "no strings"
-    return _tensor_diag.run("tensor_diag", diagonal=diagonal, name=name, moves_elements=moves)
+    return _tensor_diag.run("tensor_diag", diagonal=diagonal, name=name)
 
 
-@operation(data=("diagonal",))
+@operation(data=("diagonal",), moves_elements="no strings")
 def _tensor_diag(diagonal: jax.Array, *, op: str):
     if diagonal.ndim == 0:
         raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
@@ -472,11 +468,10 @@ def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag_part
     """
-    moves = "no strings"
-    return _tensor_diag_part.run("tensor_diag_part", input=input, name=name, moves_elements=moves)
+    return _tensor_diag_part.run("tensor_diag_part", input=input, name=name)
 
 
-@operation(data=("input",))
+@operation(data=("input",), moves_elements="no strings")
 def _tensor_diag_part(input: jax.Array, *, op: str):
     shape = input.shape[: input.ndim // 2]
     if input.shape != shape * 2:
