@@ -112,7 +112,6 @@ def matrix_diag(
         diagonal=diagonal,
         **_padding(padding_value),
         name=given_name(name, "diag"),
-        like="diagonal",
         k=_diagonals(k, op),
         num_rows=static_int(num_rows, op, "num_rows"),
         num_cols=static_int(num_cols, op, "num_cols"),
@@ -120,7 +119,7 @@ def matrix_diag(
     )
 
 
-@operation(data=("diagonal", "padding_value"), moves_elements="no strings")
+@operation(data=("diagonal", "padding_value"), moves_elements="no strings", like="diagonal")
 def _matrix_diag(
     diagonal: jax.Array,
     *,
@@ -205,13 +204,12 @@ def matrix_diag_part(
         input=input,
         **_padding(padding_value),
         name=given_name(name, "diag_part"),
-        like="input",
         k=_diagonals(k, op),
         align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
-@operation(data=("input", "padding_value"), moves_elements="no strings")
+@operation(data=("input", "padding_value"), moves_elements="no strings", like="input")
 def _matrix_diag_part(
     input: jax.Array,
     *,
@@ -289,13 +287,12 @@ def matrix_set_diag(
         input=input,
         diagonal=diagonal,
         name=given_name(name, "set_diag"),
-        like="input",
         k=_diagonals(k, op),
         align=check_choice(align, _ALIGNS, op, "align"),
     )
 
 
-@operation(data=("input", "diagonal"), moves_elements="no strings")
+@operation(data=("input", "diagonal"), moves_elements="no strings", like="input")
 def _matrix_set_diag(
     input: jax.Array, diagonal: jax.Array, *, op: str, k: tuple[int, int], align: str
 ):
