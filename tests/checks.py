@@ -1,6 +1,7 @@
 """Comparisons that tests of several modules make."""
 
 import inspect
+import math
 import os
 import subprocess
 import sys
@@ -87,22 +88,26 @@ def share_of_each_function(items, number, of):
         del by_function[name]
     taken = []
     for tests in by_function.values():
-        # In their own order every third test of two parameters may have one value of the second.
-        drawn = sorted(tests, key=lambda item: zlib.crc32(item.nodeid.encode()))
-        taken += drawn[number % len(tests) :: of]
+        taken += drawn(tests)[number % len(tests) :: of]
     return taken
 
 
-def rest_of_sweeps(items, of=3):
+def rest_of_sweeps(items):
     """The tests that `make test` leaves to `make test-slow`.
 
-    They are all but one in `of` of the quick tests of each function that has more than `of`.
+    Of the quick tests of each test function `make test` takes the square root of their number.
     """
     quick = [item for item in items if not item.get_closest_marker("slow")]
-    sweeps = [
-        test for tests in tests_by_function(quick).values() if len(tests) > of for test in tests
-    ]
-    return {*sweeps} - {*share_of_each_function(sweeps, 0, of)}
+    by_function = tests_by_function(quick).values()
+    return {test for tests in by_function for test in drawn(tests)[math.isqrt(len(tests)) :]}
+
+
+def drawn(tests):
+    """The tests in an order without a pattern, the same in each run.
+
+    In their own order every third test of two parameters may have one value of the second.
+    """
+    return sorted(tests, key=lambda item: zlib.crc32(item.nodeid.encode()))
 
 
 def tests_by_function(items):

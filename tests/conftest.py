@@ -28,8 +28,8 @@ collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
 
 # `make test` runs these tests with all parameters, which are the functions of the library or cost
 # little.
-WHOLE = ("tests/ops/test_ops.py", "tests/project/", "tests/errors/", "tests/compat/")
-WHOLE += ("tests/site/",)  # `make docs-test` runs them, where the documentation is built
+WHOLE = ("tests/ops/test_ops.py::test_values_eager_and_jit", "tests/project/", "tests/errors/")
+WHOLE += ("tests/compat/", "tests/site/")  # `make docs-test` runs those of the built site
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 800
@@ -61,7 +61,7 @@ def pytest_configure(config):
 
 
 class Sweeps:
-    """A test function with many parameters runs a third of them in `make test`.
+    """A test function with many parameters runs the square root of their number in `make test`.
 
     `make test-slow` runs the rest.
     """

@@ -55,6 +55,7 @@ def test_an_eager_join_is_a_call_of_python(joins):
     assert len(joins) == 1
 
 
+@pytest.mark.slow
 def test_more_than_a_program_takes(monkeypatch, joins):
     """Eager calls make no program of so many results or operands; errors are the same."""
     number = pieces_module._TOO_MANY + 1

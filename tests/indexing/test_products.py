@@ -112,6 +112,7 @@ def test_infinite_factors_at_all_magnitudes():
         np.testing.assert_array_equal(gradient, [*first, 7, 5])
 
 
+@pytest.mark.slow
 def test_third_derivatives():
     x = jnp.array([2.0, 3.0, 0.0, 7.0, -1.0])
     third = np.zeros((5,) * 3)
@@ -178,6 +179,7 @@ def test_gradients_of_narrow_floats_are_rounded_once():
     np.testing.assert_array_equal(gradient, np.full(200, one, np.float32).astype(jnp.bfloat16))
 
 
+@pytest.mark.slow
 def test_gradients_of_many_factors():
     """More than mantissas can be multiplied: in lanes if each element has many, else by scans."""
     x = np.exp2(np.repeat([-0.4, 0.4], 1000)).astype(np.float32)
@@ -217,6 +219,7 @@ def test_cotangents_are_multiplied_before_they_are_rounded():
     np.testing.assert_array_equal(pullback(jnp.float32(0))[0], np.zeros(3))
 
 
+@pytest.mark.slow
 def test_jacobians_share_the_products_of_others():
     """Of many cotangents these are computed once: weights alone get one more dimension."""
     ids = jnp.array([0, 1, 0, 1])

@@ -156,6 +156,7 @@ def test_rows_are_caught_up_in_blocks(monkeypatch):
     np.testing.assert_allclose(table[rows], dense[rows], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_under_vmap():
     lazy = jaxops.lazy(optax.adam(0.1), catch_up=True)
     tables = jnp.stack([jnp.array(TABLE), jnp.array(TABLE) + 1])
