@@ -99,10 +99,7 @@ def _known_parts(x: Any, op: str, arg: str) -> Parts:
     indices = on_host.concrete_integers(parts.indices, op, f"{arg}.indices")
     values: Any
     if arguments.is_host_string(parts.values):
-        values = arguments.to_host_strings(parts.values, op, name)
-        # Of bytes without dtype "O" NumPy drops null characters at the end (test_edit_distance.py,
-        # test_text_that_ends_with_a_null_character_is_another_text).
-        values = np.array([v.encode() if isinstance(v, str) else v for v in values.tolist()], "O")
+        values = arguments.as_bytes(arguments.to_host_strings(parts.values, op, name))
     else:
         values = on_host.concrete(parts.values, op, name)
         arguments.check_numeric_or_bool(values.dtype, op, name, parts.values)

@@ -83,7 +83,8 @@ def setdiff1d(
     apart (TensorFlow tells 0 from -0 in 16 bits, and takes subnormals for 0).
 
     Args:
-        x: vector of bools, integers or real numbers, or of host strings. Traced only with `size`.
+        x: vector of bools, integers or real numbers, or of host strings, of which text equals its
+            bytes. Traced only with `size`.
         y: vector of the dtype of `x`. Traced only with `size`.
         index_dtype: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
@@ -164,7 +165,7 @@ def _of_strings(op, x, y, size, fill_value, mode):
     is_none = isinstance(y, (list, tuple)) and not y
     y = np.zeros(0, x.dtype) if is_none else arguments.to_host_strings(y, op, "y")
     _check_vectors(op, x, y)
-    places = _places_of_others(x, y)
+    places = _places_of_others(arguments.as_bytes(x), arguments.as_bytes(y))
     out, total = x[places], np.array(places.size, np.int32)
     if size is not None:
         spec = result_size.num_elements(op, size, _NOUN)

@@ -96,7 +96,7 @@ def unique(
 
     Args:
         x: vector of bools, integers or real numbers, or of host strings; with `axis` an array of
-            these, of rank 1 at least. Traced only with `size`.
+            these, of rank 1 at least. Of strings text equals its bytes. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
         name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of `y`, for code that is compiled or batched over `x`. `mode`
@@ -268,7 +268,7 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
 
 def _of_strings(op: str, x: np.ndarray, axis, size: int | None, fill_value, out_idx: np.dtype):
     axis = _check_axis(op, x, axis)
-    firsts, idx = _number_by_dict(x, axis)
+    firsts, idx = _number_by_dict(arguments.as_bytes(x), axis)
     y = np.take(x, firsts, axis)
     count = np.bincount(idx, minlength=firsts.size).astype(out_idx)
     if size is not None:

@@ -102,6 +102,17 @@ def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
     return array
 
 
+def as_bytes(strings: np.ndarray) -> np.ndarray:
+    """Host strings to compare by: as in TensorFlow, text equals its bytes.
+
+    Without dtype "O" NumPy drops null characters at the end (test_edit_distance.py,
+    test_text_that_ends_with_a_null_character_is_another_text).
+    """
+    flat = strings.ravel().tolist()
+    flat = [s.encode(errors="surrogatepass") if isinstance(s, str) else s for s in flat]
+    return np.array(flat, "O").reshape(strings.shape)
+
+
 def empty_string_like(strings: np.ndarray) -> str | bytes:
     holds_bytes = strings.dtype.kind == "S" or (
         strings.dtype.kind == "O" and strings.size > 0 and isinstance(strings[0], bytes)

@@ -37,3 +37,5 @@ def test_strings():
     assert (out.tolist(), idx.tolist()) == ([b"b", b"a", b""], [0, 1, 2])
     out, idx = jaxops.setdiff1d(["b", "a"], [], size=1, mode="fill")
     assert (out.tolist(), idx.tolist()) == (["b"], [0])
+    out, idx = jaxops.setdiff1d(["b", "a"], [b"a"])  # text equals its bytes
+    assert (out.tolist(), idx.tolist()) == (["b"], [0])

@@ -88,6 +88,13 @@ def test_strings(kind):
     assert jaxops.unique(x, size=1, mode="fill").y.tolist() == x[:1].tolist()
 
 
+def test_text_equals_its_bytes():
+    """The value is the first one; a lone surrogate, which is no UTF-8, equals itself."""
+    x = np.array(["ä", b"a", "ä".encode(), "a", "\ud800", "\ud800"], object)
+    y, idx = jaxops.unique(x)
+    assert (y.tolist(), idx.tolist()) == (["ä", b"a", "\ud800"], [0, 1, 0, 1, 2, 2])
+
+
 @pytest.mark.parametrize("size", [0, 2, 3, 6])
 def test_size_under_jit(size):
     x = jnp.array([5.0, 3, 5, 1])
