@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
+from jaxops import _symbolic
 from jaxops._indexing import canonical, index_dtypes, policy, result_size
 from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.positions import resize, take_or_fill, take_rows
@@ -235,6 +236,11 @@ def _lengths_in(op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: n
     if tensor.ndim < 2:
         raise ValueError(f"{op}: tensor must have rank 2 at least; received shape {tensor.shape}")
     nrows, ncols = tensor.shape[:2]
+    if _symbolic.are_known((nrows, ncols)) and max(ncols, nrows * ncols) > np.iinfo(dtype).max:
+        raise ValueError(
+            f"{op}: row_splits_dtype must count {nrows} rows of {ncols} values; received "
+            f"{dtype.name}; take int64, and {arguments.X64_HINT}"
+        )
     if padding is not None:
         if padding.shape != tensor.shape[2:]:
             raise ValueError(

@@ -65,7 +65,9 @@ def saturate_cast(x, dtype):
         near = np.array(limit).astype(x.dtype)
         number = int(near) if is_integer(x.dtype) else float(near)
         # Python compares floats and integers exactly.
-        bounds.append(near if abs(number) <= abs(limit) else np.nextafter(near, np.zeros_like(near)))
+        bounds.append(
+            near if abs(number) <= abs(limit) else np.nextafter(near, np.zeros_like(near))
+        )
     return cast(np.clip(x, *bounds), dtype)
 
 

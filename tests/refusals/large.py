@@ -14,9 +14,9 @@ LONG = 2**31 + 7
 TOO_LONG = 2**32 + 7
 
 
-def traced(function, length):
+def traced(function, *shape):
     """Without the memory for such an array."""
-    return jax.eval_shape(function, jax.ShapeDtypeStruct((length,), np.int8))
+    return jax.eval_shape(function, jax.ShapeDtypeStruct(shape, np.int8))
 
 
 CALLS = {
@@ -33,6 +33,11 @@ CALLS = {
     "scatter_nd-deterministic-beyond-32-bits": (
         lambda: traced(lambda x: jaxops.scatter_nd(jnp.array([[0]]), x[:1], [LONG], deterministic=True), LONG), ValueError, 'scatter_nd: deterministic=True: 2147483655 rows take 64-bit row numbers; jax.config.update("jax_enable_x64", True) switches them on'),
     "boolean_mask-mask-beyond-32-bits": (lambda: traced(lambda x: jaxops.boolean_mask(x, x, size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
+    **{
+        f"RaggedTensor.from_tensor-{nrows}-rows-beyond-32-bits": (
+            lambda shape=(nrows, ncols): traced(lambda x: jaxops.RaggedTensor.from_tensor(x, size=1).values, *shape), ValueError, f"row_splits_dtype must count {nrows} rows of {ncols} values; received int32; take int64, and switch 64-bit types on")
+        for nrows, ncols in [(0, 2**31), (1, LONG), (3, 2**30)]
+    },
     "unique-x-beyond-32-bits": (lambda: traced(lambda x: jaxops.unique(x, size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
     "dynamic_partition-partitions-beyond-32-bits": (
         lambda: traced(lambda x: jaxops.dynamic_partition(x, x, 2, size=1), LONG), ValueError, "must have at most 2146435072 elements in compiled code; received 2147483655"),
