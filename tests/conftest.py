@@ -56,7 +56,7 @@ def pytest_configure(config):
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    config.pluginmanager.register(Sweeps())
+    config.pluginmanager.register(Sweeps(), "sweeps")
     config.pluginmanager.register(Doctests())  # hooks of this file are not for tests beside it
 
 

@@ -176,7 +176,8 @@ def run_tests(tests: Tests, mutant: Mutant | None, cache: str, note: Path) -> in
     assert mutant is None or isinstance(changed.__loader__, Loader), "the mutant is not applied"
     is_by_rule = isinstance(mutant, Change)
     plugin = Plugin(tests, cache, ENOUGH if is_by_rule else math.inf)
-    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
+    # Without `sweeps` the parameters that `make test` leaves out are not the last to run.
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:sweeps", "--rootdir", str(ROOT)]
     # As jaxops has a plugin, pytest would rewrite its asserts, and warns that it is there already.
     options += ["-W", "ignore:Module already imported"]
     options += [] if mutant is None else ["-x"]
