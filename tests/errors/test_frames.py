@@ -9,6 +9,7 @@ from types import FunctionType
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from checks import printed_by
 from refusals import CALLS
@@ -73,6 +74,17 @@ def test_chain():
 class Unreadable:
     def __array__(self, *args, **kwargs):
         raise KeyError("unreadable")
+
+
+def test_rules_that_jax_calls():
+    """An array that is too large only where JAX batches the program."""
+    with pytest.raises(ValueError, match="transpose: a must make arrays of less") as info:
+        jax.eval_shape(
+            jax.vmap(jax.jit(lambda x: jaxops.transpose(x))),
+            jax.ShapeDtypeStruct((2**32, 0, 2**31), np.float32),
+        )
+    assert files(info.value) == [__file__]
+    assert files(info.value.__cause__) == [__file__]  # the call in the program
 
 
 MEMBERS = {

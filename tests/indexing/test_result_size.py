@@ -193,7 +193,7 @@ def test_position_in_a_batch():
     assert info.value.position == (1,)
 
 
-# What is made of strings, and the error if a size is 2.
+# A function, its arguments with strings, its result, and what the error for a size of 2 counts.
 TEXT = np.array(["b", "a", "b", "c"])
 OF_STRINGS = [
     (jaxops.boolean_mask, [TEXT, [True, False, True, True]], "bbc", "3 true values"),

@@ -1,7 +1,7 @@
 """Sizes of which a product passes 2**63: an error with words, where the process would end.
 
-The calls are made in a process of their own, size_sweep.py. Those that were found to end it are
-refused calls: tests/refusals/large.py.
+The process of size_sweep.py makes the calls. The calls that once ended such a process are refused
+now, and stand in tests/refusals/large.py.
 """
 
 import subprocess

@@ -279,7 +279,7 @@ def test_axes_of_a_type():
 
 @pytest.mark.parametrize("platforms", [("cpu",), ("cpu", "cuda")])
 def test_programs_for_elsewhere(platforms):
-    """Those for several platforms, also where it is not known whether they will be stored."""
+    """A program for several platforms is one, even if JAX does not tell whether it is exported."""
     ctx = types.SimpleNamespace(module_context=types.SimpleNamespace(platforms=platforms))
     assert _jax_internals.is_for_elsewhere(ctx) == (len(platforms) > 1)
     assert not _jax_internals.is_for_one_device(ctx)

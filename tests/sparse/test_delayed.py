@@ -36,7 +36,8 @@ PLAIN |= {
     for name in ("jit", "checkpoint", "scan of checkpoints", "cond")
 }
 PLAIN["deterministic in vmap"] = WITHIN["vmap"](composed(lookup="gather, deterministic"))
-# Without those that copy, name or constrain the table itself, which the program does too.
+# The three last steps copy, name or constrain the whole table, so their programs make an array of
+# its size whatever jaxops does.
 OTHERS = {*READS_OF_MANY, "copied", "named", "constrained"}
 FIRST = {name: loss for name, loss in PATTERNS.items() if name not in OTHERS}
 

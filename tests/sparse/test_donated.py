@@ -79,7 +79,7 @@ PATTERNS = [
 @pytest.mark.optimized
 @pytest.mark.parametrize(("step", "lookup"), PATTERNS)
 def test_patterns(step, lookup):
-    """Of losses that are linear in what they look up."""
+    """A step of a loss that is linear in the rows that it looks up copies no donated table."""
 
     def loss(p):
         p = {**p, "c": jnp.array([2.0, -1.0, 0.5]), "of_rows": jnp.ones(p["t"].shape[0])}

@@ -670,7 +670,7 @@ def test_sizes_do_not_matter():
 
 
 def test_sizes_that_an_optimizer_wants():
-    """It has an array of the width of the table, so that it takes no other."""
+    """The optimizer multiplies by an array as wide as the table, so small runs keep the width."""
     params = jnp.ones((30, 20))
     lazy = jaxops.lazy(Stateless(lambda g, p: g * jnp.arange(20.0)))
     grads = IndexedSlices(jnp.ones((1, 20)), jnp.array([3]), params.shape)

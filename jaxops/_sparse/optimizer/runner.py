@@ -250,7 +250,7 @@ class Runner:
 
     def same(self, steps: Steps, others: Sequence) -> np.ndarray:
         """Whether all numbers of each leaf are the same to the last bit, by step."""
-        # What is not finite shows nothing.
+        # Infinities and NaN are the same whatever the numbers before them were.
         return ~self.anywhere(steps, others, lambda x, y: (x != y) | ~np.isfinite(x))
 
     def anywhere(
