@@ -83,8 +83,10 @@ class Operation(Generic[P, R]):
             name: the caller's name for the scope; None for the op's.
             mode: see `_indexing/policy.py`.
             fill_value: scalar of the data's dtype, or None.
-            moves_elements: as `operation` has it, where that depends on the call; so does `like`.
-            like: see `moves_elements`.
+            moves_elements: of an op that moves elements in some calls only, whether this call does;
+                None for what `operation` was told.
+            like: of an op in which it depends on the call, as for `operation`; None for what that
+                was told.
             indexed: sizes that the indices count along, beside those of the data.
             one_by_one: whether an eager call runs the primitives of the implementation one by one,
                 as a program of all its arrays takes too long to compile.
