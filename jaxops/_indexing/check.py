@@ -133,7 +133,9 @@ valid_p = new_primitive("in_bounds_off_cpu")
 
 @valid_p.def_impl
 def _valid_eagerly(all_valid, indices, *, spec):
-    return all_valid if raises("device", platform_of(indices)) else in_bounds(indices, spec)
+    # Not the platform of the indices: where a walk evaluates a program, its literals have none
+    # (test_access.py, test_eager_gradients_of_indices_that_numpy_holds).
+    return all_valid if raises("device", platform_of(all_valid)) else in_bounds(indices, spec)
 
 
 @valid_p.def_abstract_eval
