@@ -136,26 +136,29 @@ def test_in_scan(wrap):
 
 
 def test_a_gradient_keeps_how_the_table_is_shared():
+    sharding = RowSharding(("d",), MESH, 3)
+
+    @fast_jit
+    def checked(slices, of_no_capacity):
+        same = [2 * slices, slices / 2, -slices, slices.sum_duplicates(size=4)]
+        same += [jax.jit(lambda x: x)(slices)]
+        same += [jaxops.clip_by_global_norm(slices, 1.0)[0]]
+        same += [jaxops.sum_stacked(jax.tree.map(lambda x: x[None], slices))]
+        assert all(x.sharding == sharding for x in [slices, *same])
+        assert (slices + slices).sharding == sharding._replace(capacity=6)
+        assert (slices + of_no_capacity).sharding.capacity is None
+        plain = jaxops.IndexedSlices(slices.values, slices.indices, slices.dense_shape)
+        assert plain.sharding is None
+        assert (plain + slices).sharding == sharding
+        return (plain + slices).add_to(jnp.asarray(TABLE)), slices.to_dense()
+
     slices = slices_of(capacity=3)
-    sharding = slices.sharding
-    assert sharding == RowSharding(("d",), MESH, 3)
     np.testing.assert_array_equal(slices.indices, IDS.reshape(-1))
-    same = [2 * slices, slices / 2, -slices, slices.sum_duplicates(), jax.jit(lambda x: x)(slices)]
-    same += [jaxops.clip_by_global_norm(slices, 1.0)[0]]
-    same += [jaxops.sum_stacked(jax.tree.map(lambda x: x[None], slices))]
-    assert all(x.sharding == sharding for x in same)
+    table, dense = checked(slices, slices_of())
+    np.testing.assert_array_equal(table, TABLE + 2 * dense)
     stored = pickle.loads(pickle.dumps(slices))  # without the devices of the mesh
     assert stored.sharding is None
-    np.testing.assert_array_equal(stored.to_dense(), slices.to_dense())
-    sums = slices + slices
-    assert sums.sharding == sharding._replace(capacity=6)
-    assert (slices + slices_of()).sharding.capacity is None
-    plain = jaxops.IndexedSlices(slices.values, slices.indices, slices.dense_shape)
-    assert plain.sharding is None
-    assert (plain + slices).sharding == sharding
-    np.testing.assert_array_equal(
-        (plain + slices).add_to(jnp.asarray(TABLE)), TABLE + 2 * slices.to_dense()
-    )
+    np.testing.assert_array_equal(stored.to_dense(), dense)
 
 
 def test_a_gradient_whose_axes_the_program_does_not_know():

@@ -69,7 +69,7 @@ ROOTS = {
 SUMS = {
     "sparse_segment_sum": [lambda x: jaxops.sparse_segment_sum(x, ALL, ZEROS)],
     "embedding_lookup_sparse": _combined_of_all("sum"),
-    "sum_stacked": [jaxops.sum_stacked, lambda x: jaxops.sum_stacked(jnp.tile(x[:, None], 40_000))],
+    "sum_stacked": [jaxops.sum_stacked],
     "global_norm": [lambda x: jaxops.global_norm(IndexedSlices(x[:, None], ZEROS, (3, 1)))],
     "accumulate_dtype": [
         lambda x: jaxops.segment_sum(x, ZEROS, accumulate_dtype=jnp.float32),
