@@ -9,9 +9,14 @@ from jax import lax
 import jaxops
 
 
+def of(i):
+    """The module of the functions of `i`: what is made of NumPy's indices stays NumPy's."""
+    return np if isinstance(i, np.ndarray) else jnp
+
+
 def first(i):
     """Some index; 0 where there is none."""
-    return jnp.concatenate([i.reshape(-1), jnp.zeros(1, i.dtype)])[0]
+    return of(i).concatenate([i.reshape(-1), of(i).zeros(1, i.dtype)])[0]
 
 
 def other(i, t, axis):
@@ -21,18 +26,18 @@ def other(i, t, axis):
 
 def gather_nd(t, i, depth, **options):
     indices = [i, *(other(i, t, axis) for axis in range(1, depth))]
-    return jaxops.gather_nd(t, jnp.stack(indices, -1), **options)
+    return jaxops.gather_nd(t, of(i).stack(indices, -1), **options)
 
 
 def columns(t, i):
     """Some columns, the same ones for each row."""
-    return jnp.tile(other(i.reshape(-1), t, 1), (t.shape[0], 1))
+    return of(i).tile(other(i.reshape(-1), t, 1), (t.shape[0], 1))
 
 
 def batch_gather(t, i):
     *batch, last = t.shape
     numbers = i.reshape(-1) % np.array(last, i.dtype)
-    return jaxops.batch_gather(t, jnp.broadcast_to(numbers, (*batch, numbers.size)))
+    return jaxops.batch_gather(t, of(i).broadcast_to(numbers, (*batch, numbers.size)))
 
 
 def slice_of(t, i, size):
@@ -46,7 +51,7 @@ def slice_of_part(t, i):
 
 
 def strided_slice(t, i):
-    begin = jnp.stack([first(i) % t.shape[0]]).astype(jnp.int32)
+    begin = of(i).stack([first(i) % t.shape[0]]).astype(np.int32)
     return jaxops.strided_slice(t, begin, begin + 1, shrink_axis_mask=1)
 
 
@@ -59,6 +64,10 @@ READS = {
     "gather, promise": functools.partial(jaxops.gather, mode="promise_in_bounds"),
     "gather_nd, one axis": functools.partial(gather_nd, depth=1),
     "take": lambda t, i: jnp.take(t, i, axis=0),
+    "embedding_lookup": jaxops.embedding_lookup,
+    "take_along_axis": lambda t, i: jaxops.take_along_axis(
+        t, i.reshape(-1, *[1] * (t.ndim - 1)), 0
+    ),
     "along axis": lambda t, i: jnp.take_along_axis(t, i.reshape(-1, *[1] * (t.ndim - 1)), axis=0),
     "row": lambda t, i: t[first(i)],
     "range": lambda t, i: t[1:3],
