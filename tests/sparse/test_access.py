@@ -112,7 +112,7 @@ def test_narrow_indices_of_a_long_table(name, dtype):
     np.testing.assert_array_equal(slices.values, 2 * t[np.array(rows)] - 1)
 
 
-@pytest.mark.parametrize("numbers", [[], [1, 0, 1]], ids=["none", "some"])
+@pytest.mark.parametrize("numbers", [[], [1, 0, 1], 1], ids=["none", "some", "scalar"])
 @pytest.mark.parametrize("name", ALL_READS)
 def test_eager_gradients_of_indices_that_numpy_holds(name, numbers):
     """In the program that the loss becomes these indices are literals, which no device holds."""
