@@ -168,6 +168,19 @@ def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
         uncompiled(bad)
 
 
+@pytest.mark.parametrize("as_indices", [np.array, jnp.array])
+def test_what_the_host_reads_is_ignored_on_a_gpu(as_indices, monkeypatch):
+    """By functions whose result has a shape that depends on it."""
+    monkeypatch.setattr(check, "platform_of", lambda array: "gpu")
+    x, indices = jnp.array([1.0, 2.0, 3.0]), as_indices([-1, 2, 0])
+    assert jaxops.repeat(x, indices).tolist() == [2, 2]
+    assert jaxops.dynamic_stitch([indices], [x]).tolist() == [3, 0, 2]
+    parts = jaxops.dynamic_partition(x, indices, 2)
+    assert [part.tolist() for part in parts] == [[3], []]
+    rows = jaxops.RaggedTensor.from_row_lengths(x, [1, 2]).gather(indices)
+    assert (rows.values.tolist(), rows.row_splits.tolist()) == ([1], [0, 0, 0, 1])
+
+
 def test_only_indices_in_bounds_count_in_an_eager_gather_on_a_gpu(monkeypatch):
     indices, spec = jnp.array([[2], [3], [-1]]), ScalarIndex("gather", (3,))
     assert check.mask_off_cpu(spec, indices).tolist() == [True] * 3  # a CPU has raised before

@@ -13,6 +13,12 @@ def test_of_equal_numbers_the_first_counts():
     assert jaxops.invert_permutation(x, mode="fill").tolist() == [3, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("index", [1, -1])
+def test_one_number_that_is_no_permutation(index):
+    with pytest.raises(jaxops.OutOfBoundsError, match=rf"x\[0\] = {index} "):
+        jaxops.invert_permutation([index])
+
+
 def test_dtypes_of_positions(x64):
     for dtype in (np.int8, np.uint16, np.uint32, np.int64, np.uint64):
         expected = np.int64 if x64 and np.dtype(dtype).itemsize == 8 else np.int32
