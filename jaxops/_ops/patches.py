@@ -120,7 +120,6 @@ def _run(op, images, sizes, strides, rates, padding, name):
         strides=_over_space(strides, op, "strides"),
         rates=_over_space(rates, op, "rates"),
         padding=padding,
-        fill_value=None,
     )
 
 
@@ -161,10 +160,9 @@ class _Windows(NamedTuple):
         return (self.count - 1) * self.stride + (self.size - 1) * self.rate + 1
 
 
-@operation(data=("images",), pads=True, moves_elements=True)
+@operation(data=("images",), moves_elements=True)
 def _extract_patches(
     images: jax.Array,
-    fill_value: jax.Array | None,
     *,
     op: str,
     sizes: tuple[int, ...],
@@ -192,8 +190,7 @@ def _extract_patches(
     edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
     if any(map(any, edges)):
         config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
-        zero = np.zeros((), images.dtype) if fill_value is None else fill_value
-        images = lax.pad(images, zero, config)
+        images = lax.pad(images, np.zeros((), images.dtype), config)
     # A symbolic depth may be any.
     is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
     if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:

@@ -178,7 +178,6 @@ def _run_space_to_batch(op, input, block_shape, paddings, name):
         name=name,
         block_shape=arguments.static_ints(block_shape, op, "block_shape"),
         paddings=arguments.static_matrix(paddings, op, "paddings", "[M, 2]"),
-        fill_value=None,
     )
 
 
@@ -194,10 +193,9 @@ def _run_batch_to_space(op, input, block_shape, crops, name):
     )
 
 
-@operation(data=("input",), pads=True, moves_elements=True)
+@operation(data=("input",), moves_elements=True)
 def _space_to_batch(
     input: jax.Array,
-    fill_value: jax.Array | None,
     *,
     op: str,
     block_shape: tuple[int, ...],
@@ -206,7 +204,7 @@ def _space_to_batch(
     _check_blocks(op, input, block_shape, "paddings", paddings)
     if any(map(any, paddings)):
         edges = [(0, 0), *paddings, *[(0, 0)] * (input.ndim - 1 - len(block_shape))]
-        zero = np.zeros((), input.dtype) if fill_value is None else fill_value
+        zero = np.zeros((), input.dtype)
         input = lax.pad(input, zero, [(low, high, 0) for low, high in edges])
     check_divisible(op, "padded input", input, 1, block_shape)
     return space_to_axis(input, 1, block_shape, axis=0)
