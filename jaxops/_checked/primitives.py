@@ -32,7 +32,7 @@ from jaxops._checked.index import (
     WideIndex,
 )
 from jaxops._checked.whose import Access
-from jaxops._indexing import check, lanes
+from jaxops._indexing import check
 from jaxops._jax_internals import Primitive
 
 
@@ -292,7 +292,6 @@ def _after(checked, indices):
 @functools.cache
 def wrap_primitives() -> None:
     _wrap()
-    lanes.register_rules()
     known_jax.refuse_unknown_jax()
 
 
