@@ -165,7 +165,7 @@ def _combine(
     if valid is not None:
         updates = masks.write(updates, windows.over_result(valid, updates.ndim))
     if kind in ("min", "max"):
-        return _scatter_extremum(kind, windows, is_initial, operand, indices, valid, updates)
+        return _scatter_extremum(kind, windows, is_initial, operand, indices, updates)
     if kind == "prod":
         return scatter_product(windows, operand, indices, updates)
     # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar (test_replacing.py,
@@ -209,8 +209,8 @@ def reduce(
 
 # lax.scatter_min and lax.scatter_max have no derivative.
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
-def _scatter_extremum(kind, windows, is_initial, operand, indices, valid, updates):
-    del is_initial, valid
+def _scatter_extremum(kind, windows, is_initial, operand, indices, updates):
+    del is_initial
     return scatter_windows(kind, operand, indices, updates, windows)
 
 
@@ -220,12 +220,10 @@ def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
 
     out = max(x, y_1, .., y_n)  =>  d out = (x' [x = out] + sum_j y_j' [y_j = out]) / #attaining
     """
-    operand, indices, valid, updates = primals
-    operand_dot, _, _, updates_dot = tangents
+    operand, indices, updates = primals
+    operand_dot, _, updates_dot = tangents
     out = scatter_windows(kind, operand, indices, updates, windows)
     attained = _same(updates, lax_gather(out, indices, windows))
-    if valid is not None:
-        attained &= windows.over_result(valid, updates.ndim)
     # The caller did not pass the initial value, so the initial value takes no share of the
     # gradient, even where a slice equals the initial value (test_segments.py,
     # test_gradients_are_shared_among_the_slices_alone).

@@ -50,7 +50,8 @@ CALLS = {
         ("4 values of x that are not in y do not fit size=3", (), 4),
         ([0, NUMBERS.size], [-7, NUMBERS.size])),
     "dynamic_partition": (
-        lambda i, size, **k: jaxops.dynamic_partition(X, i, 3, size=[size, 1, size], **k), 2,
+        lambda i, size, **k: jaxops.dynamic_partition(
+            X, i, 3, size=None if size is None else [size, 1, size], **k), 2,
         ("2 slices of partition 2 do not fit size=1", (2,), 2), ([0, None, 0], [-7, None, -7])),
     "dynamic_stitch": (
         lambda i, size, **k: jaxops.dynamic_stitch([i], [X], size=size, **k), 3,
@@ -89,6 +90,16 @@ def test_the_table_has_every_function_with_a_size():
     for holder in (jaxops.RaggedTensor, jaxops.IndexedSlices):
         takes |= {f"{holder.__name__}.{name}" for name in names_with("size", holder)}
     assert {*CALLS} == takes
+
+
+@pytest.mark.parametrize("name", sorted(REPORTS))
+def test_dtypes_are_those_without_a_size(name, x64):
+    function, enough, *_ = CALLS[name]
+    sized = jax.jit(lambda i: function(i, enough, return_size=True))(NUMBERS)
+    for options in ({}, {"return_size": True}):
+        exact = function(NUMBERS, None, **options)
+        dtypes = [x.dtype for x in leaves(exact)]
+        assert dtypes == [x.dtype for x in leaves(sized)][: len(dtypes)]
 
 
 def test_too_small_a_size_is_an_error(call):
