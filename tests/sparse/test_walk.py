@@ -65,19 +65,26 @@ COMPOSED = [
 ]
 
 
+ROUNDED = {"cast and back", "reduce_precision", "bfloat16", "computed in bfloat16"}  # to bfloat16
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "run", "x64"), COMPOSED)
 def test_compositions(seed, run, x64):
     random = np.random.default_rng(seed)
     steps = random.choice([*STEPS], random.integers(4), replace=False)
-    loss = composed(*steps, lookup=random.choice([*LOOKUPS]))
+    lookup = random.choice([*LOOKUPS])
+    loss = composed(*steps, lookup=lookup)
     within = random.choice([*WITHIN], random.integers(3))
     if "updated" not in steps:  # see above
         for name in within:
             loss = WITHIN[name](loss)
     with jax.enable_x64(x64):
         p = params(jnp.float64 if x64 else jnp.float32)
-        assert_rows_first(loss, p, run=run, tolerance=1e-4)
+        # The derivative of a cast rounds: the sum of a row here, each of its terms where rows come
+        # first.
+        rounds = ROUNDED & {*steps, lookup}
+        assert_rows_first(loss, p, run=run, tolerance=2.0**-7 if rounds else 1e-4)
 
 
 @pytest.mark.slow
