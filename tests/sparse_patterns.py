@@ -190,7 +190,7 @@ LOOKUPS = {
     "part of columns": lambda t, i, p: jnp.split(t[:, :2], 2, axis=1)[1][i],
     "product": lambda t, i, p: (t @ p["w"][: t.shape[1]])[i],
     "product, transposed": lambda t, i, p: (p["w"][: t.shape[1]].T @ t.T)[:, i],
-    "tiled": lambda t, i, p: jnp.tile(t, (2, 1))[i + 5],
+    "tiled": lambda t, i, p: jnp.tile(t, (2, 2))[i + 5],
     "stacked": lambda t, i, p: jnp.stack([t, 2 * t])[jnp.array([0, 1, 1, 0]), i],
     "mapped scales": lambda t, i, p: jax.vmap(lambda c: (t * c)[i])(p["c"]),
     "bfloat16": lambda t, i, p: t.astype(jnp.bfloat16)[i].astype(t.dtype) * (1 + 2**-10),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fast import optimized_jit
 from jax import lax
-from sparse_checks import square, table
+from sparse_checks import assert_sparse, square, table
 from sparse_lookups import READS_OF_MANY
 from sparse_patterns import INDICES, PATTERNS, WITHIN, K, assert_rows_first, composed
 
@@ -155,3 +155,21 @@ def test_a_row_that_would_be_made_of_very_many_is_not_read():
 
     with pytest.raises(ValueError, match=r"a use by .*add|rev"):
         jaxops.sparse_value_and_grad(loss, tables="")(big_params()["t"])
+
+
+def test_what_is_out_of_bounds_is_the_number_of_lax():
+    """Where the program names none: for each kind of dtype another one."""
+    dtypes = [jnp.float32, jnp.bfloat16, jnp.complex64, np.int8, np.uint8, bool, jnp.int4]
+    numbers = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    indices = jnp.array([[1], [99], [-1]])
+
+    def loss(t):
+        total = 0.0
+        for dtype in dtypes:
+            scaled = (4 * t).astype(dtype)
+            rows = lax.gather(scaled, indices, numbers, (1, WIDTH), mode="fill")
+            scale = jnp.real(lax.stop_gradient(rows)).astype(jnp.float32)
+            total += jnp.sum(t[INDICES[:3]] * jnp.nan_to_num(scale, nan=5.0))
+        return total
+
+    assert_sparse(loss, big_params()["t"], tables="")

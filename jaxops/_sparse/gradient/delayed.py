@@ -352,12 +352,6 @@ class _Asked(Delayed):
         self.shape = self.aval.shape
         self.operand, self.asked = node.inputs[number], asked
 
-    def dense(self, reads):
-        raise NotRows
-
-    def can_read(self, axes):
-        return can_read(self.operand, axes)
-
     def read(self, at, valid, reads):
         self.asked.append((self.operand, frozenset(at)))
         return zeros_at(self.aval, at)

@@ -250,14 +250,8 @@ def _fill_value(eqn: JaxprEqn) -> Any:
     if not is_gather(eqn):  # a window among zeros
         return 0
     *_, fill = gather_params(eqn)
-    dtype = jaxprs.type_of(eqn.outvars[0]).dtype
-    if fill is not None:
-        return fill
-    if jnp.issubdtype(dtype, jnp.inexact):
-        return np.nan
-    if dtype == np.bool_:
-        return True
-    return jnp.iinfo(dtype).min if jnp.issubdtype(dtype, np.signedinteger) else jnp.iinfo(dtype).max
+    nothing = jnp.zeros(1, jaxprs.type_of(eqn.outvars[0]).dtype)
+    return nothing.at[1].get(mode="fill") if fill is None else fill
 
 
 # --- bodies ---
