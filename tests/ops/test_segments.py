@@ -27,6 +27,14 @@ def test_negative_ids_are_dropped_in_every_mode_but_error():
     np.testing.assert_array_equal(gradient, [18, 0, 6])
 
 
+def test_no_segments():
+    """Only modes that choose one need one."""
+    for mode in ("fill", "promise_in_bounds"):
+        assert jaxops.unsorted_segment_sum(X, [0, 1, -1], 0, mode=mode).shape == (0,)
+    for mode in ("clip", "wrap"):
+        assert jaxops.unsorted_segment_sum(X[:0], [], 0, mode=mode).shape == (0,)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_error_that_was_asked_for_is_that_of_negative_ids_too(kind):
     function = getattr(jaxops, f"unsorted_segment_{kind}")

@@ -98,7 +98,9 @@ def test_mapped_over_with_the_indices(result):
 @pytest.mark.usefixtures("x32")
 def test_tied_gradient():
     tied = TiedGradient(jnp.ones((4, 2)), slices())
-    np.testing.assert_array_equal(tied.to_dense(), 1 + dense_oracle(slices()))
+    dense = 1 + dense_oracle(slices())
+    for received, factor in ((tied, 1), (-tied, -1), (tied - 3 * tied, -2), (tied / 2, 0.5)):
+        np.testing.assert_array_equal(received.to_dense(), factor * dense)
 
 
 @pytest.mark.parametrize(
