@@ -27,12 +27,15 @@ def test_negative_ids_are_dropped_in_every_mode_but_error():
     np.testing.assert_array_equal(gradient, [18, 0, 6])
 
 
-def test_no_segments():
-    """Only modes that choose one need one."""
-    for mode in ("fill", "promise_in_bounds"):
-        assert jaxops.unsorted_segment_sum(X, [0, 1, -1], 0, mode=mode).shape == (0,)
+@pytest.mark.parametrize("function", [jaxops.unsorted_segment_sum, jaxops.nn.segment_softmax])
+def test_no_segments(function):
+    """Only modes that choose a segment need one."""
+    expected = 0 * function(X, [0, 1, 1], 3)[: 3 * (function is jaxops.nn.segment_softmax)]
+    np.testing.assert_array_equal(function(X, [0, 1, -1], 0, mode="fill"), expected)
     for mode in ("clip", "wrap"):
-        assert jaxops.unsorted_segment_sum(X[:0], [], 0, mode=mode).shape == (0,)
+        assert function(X[:0], [], 0, mode=mode).shape == (0,)
+        with pytest.raises(ValueError, match=f"mode='{mode}' must have a"):
+            function(X, [0, 1, -1], 0, mode=mode)
 
 
 @pytest.mark.parametrize("kind", KINDS)
