@@ -105,6 +105,8 @@ REFUSED = {
         lambda t: square(jnp.take(t, I % 3, axis=1)),
         f"gather, with all of its first axis{PLACE}, and", REDUCE,
         lambda t: square(jnp.take(t[I], I % 3, axis=1))),
+    "slice of columns": Refused(
+        lambda t: square(t.T[1:]), f"transpose{PLACE}, and slice{PLACE} takes all rows", TIED),
     "average of columns": Refused(
         lambda t: square((t - jnp.mean(t, axis=0, keepdims=True))[I]), "reduce_sum", REDUCE),
     "rows in pairs": Refused(
