@@ -43,9 +43,13 @@ EQUAL: dict[str, list[str]] = {
         "axes = [list(...) -> ...]",
         "permutation = [list(...) -> ...]",
         "waiting = [list(...) -> ...]",
+        "nodes = sources = [list(values) -> values]",
     ],
     # Of no element the number -1 is taken, as for an index that is ignored.
-    "_indexing/policy": ["if [limit > 0 -> limit >= 0] and mode == 'clip':"],
+    "_indexing/policy": [
+        "if [limit > 0 -> limit >= 0] and mode == 'clip':",
+        "if not are_long(spec.limits) or indices.dtype.itemsize == [8 -> 7]:",
+    ],
     # The places are sorted already.
     "_indexing/first_occurrences": ["..., ... = lax.sort(..., num_keys=[2 -> 3])"],
     # Equal sizes have been returned before.
@@ -62,12 +66,18 @@ EQUAL: dict[str, list[str]] = {
         "if max(known.size, *known.shape) <= np.iinfo([np.int32 -> np.int16]).max:",
         "if [max(known.size, *known.shape) <= np.iinfo(np.int32).max -> ... < ...]:",
     ],
+    # A join with an image of no rows.
+    "_ops/padding": ["if [before -> True]:", "if [after -> True]:"],
     # The arrays have one dimension.
     "_ops/segments": ["return (..., jnp.stack(components, [-1 -> 1]), ..."],
     # Numbers of this dtype stay as they are.
     "_ops/setdiff1d": ["if [others.dtype != data.dtype -> True]:"],
-    # Of texts of 20 digits and more none fits.
-    "_ops/string_to_number": ["if len(match['digits']) > [20 -> ...]:"],
+    # Of texts of 20 digits and more none fits; the other ways compute the same numbers.
+    "_ops/string_to_number": [
+        "if len(match['digits']) > [20 -> ...]:",
+        "if [_jax_internals.is_eager() -> False]:",
+        "is_plain &= (signed >= info.min) & (signed <= [info.max -> info.min])",
+    ],
     # How much larger than the array the bound of its size is.
     "_run/extents": [
         "... = sum([sorted(...)[-2:] -> sorted(...)[:]]) + ...",
@@ -76,6 +86,9 @@ EQUAL: dict[str, list[str]] = {
         "bits = ... + [len(shapes).bit_length() -> len(shapes)]",
         "dims = ... + len([static.get('shape', ()) -> static])",
     ],
+    # When the reading of rows gives up, and an axis that is left out before.
+    "_sparse/gradient/delayed": ["MAX_READ = [1000 -> ...]"],
+    "_sparse/gradient/delayed_rules": ["at = {d - [d > axis -> d >= axis]: c for ..."],
     # A number that equals the limit becomes the limit, or stays: both are the same.
     "_sparse/slices/repeated_rows": ["valid = (indices >= 0) & [indices < num_rows -> ...]"],
     # Either of two loops makes the round.

@@ -165,9 +165,8 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
         fill = None
     else:
         fill = arguments.to_scalar_like(fill_value, arrays[0].dtype, op, "fill_value")
-    operands = arrays if fill is None or isinstance(fill, (str, bytes)) else [*arrays, fill]
     try:
-        if all(on_host.is_on_host(x) for x in operands):
+        if all(map(on_host.is_on_host, [*arrays, fill])):
             merged = _merge_on_host([np.asarray(x) for x in arrays], places, limit, fill, tail)
             result = on_host.from_host(merged, arrays[0])
         else:
@@ -219,8 +218,7 @@ def _sources(places: np.ndarray, limit: int) -> np.ndarray:
 def _merge_on_host(arrays, places, limit, fill_value, tail) -> np.ndarray:
     lists = [x.reshape(_rows_shape(x, tail)) for x in arrays]
     none = np.concatenate([rows[:0] for rows in lists])
-    fill = np.zeros((), none.dtype) if fill_value is None else fill_value
-    fill = np.asarray(fill, arguments.fill_dtype(none))
+    fill = np.zeros((), none.dtype) if fill_value is None else np.asarray(fill_value)
     # The operating system provides zeroed memory, so nothing writes the places between rows
     # (test_stitch.py, test_work_follows_the_rows).
     merged = on_host.full((limit, *tail), fill, np.result_type(none, fill))

@@ -109,7 +109,7 @@ def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
     return np.asarray(array) if jnp.issubdtype(array.dtype, jnp.integer) else array
 
 
-def is_on_host(x: jax.Array | np.ndarray) -> bool:
+def is_on_host(x: object) -> bool:
     if not isinstance(x, jax.Array):
         return True
     if isinstance(x, Tracer):
