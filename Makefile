@@ -41,9 +41,10 @@ test-without-forms: $(STAMP)
 		tests/ops/test_ops.py tests/ops/test_dtypes.py
 
 # What `make test` leaves out of `make test-all`, and is not for the night; slow tests that need no
-# optimizations of XLA are compiled without them, as in `make test`. SHARE=3 takes a third, as `test-versions` does.
+# optimizations of XLA are compiled without them, as in `make test`. SHARE=3 takes a third, as `test-versions` does;
+# PART=1 another one than PART=0.
 test-slow: $(STAMP)
-test-slow: export JAXOPS_TESTS_SHARE = $(if $(SHARE),0/$(SHARE))
+test-slow: export JAXOPS_TESTS_SHARE = $(if $(SHARE),$(or $(PART),0)/$(SHARE))
 test-slow:
 	JAXOPS_TESTS_FAST=1 $(PYTEST) -m 'slow and not nightly and not optimized and not large and not stress'
 	$(PYTEST) -m 'optimized and not nightly and not large and not stress'
