@@ -93,7 +93,7 @@ def test_the_table_has_every_function_with_a_size():
 
 
 @pytest.mark.parametrize("name", sorted(REPORTS))
-def test_dtypes_are_those_without_a_size(name, x64):
+def test_dtypes_are_those_without_a_size(name):
     function, enough, *_ = CALLS[name]
     sized = jax.jit(lambda i: function(i, enough, return_size=True))(NUMBERS)
     for options in ({}, {"return_size": True}):

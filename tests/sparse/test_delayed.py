@@ -157,7 +157,7 @@ def test_a_row_that_would_be_made_of_very_many_is_not_read():
         jaxops.sparse_value_and_grad(loss, tables="")(big_params()["t"])
 
 
-def test_what_is_out_of_bounds_is_the_number_of_lax():
+def test_what_is_out_of_bounds_is_the_number_of_lax(x32):
     """Where the program names none: for each kind of dtype another one."""
     dtypes = [jnp.float32, jnp.bfloat16, jnp.complex64, np.int8, np.uint8, bool, jnp.int4]
     numbers = lax.GatherDimensionNumbers((1,), (0,), (0,))
