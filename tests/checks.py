@@ -82,7 +82,7 @@ def share_of_each_function(items, number, of):
     A test function with fewer than `of` tests gives one test to every other number, so that two
     numbers that follow each other have a test of every function.
     """
-    by_function = tests_by_function(items)
+    by_function = grouped_by_function(items)
     few = [name for name, tests in by_function.items() if len(tests) < of]
     for name in few[number % 2 :: 2]:
         del by_function[name]
@@ -98,7 +98,7 @@ def rest_of_sweeps(items):
     Of the quick tests of each test function `make test` takes the square root of their number.
     """
     quick = [item for item in items if not item.get_closest_marker("slow")]
-    by_function = tests_by_function(quick).values()
+    by_function = grouped_by_function(quick).values()
     return {test for tests in by_function for test in drawn(tests)[math.isqrt(len(tests)) :]}
 
 
@@ -110,7 +110,7 @@ def drawn(tests):
     return sorted(tests, key=lambda item: zlib.crc32(item.nodeid.encode()))
 
 
-def tests_by_function(items):
+def grouped_by_function(items):
     by_function = {}
     for item in items:
         by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)

@@ -45,7 +45,8 @@ EQUAL: dict[str, list[str]] = {
         "waiting = [list(...) -> ...]",
         "nodes = sources = [list(values) -> values]",
     ],
-    # Of no element the number -1 is taken, as for an index that is ignored.
+    # Of no element the number -1 is taken, as for an index that is ignored. In 64 bits no axis is
+    # longer than an index reaches, so the select that follows changes nothing.
     "_indexing/policy": [
         "if [limit > 0 -> limit >= 0] and mode == 'clip':",
         "if not are_long(spec.limits) or indices.dtype.itemsize == [8 -> 7]:",
@@ -86,8 +87,9 @@ EQUAL: dict[str, list[str]] = {
         "bits = ... + [len(shapes).bit_length() -> len(shapes)]",
         "dims = ... + len([static.get('shape', ()) -> static])",
     ],
-    # When the reading of rows gives up, and an axis that is left out before.
+    # After how many reads a lookup gives up.
     "_sparse/gradient/delayed": ["MAX_READ = [1000 -> ...]"],
+    # Of that axis there is no coordinate here.
     "_sparse/gradient/delayed_rules": ["at = {d - [d > axis -> d >= axis]: c for ..."],
     # A number that equals the limit becomes the limit, or stays: both are the same.
     "_sparse/slices/repeated_rows": ["valid = (indices >= 0) & [indices < num_rows -> ...]"],

@@ -9,14 +9,14 @@ from jax import lax
 import jaxops
 
 
-def of(i):
+def namespace_of(i):
     """The module of the functions of `i`: what is made of NumPy's indices stays NumPy's."""
     return np if isinstance(i, np.ndarray) else jnp
 
 
 def first(i):
     """Some index; 0 where there is none."""
-    return of(i).concatenate([i.reshape(-1), of(i).zeros(1, i.dtype)])[0]
+    return namespace_of(i).concatenate([i.reshape(-1), namespace_of(i).zeros(1, i.dtype)])[0]
 
 
 def other(i, t, axis):
@@ -26,18 +26,18 @@ def other(i, t, axis):
 
 def gather_nd(t, i, depth, **options):
     indices = [i, *(other(i, t, axis) for axis in range(1, depth))]
-    return jaxops.gather_nd(t, of(i).stack(indices, -1), **options)
+    return jaxops.gather_nd(t, namespace_of(i).stack(indices, -1), **options)
 
 
 def columns(t, i):
     """Some columns, the same ones for each row."""
-    return of(i).tile(other(i.reshape(-1), t, 1), (t.shape[0], 1))
+    return namespace_of(i).tile(other(i.reshape(-1), t, 1), (t.shape[0], 1))
 
 
 def batch_gather(t, i):
     *batch, last = t.shape
     numbers = i.reshape(-1) % np.array(last, i.dtype)
-    return jaxops.batch_gather(t, of(i).broadcast_to(numbers, (*batch, numbers.size)))
+    return jaxops.batch_gather(t, namespace_of(i).broadcast_to(numbers, (*batch, numbers.size)))
 
 
 def slice_of(t, i, size):
@@ -51,7 +51,7 @@ def slice_of_part(t, i):
 
 
 def strided_slice(t, i):
-    begin = of(i).stack([first(i) % t.shape[0]]).astype(np.int32)
+    begin = namespace_of(i).stack([first(i) % t.shape[0]]).astype(np.int32)
     return jaxops.strided_slice(t, begin, begin + 1, shrink_axis_mask=1)
 
 

@@ -223,6 +223,8 @@ def _scatter_extremum_jvp(kind, windows, is_initial, primals, tangents):
     operand, indices, updates = primals
     operand_dot, _, updates_dot = tangents
     out = scatter_windows(kind, operand, indices, updates, windows)
+    # At an index that is not valid the gather reads an element next to it, which changes nothing:
+    # the scatters below skip the index, and `masks.write` in `_combine` masks the cotangent.
     attained = _same(updates, lax_gather(out, indices, windows))
     # The caller did not pass the initial value, so the initial value takes no share of the
     # gradient, even where a slice equals the initial value (test_segments.py,

@@ -28,9 +28,8 @@ from jaxops._indexing import check, programs
 from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn
 
 
-@functools.cache
 def register_rules() -> None:
-    """Called by the modules that bind checks, when they are imported.
+    """Called by `policy.py` when it is imported, which all modules that bind checks import.
 
     Not with the first check: that may be in a backward rule, which JAX traces after `vmap` has
     batched the branch.

@@ -204,8 +204,8 @@ def _space_to_batch(
     _check_blocks(op, input, block_shape, "paddings", paddings)
     if any(map(any, paddings)):
         edges = [(0, 0), *paddings, *[(0, 0)] * (input.ndim - 1 - len(block_shape))]
-        zero = np.zeros((), input.dtype)
-        input = lax.pad(input, zero, [(low, high, 0) for low, high in edges])
+        config = [(low, high, 0) for low, high in edges]
+        input = lax.pad(input, np.zeros((), input.dtype), config)
     check_divisible(op, "padded input", input, 1, block_shape)
     return space_to_axis(input, 1, block_shape, axis=0)
 

@@ -85,8 +85,8 @@ class Operation(Generic[P, R]):
             fill_value: scalar of the data's dtype, or None.
             moves_elements: of an op that moves elements in some calls only, whether this call does;
                 None for what `operation` was told.
-            like: of an op in which it depends on the call, as for `operation`; None for what that
-                was told.
+            like: the name of the data whose dtype the others get, where the name depends on the
+                call; None for what `operation` was told.
             indexed: sizes that the indices count along, beside those of the data.
             one_by_one: whether an eager call runs the primitives of the implementation one by one,
                 as a program of all its arrays takes too long to compile.

@@ -139,7 +139,7 @@ def test_a_gradient_keeps_how_the_table_is_shared():
     sharding = RowSharding(("d",), MESH, 3)
 
     @fast_jit
-    def checked(slices, of_no_capacity):
+    def results(slices, of_no_capacity):
         same = [2 * slices, slices / 2, -slices, slices.sum_duplicates(size=4)]
         same += [jax.jit(lambda x: x)(slices)]
         same += [jaxops.clip_by_global_norm(slices, 1.0)[0]]
@@ -154,7 +154,7 @@ def test_a_gradient_keeps_how_the_table_is_shared():
 
     slices = slices_of(capacity=3)
     np.testing.assert_array_equal(slices.indices, IDS.reshape(-1))
-    table, dense = checked(slices, slices_of())
+    table, dense = results(slices, slices_of())
     np.testing.assert_array_equal(table, TABLE + 2 * dense)
     stored = pickle.loads(pickle.dumps(slices))  # without the devices of the mesh
     assert stored.sharding is None

@@ -170,7 +170,7 @@ def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
 
 @pytest.mark.parametrize("as_indices", [np.array, jnp.array])
 def test_what_the_host_reads_is_ignored_on_a_gpu(as_indices, monkeypatch):
-    """By functions whose result has a shape that depends on it."""
+    """By functions that read indices on the host, as the shape of the result depends on them."""
     monkeypatch.setattr(check, "platform_of", lambda array: "gpu")
     x, indices = jnp.array([1.0, 2.0, 3.0]), as_indices([-1, 2, 0])
     assert jaxops.repeat(x, indices).tolist() == [2, 2]

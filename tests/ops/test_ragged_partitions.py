@@ -68,7 +68,7 @@ def test_without_validation_rows_lie_in_the_values(how):
         assert x.gather(np.arange(len(rows))).to_list() == rows
 
 
-def test_the_last_number_of_a_row_says_how_many_there_are():
+def test_the_last_row_number_tells_how_many_rows_there_are():
     x = RaggedTensor.from_value_rowids(VALUES[:3], [0, 0, 2])
     assert x.to_list() == [VALUES[:2].tolist(), [], VALUES[2:3].tolist()]
 

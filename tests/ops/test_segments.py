@@ -27,10 +27,12 @@ def test_negative_ids_are_dropped_in_every_mode_but_error():
     np.testing.assert_array_equal(gradient, [18, 0, 6])
 
 
-@pytest.mark.parametrize("function", [jaxops.unsorted_segment_sum, jaxops.nn.segment_softmax])
-def test_no_segments(function):
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [(jaxops.unsorted_segment_sum, []), (jaxops.nn.segment_softmax, [0, 0, 0])],
+)
+def test_no_segments(function, expected):
     """Only modes that choose a segment need one."""
-    expected = 0 * function(X, [0, 1, 1], 3)[: 3 * (function is jaxops.nn.segment_softmax)]
     np.testing.assert_array_equal(function(X, [0, 1, -1], 0, mode="fill"), expected)
     for mode in ("clip", "wrap"):
         assert function(X[:0], [], 0, mode=mode).shape == (0,)

@@ -95,13 +95,21 @@ def test_sum_stacked_twice():
 
 
 @pytest.mark.parametrize(
-    "dtype", [np.float32, jnp.bfloat16, jnp.float8_e5m2, jnp.float8_e4m3fn, np.complex64, np.int8]
+    ("dtype", "first"),
+    [
+        *((dtype, 1) for dtype in (np.float32, np.complex64, np.int8)),
+        (jnp.bfloat16, 256),
+        (np.float16, 2048),
+        (jnp.float8_e5m2, 8),
+        (jnp.float8_e4m3fn, 16),
+    ],
 )
-def test_sum_stacked_of_long_rows(dtype):
-    """Where each addition is rounded a sum of 258 ones stays at 256, 8 or 16."""
+def test_sum_stacked_of_long_rows(dtype, first):
+    """Where each addition is rounded, 1 changes nothing of a `first` of 16 or 8 bits."""
     stacked = np.ones((258, 2, 2**14), dtype) * np.arange(2)[:, None].astype(dtype)
+    stacked[0, 1] = first
     total = jaxops.sum_stacked(stacked)
-    expected = np.array([0, 258]).astype(dtype)[:, None]  # 256 in 16 and 8 bits; of an int8 2
+    expected = np.array([0, first + 257]).astype(dtype)[:, None]
     np.testing.assert_array_equal(total, np.broadcast_to(expected, (2, 2**14)), strict=True)
 
 

@@ -250,8 +250,9 @@ def _fill_value(eqn: JaxprEqn) -> Any:
     if not is_gather(eqn):  # a window among zeros
         return 0
     *_, fill = gather_params(eqn)
-    nothing = jnp.zeros(1, jaxprs.type_of(eqn.outvars[0]).dtype)
-    return nothing.at[1].get(mode="fill") if fill is None else fill
+    if fill is not None:
+        return fill
+    return jnp.zeros(1, jaxprs.type_of(eqn.outvars[0]).dtype).at[1].get(mode="fill")
 
 
 # --- bodies ---
