@@ -28,8 +28,8 @@ collect_ignore_glob = ["*/*_programs.py", "typing/*.py"]
 
 # `make test` runs these tests with all parameters, which are the functions of the library or cost
 # little.
-WHOLE = ("tests/ops/test_ops.py::test_values_eager_and_jit", "tests/project/", "tests/errors/")
-WHOLE += ("tests/compat/", "tests/site/")  # `make docs-test` runs those of the built site
+WHOLE = ("tests/ops/test_ops.py::test_values_eager_and_jit", "tests/project/", "tests/compat/")
+WHOLE += ("tests/site/",)  # `make docs-test` runs those of the built site
 
 # Compiled programs are kept as long as their functions are; a worker would grow to 4 GB.
 TESTS_BETWEEN_CLEARING = 800

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import SLOW
 from devices.test_varying import in_shard_map
 from fast import fast_jit
 from jax import lax
@@ -153,7 +154,9 @@ TRANSFORMATIONS = {
 OF_WINDOWS = [name for name in CALLS if name.startswith(("gather", "add", "scatter", "read_rows-"))]
 
 
-@pytest.mark.parametrize("name", OF_WINDOWS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=SLOW if n.startswith("scatter") else ()) for n in OF_WINDOWS]
+)
 def test_values_and_derivatives_of_transformed_calls_stay(name):
     function, x, _ = CALLS[name]
 

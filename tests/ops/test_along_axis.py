@@ -28,7 +28,7 @@ def calls(rank):
             yield axis, of_arr, of_indices
 
 
-@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("rank", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mode", ["fill", "clip"])
 def test_values_and_gradients_are_those_of_jnp(mode, rank):
     """The indices are not negative: `jnp` counts negative ones from the end. The axes are."""

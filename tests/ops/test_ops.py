@@ -80,10 +80,14 @@ def uncompiled(function):
     return function
 
 
-@select()
+@select(is_first_of_its_op)
 def test_values_eager_and_jit(case, ways):
-    """Eager calls of the first case of each op: the others are those of the next test."""
-    check_values(case, ways, [jax.jit, *([uncompiled] if is_first_of_its_op(case) else [])])
+    check_values(case, ways, [jax.jit, uncompiled])
+
+
+@select(lambda case: not is_first_of_its_op(case))
+def test_values_of_others(case, ways):
+    check_values(case, ways, [jax.jit])
 
 
 @pytest.mark.slow

@@ -94,7 +94,10 @@ def test_modes_of_exact_results(mode):
         assert_equal(part, rows)
 
 
-@pytest.mark.parametrize(("dtype", "limit"), [(np.int8, 300), (np.int16, 70_000), (np.int32, 300)])
+@pytest.mark.parametrize(
+    ("dtype", "limit"),
+    [(np.int8, 300), pytest.param(np.int16, 70_000, marks=pytest.mark.slow), (np.int32, 300)],
+)
 def test_bounds_that_the_dtype_cannot_hold(dtype, limit):
     """-1 is out of bounds, though its bits are those of 255 or 65535."""
     numbers, data = np.array([-1, 0, 1], dtype), jnp.arange(3.0)

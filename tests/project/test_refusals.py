@@ -59,7 +59,9 @@ OF_EACH_PARAMETER = {"-".join(case.split("-")[:2]): case for case in FRAMED}.val
 OF_EACH_FUNCTION = {case.split("-")[0]: case for case in FRAMED}.values()
 
 
-@pytest.mark.parametrize("transform", [jax.jit, lambda f: jax.vmap(jax.grad(f))])
+@pytest.mark.parametrize(
+    "transform", [jax.jit, pytest.param(lambda f: jax.vmap(jax.grad(f)), marks=pytest.mark.slow)]
+)
 def test_refused_in_a_trace(transform):
     """Without frames of jaxops too."""
     for case in OF_EACH_FUNCTION:

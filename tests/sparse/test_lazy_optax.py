@@ -125,7 +125,11 @@ def test_composed(name, run):
     check(table.COMPOSED[name](), params, {*params}, run=run)
 
 
-@pytest.mark.parametrize("name", REASONS)
+# `add_noise` draws numbers by operations that `evaluation` compiles one by one.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n == "add_noise" else ()) for n in REASONS],
+)
 def test_refused_at_init(name):
     params = matrix()
     if name in table.PER_EXAMPLE:

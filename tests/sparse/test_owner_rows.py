@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from checks import SLOW
 from fast import fast_jit
 from jax.sharding import AxisType
 
@@ -43,11 +44,16 @@ def test_gather_and_put():
     "optimizer",
     [
         optax.chain(optax.clip_by_global_norm(0.25), optax.adagrad(0.5)),
-        optax.sgd(0.5),
-        jaxops.rowwise_adagrad(0.5),
-        optax.adagrad(0.5),
-        optax.adam(0.5),
-        optax.chain(optax.normalize_by_update_norm(), optax.sgd(0.5)),
+        *(
+            pytest.param(optimizer, marks=SLOW)
+            for optimizer in (
+                optax.sgd(0.5),
+                jaxops.rowwise_adagrad(0.5),
+                optax.adagrad(0.5),
+                optax.adam(0.5),
+                optax.chain(optax.normalize_by_update_norm(), optax.sgd(0.5)),
+            )
+        ),
     ],
     ids=["clipped adagrad", "sgd", "row-wise adagrad", "adagrad", "adam", "normalized sgd"],
 )

@@ -12,6 +12,7 @@ import numpy as np
 import optax
 import pytest
 from checks import NIGHTLY, printed_by
+from fast import fast_jit
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
 from sparse_checks import is_sparse, to_dense
@@ -300,6 +301,7 @@ def test_on_devices(number, way):
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
 def test_sums_keep_dtypes(dtype):
     both = stacked(*[gradient(dtype=dtype)] * 2)
-    summed = jax.vmap(lambda g: dense(jaxops.psum(g, "i")), axis_name="i", out_axes=None)(both)
-    for result in (summed, dense(jaxops.sum_stacked(both))):
+    summed = jax.vmap(lambda g: dense(jaxops.psum(g, "i")), axis_name="i", out_axes=None)
+    for total in (summed, lambda both: dense(jaxops.sum_stacked(both))):
+        result = fast_jit(total)(both)
         assert {x.dtype for x in jax.tree.leaves(result)} == {jnp.dtype(dtype)}
