@@ -745,9 +745,9 @@ def _is_program(x: Any) -> bool:
 
 def with_programs(param: Any, change: Callable[[Any], Any]) -> Any:
     """A parameter of a primitive, with `change(program)` for each program in it."""
-    if not any(map(_is_program, jax.tree.leaves(param, is_leaf=_is_program))):
+    if not any(map(_is_program, jax.tree.leaves(param))):
         return param
-    return jax.tree.map(lambda x: change(x) if _is_program(x) else x, param, is_leaf=_is_program)
+    return jax.tree.map(lambda x: change(x) if _is_program(x) else x, param)
 
 
 def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn]) -> Any:

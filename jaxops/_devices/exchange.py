@@ -420,6 +420,11 @@ def _along_shards(sharding: RowSharding, *arrays: jax.Array) -> list[jax.Array]:
     if sharding.mesh is None:
         arrays = (*arrays, lax.axis_index(sharding.axis_names))
         return varying_alike(*arrays)[:-1]
+    if isinstance(sharding.mesh, jax.sharding.Mesh) and not sharding.mesh.explicit_axes:
+        # Where no argument of the program is on the mesh, JAX compiles for the devices that it
+        # finds in the program, and it looks into no primitive of ours.
+        anyhow = jax.NamedSharding(sharding.mesh, P(P.UNCONSTRAINED))
+        arrays = (*arrays[:-1], lax.with_sharding_constraint(arrays[-1], anyhow))
     return list(arrays)
 
 

@@ -121,6 +121,12 @@ def _row_sharding(params: Any, axis_name: Any, mesh: Any, capacity: Any) -> RowS
     mesh = mesh if mesh is not None else known_mesh if known_mesh is not None else around
     if not isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)):
         raise TypeError(f"{_OP}: mesh must be a Mesh; received {arguments.brief(mesh)}")
+    on_none = not isinstance(params, jax.Array) or jax.typeof(params).sharding.mesh.empty
+    if mesh.explicit_axes and around.empty and on_none:
+        raise ValueError(
+            f"{_OP}: params must be on the mesh, which has explicit axes; received "
+            f"{arguments.brief(params)}; call it where jax.set_mesh says the mesh"
+        )
     if missing := [name for name in names if name not in mesh.axis_names]:
         raise ValueError(
             f"{_OP}: axis_name must name axes of the mesh, which are {mesh.axis_names}, or of a "

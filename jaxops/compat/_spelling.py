@@ -20,12 +20,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._run.arguments import ArrayLike, brief, is_static_int, readable
+from jaxops._run.arguments import brief, is_static_int, readable
 
 _R = TypeVar("_R")
 
 # For annotations that tell one release's argument from another's in the same place.
-Dimensioned: TypeAlias = ArrayLike  # no scalar
 OneInt: TypeAlias = int | Sequence[int]  # of a list of one too
 NoMode: TypeAlias = str  # no code calls an operation "REFLECT"
 
@@ -165,10 +164,6 @@ def _holds(vector: object, kind: Any) -> bool:
     return hasattr(x, "dtype") and x.ndim == 1 and jnp.issubdtype(x.dtype, kind)
 
 
-def _has_dimensions(x: object) -> bool:
-    return isinstance(x, (list, tuple)) or getattr(readable(x), "ndim", 0) > 0
-
-
 def _may_be_dtype(x: object) -> bool:
     if not isinstance(x, str):
         return True
@@ -192,7 +187,6 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "Sequence[int]": _are_ints,
     "Sequence[bool]": _are_bools,
     "DTypeLike": _may_be_dtype,
-    "Dimensioned": _has_dimensions,
     "OneInt": lambda x: _is_int(x) or (_are_ints(x) and np.size(readable(x)) == 1),
 }
 

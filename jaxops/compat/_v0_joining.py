@@ -13,7 +13,6 @@ from jaxops._ops.shaping import shape_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops.compat._spelling import (
-    Dimensioned,
     NoMode,
     OneInt,
     once_without,
@@ -66,7 +65,7 @@ def split_v(
 
 
 def _split_by_sizes(
-    value: Dimensioned,
+    value: ArrayLike,
     num_or_size_splits: int | Sequence[int],
     axis: int = 0,
     num: int | None = None,
@@ -77,7 +76,7 @@ def _split_by_sizes(
 
 @spelled("0.5 to 0.12", (_split_by_sizes, "1.0"))
 def split(
-    split_dim: Int, num_split: Int, value: Dimensioned, name: str | None = "split"
+    split_dim: Int, num_split: Int, value: ArrayLike, name: str | None = "split"
 ) -> list[jax.Array]:
     """`jaxops.split(value, num_split, axis=split_dim)`; parts of one size only.
 

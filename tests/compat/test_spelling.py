@@ -143,6 +143,12 @@ def test_the_name_is_the_scope(call, plain):
         assert "tower" in jax.jit(lambda f=f: f("tower")).lower().as_text(debug_info=True)
 
 
+def test_a_list_is_a_value_to_split():
+    rows = [[1, 2], [3, 4]]
+    for pieces in (v0.split(0, 2, rows), v0.split(rows, 2, 0)):
+        np.testing.assert_array_equal(pieces, [[[1, 2]], [[3, 4]]])
+
+
 def test_traced_and_large_values_are_not_read():
     """What an argument is, its type and shape say: nothing is computed or copied to the host."""
 

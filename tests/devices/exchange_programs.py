@@ -163,6 +163,9 @@ def main():
                     programs = {name: programs[name] for name in TWO_AXES}
                 way = f"{kind}, {mesh_name}, capacity {capacity}"
                 check(programs, expected, put, run, way)
+            if kind == "jit" and mesh_name == "d":
+                programs = {name: programs_of(lookup, 3)[name] for name in ("gather", "gradient")}
+                check(programs, expected, lambda arrays: arrays, run, "arrays on no mesh")
             if mesh_name == "d":
                 for name in ("gather", "gradient"):
                     error = str(raised(run(programs_of(lookup, None)[name]), *bad))

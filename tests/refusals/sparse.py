@@ -73,6 +73,7 @@ def of_any_number_of_rows(function):
 
 
 MESH = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+EXPLICIT = jax.make_mesh((1,), ("d",), axis_types=(jax.sharding.AxisType.Explicit,))
 
 
 def shared(**others):
@@ -158,6 +159,8 @@ CALLS = {
     "sharded_gather-axis_name-unknown": (
         lambda: shared(axis_name="e"), ValueError, "must name axes of the mesh, which are ('d',), or of a shard_map around; received 'e'; mesh= or jax.set_mesh says the mesh"),
     "sharded_gather-mesh-text": (lambda: shared(mesh="d"), TypeError, "must be a Mesh; received 'd'"),
+    "sharded_gather-mesh-explicit": (
+        lambda: shared(mesh=EXPLICIT), ValueError, "sharded_gather: params must be on the mesh, which has explicit axes; received an array of shape (4, 3) and dtype float32; call it where jax.set_mesh says the mesh"),
     "sharded_gather-mesh-none": (
         lambda: shared(mesh=None), ValueError, "sharded_gather: axis_name must name axes of the mesh, which are (), or of a shard_map around; received 'd'; mesh= or jax.set_mesh says the mesh"),
     "sharded_gather-capacity-zero": (lambda: shared(capacity=0), ValueError, "must be positive; received 0"),

@@ -27,6 +27,7 @@ CALLS = {
         lambda: testing.check_grads(square, {"a": np.array([1, np.nan], np.float32)}), ValueError, "must be finite; received a value that is not: args[0]['a'][1]. Close over what is not to be moved"),
     "check_grads-args-traced": (lambda: jax.jit(lambda x: testing.check_grads(square, x))(ONE), TypeError, "check_grads: args[0] must be concrete; received a traced array: call it outside"),
     "check_grads-order-0": (lambda: testing.check_grads(square, ONE, order=0), ValueError, "must be an int, 1 or more; received 0"),
+    "check_grads-directions-0": (lambda: testing.check_grads(square, ONE, directions=0), ValueError, "must be an int, 1 or more; received 0"),
     "check_grads-order-bool": (lambda: testing.check_grads(square, ONE, order=True), TypeError, "must be a static int; received True"),
     "check_grads-modes-unknown": (lambda: testing.check_grads(square, ONE, modes="jvp"), ValueError, "must be 'fwd', 'rev' or both; received 'jvp'"),
     "check_grads-modes-int": (lambda: testing.check_grads(square, ONE, modes=3), TypeError, "must be a str or a sequence of them; received 3"),

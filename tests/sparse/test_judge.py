@@ -107,6 +107,10 @@ MIXED = {
         "reduce_sum",
     ),
     "inverse": (lambda g, p: jnp.linalg.svd(g, full_matrices=False)[0], "svd"),
+    "infinite for many rows": (
+        lambda g, p: g + jnp.where(jnp.sum(jnp.any(p != 0, axis=1)) > 4, jnp.inf, 0.0),
+        "reduce_sum",
+    ),
 }
 
 
@@ -136,6 +140,13 @@ def test_mixed_rows(name):
             match=rf"each row of table '' by itself; .*{words}\w*\) in (Stateless|test_judge)",
         ):
             call()
+
+
+def test_narrow_parameters_are_judged_in_float32():
+    """In bfloat16 the step of some rows would be that of all, up to its rounding."""
+    lazy = jaxops.lazy(Stateless(lambda g, p: g * (1 + 0.01 * jnp.mean(jnp.tanh(p)))))
+    with pytest.raises(ValueError, match=r"by itself; .*reduce_sum"):
+        lazy.init(table().astype(jnp.bfloat16))
 
 
 @pytest.mark.parametrize("name", ["norm of each row", "mean of each row", "sums along rows"])

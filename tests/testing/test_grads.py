@@ -150,6 +150,10 @@ WRONG = {
         with_jvp(square, lambda x, t: 2 * x * t.at[3].set(0)),
         *(POINT, "fwd", 1, [r"wrong at args\[0\]\[3\]:", r"the most in result\[3\]"]),
     ),
+    "jvp-of-the-second-result": (
+        with_jvp(lambda x: (x**2, x**3), lambda x, t: (2 * x * t, 3.3 * x**2 * t)),
+        *(POINT, "fwd", 1, ["forward mode", r"the most in result\[1\]\[3\]"]),
+    ),
     "scalar": (
         with_vjp(square, lambda x, c: x * c),
         *(np.float32(3), "rev", 1, [r"args\[0\]:\n  expected 6 .*, received 3;", "order 1"]),
