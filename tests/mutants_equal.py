@@ -89,6 +89,8 @@ EQUAL: dict[str, list[str]] = {
     ],
     # After how many reads a lookup gives up.
     "_sparse/gradient/delayed": ["MAX_READ = [1000 -> ...]"],
+    # Which of two ways to compute the same numbers is taken.
+    "_sparse/gradient/walk": ["return all(([size == 1 -> size != 1] or ..."],
     # Of that axis there is no coordinate here.
     "_sparse/gradient/delayed_rules": ["at = {d - [d > axis -> d >= axis]: c for ..."],
     # A number that equals the limit becomes the limit, or stays: both are the same.

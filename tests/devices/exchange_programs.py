@@ -131,6 +131,29 @@ def check(programs, expected, put, run, way):
             jax.tree.map(compare, actual, expected[name][ids_name])
 
 
+def check_other_ways(lookup, mesh):
+    """Of a number of ids that the devices do not divide; slices that a `shard_map` gets."""
+
+    def loss(table, ids, lookup):
+        return jnp.sum(lookup(table, ids, capacity=3) ** 2)
+
+    def added(slices, table):
+        return slices.add_to(table)
+
+    def distinct_added(slices, table):
+        return slices.sum_duplicates(size=ids.size - 1).add_to(table)
+
+    dense, sharded = (functools.partial(loss, lookup=f) for f in (gather_of_one, lookup))
+    sparse = jaxops.sparse_value_and_grad(sharded, tables="")
+    in_shards = jax.shard_map(added, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
+    ids = IDS["random"].reshape(-1)
+    for some, add in ((ids[1:], distinct_added), (ids, in_shards)):
+        expected = jax.grad(dense)(TABLE, some)
+        np.testing.assert_array_equal(fast_jit(jax.grad(sharded))(TABLE, some), expected)
+        _, slices = fast_jit(sparse)(TABLE, some)
+        np.testing.assert_array_equal(fast_jit(add)(slices, 0 * TABLE), expected)
+
+
 def main():
     programs = programs_of(gather_of_one, None)
     expected = {name: outcomes_of_one(program) for name, program in programs.items()}
@@ -166,6 +189,7 @@ def main():
             if kind == "jit" and mesh_name == "d":
                 programs = {name: programs_of(lookup, 3)[name] for name in ("gather", "gradient")}
                 check(programs, expected, lambda arrays: arrays, run, "arrays on no mesh")
+                check_other_ways(lookup, mesh)
             if mesh_name == "d":
                 for name in ("gather", "gradient"):
                     error = str(raised(run(programs_of(lookup, None)[name]), *bad))

@@ -198,3 +198,24 @@ def test_two_uses_of_which_one_is_for_aux():
 
     with pytest.raises(ValueError, match=r"a use by exp at .*, and reduce_sum at"):
         jaxops.sparse_value_and_grad(loss, tables="", has_aux=True)(table(7, 3))
+
+
+# Whose bodies are functions of JAX, without a line of the caller.
+OF_JAX = {
+    "jit": lambda f, t: jax.jit(f)(t),
+    "checkpoint": lambda f, t: jax.checkpoint(f)(t),
+    "cond": lambda f, t: lax.cond(t[0, 0] > 0, f, jnp.max, t),
+    "switch": lambda f, t: lax.switch(I[0], [f, jnp.min, jnp.max], t),
+    "vmap": lambda f, t: jnp.sum(jax.vmap(f)(t)),
+    "scan": lambda f, t: lax.scan(lambda c, _: (c + f(t), None), 0.0, None, 2)[0],
+}
+
+
+@pytest.mark.parametrize("name", OF_JAX)
+def test_a_use_within_a_function_of_jax_is_at_the_line_of_the_call(name):
+    def loss(t):
+        return OF_JAX[name](jnp.sum, t)
+
+    line = OF_JAX[name].__code__.co_firstlineno
+    with pytest.raises(ValueError, match=rf"a use by \w+ at test_whole_uses\.py:{line} "):
+        jaxops.sparse_value_and_grad(loss, tables="")(table(7, 3))

@@ -113,9 +113,8 @@ class Lookup:
             of_positions = self.positions.sharding.spec
             spec = jax.sharding.PartitionSpec(*of_positions, *table.sharding.spec[self.depth :])
             zeros = explicit_axes.brought(zeros, spec)
-        # Under `shard_map`: the table may be the same on all devices, and the positions not.
-        varying = _jax_internals.varying_axes(table) | _jax_internals.varying_axes(self.positions)
-        return _jax_internals.varying_over(zeros, varying)
+        # Under `shard_map` positions vary as rows do; the table may be the same on all devices.
+        return _jax_internals.varying_over(zeros, _jax_internals.varying_axes(self.positions))
 
     def slices(self, values: jax.Array, zero: jax.Array | None) -> IndexedSlices:
         """The gradient of the table, from the cotangents of the rows that are read.
