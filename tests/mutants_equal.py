@@ -95,6 +95,8 @@ EQUAL: dict[str, list[str]] = {
     "_sparse/gradient/delayed_rules": ["at = {d - [d > axis -> d >= axis]: c for ..."],
     # A number that equals the limit becomes the limit, or stays: both are the same.
     "_sparse/slices/repeated_rows": ["valid = (indices >= 0) & [indices < num_rows -> ...]"],
+    # Without this fact the steps are compared, which show the same.
+    "_sparse/optimizer/scaled": ["... (name in ... and [shapes[0][:1] -> shapes[0][:]] == ..."],
     # How far states and parameters go beyond those of a few steps. Complex numbers hold real ones.
     "_sparse/optimizer/runner": [
         "for leaves, most in ((self.probe.states, 5), (self.probe.parameters, [3 -> 2])):",
@@ -104,6 +106,7 @@ EQUAL: dict[str, list[str]] = {
     "_sparse/slices/owner_rows": ["is_one = (rounds <= [1 -> 0]).astype(jnp.int32)"],
     # How many times the noise that few differences show is taken for the noise.
     "testing/_numeric": [
+        "for n in range(-[3 -> 2], 4):",
         "return max([2 -> ...] * jitter, ...",
         "return max([2 * jitter -> jitter], ...",
     ],

@@ -109,6 +109,10 @@ UNKNOWN = {
         Stateful(lambda g, s, p, n: (s * jnp.einsum("ij,ij->", g, g), s + g, n)),
         "depends on the gradients of other rows",
     ),
+    "whether one is NaN": (
+        Stateful(lambda g, s, p, n: (g + jnp.where(jnp.any(jnp.isnan(g)), 1.0, 0.0), s + g, n)),
+        "depends on the gradients of other rows",
+    ),
     "random": (
         shared(lambda g, n: jax.random.split(n)[0], jax.random.key(0)),
         IS_NO_COUNT,
