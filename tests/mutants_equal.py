@@ -104,7 +104,7 @@ EQUAL: dict[str, list[str]] = {
     ],
     # Either of two loops makes the round.
     "_sparse/slices/owner_rows": ["is_one = (rounds <= [1 -> 0]).astype(jnp.int32)"],
-    # How many times the noise that few differences show is taken for the noise.
+    # How many differences show the noise, and how many times what they show is taken for it.
     "testing/_numeric": [
         "for n in range(-[3 -> 2], 4):",
         "return max([2 -> ...] * jitter, ...",

@@ -101,7 +101,7 @@ def gather(table: jax.Array, numbers: jax.Array, sharding: RowSharding) -> jax.A
     they share the table. Under `shard_map` each has numbers of its own.
     """
     count = numbers.shape[0]
-    numbers = _padded(numbers, sharding, sharding.num_rows(table))
+    numbers = _on_mesh(_padded(numbers, sharding, sharding.num_rows(table)), sharding)
     return gather_p.bind(*_along_shards(sharding, table, numbers), sharding=sharding)[:count]
 
 
@@ -109,9 +109,22 @@ def scatter_add(
     table: jax.Array, updates: jax.Array, numbers: jax.Array, sharding: RowSharding
 ) -> jax.Array:
     """`table` with `updates[n]` added at `numbers[n]`, as for `gather`; none outside the table."""
-    numbers = _padded(numbers, sharding, sharding.num_rows(table))
+    numbers = _on_mesh(_padded(numbers, sharding, sharding.num_rows(table)), sharding)
     operands = _along_shards(sharding, table, _padded(updates, sharding, 0), numbers)
     return scatter_add_p.bind(*operands, sharding=sharding)
+
+
+def _on_mesh(numbers: jax.Array, sharding: RowSharding) -> jax.Array:
+    """The numbers `[n]`, by which JAX sees the devices of the mesh in the program around.
+
+    If no argument of a program is on the mesh, JAX compiles for the devices of the equations that
+    it knows. It does not look for a `shard_map` within a primitive of ours.
+    """
+    mesh = sharding.mesh
+    if not isinstance(mesh, jax.sharding.Mesh) or mesh.explicit_axes:
+        return numbers
+    unconstrained = jax.NamedSharding(mesh, P(P.UNCONSTRAINED))
+    return lax.with_sharding_constraint(numbers, unconstrained)
 
 
 def _padded(x: jax.Array, sharding: RowSharding, fill: int) -> jax.Array:
@@ -420,11 +433,6 @@ def _along_shards(sharding: RowSharding, *arrays: jax.Array) -> list[jax.Array]:
     if sharding.mesh is None:
         arrays = (*arrays, lax.axis_index(sharding.axis_names))
         return varying_alike(*arrays)[:-1]
-    if isinstance(sharding.mesh, jax.sharding.Mesh) and not sharding.mesh.explicit_axes:
-        # Where no argument of the program is on the mesh, JAX compiles for the devices that it
-        # finds in the program, and it looks into no primitive of ours.
-        anyhow = jax.NamedSharding(sharding.mesh, P(P.UNCONSTRAINED))
-        arrays = (*arrays[:-1], lax.with_sharding_constraint(arrays[-1], anyhow))
     return list(arrays)
 
 

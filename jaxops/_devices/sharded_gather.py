@@ -72,7 +72,8 @@ def sharded_gather(
     Raises:
         OutOfBoundsError: an index is out of bounds, as in `gather`; on all devices.
         TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument; no axis or no mesh is known.
+        ValueError: wrong rank, shape or value of an argument; no axis or no mesh is known;
+            `params` on no mesh, where the mesh has explicit axes.
 
     Gradient: the cotangent, sent to the owners and added to zeros of the shape of `params`; an
     index that reads 0 sends nothing. None for `indices`.
@@ -121,16 +122,16 @@ def _row_sharding(params: Any, axis_name: Any, mesh: Any, capacity: Any) -> RowS
     mesh = mesh if mesh is not None else known_mesh if known_mesh is not None else around
     if not isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)):
         raise TypeError(f"{_OP}: mesh must be a Mesh; received {arguments.brief(mesh)}")
-    on_none = not isinstance(params, jax.Array) or jax.typeof(params).sharding.mesh.empty
-    if mesh.explicit_axes and around.empty and on_none:
-        raise ValueError(
-            f"{_OP}: params must be on the mesh, which has explicit axes; received "
-            f"{arguments.brief(params)}; call it where jax.set_mesh says the mesh"
-        )
     if missing := [name for name in names if name not in mesh.axis_names]:
         raise ValueError(
             f"{_OP}: axis_name must name axes of the mesh, which are {mesh.axis_names}, or of a "
             f"shard_map around; received {missing[0]!r}; mesh= or jax.set_mesh says the mesh"
+        )
+    on_no_mesh = not isinstance(params, jax.Array) or jax.typeof(params).sharding.mesh.empty
+    if mesh.explicit_axes and around.empty and on_no_mesh:
+        raise ValueError(
+            f"{_OP}: params must be on the mesh, which has explicit axes; received "
+            f"{arguments.brief(params)}; call it where jax.set_mesh says the mesh"
         )
     return RowSharding(names, mesh, capacity)
 

@@ -132,7 +132,7 @@ def check(programs, expected, put, run, way):
 
 
 def check_other_ways(lookup, mesh):
-    """Of a number of ids that the devices do not divide; slices that a `shard_map` gets."""
+    """The number of ids need not be a multiple of the devices; a `shard_map` may get slices."""
 
     def loss(table, ids, lookup):
         return jnp.sum(lookup(table, ids, capacity=3) ** 2)

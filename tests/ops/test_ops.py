@@ -87,6 +87,7 @@ def test_values_eager_and_jit(case, ways):
 
 @select(lambda case: not is_first_of_its_op(case))
 def test_values_of_others(case, ways):
+    """Compiled only: eagerly the next test computes them, each night."""
     check_values(case, ways, [jax.jit])
 
 

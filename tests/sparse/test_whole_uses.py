@@ -200,7 +200,7 @@ def test_two_uses_of_which_one_is_for_aux():
         jaxops.sparse_value_and_grad(loss, tables="", has_aux=True)(table(7, 3))
 
 
-# Whose bodies are functions of JAX, without a line of the caller.
+# Calls of functions of JAX, whose own equations have no line of the caller.
 OF_JAX = {
     "jit": lambda f, t: jax.jit(f)(t),
     "checkpoint": lambda f, t: jax.checkpoint(f)(t),

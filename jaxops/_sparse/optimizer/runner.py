@@ -243,7 +243,7 @@ class Runner:
 
         def are_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             is_close = np.abs(x - y) <= self.tolerance * (0.01 * _largest(x) + np.abs(x))
-            is_close &= np.isfinite(x)  # a finite number is not close to infinity
+            is_close &= np.isfinite(x)  # to an infinite x all would be close, as inf <= inf
             # Numbers that overflow do so in another order, to infinity or, after that, to NaN.
             return ~(is_close | (x == y) | ~(np.isfinite(x) | np.isfinite(y)))
 
