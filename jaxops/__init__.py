@@ -19,9 +19,10 @@ def __getattr__(name: str) -> Any:
     if name in _names.TABLE:
         value = getattr(importlib.import_module(f"jaxops.{_names.TABLE[name].home}"), name)
         if isinstance(value, FunctionType):
-            from jaxops._frames import without_frames
+            from jaxops import _docstrings, _frames
 
-            value = without_frames(value, __name__)
+            value.__doc__ = _docstrings.completed(name, value)
+            value = _frames.without_frames(value, __name__)
     elif name in _names.MODULES:
         value = importlib.import_module(f"jaxops.{name}")
     else:

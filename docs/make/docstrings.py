@@ -1,12 +1,19 @@
-"""Docstrings as mkdocstrings reads them: it knows `Examples:`, and other last parts need a name."""
+"""Docstrings as users see them, in the words of mkdocstrings.
+
+It knows `Examples:`, and other last parts need a name.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
 from typing import Any
 
 import griffe
+
+import jaxops
+from jaxops import _names
 
 
 class Parts(griffe.Extension):
@@ -14,6 +21,9 @@ class Parts(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring:
+            public = _names.TABLE.get(obj.name)
+            if public and obj.path == f"jaxops.{public.home}.{obj.name}":
+                obj.docstring.value = inspect.getdoc(getattr(jaxops, obj.name)) or ""
             obj.docstring.value = parts(obj.docstring.value)
 
 

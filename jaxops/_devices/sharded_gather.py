@@ -64,7 +64,6 @@ def sharded_gather(
             `"fill"` (reads 0), `"clip"`, `"wrap"`, `"promise_in_bounds"`.
         padding_index: static int or None; an index of this number reads 0, has no gradient, and is
             no error under any `mode`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `I + P[1:]` and dtype of `params`, shared as the indices.

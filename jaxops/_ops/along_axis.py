@@ -44,7 +44,6 @@ def take_along_axis(
             Negative ones are out of bounds. Traced.
         axis: static int in `[-rank(arr), rank(arr))`, or None: along all elements of `arr`, in
             row-major order.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index outside `[0, P[axis])` does, as in `gather`.
         padding_index: static int or None, as in `gather`.
         fill_value: scalar for `mode="fill"`, as in `gather`. Traced.

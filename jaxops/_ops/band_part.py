@@ -32,7 +32,6 @@ def matrix_band_part(
         num_lower: integer, how many diagonals to keep below the main one: at most `M`; all of them
             where it is negative. Static or traced.
         num_upper: likewise above it: at most `N`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape and dtype of `input`.
@@ -51,8 +50,6 @@ def matrix_band_part(
         Array([[1, 0, 0],
                [4, 5, 0],
                [7, 8, 9]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part
     """
     op = "matrix_band_part"
     numbers = {"num_lower": num_lower, "num_upper": num_upper}
@@ -107,7 +104,6 @@ def matrix_transpose(
 
     Args:
         a: array of shape `[..., M, N]` and any dtype, or host strings. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         conjugate: static bool; whether to conjugate too, where `a` is complex.
 
     Returns:
@@ -125,8 +121,6 @@ def matrix_transpose(
         Array([[1, 4],
                [2, 5],
                [3, 6]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/matrix_transpose
     """
     op = "matrix_transpose"
     conjugate = check_bool(conjugate, op, "conjugate")

@@ -24,7 +24,6 @@ def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.A
         input: array of shape `S` and any numeric dtype. A complex number is its real part followed
             by its imaginary one; lower bits come first. Traced.
         type: static numeric dtype, as in `cast`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of dtype `type`. With `r` the ratio of the larger element size to the smaller, its
@@ -45,8 +44,6 @@ def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.A
                [  0,   0,   0, 192]], dtype=uint8)
         >>> jaxops.bitcast(jaxops.cast([[1.0, 2.0]], "float32"), "complex64")
         Array([1.+2.j], dtype=complex64)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/bitcast
     """
     op = "bitcast"
     type = static_dtype(type, op, "type")

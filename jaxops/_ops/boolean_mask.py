@@ -68,7 +68,6 @@ def boolean_mask(
         mask: bool array of rank `K`, 1 at least, and shape `D[axis:axis+K]`; numbers count as
             true where they are not 0. Traced only with `size`.
         axis: static int in `[-rank(tensor), rank(tensor) - K]`, where the mask starts; default 0.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the masked dimension in the result, for code that is
             compiled or batched over `mask`. `mode` says what further elements do; places without
             an element get `fill_value`. Default: as many as `mask` has true values.
@@ -104,8 +103,6 @@ def boolean_mask(
         >>> positives = jax.jit(lambda x: jaxops.boolean_mask(x, x > 0, size=3, return_size=True))
         >>> positives(jax.numpy.array([4, -1, 5]))
         (Array([4, 5, 0], dtype=int32), Array(2, dtype=int32))
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/boolean_mask
     """
     op = "boolean_mask"
     on_host.check_fill_needs_size(op, size, fill_value)

@@ -36,7 +36,6 @@ def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
             for a `dtype` that is not complex. Host values of a 64-bit dtype are taken as they are
             without x64 too; host integers cast to integers under `jit` stay static. Traced.
         dtype: static; any dtype, as NumPy or JAX takes it. `float` is float32, as in TensorFlow.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `S` and dtype `dtype`.
@@ -53,8 +52,6 @@ def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
         Array([ 1, -2], dtype=int32)
         >>> jaxops.cast([1 + 2j, 0j], bool)
         Array([ True, False], dtype=bool)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/cast
     """
     op = "cast"
     return run_from_true_values(op, _cast, x, "x", name, dtype=static_dtype(dtype, op, "dtype"))
@@ -77,7 +74,6 @@ def saturate_cast(value: ArrayLike, dtype: DTypeLike, name: str | None = None) -
             where a complex `dtype` is narrower, and for a real `dtype` the real part is taken.
             Host values of a 64-bit dtype are taken as they are without x64 too. Traced.
         dtype: static numeric dtype, as in `cast`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `S` and dtype `dtype`.
@@ -111,7 +107,6 @@ def to_double(x: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         x: as in `cast`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `x` and dtype float64.
@@ -127,8 +122,6 @@ def to_double(x: ArrayLike, name: str | None = None) -> jax.Array:
         >>> with jax.enable_x64(True):
         ...     print(repr(jaxops.to_double([1, 2])))
         Array([1., 2.], dtype=float64)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/to_double
     """
     return _to("to_double", x, np.float64, name)
 
@@ -140,7 +133,6 @@ def to_float(x: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         x: as in `cast`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `x` and dtype float32.
@@ -154,8 +146,6 @@ def to_float(x: ArrayLike, name: str | None = None) -> jax.Array:
         >>> import jaxops
         >>> jaxops.to_float([1, 2])
         Array([1., 2.], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/to_float
     """
     return _to("to_float", x, np.float32, name)
 
@@ -167,7 +157,6 @@ def to_bfloat16(x: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         x: as in `cast`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `x` and dtype bfloat16.
@@ -181,8 +170,6 @@ def to_bfloat16(x: ArrayLike, name: str | None = None) -> jax.Array:
         >>> import jaxops
         >>> jaxops.to_bfloat16([1, 257])
         Array([1, 256], dtype=bfloat16)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/to_bfloat16
     """
     return _to("to_bfloat16", x, jnp.bfloat16, name)
 
@@ -194,7 +181,6 @@ def to_int32(x: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         x: as in `cast`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `x` and dtype int32.
@@ -208,8 +194,6 @@ def to_int32(x: ArrayLike, name: str | None = None) -> jax.Array:
         >>> import jaxops
         >>> jaxops.to_int32([1.8, -2.2])
         Array([ 1, -2], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/to_int32
     """
     return _to("to_int32", x, np.int32, name)
 
@@ -221,7 +205,6 @@ def to_int64(x: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         x: as in `cast`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `x` and dtype int64.
@@ -237,8 +220,6 @@ def to_int64(x: ArrayLike, name: str | None = None) -> jax.Array:
         >>> with jax.enable_x64(True):
         ...     print(repr(jaxops.to_int64([1.8, -2e10])))
         Array([           1, -20000000000], dtype=int64)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/to_int64
     """
     return _to("to_int64", x, np.int64, name)
 

@@ -74,7 +74,6 @@ def matrix_diag(
     Args:
         diagonal: array of shape `[..., L]` and any dtype, or `[..., k[1] - k[0] + 1, L]` for
             several diagonals, the highest first. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         k: static int, the diagonal: 0 is the main one, positive ones lie above it. Or two, the
             lowest and the highest of several.
         num_rows: static int, the number of rows; by default as many as the diagonals need, and of
@@ -103,8 +102,6 @@ def matrix_diag(
         Array([[1, 8, 0],
                [0, 2, 9],
                [0, 0, 3]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/diag
     """
     op = "matrix_diag"
     return _matrix_diag.run(
@@ -169,7 +166,6 @@ def matrix_diag_part(
 
     Args:
         input: array of shape `[..., M, N]` and any dtype. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         k: static int in `(-M, N)`, the diagonal: 0 is the main one, positive ones lie above it. Or
             two, the lowest and the highest of several.
         padding_value: scalar of the dtype of `input`, for what is left of shorter diagonals.
@@ -195,8 +191,6 @@ def matrix_diag_part(
         >>> jaxops.matrix_diag_part([[1, 2, 3], [4, 5, 6]], k=(-1, 0))
         Array([[1, 5],
                [4, 0]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/diag_part
     """
     op = "matrix_diag_part"
     return _matrix_diag_part.run(
@@ -258,7 +252,6 @@ def matrix_set_diag(
         input: array of shape `[..., M, N]` and any dtype. Traced.
         diagonal: array of the dtype of `input`, of shape `[..., L]`, or `[..., k[1] - k[0] + 1, L]`
             for several diagonals, the highest first. `L` is the length of the longest. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         k: static int in `(-M, N)`, the diagonal: 0 is the main one, positive ones lie above it. Or
             two, the lowest and the highest of several.
         align: static; at which end of `L` diagonals stand that are shorter: those above the main
@@ -278,8 +271,6 @@ def matrix_set_diag(
         >>> jaxops.matrix_set_diag([[1, 2, 3], [4, 5, 6]], [8, 9], k=1)
         Array([[1, 8, 3],
                [4, 5, 9]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/set_diag
     """
     op = "matrix_set_diag"
     return _matrix_set_diag.run(
@@ -406,7 +397,6 @@ def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         diagonal: array of shape `S`, at least 1-D. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `S + S` and dtype of `diagonal`.
@@ -422,8 +412,6 @@ def tensor_diag(diagonal: ArrayLike, name: str | None = None) -> jax.Array:
         >>> jaxops.tensor_diag([1, 2])
         Array([[1, 0],
                [0, 2]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag
     """
     return _tensor_diag.run("tensor_diag", diagonal=diagonal, name=name)
 
@@ -447,7 +435,6 @@ def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         input: array of shape `S + S`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `S` and dtype of `input`.
@@ -462,8 +449,6 @@ def tensor_diag_part(input: ArrayLike, name: str | None = None) -> jax.Array:
         >>> import jaxops
         >>> jaxops.tensor_diag_part([[1, 2], [3, 4]])
         Array([1, 4], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/linalg/tensor_diag_part
     """
     return _tensor_diag_part.run("tensor_diag_part", input=input, name=name)
 

@@ -38,7 +38,6 @@ def edit_distance(
             strings. Static.
         truth: another of the same rank, and dtype of values. Static.
         normalize: static bool; whether to divide by the length of the sequence of `truth`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         float32 array. Its shape is the larger of the two `dense_shape` in each dimension but the
@@ -57,8 +56,6 @@ def edit_distance(
         >>> truth = jaxops.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "c", "c"], (2, 2))
         >>> jaxops.edit_distance(words, truth)
         Array([0.5, 0. ], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/edit_distance
     """
     op = "edit_distance"
     normalize = check_bool(normalize, op, "normalize")

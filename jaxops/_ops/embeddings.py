@@ -50,7 +50,6 @@ def embedding_lookup(
         ids: integer array of shape `I`. Negative ids are out of bounds. Traced.
         max_norm: static number or None; a row whose l2-norm is larger is scaled to that norm, in
             tables of real floats.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an id out of bounds does. `"device"`: an error on the CPU, 0 elsewhere.
             `"error"`: an error everywhere. `"fill"`: 0. `"clip"`, `"wrap"`, `"promise_in_bounds"`
             as in `gather`.
@@ -75,8 +74,6 @@ def embedding_lookup(
         >>> jaxops.nn.embedding_lookup(jnp.array([[1.0, 2.0], [3.0, 4.0]]), [1, 0])
         Array([[3., 4.],
                [1., 2.]], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup
     """
     op = "embedding_lookup"
     return _lookup.run(
@@ -120,7 +117,6 @@ def embedding_lookup_sparse(
             by the sum of the weights. "sqrtn": divided by the root of the sum of their squares.
         max_norm: static number or None; a row of the table whose l2-norm is larger is scaled to
             that norm, of which a negative one counts as 0.
-        name: static; name of the `jax.named_scope` of the operation.
         allow_fast_lookup: static bool; of no effect: TensorFlow computes with or without `unique`.
         mode: static; what an id out of bounds does, as in `embedding_lookup`, and a place out of
             bounds, whose row is then dropped.
@@ -145,8 +141,6 @@ def embedding_lookup_sparse(
         >>> jaxops.nn.embedding_lookup_sparse(jnp.eye(4), ids, None)
         Array([[0. , 0.5, 0. , 0.5],
                [1. , 0. , 0. , 0. ]], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup_sparse
     """
     op = "embedding_lookup_sparse"
     ids = parts_of(sp_ids, op, "sp_ids")
@@ -195,7 +189,6 @@ def safe_embedding_lookup_sparse(
         default_id: static int or None: the row of the table for places without ids; None: 0s. One
             out of bounds is an error, as `mode` says, if there is such a place.
         max_norm: static number or None, as in `embedding_lookup_sparse`.
-        name: static; name of the `jax.named_scope` of the operation.
         allow_fast_lookup: static bool, as in `embedding_lookup_sparse`.
         mode: static; what an id that is too large does, as in `embedding_lookup_sparse`.
             `"error"` looks at every id: a negative one is an error too, and one that is left out
@@ -220,8 +213,6 @@ def safe_embedding_lookup_sparse(
         Array([[0., 1.],
                [0., 0.],
                [1., 0.]], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/nn/safe_embedding_lookup_sparse
     """
     op = "safe_embedding_lookup_sparse"
     ids = parts_of(sparse_ids, op, "sparse_ids")

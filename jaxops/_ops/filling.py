@@ -36,7 +36,6 @@ def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = N
     Args:
         dims: static ints of at least 0, the shape of the result.
         value: scalar of any dtype, or host string. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         layout: None, as arrays of JAX are laid out by `jax.device_put` and by shardings.
 
     Returns:
@@ -54,8 +53,6 @@ def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = N
         >>> jaxops.fill([2, 3], 9)
         Array([[9, 9, 9],
                [9, 9, 9]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/fill
     """
     op = "fill"
     if layout is not None:
@@ -85,7 +82,6 @@ def broadcast_to(input: ArrayLike, shape: Ints, name: str | None = None) -> jax.
         input: array of shape `D` and any dtype, or host strings. Traced.
         shape: static ints, of which the last `rank(input)` are `D`, but for dimensions that are 1
             in `D`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of `shape` and dtype of `input`; for host strings a NumPy array.
@@ -101,8 +97,6 @@ def broadcast_to(input: ArrayLike, shape: Ints, name: str | None = None) -> jax.
         >>> jaxops.broadcast_to([[1], [2]], [2, 3])
         Array([[1, 1, 1],
                [2, 2, 2]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/broadcast_to
     """
     op = "broadcast_to"
     dims = static_dims(shape, op, "shape")
@@ -147,7 +141,6 @@ def range(
         delta: static number other than 0. `start` does not lie beyond `limit` in its direction.
         dtype: static dtype of integers or real floats; by default the widest of the three
             numbers, which are int32, int64 or floats. Python numbers are int32 and float32.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Vector of `ceil((limit - start) / delta)` numbers, `start + i * delta`. Inside a trace a
@@ -166,8 +159,6 @@ def range(
         Array([ 3,  6,  9, 12, 15], dtype=int32)
         >>> jaxops.range(1, 0, -0.25)
         Array([1.  , 0.75, 0.5 , 0.25], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/range
     """
     op = "range"
     given = {"start": start, "limit": limit, "delta": delta}

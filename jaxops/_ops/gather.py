@@ -50,7 +50,6 @@ def gather(
             number that `batch_dims` is, so that a negative one counts from the end of `params`.
         batch_dims: static int in `[-rank(indices), rank(indices)]`: how many leading dimensions
             `params` and `indices` share.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index outside `[0, P[axis])` does. `"device"`: an error on the CPU,
             reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
             `"clip"`: reads the nearest element. `"wrap"`: counts modulo `P[axis]`.
@@ -92,8 +91,6 @@ def gather(
         jaxops.OutOfBoundsError: indices[1] = 7 is not in [0, 3) [Op:gather] at ...
         >>> jaxops.gather([10, 20, 30], [0, 7], mode="fill", fill_value=-1)
         Array([10, -1], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/gather
     """
     if validate_indices is not None:
         hint = "; axis is the argument after it" if is_static_int(validate_indices) else ""
@@ -133,7 +130,6 @@ def batch_gather(
         params: array of shape `P` and any dtype, or host strings. Traced.
         indices: integer array of shape `I`, of rank 1 at least, with `I[:-1]` the leading
             dimensions of `P`. Negative ones are out of bounds. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index out of bounds does, as in `gather`.
         padding_index: static int or None, as in `gather`.
         fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
@@ -157,8 +153,6 @@ def batch_gather(
         >>> jaxops.batch_gather([[1, 2, 3], [4, 5, 6]], [[2], [0]])
         Array([[3],
                [4]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/batch_gather
     """
     return _batch_gather.run(
         "batch_gather",
@@ -198,7 +192,6 @@ def gather_nd(
             of bounds; empty vectors (`I[-1] == 0`) select all of `params`. Traced.
         batch_dims: static int in `[0, rank(indices))`: how many leading dimensions `params` and
             `indices` share.
-        name: static; name of the `jax.named_scope` of the operation.
         bad_indices_policy: static; TensorFlow's word for a `mode`, which must not say another.
             `"DEFAULT"` is `"device"`, `"ERROR"` is `"error"`, `"IGNORE"` is `"fill"`.
         mode: static; what an index vector out of bounds does. `"device"`: an error on the CPU,
@@ -234,8 +227,6 @@ def gather_nd(
         >>> jaxops.gather_nd([["a", "b"], ["c", "d"]], [[1], [0]])
         array([['c', 'd'],
                ['a', 'b']], dtype='<U1')
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/gather_nd
     """
     return _gather_nd.run(
         "gather_nd",

@@ -16,7 +16,6 @@ def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         input: array of any shape and dtype, or host strings. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape and dtype of `input`; for host strings a NumPy array.
@@ -31,8 +30,6 @@ def stop_gradient(input: ArrayLike, name: str | None = None) -> jax.Array:
         >>> import jax, jaxops
         >>> jax.grad(lambda x: x * jaxops.stop_gradient(x))(3.0)
         Array(3., dtype=float32, weak_type=True)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/stop_gradient
     """
     return _stop_gradient.run("stop_gradient", input=input, name=name)
 
@@ -50,7 +47,6 @@ def guarantee_const(input: ArrayLike, name: str | None = None) -> jax.Array:
 
     Args:
         input: array of any shape and dtype, or host strings. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape and dtype of `input`; for host strings a NumPy array.
@@ -65,8 +61,6 @@ def guarantee_const(input: ArrayLike, name: str | None = None) -> jax.Array:
         >>> import jaxops
         >>> jaxops.guarantee_const([1, 2])
         Array([1, 2], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/guarantee_const
     """
     return _same.run("guarantee_const", input=input, name=name)
 

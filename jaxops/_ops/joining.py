@@ -53,7 +53,6 @@ def split(
         axis: static int in `[-rank(value), rank(value))`, with a list of sizes also an array or
             list of one.
         num: static int or None; if given, the number of pieces.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         List of arrays of the dtype of `value`, each of shape `D` but for dimension `axis`; for
@@ -71,8 +70,6 @@ def split(
         [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
         >>> jaxops.split([1, 2, 3, 4], [1, -1])
         [Array([1], dtype=int32), Array([2, 3, 4], dtype=int32)]
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/split
     """
     op, arg = "split", "num_or_size_splits"
     pieces = num_or_size_splits
@@ -140,7 +137,6 @@ def concat(
             ints. Anything but a list counts as a list of one. Traced.
         axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
             looked at any closer, and may hold a scalar.
-        name: static; name of the `jax.named_scope` of the operation.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
             error.
@@ -162,8 +158,6 @@ def concat(
         Array([[1, 2, 3],
                [4, 5, 6],
                [7, 8, 9]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/concat
     """
     op = "concat"
     axis = static_int_of_one(axis, op, "axis")
@@ -245,7 +239,6 @@ def stack(
             `concat`. An array counts as the list of its rows. Traced.
         axis: static int in `[-1 - rank, rank]` for values of that rank: where the new dimension
             stands in the result.
-        name: static; name of the `jax.named_scope` of the operation.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
             error.
@@ -269,8 +262,6 @@ def stack(
         >>> jaxops.stack([[1, 4], [2, 5], [3, 6]], axis=1)
         Array([[1, 2, 3],
                [4, 5, 6]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/stack
     """
     return _run_stack("stack", values, static_int(axis, "stack", "axis"), name, out_sharding)
 
@@ -285,7 +276,6 @@ def parallel_stack(
 
     Args:
         values: list of arrays, as in `stack`. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of each value with `len(values)` before it, as `stack` returns it.
@@ -302,8 +292,6 @@ def parallel_stack(
         Array([[1, 4],
                [2, 5],
                [3, 6]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/parallel_stack
     """
     return _run_stack("parallel_stack", values, 0, name)
 
@@ -349,7 +337,6 @@ def unstack(
         value: array of shape `D`, of rank 1 at least and any dtype, or host strings. Traced.
         num: static int or None; if given, must be `D[axis]`.
         axis: static int in `[-rank(value), rank(value))`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         List of `D[axis]` arrays of shape `D[:axis] + D[axis+1:]` and dtype of `value`; for host
@@ -365,8 +352,6 @@ def unstack(
         >>> import jaxops
         >>> jaxops.unstack([[1, 2], [3, 4]])
         [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/unstack
     """
     op = "unstack"
     axis = static_int(axis, op, "axis")
@@ -409,7 +394,6 @@ def tile(
     Args:
         input: array of shape `D` and any dtype, or host strings. Traced.
         multiples: static ints of at least 0, one per dimension.
-        name: static; name of the `jax.named_scope` of the operation.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
             error.
@@ -428,8 +412,6 @@ def tile(
         >>> jaxops.tile([[1, 2], [3, 4]], [1, 2])
         Array([[1, 2, 1, 2],
                [3, 4, 3, 4]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/tile
     """
     op = "tile"
     multiples = static_dims(multiples, op, "multiples")

@@ -46,7 +46,6 @@ def one_hot(
         dtype: static dtype of the result; default that of `on_value` or `off_value`, else float32.
             Where it is bool, or where strings are given, both values must be given; with strings
             it may be `"string"`, or TensorFlow's or NumPy's dtype of them.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index outside `[0, depth)` does. `"fill"`: its row holds `off_value`
             only, as in TensorFlow. `"error"`: an error everywhere. `"device"`: an error on the CPU,
             as `"fill"` elsewhere. `"clip"` and `"wrap"`: it counts as the nearest one, or modulo
@@ -80,8 +79,6 @@ def one_hot(
         Traceback (most recent call last):
         ...
         jaxops.OutOfBoundsError: indices[1] = -1 is not in [0, 3) [Op:one_hot] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/one_hot
     """
     op = "one_hot"
     size: Any = static_dim(depth, op, "depth")

@@ -43,7 +43,6 @@ def pad(
         constant_values: scalar that fits the dtype of `tensor`; 0 is zero, false or the empty
             string. As in TensorFlow, -0.0 keeps its sign in an array of JAX only, and the other
             modes look at no value. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
             error.
@@ -67,8 +66,6 @@ def pad(
         Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
         >>> jaxops.pad([1, 2, 3], [[2, 2]], "SYMMETRIC")
         Array([2, 1, 1, 2, 3, 3, 2], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/pad
     """
     op = "pad"
     if not isinstance(mode, str) or mode.upper() not in _MODES:

@@ -74,7 +74,6 @@ def dynamic_partition(
         partitions: integer array of shape `I`, with which `D` starts: to which partition each
             slice goes. Traced only with `size`.
         num_partitions: static int, 1 at least.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int, or a sequence of one per partition; the size of their first dimension,
             for code that is compiled or batched over `partitions`. Slices that it does not hold
             are an error where `mode` makes a number out of bounds one, and dropped from the end
@@ -113,8 +112,6 @@ def dynamic_partition(
         >>> signs = jax.jit(lambda x: jaxops.dynamic_partition(x, (x > 0).astype(int), 2, size=3))
         >>> signs(jax.numpy.array([4, -1, 5, 6]))
         [Array([-1,  0,  0], dtype=int32), Array([4, 5, 6], dtype=int32)]
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition
     """
     op = "dynamic_partition"
     num_partitions = arguments.static_int(num_partitions, op, "num_partitions")

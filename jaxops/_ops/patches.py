@@ -42,7 +42,6 @@ def extract_image_patches(
             window stand. It so covers `(size - 1) * rate + 1` rows or columns, its reach.
         padding: static; `"VALID"`: windows that fit. `"SAME"`: one window per stride, with zeros
             (for strings, empty ones) around the image, the odd one at the bottom and the right.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[batch, out_rows, out_cols, size_rows * size_cols * depth]` and dtype of
@@ -63,8 +62,6 @@ def extract_image_patches(
         >>> jaxops.extract_image_patches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
         Array([[[[1, 2, 4, 5],
                  [2, 3, 5, 6]]]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches
     """
     return _run("extract_image_patches", images, sizes, strides, rates, padding, name)
 
@@ -87,7 +84,6 @@ def extract_patches(
         strides: static `[1, stride_rows, stride_cols, 1]`.
         rates: static `[1, rate_rows, rate_cols, 1]`.
         padding: static; `"VALID"` or `"SAME"`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[batch, out_rows, out_cols, size_rows * size_cols * depth]`.
@@ -104,8 +100,6 @@ def extract_patches(
         >>> jaxops.extract_patches(image, [1, 1, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
         Array([[[[1, 2]],
                 [[3, 4]]]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches
     """
     return _run("extract_patches", images, sizes, strides, rates, padding, name)
 

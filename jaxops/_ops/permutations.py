@@ -35,7 +35,6 @@ def unravel_index(
     Args:
         indices: integer scalar or vector, `0 <= indices[i] < product(dims)`. Traced.
         dims: vector of static ints, each at least 1.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index out of bounds does. `"device"`: an error on the CPU, the
             coordinates 0 elsewhere. `"error"`: an error everywhere. `"fill"`: the coordinates 0.
             `"clip"`: the nearest index in bounds. `"wrap"`: the index modulo `product(dims)`.
@@ -64,8 +63,6 @@ def unravel_index(
         Traceback (most recent call last):
         ...
         jaxops.OutOfBoundsError: indices = 9 is not in [0, 9) [Op:unravel_index] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/unravel_index
     """
     op = "unravel_index"
     dims = static_ints(dims, op, "dims")
@@ -129,7 +126,6 @@ def invert_permutation(
 
     Args:
         x: integer vector that holds each of the numbers `0, 1, ..., n - 1` once. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number out of bounds, or one that stands in `x` a second time, does.
             `"device"`: an error on the CPU, ignored elsewhere. `"error"`: an error everywhere.
             `"fill"`: ignored. `"promise_in_bounds"`: the caller promises that there is none; what
@@ -155,8 +151,6 @@ def invert_permutation(
         Traceback (most recent call last):
         ...
         jaxops.OutOfBoundsError: x[2] = 1 is duplicated in the input. [Op:invert_permutation] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation
     """
     op = "invert_permutation"
     check_choice(mode, _MODES, op, "mode")

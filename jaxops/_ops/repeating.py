@@ -72,7 +72,6 @@ def repeat(
         repeats: integer scalar or vector: one number for all slices, or one for each, none of
             them negative. Traced only with `size`.
         axis: static int in `[-rank(input), rank(input))`; default: `input` is flattened.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the axis in the result, for code that is compiled or batched
             over `repeats`. `mode` says what further slices do. The places after the repeated slices
             hold the last slice of `input`, as with `total_repeat_length` of `jnp.repeat` (0 or the
@@ -114,8 +113,6 @@ def repeat(
         Array([0, 1, 1, 1, 1], dtype=int32)
         >>> jaxops.repeat([0, 1], [1, 2], size=5, fill_value=2)
         Array([0, 1, 1, 2, 2], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/repeat
     """
     op = "repeat"
     on_host.check_fill_needs_size(op, size, fill_value)

@@ -24,7 +24,6 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
         tensor: array of any shape and dtype, or host strings. Traced.
         axis: static ints in `[-rank(tensor), rank(tensor))`, none named twice. Not looked at where
             `tensor` is a scalar.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape and dtype of `tensor`; for host strings a NumPy array.
@@ -40,8 +39,6 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
         >>> jaxops.reverse([[1, 2, 3], [4, 5, 6]], [1])
         Array([[3, 2, 1],
                [6, 5, 4]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/reverse
     """
     op = "reverse"
     if isinstance(axis, (list, tuple)) and axis and all(isinstance(i, bool) for i in axis):
@@ -86,7 +83,6 @@ def reverse_sequence(
             D[seq_axis]`. Traced.
         seq_axis: static int in `[0, rank(input))`; has to be given.
         batch_axis: static int in `[0, rank(input))` other than `seq_axis`; default 0.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a length out of bounds does. `"device"`: an error on the CPU, clipped
             elsewhere. `"error"`: an error everywhere. `"clip"`: a negative one counts as 0, one
             that is too large as `D[seq_axis]`. `"promise_in_bounds"`: the caller promises that
@@ -113,8 +109,6 @@ def reverse_sequence(
         ...
         jaxops.OutOfBoundsError: seq_lens(0) > input.dims(1): 3 is not in [0, 3)
         [Op:reverse_sequence] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/reverse_sequence
     """
     op = "reverse_sequence"
     arguments.check_choice(mode, _MODES, op, "mode")

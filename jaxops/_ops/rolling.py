@@ -42,7 +42,6 @@ def roll(
         shift: integer scalar or vector, of the shape of `axis`; of any size. Traced.
         axis: static int, or a vector of static ints, in `[-rank(input), rank(input))`. The shifts
             of a dimension that is named several times add up.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape and dtype of `input`; for host strings a NumPy array.
@@ -61,8 +60,6 @@ def roll(
         >>> jaxops.roll([[0, 1, 2], [3, 4, 5]], shift=[1, -1], axis=[0, 1])
         Array([[4, 5, 3],
                [1, 2, 0]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/roll
     """
     op = "roll"
     arguments.refuse_traced(axis, op, "axis")
@@ -176,7 +173,6 @@ def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) ->
             dimension; those of another rank than 1 are flattened. Traced.
         indexing: static; `"ij"`: `args[n]` varies along dimension `n` of the results. `"xy"`: the
             first two dimensions change places.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         List of as many arrays as `args`, with the size of each one as a dimension of all of them;
@@ -197,8 +193,6 @@ def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) ->
         >>> y
         Array([[4, 4, 4],
                [5, 5, 5]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/meshgrid
     """
     op = "meshgrid"
     arguments.check_choice(indexing, ("xy", "ij"), op, "indexing")

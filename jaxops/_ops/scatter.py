@@ -47,7 +47,6 @@ def scatter_nd(
         shape: static sequence of ints.
         bad_indices_policy: static; TensorFlow's word for a `mode`, which must not say another.
             `"DEFAULT"` is `"device"`, `"ERROR"` is `"error"`, `"IGNORE"` is `"fill"`.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does. `"device"`: an error on the CPU,
             its update is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its update
             is ignored. `"clip"` and `"wrap"`: each component is clipped, or counted modulo its
@@ -84,8 +83,6 @@ def scatter_nd(
         Array([ 0, 11,  0, 10,  9,  0,  0, 12], dtype=int32)
         >>> jaxops.scatter_nd([[1], [1]], [2.0, 3.0], [3])
         Array([0., 5., 0.], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/scatter_nd
     """
     op = "scatter_nd"
     shape = arguments.static_dims(shape, op, "shape")
@@ -135,7 +132,6 @@ def tensor_scatter_nd_add(
         updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
             integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
@@ -156,8 +152,6 @@ def tensor_scatter_nd_add(
         >>> import jaxops
         >>> jaxops.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [2]], [5, 6, 7])
         Array([ 6,  1, 14], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_add
     """
     options = padding_index, bad_indices_policy, deterministic, accumulate_dtype
     return _tensor_scatter("add", tensor, indices, updates, name, mode, *options)
@@ -187,7 +181,6 @@ def tensor_scatter_nd_sub(
         updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
             integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
         deterministic: static bool, as in `scatter_nd`.
@@ -208,8 +201,6 @@ def tensor_scatter_nd_sub(
         >>> import jaxops
         >>> jaxops.tensor_scatter_nd_sub([9, 9, 9], [[0], [2], [2]], [5, 1, 2])
         Array([4, 9, 6], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub
     """
     options = padding_index, bad_indices_policy, deterministic, accumulate_dtype
     return _tensor_scatter("sub", tensor, indices, updates, name, mode, *options)
@@ -238,7 +229,6 @@ def tensor_scatter_nd_min(
         updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
             integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
 
@@ -258,8 +248,6 @@ def tensor_scatter_nd_min(
         >>> import jaxops
         >>> jaxops.tensor_scatter_nd_min([4, 4, 4], [[0], [2], [2]], [5, 3, 1])
         Array([4, 4, 1], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_min
     """
     options = padding_index, bad_indices_policy
     return _tensor_scatter("min", tensor, indices, updates, name, mode, *options)
@@ -288,7 +276,6 @@ def tensor_scatter_nd_max(
         updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
             integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
 
@@ -308,8 +295,6 @@ def tensor_scatter_nd_max(
         >>> import jaxops
         >>> jaxops.tensor_scatter_nd_max([4, 4, 4], [[0], [2], [2]], [5, 3, 9])
         Array([5, 4, 9], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_max
     """
     options = padding_index, bad_indices_policy
     return _tensor_scatter("max", tensor, indices, updates, name, mode, *options)
@@ -335,7 +320,6 @@ def tensor_scatter_nd_update(
             `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
         updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
             integers that become it. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
 
@@ -356,8 +340,6 @@ def tensor_scatter_nd_update(
         >>> import jaxops
         >>> jaxops.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6])
         Array([5, 1, 6], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update
     """
     return _tensor_scatter("update", tensor, indices, updates, name, mode, padding_index)
 

@@ -41,7 +41,6 @@ def sequence_mask(
             Traced only with `maxlen`.
         maxlen: static int, 0 at least; the size of the new axis. Default: the largest length.
         dtype: static dtype of the result; None means bool.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `D + [maxlen]`: true, or 1, where the mask holds.
@@ -58,8 +57,6 @@ def sequence_mask(
         Array([[1, 0, 0, 0, 0],
                [1, 1, 1, 0, 0],
                [1, 1, 0, 0, 0]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/sequence_mask
     """
     op = "sequence_mask"
     dtype = np.dtype(bool) if dtype is None else static_dtype(dtype, op, "dtype")
@@ -111,7 +108,6 @@ def searchsorted(
         side: static; `"left"`: the first place whose element is not less than the value.
             `"right"`: the first whose element is greater. NaN is neither.
         out_type: static dtype of the result, int32 or int64.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `values` and dtype `out_type`: places in `[0, n]`.
@@ -130,8 +126,6 @@ def searchsorted(
                [0, 3]], dtype=int32)
         >>> jaxops.searchsorted([0, 3, 9, 10, 10], [0, 4, 10], side="right")
         Array([1, 2, 5], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/searchsorted
     """
     op = "searchsorted"
     check_choice(side, ("left", "right"), op, "side")

@@ -39,7 +39,6 @@ def segment_softmax(
         logits: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
         segment_ids: integer array of any shape and order; numbers below `num_segments`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`. A
             slice that is dropped, or has a negative number, gets 0.
         padding_index: static int or None, as in `unsorted_segment_sum`.
@@ -93,7 +92,6 @@ def segment_logsumexp(
         segment_ids: integer array of any shape and order; numbers below `num_segments`. Slices with
             a negative one are dropped, in every `mode` but `"error"`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
 
@@ -146,7 +144,6 @@ def segment_moments(
         segment_ids: integer array of any shape and order; numbers below `num_segments`. Slices with
             a negative one are dropped, in every `mode` but `"error"`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
 

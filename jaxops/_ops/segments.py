@@ -42,7 +42,6 @@ def segment_sum(
         data: array of rank 1 at least, any numeric dtype. Traced.
         segment_ids: integer vector, one number for each row of `data`: not negative, and none less
             than the one before. Traced, then only with `num_segments`.
-        name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what a number that is negative or `num_segments` or more does. `"device"`: an
             error on the CPU, its row is dropped elsewhere. `"error"`: an error everywhere.
@@ -84,8 +83,6 @@ def segment_sum(
         ...
         jaxops.OutOfBoundsError: segment_ids[2] = 1 is less than the one before, 2;
         unsorted_segment_sum takes any order [Op:segment_sum] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
     """
     options = mode, padding_index, deterministic, accumulate_dtype
     return _run("sum", data, segment_ids, name, num_segments, *options)
@@ -110,7 +107,6 @@ def segment_mean(
     Args:
         data: array of rank 1 at least, any numeric dtype. Traced.
         segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
-        name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
         padding_index: static int or None, as in `segment_sum`.
@@ -132,8 +128,6 @@ def segment_mean(
         >>> import jaxops
         >>> jaxops.segment_mean([1.0, 2.0, 3.0, 4.0], [0, 0, 2, 2])
         Array([1.5, 0. , 3.5], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_mean
     """
     return _run("mean", data, segment_ids, name, num_segments, mode, padding_index, deterministic)
 
@@ -155,7 +149,6 @@ def segment_prod(
     Args:
         data: array of rank 1 at least, any numeric dtype. Traced.
         segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
-        name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
         padding_index: static int or None, as in `segment_sum`.
@@ -176,8 +169,6 @@ def segment_prod(
         >>> import jaxops
         >>> jaxops.segment_prod([1, 2, 3, 4], [0, 0, 2, 2])
         Array([ 2,  1, 12], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_prod
     """
     return _run("prod", data, segment_ids, name, num_segments, mode, padding_index)
 
@@ -200,7 +191,6 @@ def segment_min(
     Args:
         data: array of rank 1 at least, any real numeric dtype. Traced.
         segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
-        name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
         padding_index: static int or None, as in `segment_sum`.
@@ -221,8 +211,6 @@ def segment_min(
         >>> import jaxops
         >>> jaxops.segment_min([4, 2, -3, -1], [0, 0, 2, 2])
         Array([ 2,  0, -3], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_min
     """
     return _run("min", data, segment_ids, name, num_segments, mode, padding_index)
 
@@ -245,7 +233,6 @@ def segment_max(
     Args:
         data: array of rank 1 at least, any real numeric dtype. Traced.
         segment_ids: integer vector, as in `segment_sum`. Traced, then only with `num_segments`.
-        name: static; name of the `jax.named_scope` of the operation.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         mode: static; what numbers out of range or not sorted do, as in `segment_sum`.
         padding_index: static int or None, as in `segment_sum`.
@@ -266,8 +253,6 @@ def segment_max(
         >>> import jaxops
         >>> jaxops.segment_max([4, 2, -3, -1], [0, 0, 2, 2])
         Array([ 4,  0, -1], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/segment_max
     """
     return _run("max", data, segment_ids, name, num_segments, mode, padding_index)
 

@@ -87,7 +87,6 @@ def setdiff1d(
             bytes. Traced only with `size`.
         y: vector of the dtype of `x`. Traced only with `size`.
         index_dtype: static dtype of `idx`, int32 or int64.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the results, for code that is compiled or batched. `mode`
             says what further elements do; places without one get `fill_value` in `out`, and in
             `idx` the size of `x`, which is the position of no element. Default: as many as there
@@ -121,8 +120,6 @@ def setdiff1d(
         >>> padded = jax.jit(lambda x, y: jaxops.setdiff1d(x, y, size=3, fill_value=-1))
         >>> padded(jax.numpy.array([1, 2, 2]), jax.numpy.array([1])).out
         Array([ 2,  2, -1], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/setdiff1d
     """
     op = "setdiff1d"
     on_host.check_fill_needs_size(op, size, fill_value)

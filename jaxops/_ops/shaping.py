@@ -45,8 +45,6 @@ def shape(input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = 
         >>> import jaxops
         >>> jaxops.shape([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]])
         array([2, 2, 3], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/shape
     """
     op = "shape"
     scope_name(op, name)  # refuses what is no name
@@ -78,8 +76,6 @@ def shape_n(
         >>> import jaxops
         >>> jaxops.shape_n([[[1, 2, 3], [4, 5, 6]], [7.0]])
         [array([2, 3], dtype=int32), array([1], dtype=int32)]
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/shape_n
     """
     op = "shape_n"
     scope_name(op, name)  # refuses what is no name
@@ -114,8 +110,6 @@ def size(
         >>> import jaxops
         >>> jaxops.size([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]])
         np.int32(12)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/size
     """
     op = "size"
     scope_name(op, name)  # refuses what is no name
@@ -145,8 +139,6 @@ def rank(input: ArrayLike, name: str | None = None) -> np.int32:
         >>> import jaxops
         >>> jaxops.rank([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]])
         np.int32(3)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/rank
     """
     op = "rank"
     scope_name(op, name)  # refuses what is no name
@@ -201,7 +193,6 @@ def reshape(
         tensor: array of shape `D` and any dtype, or host strings. Traced.
         shape: static ints; at most one is -1: it follows from the number of elements. An int is a
             vector of one, `[]` makes a scalar.
-        name: static; name of the `jax.named_scope` of the operation.
         out_sharding: static; how the devices of a mesh with explicit axes share the result, a
             `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
             error.
@@ -224,8 +215,6 @@ def reshape(
                [4, 5, 6]], dtype=int32)
         >>> jaxops.reshape([7], [])
         Array(7, dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/reshape
     """
     op = "reshape"
     return _reshape.run(
@@ -269,7 +258,6 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
         input: array of any shape and dtype, or host strings. Traced.
         axis: static ints in `[-rank(input), rank(input))`, or one int: which dimensions, all of
             size 1; naming one twice is allowed. None and `[]` mean every dimension of size 1.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array without those dimensions and dtype of `input`; for host strings a NumPy array.
@@ -286,8 +274,6 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
         >>> t = np.zeros([1, 2, 1, 3, 1, 1])
         >>> jaxops.squeeze(t).shape, jaxops.squeeze(t, [2, 4]).shape
         ((2, 3), (1, 2, 3, 1))
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/squeeze
     """
     op = "squeeze"
     if axis is None:
@@ -322,7 +308,6 @@ def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> 
         input: array of any shape and dtype, or host strings. Traced.
         axis: static int in `[-1 - rank(input), rank(input)]`, or an array or list of one: where
             the new dimension stands in the result.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of the shape of `input` with a 1 inserted; for host strings a NumPy array.
@@ -340,8 +325,6 @@ def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> 
         >>> jaxops.expand_dims([1, 2], -1)
         Array([[1],
                [2]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/expand_dims
     """
     op = "expand_dims"
     axis = arguments.static_int_of_one(axis, op, "axis")
@@ -368,7 +351,6 @@ def transpose(
         perm: static ints in `[-rank(a), rank(a))`, each dimension once: dimension `i` of the result
             is dimension `perm[i]` of `a`. Default: the dimensions in reverse order.
         conjugate: static bool; whether to conjugate too, where `a` is complex.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[D[p] for p in perm]` and dtype of `a`; for host strings a NumPy array.
@@ -388,8 +370,6 @@ def transpose(
         >>> jaxops.transpose([[1 + 2j, 3 - 4j]], conjugate=True)
         Array([[1.-2.j],
                [3.+4.j]], dtype=complex64)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/transpose
     """
     op = "transpose"
     return _transpose.run(

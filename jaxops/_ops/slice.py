@@ -47,7 +47,6 @@ def slice(
             A list may mix ints and traced scalars. Traced.
         size: static sequence of ints; -1 means all that remains after `begin[i]`, which must be
             static then.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a window that leaves `input_` does. `"device"`: an error on the CPU;
             elsewhere the elements outside read 0. `"error"`: an error everywhere. `"fill"`: the
             elements outside read `fill_value`. `"clip"` and `"wrap"`: each position is clipped,
@@ -81,8 +80,6 @@ def slice(
         Traceback (most recent call last):
         ...
         jaxops.OutOfBoundsError: Expected size[0] in [0, 1], but got 2 [Op:slice] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/slice
     """
     op = "slice"
     static_begin = static_ints_or_none(begin, op, "begin")

@@ -35,7 +35,6 @@ def space_to_batch(
         block_shape: `M` static ints of at least 1, `M` of at least 0.
         paddings: static ints of at least 0 and shape `[M, 2]`: how many zeros (for strings, empty
             ones) stand before and after `D[i]`, which makes it divisible by `block_shape[i]`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[batch * prod(block_shape)] + padded D // block_shape + rest` and dtype of
@@ -53,8 +52,6 @@ def space_to_batch(
         >>> jaxops.space_to_batch([[1, 2, 3, 4, 5]], [2], [[0, 1]])
         Array([[1, 3, 5],
                [2, 4, 0]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/space_to_batch
     """
     return _run_space_to_batch("space_to_batch", input, block_shape, paddings, name)
 
@@ -73,7 +70,6 @@ def space_to_batch_nd(
         input: array of shape `[batch] + D + rest`, or host strings. Traced.
         block_shape: static ints of at least 1, one per dimension of `D`.
         paddings: static ints of at least 0 and shape `[len(block_shape), 2]`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[batch * prod(block_shape)] + padded D // block_shape + rest` and dtype of
@@ -90,8 +86,6 @@ def space_to_batch_nd(
         >>> jaxops.space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]])
         Array([[1, 3],
                [2, 4]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/space_to_batch_nd
     """
     return _run_space_to_batch("space_to_batch_nd", input, block_shape, paddings, name)
 
@@ -113,7 +107,6 @@ def batch_to_space(
         block_shape: `M` static ints of at least 1, `M` of at least 0; an int `b` means `[b, b]`.
         crops: static ints of at least 0 and shape `[M, 2]`: how much to drop before and after each
             dimension of the interleaved result.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[batch // prod(block_shape)] + cropped D * block_shape + rest` and dtype of
@@ -129,8 +122,6 @@ def batch_to_space(
         >>> import jaxops
         >>> jaxops.batch_to_space([[1, 3, 5], [2, 4, 0]], [2], [[0, 1]])
         Array([[1, 2, 3, 4, 5]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/batch_to_space
     """
     return _run_batch_to_space("batch_to_space", input, block_shape, crops, name)
 
@@ -149,7 +140,6 @@ def batch_to_space_nd(
         input: array of shape `[batch] + D + rest`, or host strings. Traced.
         block_shape: static ints of at least 1, one per dimension of `D`; an int `b` means `[b, b]`.
         crops: static ints of at least 0 and shape `[len(block_shape), 2]`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[batch // prod(block_shape)] + cropped D * block_shape + rest` and dtype of
@@ -165,8 +155,6 @@ def batch_to_space_nd(
         >>> import jaxops
         >>> jaxops.batch_to_space_nd([[1, 3], [2, 4]], [2], [[0, 0]])
         Array([[1, 2, 3, 4]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/batch_to_space_nd
     """
     return _run_batch_to_space("batch_to_space_nd", input, block_shape, crops, name)
 
@@ -325,8 +313,6 @@ def required_space_to_batch_paddings(
         (array([[0, 1],
                [0, 2]], dtype=int32), array([[0, 1],
                [0, 2]], dtype=int32))
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/required_space_to_batch_paddings
     """
     op = "required_space_to_batch_paddings"
     scope_name(op, name)

@@ -30,7 +30,6 @@ def space_to_depth(
             `block_size`. Traced.
         block_size: static int of at least 2.
         data_format: static; `"NHWC"`, `"NCHW"` or `"NCHW_VECT_C"`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[N, H / block_size, W / block_size, C * block_size**2]`, or that in
@@ -47,8 +46,6 @@ def space_to_depth(
         >>> import jaxops
         >>> jaxops.space_to_depth([[[[1], [2]], [[3], [4]]]], 2)
         Array([[[[1, 2, 3, 4]]]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/nn/space_to_depth
     """
     return _space_to_depth.run(
         "space_to_depth",
@@ -75,7 +72,6 @@ def depth_to_space(
             `block_size**2`. Traced.
         block_size: static int of at least 2.
         data_format: static; `"NHWC"`, `"NCHW"` or `"NCHW_VECT_C"`.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `[N, H * block_size, W * block_size, C / block_size**2]`, or that in
@@ -94,8 +90,6 @@ def depth_to_space(
                  [2]],
                 [[3],
                  [4]]]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/nn/depth_to_space
     """
     return _depth_to_space.run(
         "depth_to_space",

@@ -41,7 +41,6 @@ def sparse_segment_sum(
         segment_ids: integer vector, one number for each index: not negative, and none less than the
             one before. Traced, then only with `num_segments`.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
-        name: static; name of the `jax.named_scope` of the operation.
         sparse_gradient: static; TensorFlow's default, False.
         mode: static; what an index, or a number of a segment, that is out of range does.
             `"device"`: an error on the CPU; elsewhere the index reads zeros, the row of the number
@@ -80,8 +79,6 @@ def sparse_segment_sum(
         Traceback (most recent call last):
         ...
         jaxops.OutOfBoundsError: indices[1] = 3 is not in [0, 3) [Op:sparse_segment_sum] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum
     """
     options = name, sparse_gradient, mode, padding_index, deterministic
     return _run("sum", data, indices, segment_ids, num_segments, *options)
@@ -109,7 +106,6 @@ def sparse_segment_mean(
         segment_ids: integer vector, as in `sparse_segment_sum`. Traced, then only with
             `num_segments`.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
-        name: static; name of the `jax.named_scope` of the operation.
         sparse_gradient: static; TensorFlow's default, False.
         mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
         padding_index: static int or None, as in `sparse_segment_sum`.
@@ -132,8 +128,6 @@ def sparse_segment_mean(
         >>> jaxops.sparse_segment_mean([[1.0, 2.0], [3.0, 4.0]], [0, 1, 1], [0, 0, 1])
         Array([[2., 3.],
                [3., 4.]], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_mean
     """
     options = name, sparse_gradient, mode, padding_index, deterministic
     return _run("mean", data, indices, segment_ids, num_segments, *options)
@@ -161,7 +155,6 @@ def sparse_segment_sqrt_n(
         segment_ids: integer vector, as in `sparse_segment_sum`. Traced, then only with
             `num_segments`.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
-        name: static; name of the `jax.named_scope` of the operation.
         sparse_gradient: static; TensorFlow's default, False.
         mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
         padding_index: static int or None, as in `sparse_segment_sum`.
@@ -184,8 +177,6 @@ def sparse_segment_sqrt_n(
         >>> jaxops.sparse_segment_sqrt_n([[1.0], [3.0]], [0, 1, 1, 1, 1], [0, 1, 1, 1, 1])
         Array([[1.],
                [6.]], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sqrt_n
     """
     options = name, sparse_gradient, mode, padding_index, deterministic
     return _run("sqrt_n", data, indices, segment_ids, num_segments, *options)

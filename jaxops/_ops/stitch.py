@@ -73,7 +73,6 @@ def dynamic_stitch(
         indices: list of integer arrays. Traced only with `size`.
         data: list of as many arrays, of one dtype, or host strings; `data[m]` has the shape
             `indices[m].shape + C`, with the same `C` for all. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of the first dimension of the result, for code that is compiled
             or batched over `indices`. Default: the largest index plus 1.
         fill_value: scalar that fits the dtype of `data`, for places that no index names; default 0
@@ -107,8 +106,6 @@ def dynamic_stitch(
         Array([ 5, 10,  0, 30], dtype=int32)
         >>> jaxops.dynamic_stitch([[0, 1], [1]], [["a", "b"], ["c"]])
         array(['a', 'c'], dtype='<U1')
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch
     """
     op = "dynamic_stitch"
     for arg, arrays in (("indices", indices), ("data", data)):

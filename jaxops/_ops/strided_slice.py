@@ -197,7 +197,6 @@ def strided_slice(
         new_axis_mask: static int; at its bits a dimension of size 1 is inserted.
         shrink_axis_mask: static int; at its bits stands a single index.
         var: None. What TensorFlow assigns to it, `tensor_scatter_nd_update` puts into a new array.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a single index outside `[-D, D)` does. `"device"`: an error on the CPU,
             reads 0 elsewhere. `"error"`: an error everywhere. `"fill"`: reads `fill_value`.
             `"clip"`: reads the nearest element. `"wrap"`: counts modulo `D`.
@@ -230,8 +229,6 @@ def strided_slice(
         Array([3, 2, 1], dtype=int32)
         >>> jaxops.strided_slice([[1, 2], [3, 4]], [1, 0], [2, 0], shrink_axis_mask=1, end_mask=2)
         Array([3, 4], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/strided_slice
     """
     op = "strided_slice"
     if var is not None:

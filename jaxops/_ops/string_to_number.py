@@ -56,7 +56,6 @@ def string_to_number(
             `infinity`, `nan`, `nan(...)` in any case; integers are decimal digits. A sign may stand
             before, and ASCII blanks around it.
         out_type: static; float32, float64, int32, int64, uint32 or uint64.
-        name: static; name of the `jax.named_scope` of the operation.
 
     Returns:
         Array of shape `S` and dtype `out_type`. Floats are the nearest ones to the text, infinite
@@ -78,8 +77,6 @@ def string_to_number(
         ...
         ValueError: string_to_number: input must hold integers that fit int32;
         received '4.0' at [1, 1]
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/strings/to_number
     """
     op = "string_to_number"
     dtype = static_dtype(out_type, op, "out_type")

@@ -98,7 +98,6 @@ def unique(
         x: vector of bools, integers or real numbers, or of host strings; with `axis` an array of
             these, of rank 1 at least. Of strings text equals its bytes. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of `y`, for code that is compiled or batched over `x`. `mode`
             says what further values do; places without a value get `fill_value`. Default: as
             many as there are.
@@ -141,8 +140,6 @@ def unique(
         >>> result, size = padded(jax.numpy.array([5, 3, 5, 5, 1]))
         >>> result.y, size
         (Array([ 5,  3,  1, -1], dtype=int32), Array(3, dtype=int32))
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/unique
     """
     op = "unique"
     return _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, with_counts=False)
@@ -196,7 +193,6 @@ def unique_with_counts(
     Args:
         x: vector, as in `unique`.
         out_idx: static dtype of `idx` and `count`, int32 or int64.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int; the size of `y` and `count`, as in `unique`.
         fill_value: scalar for places of `y` without a value, as in `unique`. Traced.
         return_size: static bool, as in `unique`.
@@ -224,8 +220,6 @@ def unique_with_counts(
         Array([0, 0, 1, 2, 2, 2, 3, 4, 4], dtype=int32)
         >>> jaxops.unique_with_counts(["b", "a", "b"]).y
         array(['b', 'a'], dtype='<U1')
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts
     """
     op = "unique_with_counts"
     return _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, with_counts=True)

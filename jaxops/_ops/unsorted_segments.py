@@ -41,7 +41,6 @@ def unsorted_segment_sum(
         segment_ids: integer array of any shape; numbers below `num_segments`. Slices with a
             negative one are dropped, in every `mode` but `"error"`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does. `"device"`: an error on the
             CPU, its slice is dropped elsewhere. `"error"`: an error everywhere, and so is a
             negative number. `"fill"`: its slice is dropped. `"clip"` and `"wrap"`: it counts as the
@@ -77,8 +76,6 @@ def unsorted_segment_sum(
         ...
         jaxops.OutOfBoundsError: segment_ids[1] = 3 is out of range [0, 3)
         [Op:unsorted_segment_sum] at ...
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
     """
     options = mode, padding_index, deterministic, accumulate_dtype
     return _run("sum", data, segment_ids, num_segments, name, *options)
@@ -104,7 +101,6 @@ def unsorted_segment_mean(
         data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
         segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
         deterministic: static bool, as in `unsorted_segment_sum`.
@@ -125,8 +121,6 @@ def unsorted_segment_mean(
         >>> import jaxops
         >>> jaxops.unsorted_segment_mean([1.0, 2.0, 3.0, 4.0], [2, 0, -1, 2], 3)
         Array([2. , 0. , 2.5], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
     """
     return _run("mean", data, segment_ids, num_segments, name, mode, padding_index, deterministic)
 
@@ -151,7 +145,6 @@ def unsorted_segment_sqrt_n(
         data: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
         segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
         deterministic: static bool, as in `unsorted_segment_sum`.
@@ -171,8 +164,6 @@ def unsorted_segment_sqrt_n(
         >>> import jaxops
         >>> jaxops.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 1], 2)
         Array([2. , 6.5], dtype=float32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
     """
     return _run("sqrt_n", data, segment_ids, num_segments, name, mode, padding_index, deterministic)
 
@@ -195,7 +186,6 @@ def unsorted_segment_prod(
         data: array of shape `segment_ids.shape + C`, any numeric dtype. Traced.
         segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
 
@@ -214,8 +204,6 @@ def unsorted_segment_prod(
         >>> import jaxops
         >>> jaxops.unsorted_segment_prod([1, 2, 3, 4], [2, 0, -1, 2], 4)
         Array([2, 1, 4, 1], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_prod
     """
     return _run("prod", data, segment_ids, num_segments, name, mode, padding_index)
 
@@ -239,7 +227,6 @@ def unsorted_segment_min(
         data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
         segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
 
@@ -259,8 +246,6 @@ def unsorted_segment_min(
         >>> import jaxops
         >>> jaxops.unsorted_segment_min([1, 2, 3, 4], [1, 0, -1, 1], 2)
         Array([2, 1], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_min
     """
     return _run("min", data, segment_ids, num_segments, name, mode, padding_index)
 
@@ -284,7 +269,6 @@ def unsorted_segment_max(
         data: array of shape `segment_ids.shape + C`, any real numeric dtype. Traced.
         segment_ids: integer array, as in `unsorted_segment_sum`. Traced.
         num_segments: static int, 0 or more.
-        name: static; name of the `jax.named_scope` of the operation.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
 
@@ -304,8 +288,6 @@ def unsorted_segment_max(
         >>> import jaxops
         >>> jaxops.unsorted_segment_max([1, 2, 3, 4], [1, 0, -1, 1], 2)
         Array([2, 4], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_max
     """
     return _run("max", data, segment_ids, num_segments, name, mode, padding_index)
 

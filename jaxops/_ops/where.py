@@ -76,7 +76,6 @@ def where(
         x: array of any dtype, or host strings. Traced.
         y: array of the dtype of `x`, or host strings. Numbers of Python take the dtype of the
             other argument. Traced.
-        name: static; name of the `jax.named_scope` of the operation.
         size: static int, for positions; their number in the result, for code that is compiled or
             batched over `condition`. `mode` says what further ones do; rows without a position
             get `fill_value`. Default: as many as there are.
@@ -115,8 +114,6 @@ def where(
         Array([[0, 0],
                [1, 0],
                [1, 2]], dtype=int32)
-
-    Source: https://www.tensorflow.org/api_docs/python/tf/where
     """
     op = "where"
     if (x is None) != (y is None):
