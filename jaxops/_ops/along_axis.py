@@ -48,18 +48,13 @@ def take_along_axis(
         padding_index: static int or None, as in `gather`.
         fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `I`, with the sizes of `P` where `I` is 1 in a dimension other than `axis`,
         and of the dtype of `arr`; for host strings a NumPy array.
 
     Raises:
-        OutOfBoundsError: as `gather`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `gather`.
 
     Gradient: the cotangent scatter-added into zeros of shape `P`; an entry that reads a fill value
     sends nothing back. None for `indices`.

@@ -129,9 +129,7 @@ def embedding_lookup_sparse(
         without ids, or with weights that sum up to 0.
 
     Raises:
-        OutOfBoundsError: as `embedding_lookup`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `embedding_lookup`.
 
     Gradient: as `embedding_lookup` for `params`; also for the values of `sp_weights`.
 
@@ -200,9 +198,7 @@ def safe_embedding_lookup_sparse(
         Array of shape `dense_shape[:-1] + embedding_weights.shape[1:]` and dtype of the table.
 
     Raises:
-        OutOfBoundsError: as `embedding_lookup`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `embedding_lookup`.
 
     Gradient: as `embedding_lookup_sparse`.
 

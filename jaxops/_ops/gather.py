@@ -61,9 +61,6 @@ def gather(
             default 0 (for strings, the empty one). Traced.
         deterministic: static bool; whether the gradient sums over repeated indices in a fixed
             order, bit for bit repeatable on every platform.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `P[:axis] + I[batch_dims:] + P[axis+1:]` and dtype of `params`; for host
@@ -134,17 +131,12 @@ def batch_gather(
         padding_index: static int or None, as in `gather`.
         fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `I + P[rank(indices):]` and dtype of `params`.
 
     Raises:
-        OutOfBoundsError: as `gather`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `gather`.
 
     Gradient: as `gather`.
 
@@ -204,18 +196,13 @@ def gather_nd(
             gradient.
         fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `I[:-1] + P[batch_dims + I[-1]:]` and dtype of `params`; for host strings a
         NumPy array.
 
     Raises:
-        OutOfBoundsError: as `gather`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `gather`.
 
     Gradient: `scatter_nd` of the cotangent; an entry that reads a fill value sends nothing back.
     None for `indices`.

@@ -137,9 +137,6 @@ def concat(
             ints. Anything but a list counts as a list of one. Traced.
         axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
             looked at any closer, and may hold a scalar.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of the shape of each value, but for dimension `axis`, which is the sum of theirs; for
@@ -239,9 +236,6 @@ def stack(
             `concat`. An array counts as the list of its rows. Traced.
         axis: static int in `[-1 - rank, rank]` for values of that rank: where the new dimension
             stands in the result.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of the shape of each value with `len(values)` inserted; for host strings a NumPy
@@ -394,9 +388,6 @@ def tile(
     Args:
         input: array of shape `D` and any dtype, or host strings. Traced.
         multiples: static ints of at least 0, one per dimension.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `[D[i] * multiples[i]]` and dtype of `input`; for host strings a NumPy array.

@@ -43,9 +43,6 @@ def pad(
         constant_values: scalar that fits the dtype of `tensor`; 0 is zero, false or the empty
             string. As in TensorFlow, -0.0 keeps its sign in an array of JAX only, and the other
             modes look at no value. Traced.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `[paddings[i, 0] + D[i] + paddings[i, 1]]` and dtype of `tensor`; for host

@@ -79,18 +79,13 @@ def extract_patches(
     Follows `tf.image.extract_patches`. Differs from it in: as `extract_image_patches`.
 
     Args:
-        images: array of shape `[batch, rows, cols, depth]` and any dtype, or host strings. Traced.
-        sizes: static `[1, size_rows, size_cols, 1]`.
-        strides: static `[1, stride_rows, stride_cols, 1]`.
-        rates: static `[1, rate_rows, rate_cols, 1]`.
-        padding: static; `"VALID"` or `"SAME"`.
+        images, sizes, strides, rates, padding: as in `extract_image_patches`.
 
     Returns:
         Array of shape `[batch, out_rows, out_cols, size_rows * size_cols * depth]`.
 
     Raises:
-        TypeError: as `extract_image_patches`.
-        ValueError: as `extract_image_patches`.
+        TypeError, ValueError: as `extract_image_patches`.
 
     Gradient: as `extract_image_patches`.
 

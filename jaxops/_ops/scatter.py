@@ -60,9 +60,6 @@ def scatter_nd(
             updates are added, before the sum is rounded to that of `updates`. None: this one, as in
             TensorFlow, in which a sum of ones stops at 256 in bfloat16, at 2,048 in float16.
             `float32` makes it right to one rounding, and takes an array of float32 of its shape.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of `shape` and dtype of `updates`; updates of the same element are summed. Strings
@@ -141,9 +138,7 @@ def tensor_scatter_nd_add(
         Array of shape and dtype of `tensor`; updates of the same element are summed.
 
     Raises:
-        OutOfBoundsError: as `scatter_nd`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
     Gradient: the cotangent for `tensor`; `gather_nd` of it at `indices` for `updates`, 0 for an
     update that is ignored. None for `indices`.
@@ -175,11 +170,7 @@ def tensor_scatter_nd_sub(
     updates broadcast and may be integers, and empty index vectors are allowed.
 
     Args:
-        tensor: array of shape `P`, any numeric dtype. Traced.
-        indices: integer array of shape `I`; the vectors along its last dimension index the first
-            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
-            integers that become it. Traced.
+        tensor, indices, updates: as in `tensor_scatter_nd_add`.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -190,9 +181,7 @@ def tensor_scatter_nd_sub(
         Array of shape and dtype of `tensor`; all updates of one element are subtracted from it.
 
     Raises:
-        OutOfBoundsError: as `scatter_nd`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
     Gradient: the cotangent for `tensor`; its `gather_nd` at `indices`, negated, for `updates`, 0
     for an update that is ignored. None for `indices`.
@@ -224,10 +213,7 @@ def tensor_scatter_nd_min(
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
-        indices: integer array of shape `I`; the vectors along its last dimension index the first
-            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
-            integers that become it. Traced.
+        indices, updates: as in `tensor_scatter_nd_add`.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -237,9 +223,7 @@ def tensor_scatter_nd_min(
         least of them and itself.
 
     Raises:
-        OutOfBoundsError: as `scatter_nd`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
     Gradient: shared in equal parts by all that attain the minimum of an element, or NaN. None for
     `indices`.
@@ -271,10 +255,7 @@ def tensor_scatter_nd_max(
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
-        indices: integer array of shape `I`; the vectors along its last dimension index the first
-            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
-            integers that become it. Traced.
+        indices, updates: as in `tensor_scatter_nd_add`.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -284,9 +265,7 @@ def tensor_scatter_nd_max(
         greatest of them and itself.
 
     Raises:
-        OutOfBoundsError: as `scatter_nd`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
     Gradient: shared in equal parts by all that attain the maximum of an element, or NaN. None for
     `indices`.
@@ -316,10 +295,7 @@ def tensor_scatter_nd_update(
 
     Args:
         tensor: array of shape `P` and any dtype, or host strings. Traced.
-        indices: integer array of shape `I`; the vectors along its last dimension index the first
-            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
-        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
-            integers that become it. Traced.
+        indices, updates: as in `tensor_scatter_nd_add`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
 
@@ -328,9 +304,7 @@ def tensor_scatter_nd_update(
         the same element one stays: on the CPU the last, elsewhere an unspecified one.
 
     Raises:
-        OutOfBoundsError: as `scatter_nd`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
     Gradient: the cotangent where the result is from `tensor`, for `tensor`; the cotangent at
     `indices` for the updates that stayed. Elements overwritten and updates ignored get 0. None for

@@ -48,9 +48,7 @@ def segment_softmax(
         each place of `C`; 0 for -inf.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: that of a softmax within each segment, of every order; 0 for -inf, and for a slice
     that is dropped. None for `segment_ids`.
@@ -100,9 +98,7 @@ def segment_logsumexp(
         or with nothing but -inf.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: the cotangent of its segment for each slice, times its softmax there; 0 for -inf, and
     for a slice that is dropped. None for `segment_ids`.
@@ -140,9 +136,7 @@ def segment_moments(
     added in float32. The sums are those of distances, so a large mean takes no digits from them.
 
     Args:
-        data: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
-        segment_ids: integer array of any shape and order; numbers below `num_segments`. Slices with
-            a negative one are dropped, in every `mode` but `"error"`. Traced.
+        data, segment_ids: as in `segment_logsumexp`.
         num_segments: static int, 0 or more.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
@@ -152,9 +146,7 @@ def segment_moments(
         squares of the distances from them; 0 for a segment without slices.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: of a mean its cotangent, divided by the number of slices; of a variance besides times
     twice the distance from the mean; 0 for a slice that is dropped. None for `segment_ids`.

@@ -117,9 +117,7 @@ def segment_mean(
         towards 0; 0 for a segment without rows.
 
     Raises:
-        OutOfBoundsError: as `segment_sum`.
-        TypeError: as `segment_sum`.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `segment_sum`.
 
     Gradient: the cotangent of its segment for each row, divided by the number of its rows; 0 for
     one that is dropped. None for `segment_ids`.
@@ -158,9 +156,7 @@ def segment_prod(
         without rows.
 
     Raises:
-        OutOfBoundsError: as `segment_sum`.
-        TypeError: as `segment_sum`.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `segment_sum`.
 
     Gradient: the cotangent of its segment times the product of the others in it, also where some
     are 0; 0 for a row that is dropped. None for `segment_ids`.
@@ -200,9 +196,7 @@ def segment_min(
         without rows.
 
     Raises:
-        OutOfBoundsError: as `segment_sum`.
-        TypeError: as `segment_sum`.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `segment_sum`.
 
     Gradient: shared in equal parts by all that attain the minimum of their segment, or NaN. None
     for `segment_ids`.
@@ -242,9 +236,7 @@ def segment_max(
         without rows.
 
     Raises:
-        OutOfBoundsError: as `segment_sum`.
-        TypeError: as `segment_sum`.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `segment_sum`.
 
     Gradient: shared in equal parts by all that attain the maximum of their segment, or NaN. None
     for `segment_ids`.

@@ -193,9 +193,6 @@ def reshape(
         tensor: array of shape `D` and any dtype, or host strings. Traced.
         shape: static ints; at most one is -1: it follows from the number of elements. An int is a
             vector of one, `[]` makes a scalar.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `shape` (with -1 resolved) and dtype of `tensor`; for host strings a NumPy

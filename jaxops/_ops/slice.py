@@ -54,9 +54,6 @@ def slice(
             window fits.
         fill_value: scalar that fits the dtype of `input_`, for `mode="fill"`; default 0 (for
             strings, the empty one). Traced.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array of shape `size` (with -1 resolved) and dtype of `input_`; for host strings a NumPy

@@ -67,17 +67,14 @@ def space_to_batch_nd(
     Follows `tf.space_to_batch_nd`. Differs from it in: as `space_to_batch`.
 
     Args:
-        input: array of shape `[batch] + D + rest`, or host strings. Traced.
-        block_shape: static ints of at least 1, one per dimension of `D`.
-        paddings: static ints of at least 0 and shape `[len(block_shape), 2]`.
+        input, block_shape, paddings: as in `space_to_batch`.
 
     Returns:
         Array of shape `[batch * prod(block_shape)] + padded D // block_shape + rest` and dtype of
         `input`.
 
     Raises:
-        TypeError: as `space_to_batch`.
-        ValueError: as `space_to_batch`.
+        TypeError, ValueError: as `space_to_batch`.
 
     Gradient: as `space_to_batch`.
 
@@ -137,17 +134,14 @@ def batch_to_space_nd(
     Follows `tf.compat.v1.batch_to_space_nd`. Differs from it in: as `batch_to_space`.
 
     Args:
-        input: array of shape `[batch] + D + rest`, or host strings. Traced.
-        block_shape: static ints of at least 1, one per dimension of `D`; an int `b` means `[b, b]`.
-        crops: static ints of at least 0 and shape `[len(block_shape), 2]`.
+        input, block_shape, crops: as in `batch_to_space`.
 
     Returns:
         Array of shape `[batch // prod(block_shape)] + cropped D * block_shape + rest` and dtype of
         `input`.
 
     Raises:
-        TypeError: as `batch_to_space`.
-        ValueError: as `batch_to_space`.
+        TypeError, ValueError: as `batch_to_space`.
 
     Gradient: as `batch_to_space`.
 

@@ -116,9 +116,7 @@ def sparse_segment_mean(
         without rows. Floats of 8 and 16 bits are added in float32 and rounded once.
 
     Raises:
-        OutOfBoundsError: as `sparse_segment_sum`.
-        TypeError: as `sparse_segment_sum`.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `sparse_segment_sum`.
 
     Gradient: for each row of `data` the sum of the cotangents of the segments that it is in, each
     divided by the number of its rows. None for `indices` and `segment_ids`.
@@ -165,9 +163,7 @@ def sparse_segment_sqrt_n(
         without rows. Floats of 8 and 16 bits are added in float32 and rounded once.
 
     Raises:
-        OutOfBoundsError: as `sparse_segment_sum`.
-        TypeError: as `sparse_segment_sum`.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `sparse_segment_sum`.
 
     Gradient: for each row of `data` the sum of the cotangents of the segments that it is in, each
     divided by the root of the number of its rows. None for `indices` and `segment_ids`.

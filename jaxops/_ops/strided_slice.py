@@ -203,9 +203,6 @@ def strided_slice(
             `"promise_in_bounds"`: the caller promises that there is none.
         fill_value: scalar that fits the dtype of `input_`, for `mode="fill"`; default 0 (for
             strings, the empty one). Traced.
-        out_sharding: static; how the devices of a mesh with explicit axes share the result, a
-            `PartitionSpec` or a `NamedSharding`. Default: as follows from the arguments, or an
-            error.
 
     Returns:
         Array with the dtype of `input_`; for host strings a NumPy array. A range contributes

@@ -205,9 +205,7 @@ def unique_with_counts(
         scalar.
 
     Raises:
-        OutOfBoundsError: as `unique`.
-        TypeError: as `unique`.
-        ValueError: as `unique`.
+        OutOfBoundsError, TypeError, ValueError: as `unique`.
 
     Gradient: as `unique`.
 

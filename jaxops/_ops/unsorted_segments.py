@@ -110,9 +110,7 @@ def unsorted_segment_mean(
         those of 8 and 16 bits, and while 64-bit types are off); 0 for a segment without slices.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: the cotangent of its segment for each slice, divided by the number of its slices; 0
     for one that is dropped. None for `segment_ids`.
@@ -153,9 +151,7 @@ def unsorted_segment_sqrt_n(
         Array of shape `[num_segments] + C` and dtype of `data`; 0 for a segment without slices.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: the cotangent of its segment for each slice, divided by the same root; 0 for one that
     is dropped. None for `segment_ids`.
@@ -193,9 +189,7 @@ def unsorted_segment_prod(
         Array of shape `[num_segments] + C` and dtype of `data`; 1 for a segment without slices.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: the cotangent of its segment times the product of the others in it, also where some
     are 0; 0 for a slice that is dropped. None for `segment_ids`.
@@ -235,9 +229,7 @@ def unsorted_segment_min(
         dtype for a segment without slices.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: shared in equal parts by all that attain the minimum of their segment, or NaN. None
     for `segment_ids`.
@@ -277,9 +269,7 @@ def unsorted_segment_max(
         dtype for a segment without slices.
 
     Raises:
-        OutOfBoundsError: as `unsorted_segment_sum`.
-        TypeError: wrong dtype or type of an argument.
-        ValueError: wrong rank, shape or value of an argument.
+        OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
     Gradient: shared in equal parts by all that attain the maximum of their segment, or NaN. None
     for `segment_ids`.
