@@ -170,7 +170,11 @@ def tensor_scatter_nd_sub(
     updates broadcast and may be integers, and empty index vectors are allowed.
 
     Args:
-        tensor, indices, updates: as in `tensor_scatter_nd_add`.
+        tensor: array of shape `P`, any numeric dtype. Traced.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -213,7 +217,10 @@ def tensor_scatter_nd_min(
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
-        indices, updates: as in `tensor_scatter_nd_add`.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -255,7 +262,10 @@ def tensor_scatter_nd_max(
 
     Args:
         tensor: array of shape `P`, any real numeric dtype. Traced.
-        indices, updates: as in `tensor_scatter_nd_add`.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         bad_indices_policy: static; a word for a `mode`, as in `scatter_nd`.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
@@ -295,7 +305,10 @@ def tensor_scatter_nd_update(
 
     Args:
         tensor: array of shape `P` and any dtype, or host strings. Traced.
-        indices, updates: as in `tensor_scatter_nd_add`.
+        indices: integer array of shape `I`; the vectors along its last dimension index the first
+            `I[-1]` dimensions of `tensor`. Negative components are out of bounds. Traced.
+        updates: array that broadcasts to `I[:-1] + P[I[-1]:]`, of the dtype of `tensor` or of
+            integers that become it. Traced.
         mode: static; what an index vector out of bounds does, as in `scatter_nd`.
         padding_index: static int or None, as in `scatter_nd`.
 

@@ -136,7 +136,9 @@ def segment_moments(
     added in float32. The sums are those of distances, so a large mean takes no digits from them.
 
     Args:
-        data, segment_ids: as in `segment_logsumexp`.
+        data: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
+        segment_ids: integer array of any shape and order; numbers below `num_segments`. Slices with
+            a negative one are dropped, in every `mode` but `"error"`. Traced.
         num_segments: static int, 0 or more.
         mode: static; what a number of `num_segments` or more does, as in `unsorted_segment_sum`.
         padding_index: static int or None, as in `unsorted_segment_sum`.
