@@ -140,26 +140,19 @@ register(
 )
 
 
-def _is_added_by_a_loop(operand, indices, *, windows: Windows) -> bool:
-    """Whether XLA would add the gradient of this gather in a loop of compare-and-swap.
-
-    A rule of ours makes the scatter then: that of `lax` has no forms.
-    """
-    return _is_widened(operand, indices, windows)
-
-
 def _gather_transpose(cotangent, operand, indices, *, windows: Windows):
     zeros = ad.instantiate_zeros(ad.Zero(operand.aval))
     return [scatter_windows("add", zeros, indices, cotangent, windows), None]
 
 
 if _ADDS_BY_COMPARE_AND_SWAP:
+    # A rule of ours makes the scatter of the gradient, as that of `lax` has no forms.
     register(
         lax_gather,
         "gather_for_atomic_sums",
         form=lax_gather,
         num_linear=1,
-        is_for=_is_added_by_a_loop,
+        is_for=_is_widened,
         batch=bind_gather_to_batch,
         transpose=_gather_transpose,
         platforms=("cuda",),

@@ -1,4 +1,1 @@
-"""Sparse gradients of tables: `IndexedSlices`, `sparse_value_and_grad`, `lazy`.
-
-Imports `_run`, `_indexing` and the modules beside the rooms.
-"""
+"""`sparse_value_and_grad`: gradients of the rows that a loss reads of its tables."""
