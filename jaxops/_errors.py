@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import inspect
 import re
 from typing import Any
 
@@ -31,6 +32,18 @@ def brief(x: object) -> str:
     except Exception as error:  # the caller's own code
         return f"a {type(x).__name__} that cannot be printed ({type(error).__name__})"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def check_runs_at_once(op: str, name: str, f: object, cure: str) -> None:
+    """A TypeError if `f` is no function, or one whose code runs after its call has returned."""
+    if not callable(f):
+        raise TypeError(f"{op}: {name} must be callable; received {brief(f)}")
+    kinds = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    if any(is_of_kind(f) for is_of_kind in kinds):
+        raise TypeError(
+            f"{op}: {name} must compute its results before it returns; received {brief(f)}, a "
+            f"generator or coroutine. {cure}"
+        )
 
 
 class OutOfBoundsError(IndexError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -13,7 +12,7 @@ import jax
 
 from jaxops import _call_sites, _dispatched, _frames, _jax_internals
 from jaxops._dispatched import Programs
-from jaxops._errors import OutOfBoundsError, brief, find_in
+from jaxops._errors import OutOfBoundsError, brief, check_runs_at_once, find_in
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -100,13 +99,7 @@ class typed_errors:
                 raise  # by itself adds no frame
 
     def __call__(self, f: Callable[_P, _R]) -> Callable[_P, _R]:
-        if not callable(f):
-            raise TypeError(f"typed_errors: f must be callable; received {brief(f)}")
-        if inspect.iscoroutinefunction(f) or inspect.isgeneratorfunction(f):
-            raise TypeError(
-                "typed_errors: f must compute its results before it returns; received "
-                f"{brief(f)}, a generator or coroutine. Write the block inside it"
-            )
+        check_runs_at_once("typed_errors", "f", f, "Write the block inside it")
 
         @functools.wraps(f)
         def with_typed_errors(*args: _P.args, **kwargs: _P.kwargs) -> _R:

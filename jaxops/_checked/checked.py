@@ -11,7 +11,7 @@ from typing import Literal, ParamSpec, TypeVar, overload
 from jaxops._checked import primitives
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
-from jaxops._errors import brief
+from jaxops._errors import brief, check_runs_at_once
 from jaxops._run import arguments
 from jaxops._run.arguments import Int
 
@@ -66,7 +66,7 @@ def checked(
     themselves (in `jnp.nonzero`, `jnp.unique`, `jnp.searchsorted`) are not checked.
 
     Args:
-        fun: a function, of any arguments and results.
+        fun: a function, of any arguments and results, but no generator and no coroutine.
         outside: where code counts on what JAX does with an index out of bounds: a mapping from
             patterns of files and functions to a rule, as in `{"jax_md/partition.py": "padding",
             "*:lookup": "any"}`. "any": no index of these functions is checked. "padding": the index
@@ -89,7 +89,7 @@ def checked(
         OutOfBoundsError: for an index out of bounds; in a compiled program in the words of JAX's
             exception, which `jaxops.typed_errors` turns into this one. The message has the index as
             the code writes it, its position, the axis, the function of JAX, and the line.
-        TypeError: `fun` is not callable, or wrong type of an argument.
+        TypeError: `fun` is not callable, or a generator or coroutine; wrong type of an argument.
         ValueError: an unknown rule, `negative` or `mode`; on a call: an index is checked where
             `jax.export` stores the program for a CPU.
 
@@ -122,13 +122,13 @@ def unchecked(fun: Callable[_P, _R]) -> Callable[_P, _R]:
     """A function whose indices are not checked, also where `jaxops.checked` calls it.
 
     Args:
-        fun: a function, of any arguments and results.
+        fun: a function, of any arguments and results, but no generator and no coroutine.
 
     Returns:
         A function with the arguments and results of `fun`.
 
     Raises:
-        TypeError: `fun` is not callable.
+        TypeError: `fun` is not callable, or a generator or coroutine.
 
     Gradient: the gradient of `fun`.
 
@@ -237,8 +237,7 @@ def _padded(number: int) -> Iterator[None]:
 
 
 def _within(op: str, setting: Setting | bool, fun: Callable[_P, _R]) -> Callable[_P, _R]:
-    if not callable(fun):
-        raise TypeError(f"{op}: fun must be callable; received {brief(fun)}")
+    check_runs_at_once(op, "fun", fun, f"Write jaxops.{op} around the functions that it calls")
     primitives.wrap_primitives()
 
     @functools.wraps(fun)

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import itertools
 import pdb
 import re
 import traceback
@@ -145,9 +146,19 @@ def test_refusals():
     async def coroutine():
         return step(TABLE, BAD)
 
-    for f in (generator, coroutine):
-        with pytest.raises(TypeError, match="typed_errors: f must compute its results before"):
-            jaxops.typed_errors()(f)
+    async def asynchronous_generator():
+        yield step(TABLE, BAD)
+
+    decorators = {
+        "typed_errors: f": jaxops.typed_errors(),
+        "checked: fun": jaxops.checked,
+        "unchecked: fun": jaxops.unchecked,
+    }
+    for f, (name, decorator) in itertools.product(
+        (generator, coroutine, asynchronous_generator), decorators.items()
+    ):
+        with pytest.raises(TypeError, match=f"{name} must compute its results before"):
+            decorator(f)
 
 
 def test_the_debugger_gets_a_frame_of_the_caller(monkeypatch):
