@@ -54,11 +54,12 @@ def checked(
 
     `jaxops.checked(fun)` computes what `fun` computes. Each index that its code takes is checked,
     also in libraries that it calls: `x[i]`, `x.at[i].set` and its sisters, `jnp.take`,
-    `jnp.take_along_axis`, `jnp.put`, `jnp.put_along_axis`, `jax.ops.segment_sum` and its sisters,
-    `lax.gather`, `lax.scatter`, `lax.dynamic_slice`, `lax.dynamic_update_slice`. `fun` may be
-    jitted, and `checked(fun)` may be: under `jit`, `vmap`, `grad`, `shard_map` and in loops and
-    branches an index is checked as often as the program takes it. A call of a batch raises for its
-    own branch alone. As a decorator: `@jaxops.checked`, or `@jaxops.checked(outside=...)`.
+    `jnp.take_along_axis`, `jnp.put`, `jnp.put_along_axis`, `jnp.add.at` and that of other ufuncs,
+    `jax.ops.segment_sum` and its sisters, `lax.gather`, `lax.scatter`, `lax.dynamic_slice`,
+    `lax.dynamic_update_slice`. `fun` may be jitted, and `checked(fun)` may be: under `jit`, `vmap`,
+    `grad`, `shard_map` and in loops and branches an index is checked as often as the program takes
+    it. A call of a batch raises for its own branch alone. As a decorator: `@jaxops.checked`, or
+    `@jaxops.checked(outside=...)`.
 
     Out of bounds is what JAX calls so: negative indices count from the end. An index with an
     explicit `mode=` that says what becomes of it ("clip", "wrap", "fill", "drop") is not checked;

@@ -29,13 +29,15 @@ BY_AT = {
 }  # fmt: skip
 BY_FUNCTION = {
     *("take", "take_along_axis", "put", "put_along_axis", "choose"),
+    *("at", "reduceat"),  # of `jnp.add` and other ufuncs
     *("segment_sum", "segment_prod", "segment_min", "segment_max"),
     *("gather", "scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min"),
     *("scatter_max", "scatter_apply"),
     *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim"),
     *("dynamic_update_slice", "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim"),
 }
-_WRITTEN = {"_take": "take", "_choose": "choose"}  # as methods of arrays
+# As methods of arrays; in the loop by which most ufuncs compute their `at`.
+_WRITTEN = {"_take": "take", "_choose": "choose", "scan_fun": "at"}
 INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
 # Functions that lose data in silence; below, functions that count negative indices from the end.
 LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}

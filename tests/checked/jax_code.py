@@ -40,6 +40,7 @@ READS = {
         "dynamic_slice_in_dim",
     ),
     "dynamic_slice": (lambda x, i: lax.dynamic_slice(x, (i[0] - 1, 0), (2, 3)), "dynamic_slice"),
+    "reduceat": (lambda x, i: jnp.add.reduceat(x, i), "reduceat"),
 }
 WRITES = {
     **{
@@ -53,6 +54,8 @@ WRITES = {
         lambda x, i: jnp.put_along_axis(x, i[:, None], 0.0, axis=0, inplace=False),
         "put_along_axis",
     ),
+    "ufunc": (lambda x, i: jnp.add.at(x, i, 1.0, inplace=False), "at"),
+    "ufunc-in-a-loop": (lambda x, i: jnp.logaddexp.at(x, i, 1.0, inplace=False), "at"),
     **{
         name: (lambda x, i, name=name: getattr(jax.ops, name)(x[:2], i, 4), name)
         for name in ("segment_sum", "segment_prod", "segment_min", "segment_max")
@@ -201,6 +204,7 @@ SILENT = {
     "diag": lambda x, i: jnp.fill_diagonal(x, 1.0, inplace=False),
     "associative_scan": lambda x, i: lax.associative_scan(jnp.add, x),
     "cumsum": lambda x, i: jnp.cumsum(x, axis=0),
+    "accumulate": lambda x, i: jnp.logaddexp.accumulate(x),
     "segment-of-sort": lambda x, i: jnp.unique(x, size=20, return_inverse=True),
     "poly": lambda x, i: jnp.polyfit(jnp.arange(4.0), x[:, 0], 1),
     "linalg": lambda x, i: jnp.linalg.svd(x)[1],

@@ -17,7 +17,7 @@ import jaxops
 from jaxops import _jax_internals
 from jaxops._checked import whose
 
-PLACES = [jnp, lax, jax.ops, jax.nn, jax.random, type(jnp.zeros(2))]
+PLACES = [jnp, jnp.ufunc, lax, jax.ops, jax.nn, jax.random, type(jnp.zeros(2))]
 # In the names of parameters by which a caller indexes.
 WORDS = re.compile(r"(^|_)(ind|idx|segment|choices)")
 # They have such a parameter too, which is static, a flag, or a number that they compute with.
