@@ -382,8 +382,10 @@ def _run_compiled(
     if bad is not None and _is_error(bad, call.mode):
         # Again, uncompiled: now the check looks at the indices itself and raises. At the indices as
         # the caller gave them, of which 64-bit ones may have been saturated to 32 bits
-        # (test_arguments.py, test_indices_made_while_x64_was_on).
-        with jax.enable_x64(True):
+        # (test_arguments.py, test_indices_made_while_x64_was_on). Transfers and traces that the
+        # caller forbids are not this run's (test_dispatch.py,
+        # test_a_transfer_guard_takes_no_error_away).
+        with jax.enable_x64(True), jax.transfer_guard("allow"), jax.no_tracing(False):
             arrays = [
                 arguments.to_indices(x, call.op, arg, call.mode) for arg, x in indices.items()
             ]

@@ -18,13 +18,29 @@ CASES = joined("out_of_bounds")
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_second_eager_call_compiles_nothing(name):
-    function, indices, *_ = CASES[name]
-    good = jnp.array(indices)
+    function, *indices = CASES[name][:3]
+    good, bad = map(jnp.array, indices)
     first = function(good)
     with jax.no_tracing():  # what is not traced is not compiled
         np.testing.assert_array_equal(function(good), first)
+        with pytest.raises(jaxops.OutOfBoundsError):
+            function(bad)
         with pytest.raises(RuntimeError, match="no_tracing"):
             jax.jit(lambda x: function(x))(good)
+
+
+def test_a_transfer_guard_takes_no_error_away():
+    """It lets a call on device arrays pass, also where an index turns out to be out of bounds."""
+    tensor, updates, bad = jnp.zeros(4), jnp.ones(2), jnp.array([1, 9])
+    calls = [
+        lambda: jaxops.tensor_scatter_nd_add(tensor, rows, updates),
+        lambda: jaxops.unsorted_segment_sum(updates, bad, 4),
+        lambda: jaxops.invert_permutation(bad),
+    ]
+    rows = bad[:, None]
+    for call in calls:
+        with jax.transfer_guard("disallow"), pytest.raises(jaxops.OutOfBoundsError):
+            call()
 
 
 @pytest.mark.usefixtures("x32")
