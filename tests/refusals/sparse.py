@@ -28,6 +28,16 @@ class StatesInColumns:
         return grads, state
 
 
+def by_length(*lengths):
+    """Adam for parameters of these lengths, gradient descent for others."""
+    transforms = {True: optax.adam(0.1), False: optax.sgd(0.1)}
+
+    def labels(params):
+        return jax.tree.map(lambda x: len(x) in lengths, params)
+
+    return optax.multi_transform(transforms, labels)
+
+
 class UpdatesInAList:
     def init(self, params):
         return ()
@@ -258,6 +268,10 @@ CALLS = {
         lambda: apply(StatesInColumns(), {"embed": slices()}), ValueError, "lazy: the optimizer must keep a row of its state for each row of table 'embed' of shape (4, 3), along the first axis; received one that keeps (3, 4) for it"),
     "lazy-optimizer-factored": (
         lambda: apply(optax.adafactor(0.1), {"embed": IndexedSlices(np.ones((1, 128)), [0], (256, 128))}, {"embed": np.ones((256, 128), np.float32)}), ValueError, "lazy: the optimizer must keep states of the same shapes for tables of any number of rows; received one that keeps ("),
+    "lazy-optimizer-labels-by-length": (
+        lambda: apply(by_length(4), {"embed": slices()}), ValueError, "lazy: the optimizer must keep a state of the same structure for tables of any number of rows; received one that keeps another for one row more. If a function of the parameters makes labels or a mask by their shapes, call it once and pass what it returns, as optax.multi_transform(transforms, labels(params))"),
+    "lazy-optimizer-labels-by-few-rows": (
+        lambda: apply(by_length(4, 5), {"embed": slices()}), ValueError, "lazy: the optimizer must keep a state of the same structure for tables of any number of rows; received one that keeps another for 7 rows. If a function"),
     "LazyOptimizer-update": (lambda: LAZY.update, AttributeError, "lazy: a lazy optimizer has no update, as its updates would be of the table's size; write params, state = optimizer.apply("),
     "LazyOptimizer.apply-order": (lambda: ADAM.apply({"embed": slices()}, PARAMS, ADAM.init(PARAMS)), ValueError, "lazy: apply must get its arguments in the order grads, state, params; received params in the place of state"),
     "rowwise_adagrad-learning_rate-string": (lambda: jaxops.rowwise_adagrad("a"), TypeError, "learning_rate must be an array of numbers"),

@@ -134,10 +134,7 @@ class Probe:
         self.state_paths = [jax.tree_util.keystr(path) for path, _ in with_paths]
         states, real_states = [leaf for _, leaf in with_paths], jax.tree.leaves(real_state)
         if structure != jax.tree.structure(real_state):
-            raise NotAnyNumber(
-                f"{trees.OP}: the optimizer must keep a state of the same structure for tables of "
-                f"any number of rows; received one that keeps another for {ROWS} rows"
-            )
+            raise NotAnyNumber(trees.other_structure(f"{ROWS} rows"))
         _check_states(owners, real_states, states, dims)
 
         def init(*leaves: Any) -> list:

@@ -106,6 +106,16 @@ def state_types(optimizer: Any, params: Params) -> Any:
         return jax.eval_shape(optimizer.init, params.structure.unflatten(params.types))
 
 
+def other_structure(rows: str) -> str:
+    """The message about an optimizer whose state has another structure for so many rows."""
+    return (
+        f"{OP}: the optimizer must keep a state of the same structure for tables of any number of "
+        f"rows; received one that keeps another for {rows}. If a function of the parameters makes "
+        "labels or a mask by their shapes, call it once and pass what it returns, as "
+        "optax.multi_transform(transforms, labels(params))"
+    )
+
+
 def states(optimizer: Any, params: Params, depths: Mapping[int, int]) -> States:
     """The states, and each leaf's table, found by the shapes of states of tables with more rows.
 
@@ -117,15 +127,16 @@ def states(optimizer: Any, params: Params, depths: Mapping[int, int]) -> States:
     # Each table gets another number of rows more, by which it is recognized.
     more = {n: params.types[n].shape[0] + 1 + place for place, n in enumerate(depths)}
     try:
-        types, new_types = (
-            jax.tree.leaves(state_types(optimizer, p)) for p in (params, params.with_rows(more))
-        )
+        state, new_state = (state_types(optimizer, p) for p in (params, params.with_rows(more)))
     except LOOKS_AT_VALUES as error:
         raise ValueError(
             f"{OP}: the optimizer's init must work under jax.eval_shape, without values; received "
             f"one that raises {type(error).__name__}"
         ) from error
+    types, new_types = map(jax.tree.leaves, (state, new_state))
     found = States([t.shape for t in types], [None] * len(types), {})
+    if jax.tree.structure(state) != jax.tree.structure(new_state):
+        return found._replace(problems=dict.fromkeys(depths, other_structure("one row more")))
     for place, (old, new) in enumerate(zip(types, new_types, strict=True)):
         shape, new_shape = old.shape, new.shape
         are_numbers = isinstance(old.dtype, np.dtype)
