@@ -61,6 +61,23 @@ def used_inputs(program: ClosedJaxpr) -> list[bool]:
     return [var in used for var in jaxpr.invars]
 
 
+def computed_from(program: ClosedJaxpr, is_source: Sequence[bool]) -> list[bool]:
+    """Whether each result is computed from one of these inputs, as far as can be seen.
+
+    A result that is an input as it is counts as not computed.
+    """
+    jaxpr: Jaxpr = program.jaxpr
+    reached = {var for var, given in zip(jaxpr.invars, is_source, strict=True) if given}
+    for eqn in jaxpr.eqns:
+        if any(not isinstance(atom, Literal) and atom in reached for atom in eqn.invars):
+            reached.update(eqn.outvars)
+    inputs = unchanged(program, range(len(jaxpr.invars)))
+    return [
+        n is None and not isinstance(atom, Literal) and atom in reached
+        for atom, n in zip(jaxpr.outvars, inputs, strict=True)
+    ]
+
+
 def types_of(function: Callable, values: list) -> Any:
     """The types of the results of a function, a pytree, with the devices that they vary over."""
     structures = []

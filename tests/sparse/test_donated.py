@@ -40,14 +40,14 @@ OTHERS = {
 }
 
 
-def temporaries(loss, lazy, rows, width=8):
+def temporaries(loss, lazy, rows, width=8, **options):
     table = jax.ShapeDtypeStruct((rows, width), jnp.float32)
     params = {"t": table, "u": table, "w": jax.ShapeDtypeStruct((width,), jnp.float32)}
 
     def step(params, state):
         if hasattr(lazy, "catch_up"):
             params, state = lazy.catch_up(params, state, {"t": INDICES, "u": INDICES})
-        value, grads = jaxops.sparse_value_and_grad(loss, tables=["t", "u"])(params)
+        value, grads = jaxops.sparse_value_and_grad(loss, tables=["t", "u"], **options)(params)
         return value, *lazy.apply(grads, state, params)
 
     state = jax.eval_shape(lazy.init, params)
@@ -66,6 +66,27 @@ def temporaries(loss, lazy, rows, width=8):
 def test_temporaries_do_not_grow_with_the_table(name, optimizer):
     lazy = (OPTIMIZERS | OTHERS)[optimizer]()
     small, large = (temporaries(LOSSES[name], lazy, rows) for rows in (20_000, 80_000))
+    assert large <= small + 1000
+
+
+# Read by lookups of their own, on which neither the loss nor its gradient depends.
+AUX = {
+    "rows": lambda p: p["t"][INDICES // 2],
+    "numbers": lambda p: jnp.argmax(p["t"][INDICES // 2] @ p["w"]),
+    "bools": lambda p: [p["u"][0] > 0, p["t"][INDICES // 2] > 0],
+    "complex": lambda p: p["t"][INDICES // 2] * 1j,
+    "of a call": jax.jit(lambda p: p["t"][INDICES // 2]),
+}
+
+
+@pytest.mark.optimized
+@pytest.mark.parametrize("name", AUX)
+def test_what_else_a_loss_returns_is_read_before_the_update(name):
+    def loss(p):
+        return LOSSES["sum"](p), AUX[name](p)
+
+    lazy = OPTIMIZERS["sgd"]()
+    small, large = (temporaries(loss, lazy, rows, has_aux=True) for rows in (20_000, 80_000))
     assert large <= small + 1000
 
 

@@ -32,3 +32,19 @@ def test_unchanged(name):
     function, expected = UNCHANGED[name]
     program = jax.make_jaxpr(function)(1.0, 2.0)
     assert jaxprs.unchanged(program, [0, 1]) == expected
+
+
+COMPUTED = {
+    "one": (lambda a, b: (2 * a, 2 * b), [True, False]),
+    "in turn": (lambda a, b: (jnp.sin(b) + 2 * a, b), [True, False]),
+    "as it is": (lambda a, b: (a, jax.jit(lambda x: x)(a)), [False, False]),
+    "jit": (lambda a, b: jax.jit(lambda x: (x, 2 * x))(a), [False, True]),
+    "constant": (lambda a, b: (1.0, jnp.arange(2)), [False, False]),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_computed_from_the_first(name):
+    function, expected = COMPUTED[name]
+    program = jax.make_jaxpr(function)(1.0, 2.0)
+    assert jaxprs.computed_from(program, [True, False]) == expected

@@ -127,8 +127,7 @@ class Lookup:
         if self.masked:
             counts = (positions < self.rows).reshape((-1,) + (1,) * (values.ndim - 1))
             values = jnp.where(counts, values, jnp.zeros((), values.dtype))
-        varying = _jax_internals.varying_axes
-        if zero is not None and not varying(zero) - varying(positions):  # which are to stay alike
+        if zero is not None:
             positions = positions + zero.astype(positions.dtype)
         return IndexedSlices(values, positions, self.table_shape)._shared_by(self.sharding)
 

@@ -223,11 +223,12 @@ def _gradients_of_program(
     ]
     cotangents = iter(_transposed(derivative, [*jax.tree.leaves(taps), *arrays], is_wanted, value))
     values = [next(cotangents) for _ in lookups]
-    done = [value, *others]
+    is_read = jaxprs.computed_from(program, is_table)
+    done = [x for x, read in zip([value, *others], is_read, strict=True) if read]
     tables = [leaf for leaf, table in zip(leaves, is_table, strict=True) if table]
     if any(x is table for x in derivative.consts for table in tables):
-        done += map(jnp.sum, values)  # the backward pass of a `jax.checkpoint` reads rows again
-    slices = _slices(lookups, values, leaves, _zero_after(done))
+        done += values  # the backward pass of a `jax.checkpoint` reads rows again
+    slices = _slices(lookups, values, leaves, done)
     of_dense = {
         n: next(cotangents)
         for n, wanted in zip(dense, is_wanted[len(of_lookups) :], strict=True)
@@ -258,12 +259,18 @@ def _slices(
     lookups: Sequence[reads.Lookup],
     values: Sequence[jax.Array],
     leaves: Sequence[jax.Array],
-    zero: jax.Array | None,
+    done: Sequence[jax.Array],
 ) -> dict[int, list[IndexedSlices]]:
-    """The gradient of each lookup, by table."""
+    """The gradient of each lookup, by table; `done` is computed before it is applied."""
     slices: dict[int, list[IndexedSlices]] = {}
+    zeros: dict[frozenset, jax.Array | None] = {}
     for lookup, of_rows in zip(lookups, values, strict=True):
-        own = lookup.slices(of_rows, zero)
+        alike = _jax_internals.varying_axes(lookup.positions)  # which are to stay so
+        if alike not in zeros:
+            zeros[alike] = _zero_after(
+                [x for x in done if not _jax_internals.varying_axes(x) - alike]
+            )
+        own = lookup.slices(of_rows, zeros[alike])
         # Under `shard_map`, of a table that is the same on all devices, by rows that differ.
         varying = _jax_internals.varying_axes(of_rows)
         spread_over = varying - _jax_internals.varying_axes(leaves[lookup.table])
@@ -280,7 +287,7 @@ def _gradient_of_table(
 
 
 def _zero_after(results: Sequence[jax.Array]) -> jax.Array | None:
-    """A 0 that XLA computes from the scalars among `results`; None if they are not traced.
+    """A 0 that XLA computes from all of `results`; None if they are not traced.
 
     A step that is given its tables (`donate_argnums`) updates them in place, if XLA knows that the
     loss reads a table before the update writes it. The gradient of `jnp.sum(table[i])` does not
@@ -293,9 +300,15 @@ def _zero_after(results: Sequence[jax.Array]) -> jax.Array | None:
         return None
     zero = jnp.zeros((), jnp.uint32)
     for x in results:
-        if x.shape == () and jnp.issubdtype(x.dtype, jnp.floating):
-            bits = lax.bitcast_convert_type(lax.convert_element_type(x, jnp.float32), jnp.uint32)
-            zero |= (bits >> np.uint32(31)) >> np.uint32(1)
+        x = jnp.real(x) if jnp.iscomplexobj(x) else x
+        if jnp.issubdtype(x.dtype, jnp.floating):
+            total = jnp.sum(lax.convert_element_type(x, jnp.float32))
+            bits = lax.bitcast_convert_type(total, jnp.uint32)
+        elif isinstance(x.dtype, np.dtype):
+            bits = jnp.sum(lax.convert_element_type(x, jnp.uint32))
+        else:  # random keys
+            continue
+        zero |= (bits >> np.uint32(31)) >> np.uint32(1)
     return zero
 
 
