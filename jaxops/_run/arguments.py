@@ -240,7 +240,8 @@ def as_integers(array: np.ndarray, x: object, op: str, arg: str) -> np.ndarray:
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
     _check_native(array.dtype, op, arg)
-    return array
+    # NumPy has no limits of int4, and does not index by it.
+    return array.astype(np.int8) if array.dtype.kind == "V" else array
 
 
 def leaves(x: object, op: str, arg: str) -> list[Any]:

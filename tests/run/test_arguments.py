@@ -115,3 +115,17 @@ def test_numbers_of_python_as_tensorflow_takes_them():
     taken = [arguments.as_tensorflow_takes(x) for x in (3, 2.5)]
     assert [x.dtype for x in taken] == [np.int32, np.float32]
     assert [arguments.as_tensorflow_takes(x) for x in (2**31, 1e39, True)] == [2**31, 1e39, True]
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4"])
+def test_numbers_of_4_bits_that_the_host_reads(dtype):
+    """NumPy knows no limits of theirs."""
+    numbers = jnp.array([0, 1, 1], dtype)
+    for x in (numbers, np.asarray(numbers)):
+        parts = jaxops.dynamic_partition(np.arange(3), x, 2)
+        assert [part.tolist() for part in parts] == [[0], [1, 2]]
+        assert jaxops.dynamic_stitch([x], [np.arange(3)]).tolist() == [0, 2]
+        rows = jaxops.RaggedTensor.from_value_rowids(np.arange(3), x)
+        assert rows.gather(x).to_list() == [[0], [1, 2], [1, 2]]
+    with pytest.raises(jaxops.OutOfBoundsError, match="= 7 is not in"):
+        jaxops.dynamic_partition([1], jnp.array([7], dtype), 2)
