@@ -19,6 +19,7 @@ from jaxops._run.arguments import (
     brief,
     canonical_axis,
     check_numeric_or_bool,
+    is_empty_list,
     is_scalar,
     kind,
     refuse_traced,
@@ -134,7 +135,7 @@ def concat(
         values: list of arrays of any dtype, equal but for dimension `axis` of their shapes, or of
             host strings. Values from the host take the dtype of the JAX arrays; where there are
             none, that of a NumPy array before that of Python values, and of floats before that of
-            ints. Anything but a list counts as a list of one. Traced.
+            ints; empty lists have none. Anything but a list counts as a list of one. Traced.
         axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
             looked at any closer, and may hold a scalar.
 
@@ -189,7 +190,8 @@ def _decides_dtype(op: str, values: list[Any]) -> str:
         if array.dtype.kind in "USTO":
             return arg  # strings, or an argument that `run` refuses
         check_numeric_or_bool(array.dtype, op, arg, value)
-        rank = (kind(array.dtype), isinstance(value, (np.ndarray, np.generic)))
+        kind_or_none = -1 if is_empty_list(value) else kind(array.dtype)
+        rank = (kind_or_none, isinstance(value, (np.ndarray, np.generic)))
         if rank > best_rank:
             best, best_rank = arg, rank
     return best

@@ -140,6 +140,8 @@ def setdiff1d(
             arguments.to_operand(y, op, "y")  # refuses strings
         if isinstance(y, (list, tuple)) and not y:  # NumPy makes `[]` a float array
             y = np.zeros(0, arguments.to_operand(x, op, "x").dtype)
+        elif isinstance(x, (list, tuple)) and not x:
+            x = np.zeros(0, arguments.to_operand(y, op, "y").dtype)
         if size is None:
             with on_host.named_scope(op, name):
                 out, idx, total = _exact(op, x, y, dtype)

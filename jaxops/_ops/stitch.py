@@ -129,6 +129,7 @@ def dynamic_stitch(
         name=name,
         mode=mode,
         fill_value=fill_value,
+        like=f"data[{_first_with_dtype(data)}]",
         size=on_host.check_size(size, op),
         return_size=return_size,
     )
@@ -192,11 +193,15 @@ def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
     arrays: list[Any] = [on_host.to_data(x, op, f"data[{m}]") for m, x in enumerate(data)]
     if any(arguments.is_host_string(x) for x in data):
         return [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(arrays)]
-    dtype = arrays[0].dtype
+    dtype = arrays[_first_with_dtype(data)].dtype
     return [
         arguments.to_dtype(x, array, dtype, op, f"data[{m}]")
         for m, (x, array) in enumerate(zip(data, arrays, strict=True))
     ]
+
+
+def _first_with_dtype(data: Sequence[ArrayLike]) -> int:
+    return next((m for m, x in enumerate(data) if not arguments.is_empty_list(x)), 0)
 
 
 @functools.partial(jax.jit, static_argnames="tail")
@@ -245,7 +250,7 @@ def _rows_shape(x: jax.Array | np.ndarray, tail: tuple[int, ...]) -> tuple[int, 
     return (math.prod(x.shape[: x.ndim - len(tail)]), *tail)
 
 
-@operation(data=("data[]",), indices=("indices[]",), pads=True, moves_elements=True, like="data[0]")
+@operation(data=("data[]",), indices=("indices[]",), pads=True, moves_elements=True)
 def _dynamic_stitch(
     data: list[jax.Array],
     indices: list[jax.Array],

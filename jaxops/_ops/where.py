@@ -157,7 +157,7 @@ def _settled(x: Any) -> int:
     """A rank of a dtype's origin: 0 for Python's numbers, 1 for NumPy's arrays, 2 for JAX's."""
     if isinstance(x, jax.Array):
         return 0 if jax.typeof(x).weak_type else 2
-    return int(hasattr(x, "dtype"))
+    return -1 if arguments.is_empty_list(x) else int(hasattr(x, "dtype"))
 
 
 def _select_strings(op, condition, x, y, by_rows):

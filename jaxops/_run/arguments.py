@@ -289,6 +289,15 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
     return _jax_internals.put_on_default_device(array)
 
 
+def is_empty_list(x: object) -> bool:
+    """Whether `x` is lists without elements, which have no dtype: NumPy makes them floats."""
+    for _ in range(_DEEPEST):
+        if not isinstance(x, (list, tuple)) or not x:
+            break
+        x = x[0]
+    return isinstance(x, (list, tuple)) and not x
+
+
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
     """`x` as a NumPy array; as a JAX array if it holds tracers or random keys."""
     try:
@@ -449,6 +458,8 @@ def to_dtype(
     """
     if value.dtype == dtype:
         return value
+    if is_empty_list(x):
+        return value.astype(dtype)
     widens = kind(value.dtype) == 1 and (kind(dtype) > 1 or np.can_cast(value.dtype, dtype))
     if isinstance(x, jax.Array) and ((from_integers and widens) or _adapts(value, dtype)):
         return value.astype(dtype)

@@ -291,7 +291,9 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
     if any(isinstance(leaf, Tracer) for leaf in leaves):
         return None
     arrays = [*map(arguments.as_numpy_or_none, args[: len(call.data)])]
-    if not all(array is not None and array.dtype.kind in "iub" for array in arrays):
+    if not all(
+        array is not None and (array.dtype.kind in "iub" or not array.size) for array in arrays
+    ):
         return None
     if sum(map(np.size, leaves)) > _MANY or not _may_be_shapes(lambda: on_numbers(call)):
         return None

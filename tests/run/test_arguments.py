@@ -117,6 +117,35 @@ def test_numbers_of_python_as_tensorflow_takes_them():
     assert [arguments.as_tensorflow_takes(x) for x in (2**31, 1e39, True)] == [2**31, 1e39, True]
 
 
+NO_PLACES = np.zeros((0, 1), np.int32)
+WITH_NOTHING = {
+    "concat": lambda x: jaxops.concat([[], x, []], 0),
+    "setdiff1d": lambda x: jaxops.setdiff1d(x, [], size=2).out,
+    "setdiff1d, exact": lambda x: jaxops.setdiff1d(np.array([1, 2**24 + 1], np.int32), []).out,
+    "tensor_scatter_nd_update": lambda x: jaxops.tensor_scatter_nd_update(x, NO_PLACES, []),
+    "dynamic_stitch": lambda x: jaxops.dynamic_stitch([[], [0, 1]], [[], x]),
+    "dynamic_stitch, padded": lambda x: jaxops.dynamic_stitch([[], [0, 1]], [[], x], size=2),
+    "where": lambda x: jaxops.concat([jaxops.where([True], [], x[:1]), x], 0),
+    "setdiff1d of nothing": lambda x: jaxops.concat([jaxops.setdiff1d([], x, size=0).out, x], 0),
+}
+
+
+@pytest.mark.parametrize("name", WITH_NOTHING)
+def test_empty_lists_have_no_dtype(name):
+    """They take that of the others, in which float32 would round the second number."""
+    x = np.array([1, 2**24 + 1], np.int32)
+    for call in (WITH_NOTHING[name], jax.jit(WITH_NOTHING[name])):
+        for given in (x, jnp.asarray(x)):
+            np.testing.assert_array_equal(call(given), x, strict=True)
+
+
+def test_empty_lists_among_lists_of_ints():
+    assert jaxops.concat([[1, 2**24 + 1], []], 0).tolist() == [1, 2**24 + 1]
+    assert jaxops.setdiff1d([], jnp.array([1])).out.dtype == jnp.int32
+    shape = jax.jit(lambda x: jnp.ones(jaxops.concat([jaxops.shape(x), []], 0)))
+    assert shape(jnp.ones((2, 3))).shape == (2, 3)
+
+
 @pytest.mark.parametrize("dtype", ["int4", "uint4"])
 def test_numbers_of_4_bits_that_the_host_reads(dtype):
     """NumPy knows no limits of theirs."""
