@@ -10,9 +10,9 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops._indexing import masks, policy
+from jaxops._indexing import index_dtypes, masks, policy
 from jaxops._indexing.specs import BandWidth
-from jaxops._run.arguments import ArrayLike, check_bool, check_scalar, static_int
+from jaxops._run.arguments import X64_HINT, ArrayLike, check_bool, check_scalar, static_int
 from jaxops._run.dispatch import given_name, operation
 
 
@@ -72,8 +72,9 @@ def _matrix_band_part(
     numbers |= known
     check_matrix(input, op, "input")
     *_, rows, columns = input.shape
-    below = lax.broadcasted_iota(np.int32, (rows, columns), 0)
-    below -= lax.broadcasted_iota(np.int32, (rows, columns), 1)
+    dtype = dtype_of_places(op, "input", (rows, columns))
+    below = lax.broadcasted_iota(dtype, (rows, columns), 0)
+    below -= lax.broadcasted_iota(dtype, (rows, columns), 1)
     in_band = _within(below, numbers["num_lower"], rows, op, "num_lower", mode)
     in_band &= _within(-below, numbers["num_upper"], columns, op, "num_upper", mode)
     return masks.where(in_band, input, jnp.zeros((), input.dtype))
@@ -134,6 +135,18 @@ def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
     if conjugate and jnp.issubdtype(a.dtype, jnp.complexfloating):
         a = lax.conj(a)
     return jnp.swapaxes(a, -1, -2)
+
+
+def dtype_of_places(op: str, arg: str, dims) -> np.dtype:
+    """The dtype in which rows and columns of matrices are counted, and subtracted."""
+    if not index_dtypes.are_long(dims):
+        return np.dtype(np.int32)
+    if not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            f"{op}: {arg} must make matrices of less than 2**31 rows and columns while x64 is off; "
+            f"received {max(dims)}; {X64_HINT}"
+        )
+    return np.dtype(np.int64)
 
 
 def check_matrix(x, op, arg):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._ops.band_part import check_matrix
+from jaxops._ops.band_part import check_matrix, dtype_of_places
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
@@ -38,6 +38,7 @@ class _Band(NamedTuple):
     low: int
     high: int
     align: str
+    dtype: np.dtype  # of the numbers of rows and columns
 
     @property
     def length(self) -> int:
@@ -55,6 +56,9 @@ class _Band(NamedTuple):
         lengths = jnp.minimum(self.rows + jnp.minimum(d, 0), self.columns - jnp.maximum(d, 0))
         is_right = jnp.where(d > 0, above, below)
         return jnp.where(is_right, self.length - lengths, 0), lengths
+
+    def iota(self, shape, axis):
+        return lax.broadcasted_iota(self.dtype, shape, axis)
 
 
 def matrix_diag(
@@ -149,7 +153,8 @@ def _matrix_diag(
             f"received {sizes[0]} and {sizes[1]}"
         )
     matrix = jnp.broadcast_to(padding, (*diagonal.shape[:-dims], *sizes))
-    return _put(matrix, diagonal, _Band(sizes[0], sizes[1], low, high, align))
+    dtype = dtype_of_places(op, "diagonal", sizes)
+    return _put(matrix, diagonal, _Band(sizes[0], sizes[1], low, high, align, dtype))
 
 
 def matrix_diag_part(
@@ -220,9 +225,9 @@ def _matrix_diag_part(
     # time.
     if len(band.shape) == 1:
         return _taken(input, band)
-    d = band.high - _iota(band.shape, 0)
+    d = band.high - band.iota(band.shape, 0)
     offset, lengths = band.offsets(d)
-    n = _iota(band.shape, 1) - offset
+    n = band.iota(band.shape, 1) - offset
     is_inside = (n >= 0) & (n < lengths)
     place = jnp.where(is_inside, n, 0)
     rows, columns = place + jnp.maximum(-d, 0), place + jnp.maximum(d, 0)
@@ -232,7 +237,7 @@ def _matrix_diag_part(
 
 def _taken(input, band):
     """The one diagonal of `band`."""
-    place = _iota(band.shape, 0)
+    place = band.iota(band.shape, 0)
     rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
     return input.at[..., rows, columns].get(mode="promise_in_bounds")
 
@@ -302,7 +307,7 @@ def _put(matrix, diagonal, band):
     if 0 in diagonal.shape:
         return matrix
     shape = (band.rows, band.columns)
-    row, column = _iota(shape, 0), _iota(shape, 1)
+    row, column = band.iota(shape, 0), band.iota(shape, 1)
     d = column - row
     is_in_band = (d >= band.low) & (d <= band.high)
     if band.low == band.high:  # without a gather, whose transpose would be a scatter
@@ -360,11 +365,7 @@ def _band_of(input, k, align, op) -> _Band:
             f"{op}: k must name diagonals between {-rows} and {columns}, both excluded, for input "
             f"of shape {input.shape}; received {k}"
         )
-    return _Band(rows, columns, k[0], k[1], align)
-
-
-def _iota(shape, axis):
-    return lax.broadcasted_iota(np.int32, shape, axis)
+    return _Band(rows, columns, k[0], k[1], align, dtype_of_places(op, "input", (rows, columns)))
 
 
 def _diagonals(k, op) -> tuple[int, int]:
@@ -421,9 +422,8 @@ def _tensor_diag(diagonal: jax.Array, *, op: str):
     if diagonal.ndim == 0:
         raise ValueError(f"{op}: diagonal must have at least 1 dimension; received shape ()")
     size = math.prod(diagonal.shape)
-    matrix = _put(
-        jnp.zeros((size, size), diagonal.dtype), diagonal.reshape(size), _main_diagonal(size)
-    )
+    band = _main_diagonal(op, "diagonal", size)
+    matrix = _put(jnp.zeros((size, size), diagonal.dtype), diagonal.reshape(size), band)
     return matrix.reshape(diagonal.shape * 2)
 
 
@@ -462,8 +462,9 @@ def _tensor_diag_part(input: jax.Array, *, op: str):
             f"first; received shape {input.shape}"
         )
     size = math.prod(shape)
-    return _taken(input.reshape(size, size), _main_diagonal(size)).reshape(shape)
+    band = _main_diagonal(op, "input", size)
+    return _taken(input.reshape(size, size), band).reshape(shape)
 
 
-def _main_diagonal(size: int) -> _Band:
-    return _Band(size, size, 0, 0, "LEFT_LEFT")
+def _main_diagonal(op: str, arg: str, size: int) -> _Band:
+    return _Band(size, size, 0, 0, "LEFT_LEFT", dtype_of_places(op, arg, (size, size)))

@@ -47,3 +47,27 @@ def test_the_name_that_tensorflow_gives_by_default_is_no_scope(name):
     args = [x, x[0]] if name == "matrix_set_diag" else [x]
     program = jax.jit(lambda *args: getattr(jaxops, name)(*args))
     assert f'"jit(<lambda>)/{name}' in program.lower(*args).as_text(debug_info=True)
+
+
+IN_LONG_MATRICES = {
+    "matrix_band_part": lambda x: jaxops.matrix_band_part(x, 0, 0),
+    "matrix_diag": lambda x: jaxops.matrix_diag(x[..., 0, :3], None, 0, *x.shape[-2:]),
+    "matrix_diag_part": lambda x: jaxops.matrix_diag_part(x, None, 0),
+    "matrix_diag_part, several": lambda x: jaxops.matrix_diag_part(x, None, (0, 1)),
+    "matrix_set_diag": lambda x: jaxops.matrix_set_diag(x, x[..., 0, :3], None, 0),
+}
+
+
+@pytest.mark.parametrize("shape", [(2**31 + 1, 3), (3, 2**31 + 1)], ids=["rows", "columns"])
+@pytest.mark.parametrize("name", IN_LONG_MATRICES)
+def test_rows_and_columns_beyond_int32(name, shape, x64):
+    """In int32 the number of the last row wraps around, and it seemed to lie in the band."""
+    x, call = jax.ShapeDtypeStruct(shape, np.int8), IN_LONG_MATRICES[name]
+    if x64:
+        program = str(jax.make_jaxpr(call)(x))
+        assert "i64[" in program
+        assert "i32[" not in program
+    else:
+        words = rf"{name.split(',')[0]}: \w+ must make matrices of less than 2\*\*31 rows and"
+        with pytest.raises(ValueError, match=words):
+            jax.eval_shape(call, x)
