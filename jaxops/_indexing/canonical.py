@@ -53,6 +53,7 @@ def gather(
     if as_vectors is not None:
         indices = as_vectors(indices)
         valid = None if valid is None else valid.reshape(indices.shape[:-1])
+    operand, indices, windows = _with_an_indexed_axis(operand, indices, windows)
     fill = jnp.zeros((), operand.dtype) if fill_value is None else fill_value
     operand = pad_empty_axes(operand, windows.axes, fill)
     # An invalid index stays as it is, so that the transpose, which is a scatter, skips the index
@@ -103,6 +104,20 @@ def pad_empty_axes(operand: jax.Array, axes: Sequence[int], fill: jax.Array) -> 
     return lax.pad(operand, fill, widths)
 
 
+def _with_an_indexed_axis(operand: jax.Array, indices: jax.Array, windows: Windows):
+    """For empty index vectors a new axis of size 1, and vectors that hold its one index, 0.
+
+    Of several updates of a whole operand with one element XLA's CPU compiler loses all but one, and
+    it fails if the operand is a scalar (test_scatter.py, test_empty_vectors_into_one_element).
+    """
+    if windows.axes:
+        return operand, indices, windows
+    axis = windows.batch_dims
+    widths = [(0, int(d == indices.ndim - 1), 0) for d in range(indices.ndim)]
+    indices = lax.pad(indices, jnp.zeros((), indices.dtype), widths)
+    return lax.expand_dims(operand, (axis,)), indices, Windows((axis,), axis)
+
+
 def scatter(
     kind: str,
     operand: jax.Array,
@@ -125,6 +140,8 @@ def scatter(
     shape = operand.shape
     operand = pad_empty_axes(operand, windows.axes, jnp.zeros((), operand.dtype))
     indices, valid = policy.resolve(spec, indices, mode)
+    is_whole = not windows.axes
+    operand, indices, windows = _with_an_indexed_axis(operand, indices, windows)
     if deterministic:
         deterministic_sums.check_countable(operand, indices, windows, spec.operation)
 
@@ -138,6 +155,7 @@ def scatter(
     result = explicit_axes.scatter(
         combine, operand, indices, valid, updates, windows, is_initial=is_initial
     )
+    result = lax.squeeze(result, windows.axes) if is_whole else result
     return without_padding(result, shape)
 
 
@@ -168,9 +186,7 @@ def _combine(
         return _scatter_extremum(kind, windows, is_initial, operand, indices, updates)
     if kind == "prod":
         return scatter_product(windows, operand, indices, updates)
-    # Whole arrays are left to `lax`: XLA fails at a scatter to a scalar (test_replacing.py,
-    # test_tangents_are_those_of_what_stays). Integers have no tangents.
-    if kind == "update" and windows.axes and jnp.issubdtype(operand.dtype, jnp.inexact):
+    if kind == "update" and jnp.issubdtype(operand.dtype, jnp.inexact):  # others have no tangents
         return scatter_update(windows, operand, indices, updates)
     if deterministic:
         updates = -updates if kind == "sub" else updates

@@ -1,5 +1,6 @@
 """What only the scatters have: extrema and their ties, bools, overwriting."""
 
+import fast
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -117,3 +118,25 @@ def test_integers_are_taken_where_jax_takes_them(dtype, standard_promotion):
         else:
             with pytest.raises(TypeError, match=f"updates must fit dtype {dtype}"):
                 jaxops.tensor_scatter_nd_update(tensor, [[0], [2]], updates)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)], ids=str)
+def test_empty_vectors_into_one_element(shape):
+    """Each vector selects the whole array, in the scatters and in `gather_nd`."""
+    expected = {"add": 17, "sub": -7, "min": 2, "max": 7, "update": 7}
+    tensor, updates = jnp.full(shape, 5.0), jnp.array([2.0, 3.0, 7.0]).reshape(3, *shape)
+    none = np.zeros((3, 0), np.int32)
+
+    def results(tensor, updates):
+        def scatter(kind):
+            return getattr(jaxops, f"tensor_scatter_nd_{kind}")(tensor, none, updates)
+
+        def read(tensor):
+            return (jaxops.gather_nd(tensor, none) * updates).sum()
+
+        return {kind: scatter(kind) for kind in expected}, jax.grad(read)(tensor)
+
+    scattered, gradient = fast.optimized_jit(results)(tensor, updates)
+    for kind, result in scattered.items():
+        np.testing.assert_array_equal(result, np.full(shape, expected[kind]), kind)
+    np.testing.assert_array_equal(gradient, np.full(shape, 12))
