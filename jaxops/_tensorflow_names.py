@@ -82,6 +82,7 @@ _WRITTEN = {
     "batch_normalization": "arithmetic of `jax.numpy.mean` and `jax.numpy.var`; flax has a layer",
     "batch_norm_with_global_normalization": "arithmetic of `jax.numpy.mean` and `jax.numpy.var`",
     "bias_add": "the operator `+`",
+    "bitwise": "`jax.numpy.bitwise_and` and its sisters",
     "clip_by_norm": "arithmetic with `jax.numpy.linalg.norm`; `jaxops.clip_by_global_norm`",
     "compute_average_loss": "`jax.numpy.mean`",
     "confusion_matrix": "`jaxops.scatter_nd` of ones, at pairs of labels and predictions",
@@ -168,6 +169,11 @@ _WRITTEN = {
     "sparse.from_dense": "`jax.experimental.sparse.BCOO.fromdense`",
     "sparse.sparse_dense_matmul": "the operator `@` of a `jax.experimental.sparse.BCOO`",
     "sparse.to_dense": "`jaxops.scatter_nd` of the values at the indices",
+    "experimental": "`jax.numpy` for `experimental.numpy`",
+    "losses": "`optax.losses`",
+    "optimizers": "optax",
+    "raw_ops": "the public function of the operation, as `jaxops.gather` for `GatherV2`",
+    "sets": "`jaxops.setdiff1d`, `jax.numpy.intersect1d` and `jax.numpy.union1d`",
 }
 
 # Why there is nothing in their place.
@@ -180,10 +186,9 @@ _NONE = {
         VariableAggregation VariableSynchronization
     """,
     "it is no operation on arrays": """
-        audio bitwise config data DeviceSpec errors experimental feature_column get_logger
-        io keras lite load_library load_op_library lookup losses make_ndarray make_tensor_proto
-        metrics mlir optimizers quantization queue raw_ops saved_model security sets special summary
-        sysconfig timestamp tools tpu train types version
+        audio config data DeviceSpec errors feature_column get_logger io keras lite load_library
+        load_op_library lookup make_ndarray make_tensor_proto metrics mlir quantization queue
+        saved_model security special summary sysconfig timestamp tools tpu train types version
     """,
     "JAX has no such types; jax.ShapeDtypeStruct describes an array": """
         IndexedSlicesSpec NoneTensorSpec OptionalSpec RaggedTensorSpec SparseTensorSpec

@@ -55,7 +55,9 @@ def check_mode(op: str, mode: object) -> None:
     except TypeError:  # what has no hash is no mode
         known = False
     if not known:
-        raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {brief(mode)}")
+        received = brief(mode)
+        hint = "; JAX's mode 'drop' is 'fill' here" if received == "'drop'" else ""
+        raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {received}{hint}")
 
 
 def mode_of_policy(op: str, bad_indices_policy: object, mode: Any) -> Mode:

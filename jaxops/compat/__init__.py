@@ -1,5 +1,7 @@
 """Other surfaces over the functions of `jaxops`: `jaxops.compat.v0`, as TensorFlow 0.x had them."""
 
+from typing import TYPE_CHECKING
+
 from jaxops.compat import v0 as v0
 
 __all__ = ["v0"]
@@ -7,3 +9,12 @@ __all__ = ["v0"]
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # with it every name would pass a type checker
+
+    def __getattr__(name):
+        text = f"module {__name__!r} has no attribute {name!r}"
+        if name in ("v1", "v2"):
+            text += "; use the names of TensorFlow 2, in jaxops, or those of jaxops.compat.v0"
+        raise AttributeError(text)

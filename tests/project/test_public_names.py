@@ -104,6 +104,8 @@ def test_a_name_of_tensorflow_that_is_elsewhere():
         "jaxops.nn.relu": "use jax.nn.relu",
         "jaxops.math.gather": "use jaxops.gather",
         "jaxops.Graph": "JAX has none: TensorFlow's graphs",
+        "jaxops.bitwise": "use jax.numpy.bitwise_and and its sisters",
+        "jaxops.compat.v1": "use the names of TensorFlow 2, in jaxops, or those of",
         "jaxops.strings.split": "JAX has none: no device holds strings",  # not jaxops.split
     }
     for path, words in found.items():

@@ -42,7 +42,8 @@ AT = {
     "at-mode-drop": (
         lambda: jaxops.at(X)[0].set(1.0, mode="drop"),
         ValueError,
-        "at[...].set: mode must be one of device, error, fill",
+        "at[...].set: mode must be one of device, error, fill, clip, wrap, promise_in_bounds; "
+        "received 'drop'; JAX's mode 'drop' is 'fill' here",
     ),
     "at-fill_value-device": (
         lambda: jaxops.at(X)[0].get(fill_value=1.0),
