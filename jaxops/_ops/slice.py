@@ -7,6 +7,7 @@ import functools
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.core import Tracer
 
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import canonical, index_dtypes, policy
@@ -95,15 +96,19 @@ def slice(
 
 
 def _resolve_rest(op: str, input_, begin, size: tuple[int, ...]) -> tuple[int, ...]:
-    """`size` with -1 replaced by the rest after `begin`, which must be concrete for that."""
+    """`size` with -1 replaced by the rest after `begin`, which must be concrete there."""
     if -1 not in size:
         return size
     shape = shape_of(input_, op, "input_")
+    if isinstance(begin, (list, tuple)) and len(begin) == len(size):
+        others = [isinstance(b, Tracer) and s != -1 for b, s in zip(begin, size, strict=True)]
+        begin = [0 if other else b for b, other in zip(begin, others, strict=True)]
     begin = static_ints_or_none(begin, op, "begin", concrete_arrays=True)
     if begin is None:
         raise ValueError(
             f"{op}: size must be at least 0 where begin is traced; received size {size} "
-            "(a size of -1 depends on begin, and shapes are static)"
+            "(a size of -1 depends on begin, and shapes are static; a list may mix ints and traced "
+            "numbers)"
         )
     if not len(shape) == len(begin) == len(size):
         return size  # the check of the ranks will refuse it

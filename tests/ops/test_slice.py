@@ -36,6 +36,18 @@ def test_windows_that_reach_outside(length, mode, dtype, x64):
                 assert int(resolved[n, step, 0]) == expected, (begin, step)
 
 
+def test_the_rest_beside_a_traced_begin():
+    """A column at a step of a loop: only the begin of the dimension with -1 must be known."""
+    x = np.arange(12).reshape(3, 4)
+
+    def column(step):
+        return jaxops.slice(x, [1, step], [-1, 1]), jaxops.slice(x, (step, 2), (1, -1))
+
+    columns, rows = jax.jit(column)(2)
+    np.testing.assert_array_equal(columns, x[1:, 2:3])
+    np.testing.assert_array_equal(rows, x[2:, 2:])
+
+
 def test_a_window_counts_nothing_from_the_end():
     program = jax.make_jaxpr(lambda x, b: jaxops.slice(x, b, [1], mode="promise_in_bounds"))
     assert "select_n" not in str(program(jnp.ones(3), jnp.array([1])))

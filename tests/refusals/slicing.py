@@ -20,7 +20,7 @@ CALLS = {
     "slice-size-large": (lambda: jaxops.slice(X, [0, 0], [5, 1]), ValueError, "must be at most the shape of input_, (4, 3); received (5, 1)"),
     "slice-size-large-traced-begin": (lambda: jax.jit(lambda b: jaxops.slice(X, b, [5, 1]))(jnp.array([0, 0])), ValueError, "must be at most the shape of input_, (4, 3); received (5, 1)"),
     "slice-size-rest-traced-begin": (
-        lambda: jax.jit(lambda b: jaxops.slice(X, b, [-1, 1]))(jnp.array([0, 0])), ValueError, "must be at least 0 where begin is traced; received size (-1, 1) (a size of -1 depends on begin, and shapes are static)"),
+        lambda: jax.jit(lambda b: jaxops.slice(X, b, [-1, 1]))(jnp.array([0, 0])), ValueError, "must be at least 0 where begin is traced; received size (-1, 1) (a size of -1 depends on begin, and shapes are static; a list may mix ints and traced numbers)"),
     "slice-size-2**124-elements": (
         lambda: jaxops.slice(X, [0, 0], [2**62, 2**62], mode="fill"), ValueError, "must be at most 2147483647 for begin of dtype int32; received (4611686018427387904, 4611686018427387904)"),
     "slice-size-beyond-int32-positions": (lambda: jaxops.slice(X, [0, 0], [2**32, 1], mode="fill"), ValueError, "must be at most 2147483647 for begin of dtype int32; received (4294967296, 1)"),
