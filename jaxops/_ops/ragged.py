@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
@@ -95,6 +95,11 @@ class RaggedTensor:
 
     def __reduce__(self):
         return RaggedTensor._of, (self.values, self.row_splits)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        # Without this NumPy makes an array of one object.
+        methods = "gather, reduce_sum, with_values, to_tensor and to_list"
+        raise TypeError(f"a RaggedTensor is no array, and has the methods {methods}")
 
     def __repr__(self) -> str:
         leaves = (
