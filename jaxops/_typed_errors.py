@@ -19,7 +19,7 @@ _R = TypeVar("_R")
 
 
 class typed_errors:
-    """Makes an index out of bounds in a compiled program a `jaxops.OutOfBoundsError`.
+    """Turns out-of-bounds errors of compiled programs into `jaxops.OutOfBoundsError`.
 
     JAX raises a failed computation as `jax.errors.JaxRuntimeError`, or as `ValueError` where it
     calls a program that it has called before (https://github.com/jax-ml/jax/issues/34083). As a
@@ -29,8 +29,8 @@ class typed_errors:
 
     Dispatch is asynchronous: on several devices a call returns before its program fails. So the
     block waits, before it ends, for every program that was dispatched in it, and a program that
-    failed raises there, also if its result is never read. A block that an exception of another
-    kind leaves does not wait.
+    failed raises there, also if its result is never read. If an exception of another kind
+    leaves the block, the block does not wait.
 
     Other exceptions pass as they are. Blocks may be nested, and used from several threads: each
     waits for the programs that its own thread dispatched. `jax.debug_nans`, set inside the block,

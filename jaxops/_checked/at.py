@@ -30,8 +30,8 @@ def at(operand: ArrayLike) -> At:
 
     `jaxops.at(x)[index].set(values)` computes what `x.at[index].set(values)` computes, for every
     index and method that JAX has: integers, arrays that broadcast, slices, `...`, `None`, masks.
-    Negative indices count from the end, as in NumPy. What becomes of an index that is out of bounds
-    says `mode`, as in `jaxops.gather`.
+    Negative indices count from the end, as in NumPy. `mode` decides what an index out of bounds
+    does, as in `jaxops.gather`.
 
     Args:
         operand: array of any shape and dtype. Traced.

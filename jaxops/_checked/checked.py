@@ -71,8 +71,9 @@ def checked(
         outside: where code counts on what JAX does with an index out of bounds: a mapping from
             patterns of files and functions to a rule, as in `{"jax_md/partition.py": "padding",
             "*:lookup": "any"}`. "any": no index of these functions is checked. "padding": the index
-            may be the size of the axis. The first pattern that fits counts; `*` fits anything. A
-            function stands with its class, as in "model.py:Encoder.embed".
+            may be the size of the axis. A pattern is the end of a path, or of path and
+            function; `*` fits anything, and a method has its class, as in "model.py:Encoder.embed".
+            The first pattern that fits counts.
         negative: "from_end", or "error": then an array of indices may have no negative ones. A
             number that stands in the source, as in `x[-1]`, may be negative.
         one_hot: bool; whether a class of `jax.nn.one_hot` that is not among `num_classes`, of which
@@ -120,7 +121,7 @@ def checked(
 
 
 def unchecked(fun: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A function whose indices are not checked, also where `jaxops.checked` calls it.
+    """The function, whose indices are not checked even if `jaxops.checked` calls it.
 
     Args:
         fun: a function, of any arguments and results, but no generator and no coroutine.

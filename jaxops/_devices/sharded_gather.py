@@ -57,9 +57,9 @@ def sharded_gather(
             axes, or its sharding, in an eager call.
         mesh: static; the mesh of a program for all devices. Default: that of `jax.set_mesh`, or of
             `params`, where its type or sharding says it.
-        capacity: static int; how many rows a device asks one other for at once. More take another
-            round, on all devices. Default: a number that indices drawn at random need more of in
-            one step of 10,000.
+        capacity: static int; how many rows a device asks of one other device in a round. If a
+            device needs more, all devices make another round. With the default, indices drawn at
+            random need another round in one step of 10,000.
         mode: static; what an index outside the rows does, as in `gather`: `"device"`, `"error"`,
             `"fill"` (reads 0), `"clip"`, `"wrap"`, `"promise_in_bounds"`.
         padding_index: static int or None; an index of this number reads 0, has no gradient, and is

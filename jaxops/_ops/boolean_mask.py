@@ -72,8 +72,8 @@ def boolean_mask(
             compiled or batched over `mask`. `mode` says what further elements do; places without
             an element get `fill_value`. Default: as many as `mask` has true values.
         fill_value: scalar that fits the dtype of `tensor`, for use with `size`; default 0 (for
-            strings, the empty one), which reads like any other position or segment id: where the
-            result holds these, give a number that is none, such as -1. Traced.
+            strings, the empty one). If the result holds positions or segment ids, 0 is one of them:
+            pass a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the number of true values, which `size`
             does not limit.
         mode: static; what elements that `size` does not hold do. `"device"`: an error on the CPU,

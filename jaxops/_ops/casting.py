@@ -35,7 +35,8 @@ def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
         x: array of shape `S` and any dtype but strings. The real part of complex numbers is taken
             for a `dtype` that is not complex. Host values of a 64-bit dtype are taken as they are
             without x64 too; host integers cast to integers under `jit` stay static. Traced.
-        dtype: static; any dtype, as NumPy or JAX takes it. `float` is float32, as in TensorFlow.
+        dtype: static; any dtype of a known width, as NumPy or JAX takes it. `float` is float32, and
+            `int` is refused, as in TensorFlow.
 
     Returns:
         Array of shape `S` and dtype `dtype`.

@@ -41,7 +41,7 @@ def embedding_lookup(
     """Rows of a table, one for each id.
 
     Follows `tf.nn.embedding_lookup`: `gather(params, ids)` of one table. Differs from it in: index
-    dtypes (every integer type); tables that are not a division of one are refused.
+    dtypes (every integer type); tables that are not the parts of one table are refused.
 
     Args:
         params: table of shape `[V, ...]` and any dtype, or host strings; or a list of tables, which
@@ -178,14 +178,14 @@ def safe_embedding_lookup_sparse(
 
     Args:
         embedding_weights: table or tables, as `params` in `embedding_lookup`. Traced.
-        sparse_ids: SparseTensor of integers, of rank 1 at least: the ids that differ only in the
-            last component of their place are combined. Negative ids are left out, in every `mode`
-            but `"error"`.
+        sparse_ids: SparseTensor of integers, of rank 1 at least: ids whose places differ only in
+            the last component are combined. Negative ids are left out, in every `mode` but
+            `"error"`.
         sparse_weights: SparseTensor of real numbers, one for each id, or None. Ids whose weight is
             not positive are left out, unless the combiner is "sum".
         combiner: static; as in `embedding_lookup_sparse`.
-        default_id: static int or None: the row of the table for places without ids; None: 0s. One
-            out of bounds is an error, as `mode` says, if there is such a place.
+        default_id: static int or None: the row of the table for places without ids; None: 0s. An
+            id out of bounds does what `mode` says, if there is such a place.
         max_norm: static number or None, as in `embedding_lookup_sparse`.
         allow_fast_lookup: static bool, as in `embedding_lookup_sparse`.
         mode: static; what an id that is too large does, as in `embedding_lookup_sparse`.

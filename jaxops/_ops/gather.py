@@ -46,8 +46,8 @@ def gather(
         params: array of shape `P` and any dtype, or host strings. Traced.
         indices: integer array of shape `I`. Negative ones are out of bounds. Traced.
         validate_indices: static bool or None; of no effect, as in TensorFlow 2. See `mode`.
-        axis: static int in `[-rank(params), rank(params))`, at least `batch_dims`. Default: the
-            number that `batch_dims` is, so that a negative one counts from the end of `params`.
+        axis: static int in `[-rank(params), rank(params))`, at least `batch_dims`. Default:
+            `batch_dims`, which counts from the end of `params` if it is negative.
         batch_dims: static int in `[-rank(indices), rank(indices)]`: how many leading dimensions
             `params` and `indices` share.
         mode: static; what an index outside `[0, P[axis])` does. `"device"`: an error on the CPU,

@@ -136,8 +136,8 @@ def concat(
             host strings. Values from the host take the dtype of the JAX arrays; where there are
             none, that of a NumPy array before that of Python values, and of floats before that of
             ints; empty lists have none. Anything but a list counts as a list of one. Traced.
-        axis: static int in `[-rank, rank)`, or an array or list of one. A list of one value is not
-            looked at any closer, and may hold a scalar.
+        axis: static int in `[-rank, rank)`, or an array or list of one. With a list of one
+            value `axis` is not checked, and the value may be a scalar.
 
     Returns:
         Array of the shape of each value, but for dimension `axis`, which is the sum of theirs; for

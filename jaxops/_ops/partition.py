@@ -79,8 +79,8 @@ def dynamic_partition(
             are an error where `mode` makes a number out of bounds one, and dropped from the end
             elsewhere; places without a slice get `fill_value`. Default: as many as there are.
         fill_value: scalar that fits the dtype of `data`, for use with `size`; default 0 (for
-            strings, the empty one), which reads like any other position or segment id: where the
-            result holds these, give a number that is none, such as -1. Traced.
+            strings, the empty one). If the result holds positions or segment ids, 0 is one of them:
+            pass a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also how many slices belong to each partition,
             which `size` does not limit: slices that it does not hold are then dropped in every
             `mode`.

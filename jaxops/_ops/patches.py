@@ -39,7 +39,7 @@ def extract_image_patches(
         sizes: static `[1, size_rows, size_cols, 1]`, the window.
         strides: static `[1, stride_rows, stride_cols, 1]`: how far the window moves.
         rates: static `[1, rate_rows, rate_cols, 1]`: how far apart in the image neighbours in the
-            window stand. It so covers `(size - 1) * rate + 1` rows or columns, its reach.
+            window stand. So a window covers `(size - 1) * rate + 1` rows or columns, its reach.
         padding: static; `"VALID"`: windows that fit. `"SAME"`: one window per stride, with zeros
             (for strings, empty ones) around the image, the odd one at the bottom and the right.
 

@@ -26,8 +26,9 @@ class RaggedTensor:
     """Rows of different lengths: row `i` is `values[row_splits[i] : row_splits[i + 1]]`.
 
     Follows `tf.RaggedTensor`, of one ragged dimension. Differs from it in: `values` has a static
-    size, its capacity, of which the rows take up `row_splits[-1]`; what comes after them belongs to
-    no row. Results whose capacity depends on lengths need a static `size=` where those are traced.
+    size, its capacity. The rows take up the first `row_splits[-1]` values; the values after these
+    belong to no row. Results whose capacity depends on lengths need a static `size=` where those
+    are traced.
 
     Made by `from_row_splits`, `from_row_lengths`, `from_value_rowids` and `from_tensor`. A pytree,
     so it passes through `jit`, `vmap` and `scan`; of its two leaves `row_splits` is of integers, so
@@ -36,7 +37,7 @@ class RaggedTensor:
     In each of the first three, `name` names the `jax.named_scope`, and with `validate` rows that
     do not fit the values are refused: numbers that the host knows with a ValueError, traced ones
     in compiled programs on the CPU, with the words of an `OutOfBoundsError`. Elsewhere, and without
-    `validate`, a row holds what of it lies in `values`. With `padded=True` (static, not in
+    `validate`, a row is cut to the part that lies in `values`. With `padded=True` (static, not in
     TensorFlow) the rows may leave values at the end.
 
     Attributes:
@@ -181,7 +182,8 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """A ragged array of the rows of a dense array of shape `[n, m, ...]`.
 
-        Of row `i` the first `lengths[i]` values, between 0 and `m`; or those before the values at
+        Of row `i` the first `lengths[i]` values, where a length below 0 counts as 0, and one above
+        `m` as `m`; or those before the values at
         the end that equal `padding`, an array of the shape of one value; or all. `ragged_rank` is
         1. The dtype of the splits is int32 while 64-bit types are off.
 
@@ -318,8 +320,8 @@ class RaggedTensor:
 
         `size`, a static int, is the capacity of the result; it must be given where `indices` or
         `row_splits` are traced. An index out of bounds, and values that `size` does not hold, are
-        an error on the CPU; elsewhere the row is empty, and the values are dropped from the end. As
-        `mode` says, `"error"` is that everywhere, and `"fill"` none.
+        an error on the CPU; elsewhere the row is empty, and the values are dropped from the end.
+        With the `mode` `"error"` they are an error everywhere, and with `"fill"` nowhere.
         """
         op = "RaggedTensor.gather"
         result_size.mode_of_size(op, mode, 0)  # `mode` is about the indices too

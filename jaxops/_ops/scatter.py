@@ -226,14 +226,14 @@ def tensor_scatter_nd_min(
         padding_index: static int or None, as in `scatter_nd`.
 
     Returns:
-        Array of shape and dtype of `tensor`; an element that several updates meet in becomes the
-        least of them and itself.
+        Array of shape and dtype of `tensor`; an element becomes the least of itself and
+        its updates.
 
     Raises:
         OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
-    Gradient: shared in equal parts by all that attain the minimum of an element, or NaN. None for
-    `indices`.
+    Gradient: shared in equal parts by all that attain the minimum of an element, NaN being equal to
+    NaN. None for `indices`.
 
     Example:
         >>> import jaxops
@@ -271,14 +271,14 @@ def tensor_scatter_nd_max(
         padding_index: static int or None, as in `scatter_nd`.
 
     Returns:
-        Array of shape and dtype of `tensor`; an element that several updates meet in becomes the
-        greatest of them and itself.
+        Array of shape and dtype of `tensor`; an element becomes the greatest of itself and
+        its updates.
 
     Raises:
         OutOfBoundsError, TypeError, ValueError: as `scatter_nd`.
 
-    Gradient: shared in equal parts by all that attain the maximum of an element, or NaN. None for
-    `indices`.
+    Gradient: shared in equal parts by all that attain the maximum of an element, NaN being equal to
+    NaN. None for `indices`.
 
     Example:
         >>> import jaxops

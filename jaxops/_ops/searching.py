@@ -37,8 +37,8 @@ def sequence_mask(
     that int32 does not hold is longer than any row (TensorFlow takes its low bits).
 
     Args:
-        lengths: integer array of shape `D`. One below 0 counts as 0, one above `maxlen` as that.
-            Traced only with `maxlen`.
+        lengths: integer array of shape `D`. A length below 0 counts as 0, one above `maxlen` as
+            `maxlen`. Traced only with `maxlen`.
         maxlen: static int, 0 at least; the size of the new axis. Default: the largest length.
         dtype: static dtype of the result; None means bool.
 
@@ -106,7 +106,7 @@ def searchsorted(
             the last axis; otherwise the result is not specified. Traced.
         values: array of shape `D + [m]` and the dtype of `sorted_sequence`. Traced.
         side: static; `"left"`: the first place whose element is not less than the value.
-            `"right"`: the first whose element is greater. NaN is neither.
+            `"right"`: the first whose element is greater. NaN is neither less nor greater.
         out_type: static dtype of the result, int32 or int64.
 
     Returns:

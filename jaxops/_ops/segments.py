@@ -198,8 +198,8 @@ def segment_min(
     Raises:
         OutOfBoundsError, TypeError, ValueError: as `segment_sum`.
 
-    Gradient: shared in equal parts by all that attain the minimum of their segment, or NaN. None
-    for `segment_ids`.
+    Gradient: shared in equal parts by all that attain the minimum of their segment, NaN being equal
+    to NaN. None for `segment_ids`.
 
     Example:
         >>> import jaxops
@@ -238,8 +238,8 @@ def segment_max(
     Raises:
         OutOfBoundsError, TypeError, ValueError: as `segment_sum`.
 
-    Gradient: shared in equal parts by all that attain the maximum of their segment, or NaN. None
-    for `segment_ids`.
+    Gradient: shared in equal parts by all that attain the maximum of their segment, NaN being equal
+    to NaN. None for `segment_ids`.
 
     Example:
         >>> import jaxops

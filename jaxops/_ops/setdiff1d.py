@@ -83,7 +83,7 @@ def setdiff1d(
     apart (TensorFlow tells 0 from -0 in 16 bits, and takes subnormals for 0).
 
     Args:
-        x: vector of bools, integers or real numbers, or of host strings, of which text equals its
+        x: vector of bools, integers or real numbers, or of host strings, in which a str equals its
             bytes. Traced only with `size`.
         y: vector of the dtype of `x`. Traced only with `size`.
         index_dtype: static dtype of `idx`, int32 or int64.
@@ -92,8 +92,8 @@ def setdiff1d(
             `idx` the size of `x`, which is the position of no element. Default: as many as there
             are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
-            strings, the empty one), which reads like any other position or segment id: where the
-            result holds these, give a number that is none, such as -1. Traced.
+            strings, the empty one). If the result holds positions or segment ids, 0 is one of them:
+            pass a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the number of elements, which `size` does
             not limit.
         mode: static; what elements that `size` does not hold do. `"device"`: an error on the CPU,

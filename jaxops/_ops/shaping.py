@@ -28,8 +28,8 @@ def shape(input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = 
 
     Args:
         input: array of shape `D` and any dtype, or host strings. Its values are not looked at.
-        out_type: static; int32 or int64. int64 is that whether or not JAX has 64-bit types on.
-        name: static; must be a str or None. Nothing is computed that could bear it.
+        out_type: static; int32 or int64. The result has it even if JAX has 64-bit types off.
+        name: static; must be a str or None. It has no effect, as no operation is made.
 
     Returns:
         NumPy array of shape `[rank(input)]` and dtype `out_type`. Traced where a dimension is
@@ -94,7 +94,7 @@ def size(
 
     Args:
         input: array of any shape and dtype, or host strings. Its values are not looked at.
-        out_type: static; int32 or int64. int64 is that whether or not JAX has 64-bit types on.
+        out_type: static; int32 or int64. The result has it even if JAX has 64-bit types off.
         name: static; must be a str or None, as in `shape`.
 
     Returns:

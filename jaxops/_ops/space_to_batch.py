@@ -289,11 +289,11 @@ def required_space_to_batch_paddings(
         block_shape: `M` static ints of at least 1.
         base_paddings: static ints of at least 0 and shape `[M, 2]`: what is padded anyway; default
             nothing.
-        name: static; must be a str or None. Nothing is computed that could bear it.
+        name: static; must be a str or None. It has no effect, as no operation is made.
 
     Returns:
-        `paddings` and `crops`, two int32 NumPy arrays of shape `[M, 2]`: `base_paddings` with
-        as much more after each dimension as it takes, and only that more.
+        `paddings` and `crops`, two int32 NumPy arrays of shape `[M, 2]`: `base_paddings`
+        with the least addition after each dimension, and this addition alone.
 
     Raises:
         TypeError: wrong type of an argument; a traced one.

@@ -98,7 +98,7 @@ def sparse_segment_mean(
 ) -> jax.Array:
     """The mean of the rows `data[indices]` with the same number in `segment_ids`, which is sorted.
 
-    Follows `tf.sparse.segment_mean`. Differs from it as `sparse_segment_sum` does from its own.
+    Follows `tf.sparse.segment_mean`. Differs from it in: as `sparse_segment_sum`.
 
     Args:
         data: array of rank 1 at least, any dtype of floats. Traced.
@@ -107,7 +107,7 @@ def sparse_segment_mean(
             `num_segments`.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         sparse_gradient: static; TensorFlow's default, False.
-        mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
+        mode: static; as in `sparse_segment_sum`. A row of zeros, read out of bounds, counts.
         padding_index: static int or None, as in `sparse_segment_sum`.
         deterministic: static bool, as in `sparse_segment_sum`.
 
@@ -145,7 +145,7 @@ def sparse_segment_sqrt_n(
 ) -> jax.Array:
     """The sum of the rows of a segment, divided by the root of how many they are.
 
-    Follows `tf.sparse.segment_sqrt_n`. Differs from it as `sparse_segment_sum` does from its own.
+    Follows `tf.sparse.segment_sqrt_n`. Differs from it in: as `sparse_segment_sum`.
 
     Args:
         data: array of rank 1 at least, any dtype of floats. Traced.
@@ -154,7 +154,7 @@ def sparse_segment_sqrt_n(
             `num_segments`.
         num_segments: static int, 0 or more; the length of the result. None: the last number plus 1.
         sparse_gradient: static; TensorFlow's default, False.
-        mode: static; what is out of range does, as in `sparse_segment_sum`. A row of zeros counts.
+        mode: static; as in `sparse_segment_sum`. A row of zeros, read out of bounds, counts.
         padding_index: static int or None, as in `sparse_segment_sum`.
         deterministic: static bool, as in `sparse_segment_sum`.
 

@@ -18,11 +18,11 @@ from jaxops._run.arguments import ArrayLike, Ints, brief, static_ints
 class SparseTensor:
     """Some elements of an array, and their places in it.
 
-    Follows `tf.SparseTensor`. Differs from it in: `dense_shape` is static; no function computes
-    with it but those that name it in their arguments. They look at what it holds, and take
-    TensorFlow's too, and any object with these three attributes.
+    Follows `tf.SparseTensor`. Differs from it in: `dense_shape` is static; only functions that
+    name it in their arguments take it. They take TensorFlow's too, and any object with these three
+    attributes.
 
-    A pytree with two leaves, so it passes through `jit`, `vmap` and `scan`.
+    A pytree, so it passes through `jit`, `vmap` and `scan` if indices and values are arrays.
 
     Args:
         indices: integer array of shape `[n, rank]`, the places of the values. Traced.

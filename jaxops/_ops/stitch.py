@@ -76,8 +76,8 @@ def dynamic_stitch(
         size: static int; the size of the first dimension of the result, for code that is compiled
             or batched over `indices`. Default: the largest index plus 1.
         fill_value: scalar that fits the dtype of `data`, for places that no index names; default 0
-            (for strings, the empty one), which reads like any other position or segment id: where
-            `data` hold these, give a number that is none, such as -1. Traced.
+            (for strings, the empty one). If `data` hold positions or segment ids, 0 is one of them:
+            pass a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the largest index plus 1, which `size`
             does not limit: no slice at or beyond it is an error then, it is dropped.
         mode: static; what an index outside `[0, size)` does. `"device"`: an error on the CPU, its

@@ -93,8 +93,8 @@ def strided_slice_spec(index: Any) -> StridedSliceSpec:
             and `gather`.
         ValueError: more than one `...`, or a step of 0.
 
-    Gradient: none; it computes on static values. Out of bounds: it knows no array, so
-    `strided_slice` looks at the bounds.
+    Gradient: none; it computes on static values. Bounds are checked by `strided_slice`,
+    which knows the array.
 
     Example:
         >>> import jaxops, numpy as np

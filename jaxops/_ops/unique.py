@@ -96,14 +96,14 @@ def unique(
 
     Args:
         x: vector of bools, integers or real numbers, or of host strings; with `axis` an array of
-            these, of rank 1 at least. Of strings text equals its bytes. Traced only with `size`.
+            these, of rank 1 at least. A str equals its bytes. Traced only with `size`.
         out_idx: static dtype of `idx`, int32 or int64.
         size: static int; the size of `y`, for code that is compiled or batched over `x`. `mode`
             says what further values do; places without a value get `fill_value`. Default: as
             many as there are.
         fill_value: scalar that fits the dtype of `x`, for use with `size`; default 0 (for
-            strings, the empty one), which reads like any other position or segment id: where the
-            result holds these, give a number that is none, such as -1. Traced.
+            strings, the empty one). If the result holds positions or segment ids, 0 is one of them:
+            pass a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the number of distinct values, which
             `size` does not limit.
         mode: static; what values that `size` does not hold do. `"device"`: an error on the CPU,

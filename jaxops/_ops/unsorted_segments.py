@@ -231,8 +231,8 @@ def unsorted_segment_min(
     Raises:
         OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
-    Gradient: shared in equal parts by all that attain the minimum of their segment, or NaN. None
-    for `segment_ids`.
+    Gradient: shared in equal parts by all that attain the minimum of their segment, NaN being equal
+    to NaN. None for `segment_ids`.
 
     Example:
         >>> import jaxops
@@ -271,8 +271,8 @@ def unsorted_segment_max(
     Raises:
         OutOfBoundsError, TypeError, ValueError: as `unsorted_segment_sum`.
 
-    Gradient: shared in equal parts by all that attain the maximum of their segment, or NaN. None
-    for `segment_ids`.
+    Gradient: shared in equal parts by all that attain the maximum of their segment, NaN being equal
+    to NaN. None for `segment_ids`.
 
     Example:
         >>> import jaxops

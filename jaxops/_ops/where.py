@@ -79,9 +79,9 @@ def where(
         size: static int, for positions; their number in the result, for code that is compiled or
             batched over `condition`. `mode` says what further ones do; rows without a position
             get `fill_value`. Default: as many as there are.
-        fill_value: integer scalar, for use with `size`; default 0, as in `jnp.argwhere`, which is
-            the position of the first element: give a number that is none, such as -1, where
-            elements are looked up at the positions. Traced.
+        fill_value: integer scalar, for use with `size`; default 0, as in `jnp.argwhere`. 0 is the
+            position of the first element: if elements are looked up at the positions, pass a number
+            that is none, such as -1. Traced.
         return_size: static bool, for positions; whether to return also the number of true
             elements, which `size` does not limit.
         mode: static; what positions that `size` does not hold do. `"device"`: an error on the

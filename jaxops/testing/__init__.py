@@ -73,7 +73,8 @@ def check_grads(
             Python int, which stays static.
         order: static int, 1 or more: derivatives up to that order are checked, of every order each
             combination of `modes`.
-        modes: static; `"fwd"` (`jax.jvp`), `"rev"` (`jax.vjp`), or a sequence of them.
+        modes: static; `"fwd"` (`jax.jvp`), `"rev"` (`jax.vjp`), or a sequence of them. A function
+            with a `custom_vjp` has no forward mode, and needs `"rev"`.
         directions: static int, 1 or more: how many random directions. The second has the signs of
             the gradient by reverse mode, so that nothing cancels: along other directions the slope
             of a mean over a million elements is lost in rounding.
@@ -154,8 +155,8 @@ def check_adjoint(
     always hold exactly, modulo 2 to the bits of the dtype.
 
     That `f` is linear is checked too: `f(0)` is 0, and `f(x + z)` is `f(x) + f(z)`.
-    It takes four evaluations of `f` and three of the transpose, for arrays of any size; only when
-    the identity fails are more spent, to find the element where it does, by halving.
+    It takes four evaluations of `f` and three of the transpose, for arrays of any size; only if
+    the identity fails it takes more, to find the wrong element by halving.
 
     Args:
         f: function that is linear in all its floating-point arguments together.

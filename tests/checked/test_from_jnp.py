@@ -33,6 +33,7 @@ INSTEAD = {
         f"x.at[i].{kind}(v)": f"x.at[i[:1]].{kind}(v[:1])"
         for kind in ("set", "add", "subtract", "min", "max", "multiply")
     },
+    'x.at[i].add(v, mode="drop")': "x.at[i[:1]].add(v[:1])",
     "x.at[i, j].set(0.0)": "x.at[i[0], j[0]].set(0.0)",
     "jnp.take(x, i, axis=0)": "jnp.stack([x[i[0]], jnp.full(3, jnp.nan)])",
     'jnp.take(x, i, axis=0, mode="fill", fill_value=0)': WITH_ZEROS,

@@ -97,7 +97,8 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     With `catch_up=True` the result is that of the dense optimizer for these too. The state keeps
     one int32 for each row, how many steps the row has behind it; steps that it missed are made up
     for before the row is used, with the step counts that they had, by the optimizer itself and a
-    gradient of 0. `apply` does so, and `catch_up` must before the loss reads the rows:
+    gradient of 0. `apply` does so. The loss must read rows that have caught up, so a step begins
+    with `catch_up`:
 
         params, state = optimizer.catch_up(params, state, {"embed": words})
         value, grads = value_and_grad(params, words)

@@ -240,7 +240,7 @@ class IndexedSlices(NotAnArray):
     def sharding(self) -> RowSharding | None:
         """The table's sharding, where rows were looked up by `sharded_gather`; else None.
 
-        Whether that is for a program for all devices or for one depends on where it is asked for.
+        Under `shard_map` it describes the program of one device, else that of all devices.
         """
         return exchange.here(self._sharding)
 
