@@ -78,6 +78,8 @@ MUTANTS = {
         ("    if indices.size == 0 and _is_empty_along(operand, windows.axes):\n        nothing",
          "    if 0 in shape:\n        nothing",
          "test_ops.py -k 'eager_and_jit and gather-empty-rows'"),
+        ("    if windows.axes:\n        return operand", "    if windows:\n        return operand",
+         "test_scatter.py -k empty_vectors"),
         ("attaining = jnp.maximum(attaining, jnp.ones_like(attaining))", "pass",
          "test_ops.py -k derivatives_of_nothing"),
         ('checks = mode != "device" or spec.is_checked_if_empty', "checks = True",
