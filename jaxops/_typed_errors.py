@@ -40,6 +40,9 @@ class typed_errors:
         debugger: bool; whether to open Python's debugger at the call that failed, before the error
             is raised. Its frame has the arguments of the call.
 
+    Returns:
+        A context manager, which is a decorator too.
+
     Raises:
         OutOfBoundsError: with the fields `operation`, `position`, `index`, `bound`, `where` and
             `name` of the index; JAX's exception is its `__context__`.

@@ -41,7 +41,8 @@ def at(operand: ArrayLike) -> At:
         `multiply`, `divide`, `power`, `min`, `max` and `apply`. `get` returns the elements, in the
         shape that NumPy gives `x[index]`; the others return an array of the shape and dtype of
         `operand`, and take `values` that broadcast to that of the elements. The index and `values`
-        may be traced; `mode` and all other arguments are static.
+        may be traced; `mode`, `padding_index`, `fill_value` of `get`, which are those of
+        `jaxops.gather`, and all other arguments are static.
 
     Raises:
         OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an

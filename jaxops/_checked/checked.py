@@ -50,7 +50,7 @@ def checked(
 def checked(
     fun=None, *, outside=None, negative="from_end", one_hot=False, repeat=False, mode="device"
 ):
-    """A function of JAX, as it is, in which an index out of bounds is an error.
+    """The function `fun`, unchanged, with an error for each index out of bounds.
 
     `jaxops.checked(fun)` computes what `fun` computes. Each index that its code takes is checked,
     also in libraries that it calls: `x[i]`, `x.at[i].set` and its sisters, `jnp.take`,
@@ -58,17 +58,17 @@ def checked(
     `jax.ops.segment_sum` and its sisters, `lax.gather`, `lax.scatter`, `lax.dynamic_slice`,
     `lax.dynamic_update_slice`. `fun` may be jitted, and `checked(fun)` may be: under `jit`, `vmap`,
     `grad`, `shard_map` and in loops and branches an index is checked as often as the program takes
-    it. A call of a batch raises for its own branch alone. As a decorator: `@jaxops.checked`, or
-    `@jaxops.checked(outside=...)`.
+    it. In a `vmap` a call raises only for the branch that it takes. As a decorator:
+    `@jaxops.checked`, or `@jaxops.checked(outside=...)`.
 
-    Out of bounds is what JAX calls so: negative indices count from the end. An index with an
-    explicit `mode=` that says what becomes of it ("clip", "wrap", "fill", "drop") is not checked;
+    Out of bounds has JAX's meaning: negative indices count from the end. An index with an
+    explicit `mode=` that states the outcome ("clip", "wrap", "fill", "drop") is not checked;
     one that is promised to be in bounds is checked. Indices that functions of JAX make for
     themselves (in `jnp.nonzero`, `jnp.unique`, `jnp.searchsorted`) are not checked.
 
     Args:
         fun: a function, of any arguments and results, but no generator and no coroutine.
-        outside: where code counts on what JAX does with an index out of bounds: a mapping from
+        outside: for code that relies on JAX's behaviour at an index out of bounds: a mapping from
             patterns of files and functions to a rule, as in `{"jax_md/partition.py": "padding",
             "*:lookup": "any"}`. "any": no index of these functions is checked. "padding": the index
             may be the size of the axis. A pattern is the end of a path, or of path and
@@ -76,10 +76,10 @@ def checked(
             The first pattern that fits counts.
         negative: "from_end", or "error": then an array of indices may have no negative ones. A
             number that stands in the source, as in `x[-1]`, may be negative.
-        one_hot: bool; whether a class of `jax.nn.one_hot` that is not among `num_classes`, of which
-            JAX makes zeros, is an error.
-        repeat: bool; whether `jnp.repeat` with a `total_repeat_length` that is not the sum of
-            the repeats, of which JAX drops or fills the rest, is an error.
+        one_hot: bool; whether a class that is not among the `num_classes` of `jax.nn.one_hot` is an
+            error; JAX makes zeros of it.
+        repeat: bool; whether a `total_repeat_length` of `jnp.repeat` that is not the sum of the
+            repeats is an error; JAX drops or fills the rest.
         mode: "device": an error on a CPU, and elsewhere what JAX does. "error": an error on every
             platform.
 
@@ -156,11 +156,11 @@ def check_everything(
 ) -> None:
     """Checks all code of this process from now on, as `jaxops.checked` does.
 
-    What was jitted before is traced again. Code in a `jaxops.checked` or `jaxops.unchecked` of its
-    own runs as that says. With the environment variable `JAXOPS_CHECK_EVERYTHING=1` the first
-    `import jaxops` of a process does the same, with the arguments as they are by default.
-    `pytest --jaxops-checked` runs the tests of a project so, with `outside` and `negative` as its
-    options.
+    Functions that were jitted before are traced again. Code inside a `jaxops.checked` or
+    `jaxops.unchecked` of its own follows that one. With the environment variable
+    `JAXOPS_CHECK_EVERYTHING=1` the first `import jaxops` of a process does the same, with default
+    arguments. `pytest --jaxops-checked` checks the tests of a project; `outside` and `negative` are
+    its options.
 
     Args:
         outside: the mapping that `jaxops.checked` takes, from patterns to rules.
@@ -191,11 +191,11 @@ def check_everything(
 
 
 def padding_index(number: Int) -> contextlib.AbstractContextManager[None]:
-    """A block in which an index of one number is no error, in the code that is checked.
+    """A block of checked code in which one number is no error as an index.
 
     For code whose arrays of indices are padded, with -1 or with a number that no element has. Such
     an index reads and writes what JAX reads and writes; any other index is checked. Without
-    `jaxops.checked` around the block it says nothing. `jaxops.at` and the functions of jaxops take
+    `jaxops.checked` around it the block has no effect. `jaxops.at` and the functions of jaxops take
     the same number as an argument, and read a fill value there.
 
     Args:
