@@ -483,6 +483,31 @@ def _tell_of_calls_from_python() -> None:
     _execute.__call__ = __call__
 
 
+def wrap_programs_that_call_python(wrapper: Callable) -> None:
+    """Makes JAX call `wrapper(call, name, *args)` for `call(*args)` of such a program, from now on.
+
+    `name` is that of the function. JAX calls the program from Python the first time, and each time
+    where it has effects. Without the names nothing is wrapped.
+    """
+    if _execute is None:
+        return
+    call = _execute.__call__
+
+    def __call__(self, *args):
+        if not getattr(self, "has_host_callbacks", False):
+            return call(self, *args)
+        name = getattr(self, "name", "").removeprefix("jit(").removesuffix(")")
+        return wrapper(functools.partial(call, self), name, *args)
+
+    _execute.__call__ = __call__
+
+
+def call_from_python(call: functools.partial) -> None:
+    """Makes JAX call a program, of which a wrapper has this `call`, from Python each time."""
+    with contextlib.suppress(AttributeError):
+        call.args[0].has_unordered_effects = True
+
+
 def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
     """Calls `note` for each program that is dispatched, as `watch_programs` does."""
     _of_process.append(note)

@@ -51,7 +51,8 @@ class IndexOfJax(IndexSpec):
         slack = access.slack and self.takes_padding
         limits = tuple(limit + slack for limit in self.limits)
         operation = access.operation or self.operation  # if the caller called the function itself
-        padding = () if access.padding is None else self.padded_with(access.padding)
+        # A call has the padding of the trace of its program: keys of JAX's caches have it.
+        padding = self.padding if access.padding is None else self.padded_with(access.padding)
         return dataclasses.replace(self, operation=operation, limits=limits, padding=padding)
 
     def padded_with(self, number: int) -> tuple[int | None, ...]:

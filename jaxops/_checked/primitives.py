@@ -309,6 +309,7 @@ def _wrap() -> None:
     _add_rule(lax.convert_element_type_p, _narrowed)
     for primitive in _jax_internals.CALLING:
         _jax_internals.wrap_bind(primitive, _bind_call)
+    _jax_internals.wrap_programs_that_call_python(whose.wait_for_function_of_jax)
     _jax_internals.wrap_backward_rules(lambda: settings.within(settings.within.value))
 
 

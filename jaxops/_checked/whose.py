@@ -13,8 +13,12 @@ import dataclasses
 import functools
 import inspect
 import os
+import threading
 from collections.abc import Collection
 from types import CodeType, FrameType
+from typing import Any
+
+import jax
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
@@ -99,17 +103,53 @@ def _is_computing(file: str, function: str) -> bool:
     return _jax_internals.kind_of_frame(file, function) == "compute"
 
 
-def access_of_running_call() -> Access | None:
-    """The access of the program that runs, called in this thread by a frame of the caller.
+# Of each thread that waits for a program of a function of JAX: its frame, and its setting.
+_waiting: dict[int, tuple[FrameType, Setting]] = {}
 
-    If it runs in another thread the call is not known, and the access has no site.
+
+def wait_for_function_of_jax(call: functools.partial, name: str, *args) -> Any:
+    """`call(*args)` of a program; of a function of JAX, as `jnp.take`, when the program has ended.
+
+    XLA runs a large program, and one whose arguments are not ready, in a thread of its own. The
+    stack of this one tells whose index it is, as long as this one waits.
+    """
+    setting, frame = settings.current(), inspect.currentframe()
+    if setting is None or frame is None:
+        return call(*args)
+    if name not in INDEXING and not _is_within_function_of_jax(frame):
+        return call(*args)
+    _jax_internals.call_from_python(call)
+    thread = threading.get_ident()
+    _waiting[thread] = frame, setting
+    try:
+        return jax.block_until_ready(call(*args))
+    finally:
+        del _waiting[thread]
+
+
+def _is_within_function_of_jax(frame: FrameType | None) -> bool:
+    while frame is not None and not _call_sites.is_of_caller(frame.f_code.co_filename):
+        if _is_computing(frame.f_code.co_filename, frame.f_code.co_name):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def access_of_running_call() -> Access | None:
+    """The access of the program that runs, called by a frame of the caller.
+
+    If the program runs in another thread, and not exactly one thread waits for such a program, the
+    call is not known, and the access has no site.
     """
     setting = settings.current()
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     if frame is None or _call_sites.frame_of_caller() is None or setting is None:
-        return Access("", CallSite("", None))
+        waiting = [*_waiting.values()]
+        if len(waiting) != 1:
+            return Access("", CallSite("", None))
+        frame, setting = waiting[0]
     return _access(frame, setting, INDEXING | LOSING, is_call=True)
 
 
@@ -138,7 +178,8 @@ def _access(
     if operation is None or (entry is not None and _has_lenient_mode(entry)):
         return None
     if is_for_later or frame is None:
-        return Access(operation, None if is_for_later else CallSite("", None), wraps=_wraps(entry))
+        site = None if is_for_later else CallSite("", None)
+        return Access(operation, site, padding=setting.padding, wraps=_wraps(entry))
     code = frame.f_code
     rule = setting.rule_for(code.co_filename, code.co_qualname)
     if rule == "any":

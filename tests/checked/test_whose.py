@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from checked.jax_code import BAD, GOOD, X
-from checks import raised
+from checks import printed_by, raised
 from jax import lax
 
 import jaxops
@@ -60,6 +60,55 @@ def test_two_lines_that_call_a_function_of_jax(function, jit):
         call(GOOD, GOOD)
         assert line_of(raised(call, BAD, GOOD)) == start + 1
         assert line_of(raised(call, GOOD, BAD)) == start + 2
+
+
+@jax.jit
+def _added_later(i, ones):
+    for _ in range(4):
+        ones = ones @ ones / 1000
+    return i + (ones[0, :2] * 0).astype(i.dtype)
+
+
+def computed_later(i):
+    """`i`, of which a program has to wait; XLA runs such a program in a thread of its own."""
+    return _added_later(i, jnp.ones((1000, 1000)))
+
+
+@pytest.mark.parametrize("function", [by_take, along_axis])
+def test_a_program_that_runs_in_a_thread_of_its_own(function):
+    checked = jaxops.checked(function)
+    exempt = jaxops.checked(function, outside={f"*:{function.__name__}": "any"})
+    for call in (checked, exempt):
+        call(GOOD, GOOD)  # to compile takes longer than the indices
+    start = inspect.getsourcelines(function)[1]
+    assert line_of(raised(checked, GOOD, computed_later(BAD))) == start + 2
+    jax.block_until_ready(exempt(GOOD, computed_later(BAD)))
+
+
+MANY_DEVICES = """
+import jax, jax.numpy as jnp, jaxops
+from checks import printed_by, raised
+jax.config.update("jax_num_cpu_devices", 2)
+mesh = jax.make_mesh((2,), ("d",), (jax.sharding.AxisType.Auto,))
+sharding = jax.NamedSharding(mesh, jax.P("d"))
+x, i = jax.device_put((jnp.arange(4.0), jnp.array([4, 5])), sharding)
+def take(x, i):
+    return jnp.take(x, i)
+def padded(x, i):
+    with jaxops.padding_index(4):
+        return take(x, i)
+for _ in range(2):
+    jaxops.checked(take)(x, i * 0)
+    assert raised(jaxops.checked(take), x, i).where.endswith("(take)")
+assert raised(jaxops.checked(padded), x, i).index == 5
+jax.block_until_ready(jaxops.checked(padded)(x, i * 0 + 4))
+jax.block_until_ready(jaxops.checked(take, outside={"*:take": "any"})(x, i))
+"""
+
+
+@pytest.mark.slow  # starts a process
+def test_a_program_on_many_devices_that_is_called_eagerly():
+    printed_by("-c", MANY_DEVICES)
 
 
 def test_a_function_that_jax_jits_called_by_jax_and_by_the_caller():
