@@ -62,9 +62,10 @@ def checked(
     `@jaxops.checked`, or `@jaxops.checked(outside=...)`.
 
     Out of bounds has JAX's meaning: negative indices count from the end. An index with an
-    explicit `mode=` that states the outcome ("clip", "wrap", "fill", "drop") is not checked;
-    one that is promised to be in bounds is checked. Indices that functions of JAX make for
-    themselves (in `jnp.nonzero`, `jnp.unique`, `jnp.searchsorted`) are not checked.
+    explicit `mode=` that states the outcome ("clip", "wrap", "fill", "drop"), or with a
+    `fill_value` that `jnp.take` reads, is not checked; one that is promised to be in bounds is
+    checked. Indices that functions of JAX make for themselves (in `jnp.nonzero`, `jnp.unique`,
+    `jnp.searchsorted`) are not checked.
 
     Args:
         fun: a function, of any arguments and results, but no generator and no coroutine.

@@ -202,7 +202,10 @@ def _operation(entry: FrameType | None, names: Collection[str]) -> str | None:
 def _has_lenient_mode(entry: FrameType) -> bool:
     """Whether the caller asked for another treatment of indices that are outside."""
     mode = entry.f_locals.get("mode")
-    return mode is not None and "promise" not in str(mode).lower()
+    if mode is None:  # `jnp.take` then reads the `fill_value`, and `x.at[i].get` does not
+        is_filled = entry.f_locals.get("fill_value") is not None
+        return is_filled and "take" in entry.f_code.co_name
+    return "promise" not in str(mode).lower()
 
 
 def _wraps(entry: FrameType | None) -> bool:

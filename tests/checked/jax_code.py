@@ -28,6 +28,7 @@ READS = {
     "columns": (lambda x, i: x[:, i - 1], "x[...]"),
     "new-axis": (lambda x, i: x[None, i], "x[...]"),
     "get": (lambda x, i: x.at[i].get(), "x.at[...].get"),
+    "get-unfilled": (lambda x, i: x.at[i].get(fill_value=0), "x.at[...].get"),
     "promised": (lambda x, i: x.at[i].get(mode="promise_in_bounds"), "x.at[...].get"),
     "take": (lambda x, i: jnp.take(x, i, axis=0), "take"),
     "take-flat": (lambda x, i: jnp.take(x, i + 8), "take"),
@@ -157,6 +158,9 @@ SILENT = {
     ),
     "jit-partial": lambda x, i: jax.jit(functools.partial(jnp.take, mode=CLIP))(x, i + 8),
     "jit-static": lambda x, i: jax.jit(jnp.take, static_argnames=["mode"])(x, i + 8, mode=CLIP),
+    "fill_value": lambda x, i: jnp.take(x, i, axis=0, fill_value=0),
+    "fill_value-method": lambda x, i: x.take(i, axis=0, fill_value=0),
+    "fill_value-axis": lambda x, i: jnp.take_along_axis(x, i[:, None], 0, fill_value=0),
     "choose": lambda x, i: jnp.choose(i, jnp.arange(4), mode=CLIP),
     "ravel_multi_index": lambda x, i: jnp.ravel_multi_index((i, 0 * i), (4, 3), mode=CLIP),
     "index_take": lambda x, i: lax.index_take(x, [i], (0,)),  # type: ignore  # counts modulo the size
