@@ -175,7 +175,9 @@ def _check_native(dtype: np.dtype, op: str, arg: str) -> None:
 
 def is_wider_than_jax(x: Any) -> bool:
     """Whether `x` has 64 bits although x64 is off again: JAX would take its low bits."""
-    return x.dtype.itemsize == 8 and not jax.config.read("jax_enable_x64")
+    if x.dtype.itemsize < 8 or jax.config.read("jax_enable_x64"):
+        return False
+    return jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype  # complex64 is none
 
 
 def to_indices(

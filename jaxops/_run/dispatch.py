@@ -140,7 +140,7 @@ class Operation(Generic[P, R]):
         on_arrays = functools.partial(
             _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
         )
-        with _call_sites.named(name):
+        with _call_sites.named(name), _keeping_64_bits(data):
             call = _Call(*fields)
             return _run(call, self, on_arrays, data, indices, fill_value, moves_elements, like)
 
@@ -266,7 +266,7 @@ def _are_eager_arrays(
     Python takes three times as long as in a loop of its own.
     """
     for x in data.values():
-        if not _jax_internals.is_concrete(x):
+        if not _jax_internals.is_concrete(x) or arguments.is_wider_than_jax(x):
             return False
     for x in indices.values():
         if not _jax_internals.is_concrete(x) or arguments.is_wider_than_jax(x):
@@ -279,6 +279,14 @@ def _are_eager_arrays(
             if x.dtype != dtype and arg not in of_own_dtype:
                 return False
     return True
+
+
+def _keeping_64_bits(data: Mapping[str, object]) -> contextlib.AbstractContextManager:
+    """A context in which an eager call computes with arrays that have 64 bits while x64 is off."""
+    arrays = filter(_jax_internals.is_concrete, data.values())
+    if _jax_internals.is_eager() and any(map(arguments.is_wider_than_jax, arrays)):
+        return jax.enable_x64(True)
+    return contextlib.nullcontext()
 
 
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:

@@ -65,6 +65,30 @@ def test_indices_made_while_x64_was_on():
     assert jaxops.gather(jnp.arange(3.0), large, mode="fill").tolist() == [0]
 
 
+ROWS = [[2], [0]]
+OF_ROWS = {
+    "gather": lambda x: jaxops.gather(x, [2, 0]),
+    "tensor_scatter_nd_add": lambda x: jaxops.tensor_scatter_nd_add(x, ROWS, x[:2]),
+    "unsorted_segment_sum": lambda x: jaxops.unsorted_segment_sum(x, [1, 0, 0], 3, name="sums"),
+    "matrix_band_part": lambda x: jaxops.matrix_band_part(x, 0, 0),
+    "pad": lambda x: jaxops.pad(x, [[1, 0], [0, 0]]),
+    "concat": lambda x: jaxops.concat([x, np.zeros((1, 2), x.dtype)], 0),
+    "slice": lambda x: jaxops.slice(x, [1, 0], [2, 1]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex128"])
+@pytest.mark.parametrize("op", OF_ROWS)
+def test_data_made_while_x64_was_on(op, dtype):
+    """A program would have zeros of 32 bits beside them, or compute with their low bits."""
+    with jax.enable_x64(True):
+        x = jnp.arange(6).reshape(3, 2).astype(dtype) + 2**40 + 1
+        expected = OF_ROWS[op](x)
+    with jax.enable_x64(False):
+        result = OF_ROWS[op](x)
+    np.testing.assert_array_equal(np.asarray(result), np.asarray(expected), strict=True)
+
+
 TRACED = {
     "gather": lambda i: jaxops.gather(jnp.arange(3.0), i, mode="clip"),
     "scatter_nd": lambda i: jaxops.scatter_nd(i[:, None], i, [3]),
