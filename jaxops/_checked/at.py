@@ -218,7 +218,8 @@ class AtIndex:
         index = _as_int32(self._index, self._operand.shape, mode, op, padding_index)
         method = getattr(self._operand.at[index], name)
         padding = None if padding_index is None else _INT32.max
-        with settings.within(Setting(at=AtCall(op, mode, fill_value, padding))):
+        wraps = options.get("wrap_negative_indices", True) is not False
+        with settings.within(Setting(at=AtCall(op, mode, fill_value, padding, wraps))):
             return method(*args, **options)
 
 

@@ -33,7 +33,7 @@ def _resolve(
 ) -> policy.Resolved:
     """Indices `[..., K]` of windows of these sizes, along these axes."""
     shape = np.shape(operand)
-    spec = JaxIndex.of_windows(call.operation, shape, axes, sizes, wraps=True)
+    spec = JaxIndex.of_windows(call.operation, shape, axes, sizes, wraps=call.wraps)
     if call.padding is not None:
         spec = dataclasses.replace(spec, padding=padding_of(call.padding, spec.limits))
     if call.mode in ("clip", "wrap") and 0 in spec.limits and np.size(indices):

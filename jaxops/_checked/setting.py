@@ -17,6 +17,7 @@ class AtCall(NamedTuple):
     mode: str
     fill_value: bool | int | float | complex
     padding: int | None  # of indices as JAX makes them of the caller's
+    wraps: bool  # whether JAX counts negative indices from the end
 
 
 @dataclasses.dataclass(frozen=True)

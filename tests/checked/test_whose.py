@@ -161,5 +161,7 @@ def test_a_line_of_a_library_is_followed_by_that_of_the_project(tmp_path):
 
 
 def test_a_negative_index_that_does_not_count_from_the_end():
+    index = jnp.array([1, -1])
     read = jaxops.checked(lambda i: X.at[i].get(wrap_negative_indices=False))
-    assert raised(read, jnp.array([1, -1])).index == -1
+    assert raised(read, index).index == -1
+    assert raised(lambda i: jaxops.at(X)[i].get(wrap_negative_indices=False), index).index == -1
