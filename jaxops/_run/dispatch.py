@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -432,6 +434,13 @@ def _compiled(*fields) -> tuple[_Call, Callable]:
             result = call(*arrays)
         return result, functools.reduce(jnp.logical_or, flags) if flags else None
 
+    # JAX names both where it refuses a call, for arrays on different devices, and logs one.
+    flagged.__name__ = flagged.__qualname__ = call.op
+    names = [re.sub(r"\W", "_", name).rstrip("_") for name in (*call.data, *call.indices)]
+    names += ["fill_value"] * call.takes_fill
+    flagged.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    )
     return call, jax.jit(flagged)
 
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checks import assert_fails
+from checks import assert_fails, printed_by
 from jax.core import Tracer
 from records import CALLS, FUNCTIONS, joined, needed
 from records.arguments import X
@@ -41,6 +41,25 @@ def test_a_transfer_guard_takes_no_error_away():
     for call in calls:
         with jax.transfer_guard("disallow"), pytest.raises(jaxops.OutOfBoundsError):
             call()
+
+
+@pytest.mark.slow
+def test_arguments_on_different_devices_are_named():
+    code = """
+import jax, jax.numpy as jnp, jaxops
+
+x, i = map(jax.device_put, [jnp.arange(3.0), jnp.arange(3)], jax.devices())
+for call in (lambda: jaxops.gather(x, i), lambda: jaxops.stack([x, i.astype(float)])):
+    try:
+        call()
+    except ValueError as error:
+        print(error)
+"""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    gather, stack = printed_by("-c", code, env=flags).splitlines()
+    assert "argument params of gather" in gather
+    assert "argument indices of gather" in gather
+    assert "argument values_1 of stack" in stack
 
 
 @pytest.mark.usefixtures("x32")
