@@ -54,9 +54,14 @@ def collect_flags():
         _flags.reset(token)
 
 
+def collected_flags() -> list[jax.Array] | None:
+    """Those that checks have appended so far; None if they raise."""
+    return _flags.get()
+
+
 def is_eager_call() -> bool:
     """Whether an eager call is traced: then each value computed is a result of the call."""
-    return _flags.get() is not None
+    return collected_flags() is not None
 
 
 def raises(mode: str | None, platform: str | None) -> bool:
@@ -83,7 +88,7 @@ def error_if_any(
     """
     if indices.size == 0:
         return indices
-    flags = _flags.get()
+    flags = collected_flags()
     if flags is not None:
         flags.append(any_out_of_bounds(indices, spec))
         return indices

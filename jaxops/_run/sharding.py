@@ -15,10 +15,12 @@ way loses an axis of the mesh, or has it twice, the caller has to say what becom
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import jax
+import jax.numpy as jnp
 from jax import export
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -39,6 +41,8 @@ def check_out_sharding(out_sharding: Any, op: str) -> None:
 
 def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -> Any:
     """`function(*arrays)`, shared as stands above. Some of the `arrays` may be None."""
+    flags = check.collected_flags()
+    before = [*(flags or [])]
     if out_sharding is None:
         try:
             return function(*arrays)
@@ -63,7 +67,20 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
         found = NamedSharding(mesh, out_sharding)
     else:
         found = out_sharding
-    return jax.sharding.auto_axes(function, out_sharding=found)(*arrays)
+    if flags is None:
+        return jax.sharding.auto_axes(function, out_sharding=found)(*arrays)
+
+    def flagged(*arrays):
+        with check.collect_flags() as own:
+            result = function(*arrays)
+        return result, [functools.reduce(jnp.logical_or, own)] if own else []
+
+    # Flags of automatic axes cannot be joined with others, so one leaves them as a result does. The
+    # call that failed has left its own (test_sharding.py, test_an_eager_call_has_one_flag).
+    shardings = (found, NamedSharding(mesh_of(*arrays), PartitionSpec()))
+    result, joined = jax.sharding.auto_axes(flagged, out_sharding=shardings)(*arrays)
+    flags[:] = [*before, *joined]
+    return result
 
 
 def _is_of_sharding(error: Exception) -> bool:

@@ -75,6 +75,19 @@ def mesh():
         yield mesh
 
 
+def test_an_eager_call_has_one_flag(mesh):
+    """Where the primitives do not find the sharding, the call is tried, and made once more."""
+
+    def reverse(last):
+        lengths = jnp.array([1, 2, last])
+        return jaxops.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
+
+    x = jax.device_put(jnp.arange(12).reshape(3, 4), NamedSharding(mesh, P(None, "d")))
+    assert reverse(3).tolist() == [[0, 1, 2, 3], [5, 4, 6, 7], [10, 9, 8, 11]]
+    with pytest.raises(jaxops.OutOfBoundsError):
+        reverse(5)
+
+
 TAKERS = [n for n, f in FUNCTIONS.items() if "out_sharding" in inspect.signature(f).parameters]
 
 
