@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jax.export import is_symbolic_dim
 
@@ -179,7 +178,7 @@ def _extract_patches(
     edges = [(w.low, w.length - w.low - n) for w, n in ((rows, height), (cols, width))]
     if any(map(any, edges)):
         config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
-        images = lax.pad(images, np.zeros((), images.dtype), config)
+        images = lax.pad(images, jnp.zeros((), images.dtype), config)
     # A symbolic depth may be any.
     is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
     if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
@@ -187,7 +188,7 @@ def _space_to_batch(
     if any(map(any, paddings)):
         edges = [(0, 0), *paddings, *[(0, 0)] * (input.ndim - 1 - len(block_shape))]
         config = [(low, high, 0) for low, high in edges]
-        input = lax.pad(input, np.zeros((), input.dtype), config)
+        input = lax.pad(input, jnp.zeros((), input.dtype), config)
     check_divisible(op, "padded input", input, 1, block_shape)
     return space_to_axis(input, 1, block_shape, axis=0)
 

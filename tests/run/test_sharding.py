@@ -88,6 +88,24 @@ def test_an_eager_call_has_one_flag(mesh):
         reverse(5)
 
 
+PADDED = {
+    "extract_patches": lambda x: jaxops.extract_patches(
+        x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "SAME"
+    ),
+    "space_to_batch": lambda x: jaxops.space_to_batch(x, [2], [[1, 1]]),
+}
+
+
+@pytest.mark.parametrize("op", PADDED)
+def test_eager_gradients_of_what_is_padded(mesh, op):
+    """JAX refused the tangent of a zero of NumPy: it had no type of automatic axes."""
+    x = np.arange(16.0, dtype=np.float32).reshape(2, 4, 2, 1)
+    padded = jax.sharding.auto_axes(PADDED[op], out_sharding=NamedSharding(mesh, P()))
+    gradient = jax.grad(lambda x: jnp.sum(padded(x) ** 2))
+    sharded = jax.device_put(x, NamedSharding(mesh, P(None, None, "d")))
+    np.testing.assert_array_equal(gradient(sharded), jax.jit(gradient)(sharded))
+
+
 TAKERS = [n for n, f in FUNCTIONS.items() if "out_sharding" in inspect.signature(f).parameters]
 
 
