@@ -636,12 +636,11 @@ def static_ints_or_none(
 ) -> tuple[int, ...] | None:
     """The ints of a sequence; None if it is, or holds, a JAX array.
 
-    With `concrete_arrays` also the ints of a JAX array that is not traced.
+    With `concrete_arrays` None only if that is traced.
     """
-    if isinstance(x, jax.Array):
-        if not concrete_arrays or isinstance(x, Tracer):
-            return None
-    elif isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in x):
+    unknown = Tracer if concrete_arrays else jax.Array
+    items = x if isinstance(x, (list, tuple)) else [x]
+    if any(isinstance(item, unknown) for item in items):
         return None
     return static_ints(x, op, arg)
 

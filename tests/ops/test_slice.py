@@ -51,3 +51,10 @@ def test_the_rest_beside_a_traced_begin():
 def test_a_window_counts_nothing_from_the_end():
     program = jax.make_jaxpr(lambda x, b: jaxops.slice(x, b, [1], mode="promise_in_bounds"))
     assert "select_n" not in str(program(jnp.ones(3), jnp.array([1])))
+
+
+def test_the_rest_after_known_jax_scalars():
+    """A size of -1 needs the values of `begin`, which a list of arrays has as well as an array."""
+    x, begin = np.arange(6).reshape(2, 3), jnp.array([1, 0])
+    for given in (begin, [*begin], [begin[0], 0]):
+        np.testing.assert_array_equal(jaxops.slice(x, given, [-1, 2]), x[1:, :2])
