@@ -219,7 +219,8 @@ class AtIndex:
         method = getattr(self._operand.at[index], name)
         padding = None if padding_index is None else _INT32.max
         wraps = options.get("wrap_negative_indices", True) is not False
-        with settings.within(Setting(at=AtCall(op, mode, fill_value, padding, wraps))):
+        setting = Setting(at=AtCall(op, mode, fill_value, padding, wraps))
+        with arguments.keeping_64_bits(op, {"operand": self._operand}), settings.within(setting):
             return method(*args, **options)
 
 

@@ -12,6 +12,7 @@ from jax.core import Tracer
 
 from jaxops._indexing import index_dtypes, masks, policy
 from jaxops._indexing.specs import BandWidth
+from jaxops._run import extents
 from jaxops._run.arguments import X64_HINT, ArrayLike, check_bool, check_scalar, static_int
 from jaxops._run.dispatch import given_name, operation
 
@@ -139,7 +140,7 @@ def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
 
 def dtype_of_places(op: str, arg: str, dims) -> np.dtype:
     """The dtype in which rows and columns of matrices are counted, and subtracted."""
-    if not index_dtypes.are_long(dims):
+    if not index_dtypes.are_long(dims) or extents.limit(dims, np.int8):  # `check_sizes` refuses it
         return np.dtype(np.int32)
     if not jax.config.read("jax_enable_x64"):
         raise ValueError(

@@ -54,7 +54,7 @@ def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.A
     return _bitcast.run(op, input=input, name=name, dtype=type)
 
 
-@operation(data=("input",))
+@operation(data=("input",), of_own_dtype=("input",))
 def _bitcast(input: jax.Array, *, op: str, dtype: np.dtype):
     """Groups all parts of the larger element in a last dimension, and converts part by part.
 

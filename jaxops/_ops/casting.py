@@ -310,7 +310,7 @@ def run_from_true_values(op, implementation, x, arg, name, dtype: np.dtype) -> A
     return implementation.run(op, **{arg: x}, name=name, dtype=dtype)
 
 
-@operation(data=("x",))
+@operation(data=("x",), of_own_dtype=("x",))
 def _cast(x: jax.Array, *, op: str, dtype: np.dtype):
     del op  # nothing to refuse
     return _convert(x, dtype)
@@ -347,7 +347,7 @@ def _float_to_integer(x: jax.Array, dtype: np.dtype) -> jax.Array:
     return jnp.where(x < np.array(limit, x.dtype), result, indefinite)  # NaN is not less
 
 
-@operation(data=("value",))
+@operation(data=("value",), of_own_dtype=("value",))
 def _saturate_cast(value: jax.Array, *, op: str, dtype: np.dtype):
     check_numeric(value.dtype, op, "value")
     if not is_complex(value.dtype):

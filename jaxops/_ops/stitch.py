@@ -169,7 +169,9 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
             result = on_host.from_host(merged, arrays[0])
         else:
             on_host.check_countable(flat.size, op, "indices")
-            result = _merge_rows(arrays, _sources(places, limit), fill, tail=tail)
+            given = {f"data[{m}]": x for m, x in enumerate(arrays)}
+            with arguments.keeping_64_bits(op, given):
+                result = _merge_rows(arrays, _sources(places, limit), fill, tail=tail)
     except MemoryError as error:
         raise MemoryError(
             f"{op}: indices must name places that memory holds; received {limit - 1}, for a "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import jax
@@ -177,7 +177,27 @@ def is_wider_than_jax(x: Any) -> bool:
     """Whether `x` has 64 bits although x64 is off again: JAX would take its low bits."""
     if x.dtype.itemsize < 8 or jax.config.read("jax_enable_x64"):
         return False
-    return jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype  # complex64 is none
+    # Neither complex64 nor a dtype of random keys is wider.
+    return isinstance(x.dtype, np.dtype) and jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype
+
+
+def keeping_64_bits(op: str, data: Mapping[str, object]) -> contextlib.AbstractContextManager:
+    """A context in which an eager call computes with arrays that have 64 bits while x64 is off."""
+    arrays = [(arg, x) for arg, x in data.items() if isinstance(x, jax.Array)]
+    wide = next((arg for arg, x in arrays if is_wider_than_jax(x)), None)
+    if wide is None or jax.config.jax_explicit_x64_dtypes.name == "ALLOW":
+        return contextlib.nullcontext()
+    if _jax_internals.is_eager():
+        return jax.enable_x64(True)
+    # A program has zeros of 32 bits beside such data, and scatters their low bits only.
+    raise _is_wide_and_traced(op, wide, dict(arrays)[wide])
+
+
+def _is_wide_and_traced(op: str, arg: str, x: jax.Array) -> ValueError:
+    return ValueError(
+        f"{op}: {arg} must have 32 bits at most where it is traced while x64 is off; received "
+        f"{x.dtype}; {X64_HINT}"
+    )
 
 
 def to_indices(
@@ -200,10 +220,7 @@ def to_indices(
         # A program would compute with the low bits of the indices only (test_arguments.py,
         # test_traced_indices_made_while_x64_was_on).
         if isinstance(x, Tracer):
-            raise ValueError(
-                f"{op}: {arg} must have 32 bits at most where they are traced while x64 is off; "
-                f"received {x.dtype}; {X64_HINT}"
-            )
+            raise _is_wide_and_traced(op, arg, x)
         x = np.asarray(x)
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
         # Each leaf is converted by itself: a join by promotion would turn a large uint32 into -1

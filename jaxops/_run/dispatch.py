@@ -142,7 +142,8 @@ class Operation(Generic[P, R]):
         on_arrays = functools.partial(
             _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
         )
-        with _call_sites.named(name), _keeping_64_bits(data):
+        alike = {arg: x for arg, x in data.items() if arg not in self.of_own_dtype}
+        with _call_sites.named(name), arguments.keeping_64_bits(op, alike):
             call = _Call(*fields)
             return _run(call, self, on_arrays, data, indices, fill_value, moves_elements, like)
 
@@ -162,7 +163,7 @@ def operation(
     Args:
         data: names of its arguments that are arrays of values; `"values[]"` is a list of them.
         indices: names of its arguments that are arrays of integers, likewise.
-        of_own_dtype: the data that need not have the dtype of the others.
+        of_own_dtype: the data that need not have the dtype of the others or of the result.
         from_integers: the data that may be arrays of integers where the others are wider, as floats
             are, and become arrays of their dtype.
         pads: whether the function fills places that no index fills, so that `fill_value` counts
@@ -281,14 +282,6 @@ def _are_eager_arrays(
             if x.dtype != dtype and arg not in of_own_dtype:
                 return False
     return True
-
-
-def _keeping_64_bits(data: Mapping[str, object]) -> contextlib.AbstractContextManager:
-    """A context in which an eager call computes with arrays that have 64 bits while x64 is off."""
-    arrays = filter(_jax_internals.is_concrete, data.values())
-    if _jax_internals.is_eager() and any(map(arguments.is_wider_than_jax, arrays)):
-        return jax.enable_x64(True)
-    return contextlib.nullcontext()
 
 
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:

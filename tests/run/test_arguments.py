@@ -74,6 +74,9 @@ OF_ROWS = {
     "pad": lambda x: jaxops.pad(x, [[1, 0], [0, 0]]),
     "concat": lambda x: jaxops.concat([x, np.zeros((1, 2), x.dtype)], 0),
     "slice": lambda x: jaxops.slice(x, [1, 0], [2, 1]),
+    "dynamic_stitch": lambda x: jaxops.dynamic_stitch([[2, 0, 1]], [x]),
+    r"at\[...\].get": lambda x: jaxops.at(x)[jnp.array([1, 0])].get(),
+    r"at\[...\].add": lambda x: jaxops.at(x)[jnp.array([1, 0])].add(x[:2]),
 }
 
 
@@ -86,6 +89,8 @@ def test_data_made_while_x64_was_on(op, dtype):
         expected = OF_ROWS[op](x)
     with jax.enable_x64(False):
         result = OF_ROWS[op](x)
+        with pytest.raises(ValueError, match=f"{op}: .* must have 32 bits .* {dtype}; switch"):
+            jax.jit(OF_ROWS[op])(x)
     np.testing.assert_array_equal(np.asarray(result), np.asarray(expected), strict=True)
 
 
