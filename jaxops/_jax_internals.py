@@ -102,6 +102,12 @@ def is_eager() -> bool:
     return _is_no_trace_active is not None and _is_no_trace_active()
 
 
+def allows_64_bits() -> bool:
+    """Whether new arrays may have 64 bits while x64 is off; JAX has no public word for that."""
+    mode = getattr(jax.config, "jax_explicit_x64_dtypes", None)
+    return getattr(mode, "name", "") == "ALLOW"
+
+
 def is_on_host() -> bool:
     """Whether calls without arrays, as of strings, run at once.
 

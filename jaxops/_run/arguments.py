@@ -185,7 +185,7 @@ def keeping_64_bits(op: str, data: Mapping[str, object]) -> contextlib.AbstractC
     """A context in which an eager call computes with arrays that have 64 bits while x64 is off."""
     arrays = [(arg, x) for arg, x in data.items() if isinstance(x, jax.Array)]
     wide = next((arg for arg, x in arrays if is_wider_than_jax(x)), None)
-    if wide is None or jax.config.jax_explicit_x64_dtypes.name == "ALLOW":
+    if wide is None or _jax_internals.allows_64_bits():
         return contextlib.nullcontext()
     if _jax_internals.is_eager():
         return jax.enable_x64(True)

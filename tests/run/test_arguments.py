@@ -94,6 +94,17 @@ def test_data_made_while_x64_was_on(op, dtype):
     np.testing.assert_array_equal(np.asarray(result), np.asarray(expected), strict=True)
 
 
+@pytest.mark.usefixtures("x32")
+def test_data_of_64_bits_that_jax_allows():
+    with jax.enable_x64(True):
+        x = jnp.array([2.0**40 + 1])
+    jax.config.update("jax_explicit_x64_dtypes", "allow")
+    try:
+        assert jax.jit(lambda x: jaxops.gather(x, [0]))(x).dtype == np.float64
+    finally:
+        jax.config.update("jax_explicit_x64_dtypes", "warn")
+
+
 TRACED = {
     "gather": lambda i: jaxops.gather(jnp.arange(3.0), i, mode="clip"),
     "scatter_nd": lambda i: jaxops.scatter_nd(i[:, None], i, [3]),

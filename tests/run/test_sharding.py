@@ -3,6 +3,7 @@
 import functools
 import inspect
 import re
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -100,7 +101,7 @@ PADDED = {
 def test_eager_gradients_of_what_is_padded(mesh, op):
     """JAX refused the tangent of a zero of NumPy: it had no type of automatic axes."""
     x = np.arange(16.0, dtype=np.float32).reshape(2, 4, 2, 1)
-    padded = jax.sharding.auto_axes(PADDED[op], out_sharding=NamedSharding(mesh, P()))
+    padded: Callable = jax.sharding.auto_axes(PADDED[op], out_sharding=NamedSharding(mesh, P()))
     gradient = jax.grad(lambda x: jnp.sum(padded(x) ** 2))
     sharded = jax.device_put(x, NamedSharding(mesh, P(None, None, "d")))
     np.testing.assert_array_equal(gradient(sharded), jax.jit(gradient)(sharded))
