@@ -30,6 +30,10 @@ READS = {
     "get": (lambda x, i: x.at[i].get(), "x.at[...].get"),
     "get-unfilled": (lambda x, i: x.at[i].get(fill_value=0), "x.at[...].get"),
     "promised": (lambda x, i: x.at[i].get(mode="promise_in_bounds"), "x.at[...].get"),
+    "promised-member": (
+        lambda x, i: x.at[i].get(mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS),
+        "x.at[...].get",
+    ),
     "take": (lambda x, i: jnp.take(x, i, axis=0), "take"),
     "take-flat": (lambda x, i: jnp.take(x, i + 8), "take"),
     "take-method": (lambda x, i: x.take(i, axis=0), "take"),

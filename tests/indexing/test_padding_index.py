@@ -98,6 +98,12 @@ def test_no_number_becomes_the_padding_because_it_is_cut(indices, number):
         jaxops.gather(X, indices, padding_index=number)
 
 
+@pytest.mark.parametrize("bad", [-5, 9])
+def test_small_numbers_of_the_host_beside_padding_stay(bad):
+    with pytest.raises(jaxops.OutOfBoundsError, match=rf"indices\[0\] = {bad} "):
+        jaxops.gather(X, np.array([bad, -1]), padding_index=-1)
+
+
 def test_a_padding_that_is_cut():
     indices = np.array([2**40, 1])
     if jax.config.read("jax_enable_x64"):
