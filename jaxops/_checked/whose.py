@@ -120,11 +120,15 @@ def wait_for_function_of_jax(call: functools.partial, name: str, *args) -> Any:
         return call(*args)
     _jax_internals.call_from_python(call)
     thread = threading.get_ident()
+    outer = _waiting.get(thread)  # of a program that calls Python, which calls this one
     _waiting[thread] = frame, setting
     try:
         return jax.block_until_ready(call(*args))
     finally:
-        del _waiting[thread]
+        if outer is None:
+            del _waiting[thread]
+        else:
+            _waiting[thread] = outer
 
 
 def _is_within_function_of_jax(frame: FrameType | None) -> bool:
