@@ -94,6 +94,7 @@ _WRITTEN = {
     "dtypes.QUANTIZED_DTYPES": "no: JAX has no quantised dtypes",
     "ensure_shape": "a test of `x.shape`, which is known while tracing",
     "erfcinv": "`jax.scipy.special.erfinv(1 - x)`",
+    "experimental": "`jax.numpy` for `experimental.numpy`",
     "extract_volume_patches": (
         "`jax.lax.conv_general_dilated_patches`, with channels in another order"
     ),
@@ -113,6 +114,7 @@ _WRITTEN = {
     "local_response_normalization": "`jax.lax.reduce_window` of squares",
     "log_poisson_loss": "`jax.numpy.exp(log_input) - log_input * targets`",
     "logm": "`scipy.linalg.logm`, on the host by `jax.pure_callback`",
+    "losses": "`optax.losses`",
     "lrn": "`jax.lax.reduce_window` of squares",
     "lu_matrix_inverse": "`jax.scipy.linalg.lu_solve` of the identity",
     "lu_reconstruct": "products of the factors of `jax.scipy.linalg.lu`",
@@ -121,9 +123,12 @@ _WRITTEN = {
     "multiply_no_nan": "`jax.numpy.where(y == 0, 0, x * y)`",
     "normalize": "`x / jax.numpy.linalg.norm(x)`",
     "normalize_moments": "`jax.numpy.mean` and `jax.numpy.var`",
+    "optimizers": "optax",
     "ragged": "`jaxops.RaggedTensor`, its methods",
     "random_index_shuffle": "`jax.random.permutation`",
+    "raw_ops": "the public function of the operation, as `jaxops.gather` for `GatherV2`",
     "reciprocal_no_nan": "`jax.numpy.where` around a division whose divisor is not 0",
+    "sets": "`jaxops.setdiff1d`, `jax.numpy.intersect1d` and `jax.numpy.union1d`",
     "sigmoid_cross_entropy_with_logits": "`optax.sigmoid_binary_cross_entropy`",
     "softmax_cross_entropy_with_logits": "`optax.softmax_cross_entropy`",
     "sparse.mask": "`jaxops.boolean_mask` of the values and the indices of an `IndexedSlices`",
@@ -169,11 +174,6 @@ _WRITTEN = {
     "sparse.from_dense": "`jax.experimental.sparse.BCOO.fromdense`",
     "sparse.sparse_dense_matmul": "the operator `@` of a `jax.experimental.sparse.BCOO`",
     "sparse.to_dense": "`jaxops.scatter_nd` of the values at the indices",
-    "experimental": "`jax.numpy` for `experimental.numpy`",
-    "losses": "`optax.losses`",
-    "optimizers": "optax",
-    "raw_ops": "the public function of the operation, as `jaxops.gather` for `GatherV2`",
-    "sets": "`jaxops.setdiff1d`, `jax.numpy.intersect1d` and `jax.numpy.union1d`",
 }
 
 # Why there is nothing in their place.
@@ -220,6 +220,7 @@ _NONE = {
 
 # By module of TensorFlow, for its other names.
 OTHERS = {
+    "compat": "the names of TensorFlow 2, in `jaxops`, or those of `jaxops.compat.v0`",
     "image": "no: jaxops has what indexes arrays; `jax.image` resizes, dm_pix has the rest",
     "quantization": "no: arithmetic of quantised numbers, which indexes nothing",
     "ragged": "no: `jaxops.RaggedTensor` has the methods that are here",

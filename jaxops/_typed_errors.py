@@ -41,7 +41,7 @@ class typed_errors:
             is raised. Its frame has the arguments of the call.
 
     Returns:
-        A context manager, which is a decorator too.
+        An object for a `with` statement, or to decorate a function with.
 
     Raises:
         OutOfBoundsError: with the fields `operation`, `position`, `index`, `bound`, `where` and

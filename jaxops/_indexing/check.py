@@ -55,7 +55,7 @@ def collect_flags():
 
 
 def collected_flags() -> list[jax.Array] | None:
-    """Those that checks have appended so far; None if they raise."""
+    """The flags that checks have appended so far; None where a check itself raises the error."""
     return _flags.get()
 
 

@@ -138,9 +138,9 @@ def setdiff1d(
     else:
         if arguments.is_host_string(y):
             arguments.to_operand(y, op, "y")  # refuses strings
-        if isinstance(y, (list, tuple)) and not y:  # NumPy makes `[]` a float array
+        if arguments.is_empty_list(y):
             y = np.zeros(0, arguments.to_operand(x, op, "x").dtype)
-        elif isinstance(x, (list, tuple)) and not x:
+        elif arguments.is_empty_list(x):
             x = np.zeros(0, arguments.to_operand(y, op, "y").dtype)
         if size is None:
             with on_host.named_scope(op, name):

@@ -145,11 +145,23 @@ def to_elements(x: object, op: str, arg: str) -> jax.Array:
 
 def are_keys(x: object) -> bool:
     """Whether `x` is an array of typed keys of `jax.random`, or lists that begin with one."""
+    x = _innermost_first(x)
+    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def is_empty_list(x: object) -> bool:
+    """Whether `x` is lists without elements, which have no dtype: NumPy makes them floats."""
+    x = _innermost_first(x)
+    return isinstance(x, (list, tuple)) and not x
+
+
+def _innermost_first(x: object) -> object:
+    """The first element of nested lists; the innermost list if that is empty."""
     for _ in range(_DEEPEST):
         if not isinstance(x, (list, tuple)) or not x:
             break
         x = x[0]
-    return isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+    return x
 
 
 def is_numeric_or_bool(dtype: np.dtype) -> bool:
@@ -182,18 +194,21 @@ def is_wider_than_jax(x: Any) -> bool:
 
 
 def keeping_64_bits(op: str, data: Mapping[str, object]) -> contextlib.AbstractContextManager:
-    """A context in which an eager call computes with arrays that have 64 bits while x64 is off."""
+    """A context in which an eager call computes with arrays that have 64 bits while x64 is off.
+
+    In a trace it refuses them with a ValueError: a program would have zeros of 32 bits beside them,
+    and scatter their low bits only (test_arguments.py, test_data_made_while_x64_was_on).
+    """
     arrays = [(arg, x) for arg, x in data.items() if isinstance(x, jax.Array)]
     wide = next((arg for arg, x in arrays if is_wider_than_jax(x)), None)
     if wide is None or _jax_internals.allows_64_bits():
         return contextlib.nullcontext()
     if _jax_internals.is_eager():
         return jax.enable_x64(True)
-    # A program has zeros of 32 bits beside such data, and scatters their low bits only.
-    raise _is_wide_and_traced(op, wide, dict(arrays)[wide])
+    raise _refusal_of_64_bits(op, wide, dict(arrays)[wide])
 
 
-def _is_wide_and_traced(op: str, arg: str, x: jax.Array) -> ValueError:
+def _refusal_of_64_bits(op: str, arg: str, x: jax.Array) -> ValueError:
     return ValueError(
         f"{op}: {arg} must have 32 bits at most where it is traced while x64 is off; received "
         f"{x.dtype}; {X64_HINT}"
@@ -220,7 +235,7 @@ def to_indices(
         # A program would compute with the low bits of the indices only (test_arguments.py,
         # test_traced_indices_made_while_x64_was_on).
         if isinstance(x, Tracer):
-            raise _is_wide_and_traced(op, arg, x)
+            raise _refusal_of_64_bits(op, arg, x)
         x = np.asarray(x)
     if isinstance(x, (list, tuple)) and any(isinstance(i, jax.Array) for i in leaves(x, op, arg)):
         # Each leaf is converted by itself: a join by promotion would turn a large uint32 into -1
@@ -306,15 +321,6 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
     if not isinstance(x, (list, tuple, int, float, complex)):
         array = array.copy()
     return _jax_internals.put_on_default_device(array)
-
-
-def is_empty_list(x: object) -> bool:
-    """Whether `x` is lists without elements, which have no dtype: NumPy makes them floats."""
-    for _ in range(_DEEPEST):
-        if not isinstance(x, (list, tuple)) or not x:
-            break
-        x = x[0]
-    return isinstance(x, (list, tuple)) and not x
 
 
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
@@ -653,7 +659,7 @@ def static_ints_or_none(
 ) -> tuple[int, ...] | None:
     """The ints of a sequence; None if it is, or holds, a JAX array.
 
-    With `concrete_arrays` None only if that is traced.
+    With `concrete_arrays` it is None only for an array that is traced.
     """
     unknown = Tracer if concrete_arrays else jax.Array
     items = x if isinstance(x, (list, tuple)) else [x]

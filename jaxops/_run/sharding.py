@@ -78,8 +78,8 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
     # Flags of automatic axes cannot be joined with others, so one leaves them as a result does. The
     # call that failed has left its own (test_sharding.py, test_an_eager_call_has_one_flag).
     shardings = (found, NamedSharding(mesh_of(*arrays), PartitionSpec()))
-    call: Callable = jax.sharding.auto_axes(flagged, out_sharding=shardings)
-    result, joined = call(*arrays)
+    on_automatic_axes: Callable = jax.sharding.auto_axes(flagged, out_sharding=shardings)
+    result, joined = on_automatic_axes(*arrays)
     flags[:] = [*before, *joined]
     return result
 

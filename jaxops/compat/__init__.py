@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from jaxops import _missing
 from jaxops.compat import v0 as v0
 
 __all__ = ["v0"]
@@ -14,7 +15,4 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # with it every name would pass a type checker
 
     def __getattr__(name):
-        text = f"module {__name__!r} has no attribute {name!r}"
-        if name in ("v1", "v2"):
-            text += "; use the names of TensorFlow 2, in jaxops, or those of jaxops.compat.v0"
-        raise AttributeError(text)
+        raise AttributeError(_missing(__name__, name))

@@ -30,7 +30,7 @@ def test_a_second_eager_call_compiles_nothing(name):
 
 
 def test_a_transfer_guard_takes_no_error_away():
-    """It lets a call on device arrays pass, also where an index turns out to be out of bounds."""
+    """The guard allows a call on arrays of the device. The call with a bad index raises for it."""
     tensor, updates, bad = jnp.zeros(4), jnp.ones(2), jnp.array([1, 9])
     calls = [
         lambda: jaxops.tensor_scatter_nd_add(tensor, rows, updates),
