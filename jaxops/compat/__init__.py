@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from jaxops import _missing
 from jaxops.compat import v0 as v0
 
 __all__ = ["v0"]
@@ -13,6 +12,7 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # with it every name would pass a type checker
+    from jaxops import _missing
 
     def __getattr__(name):
         raise AttributeError(_missing(__name__, name))
