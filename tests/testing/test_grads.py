@@ -317,6 +317,7 @@ def kinked(name, seed, dtype=np.float32):
     return f, x, np.unravel_index(element, x.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", share(KINKED, 2))
 @pytest.mark.filterwarnings("ignore:check_grads:UserWarning")
