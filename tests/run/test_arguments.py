@@ -1,5 +1,7 @@
 """_run/arguments: from what a caller passes to arrays."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -215,7 +217,7 @@ class TensorShape:
 
 
 def test_shapes_of_tensorflow():
-    shape = TensorShape()
+    shape: Any = TensorShape()
     assert jaxops.reshape(np.arange(6), shape).shape == (2, 3)
     assert jaxops.tile([[1]], shape).shape == (2, 3)
     assert jaxops.slice(np.ones((4, 4)), [0, 0], shape).shape == (2, 3)
