@@ -99,8 +99,10 @@ class RaggedTensor:
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         # Without this NumPy makes an array of one object.
-        methods = "gather, reduce_sum, with_values, to_tensor and to_list"
-        raise TypeError(f"a RaggedTensor is no array, and has the methods {methods}")
+        raise TypeError(
+            "a RaggedTensor is no array: x.with_values(f(x.values)) applies a function to each "
+            "value, and it has the methods gather, reduce_sum, to_tensor and to_list"
+        )
 
     def __repr__(self) -> str:
         leaves = (

@@ -611,6 +611,8 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
     if isinstance(x, (list, tuple)) and all([type(i) is int for i in x]):
         return tuple(x)
+    as_list = getattr(x, "as_list", None)  # of a shape of TensorFlow
+    x = as_list() if callable(as_list) else x
     refuse_traced(x, op, arg)
     # All at once: each component of a JAX array would cost a transfer.
     components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)
