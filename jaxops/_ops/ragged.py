@@ -85,6 +85,9 @@ class RaggedTensor:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"RaggedTensor: {name} cannot be set; make a new object instead")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"RaggedTensor: {name} cannot be deleted")
+
     def tree_flatten_with_keys(self):
         key = jax.tree_util.GetAttrKey
         return ((key("values"), self.values), (key("row_splits"), self.row_splits)), None

@@ -25,6 +25,7 @@ of_tensor = RaggedTensor.from_tensor
 CALLS = {
     "RaggedTensor-called": (
         lambda: RaggedTensor(X, [0, 4]), TypeError, "RaggedTensor: expected one of from_row_splits, from_row_lengths, from_value_rowids and from_tensor to make it; received a call of the class"),
+    "RaggedTensor-delete": (lambda: delattr(rows(), "values"), AttributeError, "RaggedTensor: values cannot be deleted"),
     "RaggedTensor-set": (lambda: setattr(rows(), "values", X), AttributeError, "RaggedTensor: values cannot be set; make a new object instead"),
     "RaggedTensor-in-gather": (
         lambda: jaxops.gather(rows(), [0]), TypeError, "gather: params must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4]); a RaggedTensor is no array: x.with_values(f(x.values)) applies a function to each value"),
