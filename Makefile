@@ -94,7 +94,8 @@ accelerators: .venv-cuda/.installed .venv-tpu/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda
 	.venv-tpu/bin/python benchmarks/accelerators.py tpu
 
-# A few of the programs for the H100; fails if one waits for the host, or adds by compare-and-swap.
+# A few of the programs for the H100; fails if one waits for the host, adds by compare-and-swap, or is worse than
+# the recorded one of the same jax.
 accelerators-quick: .venv-cuda/.installed
 	.venv-cuda/bin/python benchmarks/accelerators.py cuda --quick
 

@@ -9,8 +9,13 @@ from typing import Any
 RESULTS = Path(__file__).with_name("results")
 
 
+def read(platform: str) -> dict[str, Any]:
+    """The version of `jax` that compiled the programs, and the `rows` as they were written."""
+    return json.loads((RESULTS / f"accelerators-{platform}.json").read_text())
+
+
 def rows_of(platform: str) -> list[dict[str, Any]]:
-    rows = json.loads((RESULTS / f"accelerators-{platform}.json").read_text())
+    rows = read(platform)["rows"]
     for row in rows:
         for contender in ("jaxops", "idiom"):
             if "error" not in row[contender]:

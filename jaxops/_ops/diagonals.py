@@ -239,7 +239,8 @@ def _taken(input, band):
     """The one diagonal of `band`."""
     place = band.iota(band.shape, 0)
     rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
-    return input.at[..., rows, columns].get(mode="promise_in_bounds")
+    # Unique, or XLA adds to them in the gradient by compare-and-swap on a GPU (`make accelerators`).
+    return input.at[..., rows, columns].get(mode="promise_in_bounds", unique_indices=True)
 
 
 def matrix_set_diag(
