@@ -199,8 +199,8 @@ def _of_call(access: Access | None, eqn):
     if not _is_later(eqn):
         return eqn
     spec = _jax_internals.param(eqn, "spec")
-    if access is None:  # not the caller's: a mode in which it is no error anywhere
-        return _jax_internals.set_params(eqn, mode=None)
+    if access is None:  # not the caller's
+        return None
     return _jax_internals.set_params(eqn, spec=spec.of(access), site=access.site or LATER)
 
 

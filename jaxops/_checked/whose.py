@@ -186,9 +186,14 @@ def _access(
         return Access(operation, site, padding=setting.padding, wraps=_wraps(entry))
     code = frame.f_code
     rule = setting.rule_for(code.co_filename, code.co_qualname)
-    if rule == "any":
+    if rule == "any" or _is_in_kernel(frame):
         return None
     return Access(operation, _site(frame), rule == "padding", setting.padding, _wraps(entry))
+
+
+def _is_in_kernel(frame: FrameType) -> bool:
+    """Whether the code is traced for a kernel of Pallas, in which no check can raise."""
+    return not _jax_internals.is_eager() and _jax_internals.is_traced_for_kernel(frame)
 
 
 def _operation(entry: FrameType | None, names: Collection[str]) -> str | None:
