@@ -14,7 +14,7 @@ import functools
 import inspect
 import os
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -220,7 +220,9 @@ def _has_lenient_mode(entry: FrameType) -> bool:
 def _wraps(entry: FrameType | None) -> bool:
     if entry is None or entry.f_code.co_name.startswith(("gather", "scatter", "segment")):
         return False
-    return entry.f_locals.get("wrap_negative_indices", True) is not False
+    wraps = entry.f_locals.get("wrap_negative_indices", True)
+    allowed = entry.f_locals.get("allow_negative_indices", True)  # in a slice, or by axis
+    return wraps is not False and (any(allowed) if isinstance(allowed, Sequence) else bool(allowed))
 
 
 def _site(frame: FrameType) -> CallSite:
