@@ -3,7 +3,7 @@
 On several devices a call returns before its program fails, and JAX raises the error where a result
 is read. If no result is read, the error is lost. So the programs of a block of `typed_errors`, and
 those of the whole process, are kept until they have ended, and the errors that JAX raises in the
-caller's code are counted.
+caller's code are noted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from jaxops import _errors, _jax_internals
 _MOST_WORDS = 256
 _LONGEST_WAIT = 10.0  # seconds, at the end of the process
 
-# How often the caller has got an exception of JAX with these words, the latest words last.
-_times_read: dict[str, int] = {}
 _here = threading.local()  # `looks`: whether this thread looks at a result for `Programs`
 
 
@@ -37,9 +35,9 @@ def count(error: BaseException) -> None:
     if getattr(_here, "looks", False):
         return
     words = _words_of(error)
-    _times_read[words] = _times_read.pop(words, 0) + 1
-    if len(_times_read) > _MOST_WORDS:
-        del _times_read[next(iter(_times_read))]
+    for programs in [*_watched]:
+        if programs.thread in (None, threading.get_ident()):
+            programs.forget(words)
 
 
 @functools.cache
@@ -53,15 +51,19 @@ class Programs:
 
     Args:
         choose: `max` or `min`: by its size, the result that stands for a program.
+        thread: the thread in which the caller gets errors; None for any.
     """
 
-    def __init__(self, choose: Callable) -> None:
+    def __init__(self, choose: Callable, thread: int | None = None) -> None:
         count_errors()
         self._choose = choose
+        self.thread = thread
         self._running: collections.deque[Any] = collections.deque()  # a result of each
-        self._failed: dict[str, Exception] = {}  # by words
-        self._read_before = {**_times_read}
+        self._failed: dict[str, Exception] = {}  # by words, those that the caller has not got
+        self._read: dict[str, None] = {}  # the words that the caller has got, the latest last
+        # Not held while it waits: a program that calls Python may dispatch another one.
         self._lock = threading.RLock()
+        _watched.append(self)
 
     def note(self, results: Sequence[Any]) -> None:
         """Adds a program by its results, and lets go of programs that have ended."""
@@ -71,39 +73,56 @@ class Programs:
         with self._lock:
             self._running.append(self._choose(results, key=lambda x: x.nbytes))
             while self._running and _is_ready(self._running[0]):
-                self._look_at_first()
+                self._look_at(self._running.popleft())
 
     def wait(self, longest: float | None = None) -> None:
         """Waits until each program has ended, or one has failed; `longest` seconds if given."""
         deadline = None if longest is None else time.monotonic() + longest
-        with self._lock:
-            while self._running and not self.unread():
-                while deadline is not None and not _is_ready(self._running[0]):
-                    if time.monotonic() > deadline:
-                        return
-                    time.sleep(0.001)
-                self._look_at_first()
+        while not self._failed:
+            with self._lock:
+                if not self._running:
+                    return
+                result = self._running.popleft()
+            while deadline is not None and not _is_ready(result):
+                if time.monotonic() > deadline:
+                    return
+                time.sleep(0.001)
+            self._look_at(result)
 
     def unread(self) -> list[Exception]:
         """The errors that the caller has not got."""
-        return [
-            error
-            for words, error in self._failed.items()
-            if _times_read.get(words, 0) == self._read_before.get(words, 0)
-        ]
+        return [*self._failed.values()]
 
-    def _look_at_first(self) -> None:
-        result = self._running.popleft()
+    def forget(self, words: str) -> None:
+        """Notes that the caller has got the error with these words."""
+        with self._lock:
+            self._read.pop(words, None)
+            self._read[words] = None
+            self._failed.pop(words, None)
+            if len(self._read) > _MOST_WORDS:
+                del self._read[next(iter(self._read))]
+
+    def end(self) -> None:
+        """Notes no more errors."""
+        _watched.remove(self)
+
+    def _look_at(self, result: Any) -> None:
         _here.looks = True
         try:
             result.block_until_ready()
         except Exception as error:
+            words = _words_of(error)
             # An array that was donated is deleted. The program that got it fails with the one that
             # computed it.
-            if not result.is_deleted():
-                self._failed.setdefault(_words_of(error), error.with_traceback(None))
+            with self._lock:
+                is_new = words not in self._read and len(self._failed) < _MOST_WORDS
+                if is_new and not result.is_deleted():
+                    self._failed.setdefault(words, error.with_traceback(None))
         finally:
             _here.looks = False
+
+
+_watched: list[Programs] = []  # those that are told which errors the caller gets
 
 
 def _is_ready(result: Any) -> bool:

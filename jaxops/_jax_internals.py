@@ -9,6 +9,7 @@ feature. `tests/project/test_jax_internals.py` takes the names away one by one.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import importlib
 import inspect
@@ -441,12 +442,18 @@ def watch_runtime_errors(note: Callable[[BaseException], None]) -> None:
         jax.errors.JaxRuntimeError.__init__ = __init__
 
 
-class _Watchers(threading.local):
-    """The functions of which the last is told of the programs of a thread."""
+# The functions of which the last is told of the programs of a thread, or of a task of `asyncio`:
+# tasks take turns in one thread, also within their blocks.
+_notes: contextvars.ContextVar[tuple[Callable, ...]] = contextvars.ContextVar(
+    "jaxops_notes", default=()
+)
 
-    def __init__(self) -> None:
-        self.notes: list[Callable[[Sequence], None]] = []
-        self.hook_before: Any = None
+
+class _Watchers(threading.local):
+    """How many functions are told of the programs of a thread, and JAX's hook before them."""
+
+    count = 0
+    hook_before: Any = None
 
 
 _watchers = _Watchers()
@@ -456,7 +463,7 @@ _has_hooks = all(hasattr(_post_hook, name) for name in ("get_global", "set_globa
 
 
 def _tell(results: Sequence) -> None:
-    for note in (*_watchers.notes[-1:], *_of_process):
+    for note in (*_notes.get()[-1:], *_of_process):
         note(results)
 
 
@@ -489,31 +496,6 @@ def _tell_of_calls_from_python() -> None:
     _execute.__call__ = __call__
 
 
-def wrap_programs_that_call_python(wrapper: Callable) -> None:
-    """Makes JAX call `wrapper(call, name, *args)` for `call(*args)` of such a program, from now on.
-
-    `name` is that of the function. JAX calls the program from Python the first time, and each time
-    where it has effects. Without the names nothing is wrapped.
-    """
-    if _execute is None:
-        return
-    call = _execute.__call__
-
-    def __call__(self, *args):
-        if not getattr(self, "has_host_callbacks", False):
-            return call(self, *args)
-        name = getattr(self, "name", "").removeprefix("jit(").removesuffix(")")
-        return wrapper(functools.partial(call, self), name, *args)
-
-    _execute.__call__ = __call__
-
-
-def call_from_python(call: functools.partial) -> None:
-    """Makes JAX call a program, of which a wrapper has this `call`, from Python each time."""
-    with contextlib.suppress(AttributeError):
-        call.args[0].has_unordered_effects = True
-
-
 def watch_programs_of_process(note: Callable[[Sequence], None]) -> None:
     """Calls `note` for each program that is dispatched, as `watch_programs` does."""
     _of_process.append(note)
@@ -532,9 +514,10 @@ def watch_programs(note: Callable[[Sequence], None]) -> None:
     way to wait for the programs that were dispatched. Of several watchers the last is called.
     Without the names `note` is not called, and an error comes up only where a result is read.
     """
-    _watchers.notes.append(note)
+    _notes.set((*_notes.get(), note))
+    _watchers.count += 1
     _tell_of_calls_from_python()
-    if len(_watchers.notes) == 1 and _has_hooks:
+    if _watchers.count == 1 and _has_hooks:
         hook = _Hook()
         _watchers.hook_before = before = _post_hook.swap_local(hook)
         # JAX's mark of "none for this thread" is no function.
@@ -544,8 +527,9 @@ def watch_programs(note: Callable[[Sequence], None]) -> None:
 
 def unwatch_programs(note: Callable[[Sequence], None]) -> None:
     """Ends what `watch_programs` began."""
-    _watchers.notes.remove(note)
-    if not _watchers.notes and _has_hooks:
+    _notes.set(tuple(other for other in _notes.get() if other != note))
+    _watchers.count -= 1
+    if not _watchers.count and _has_hooks:
         _post_hook.swap_local(_watchers.hook_before)
 
 
@@ -829,6 +813,31 @@ def wrap_bind(primitive: Primitive, wrapper: Callable) -> None:
     """
     if primitive is not None:
         primitive.bind = functools.partial(wrapper, primitive.bind)
+
+
+_call_eagerly = _find("jax._src.pjit._pjit_call_impl_python")
+
+
+def wrap_eager_calls(in_place_of: Callable[[Any], tuple | None]) -> None:
+    """Makes JAX ask `in_place_of(program)` where a program is called eagerly, from now on.
+
+    The answer is a program for this call alone and a context, in which the program is called and
+    has ended; or None. JAX calls a program from C++ if it was called before and `in_place_of` gave
+    None. Without the name nothing is asked.
+    """
+    if _call_eagerly is None:
+        return
+
+    def call(*args, jaxpr, **params):
+        found = in_place_of(jaxpr)
+        if found is None:
+            return _call_eagerly(*args, jaxpr=jaxpr, **params)
+        program, context = found
+        with context:
+            results = jax.block_until_ready(CALLING[0].impl(*args, jaxpr=program, **params))
+        return results, None, None, []  # without what JAX needs to call it from C++ the next time
+
+    setattr(importlib.import_module(_call_eagerly.__module__), _call_eagerly.__name__, call)
 
 
 def wrap_backward_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:

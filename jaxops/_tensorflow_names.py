@@ -5,24 +5,25 @@ Names of JAX stand in backticks; a test looks each of them up.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 # By the module of JAX what it calls TensorFlow's functions: `name`, or `theirs=its`.
 _IN_JAX = {
     "jax.numpy": """
-        abs acos=arccos acosh=arccosh add angle argmax argmin argsort as_dtype=dtype asin=arcsin
-        asinh=arcsinh atan=arctan atan2=arctan2 atanh=arctanh bfloat16 bincount bool=bool_
+        abs acos=arccos acosh=arccosh add angle as_dtype=dtype asin=arcsin asinh=arcsinh atan=arctan
+        atan2=arctan2 atanh=arctanh bfloat16 bincount bool=bool_
         broadcast_dynamic_shape=broadcast_shapes broadcast_static_shape=broadcast_shapes ceil
         clip_by_value=clip complex128 complex64 conj constant=asarray convert_to_tensor=asarray cos
-        cosh count_nonzero cross cumprod cumsum divide double=float64 DType=dtype einsum equal exp
-        expm1 eye float16 float32 float64 floor floordiv=floor_divide floormod=mod greater
-        greater_equal half=float16 histogram_fixed_width=histogram
-        histogram_fixed_width_bins=digitize identity=asarray imag int16 int32 int64 int8
-        is_finite=isfinite is_inf=isinf is_nan=isnan less less_equal linspace log log1p logical_and
-        logical_not logical_or logical_xor matmul matvec maximum minimum mod multiply negative
-        newaxis nextafter not_equal ones ones_like polyval pow=power real realdiv=true_divide
-        reciprocal reduce_all=all reduce_any=any reduce_max=max reduce_mean=mean reduce_min=min
-        reduce_prod=prod reduce_std=std reduce_sum=sum reduce_variance=var rint rot90 round
-        scalar_mul=multiply sign sin sinh sort sqrt square subtract tan tanh tensordot trace
-        truediv=true_divide uint16 uint32 uint64 uint8 zeros zeros_like
+        cosh count_nonzero cross divide double=float64 DType=dtype einsum equal exp expm1 eye
+        float16 float32 float64 floor floordiv=floor_divide floormod=mod greater greater_equal
+        half=float16 histogram_fixed_width=histogram histogram_fixed_width_bins=digitize
+        identity=asarray imag int16 int32 int64 int8 is_finite=isfinite is_inf=isinf is_nan=isnan
+        less less_equal linspace log log1p logical_and logical_not logical_or logical_xor matvec
+        maximum minimum mod multiply negative newaxis nextafter not_equal ones ones_like polyval
+        pow=power real realdiv=true_divide reciprocal reduce_all=all reduce_any=any reduce_max=max
+        reduce_mean=mean reduce_min=min reduce_prod=prod reduce_std=std reduce_sum=sum
+        reduce_variance=var rint rot90 round scalar_mul=multiply sign sin sinh sqrt square subtract
+        tan tanh tensordot trace truediv=true_divide uint16 uint32 uint64 uint8 zeros zeros_like
     """,
     "jax.numpy.fft": "fftnd=fftn ifftnd=ifftn irfftnd=irfftn rfftnd=rfftn",
     "jax.numpy.linalg": """
@@ -56,17 +57,16 @@ _IN_JAX = {
         cumulative_logsumexp=cumlogsumexp depthwise_conv2d=conv_general_dilated
         foldl=scan foldr=scan map_fn=map max_pool=reduce_window max_pool1d=reduce_window
         max_pool2d=reduce_window max_pool3d=reduce_window pool=reduce_window rsqrt scan
-        separable_conv2d=conv_general_dilated switch_case=switch top_k truncatediv=div
+        separable_conv2d=conv_general_dilated switch_case=switch truncatediv=div
         truncatemod=rem while_loop
     """,
     "jax.lax.linalg": "tridiagonal_solve",
     "jax": """
         custom_gradient=custom_vjp device=default_device distribute=sharding dtensor=sharding
         function=jit GradientTape=value_and_grad gradients=grad hessians=hessian
-        name_scope=named_scope nest=tree numpy_function=pure_callback
-        autodiff=jvp profiler py_function=pure_callback random recompute_grad=checkpoint
-        Tensor=Array TensorSpec=ShapeDtypeStruct vectorized_map=vmap
-        xla=jit
+        name_scope=named_scope nest=tree numpy_function=pure_callback autodiff=jvp profiler
+        py_function=pure_callback recompute_grad=checkpoint Tensor=Array TensorSpec=ShapeDtypeStruct
+        vectorized_map=vmap xla=jit
     """,
     "jax.debug": "print",
     "jax.experimental.checkify": """
@@ -79,6 +79,9 @@ _WRITTEN = {
     "accumulate_n": "Python's `sum` of a list",
     "add_n": "Python's `sum` of a list",
     "adjoint": "`jax.numpy.conj` of `jaxops.matrix_transpose`",
+    "argmax": "`jax.numpy.argmax`, with `axis=0` where no axis is given",
+    "argmin": "`jax.numpy.argmin`, with `axis=0` where no axis is given",
+    "argsort": "`jax.numpy.argsort`, with `descending=True` for `direction='DESCENDING'`",
     "batch_normalization": "arithmetic of `jax.numpy.mean` and `jax.numpy.var`; flax has a layer",
     "batch_norm_with_global_normalization": "arithmetic of `jax.numpy.mean` and `jax.numpy.var`",
     "bias_add": "the operator `+`",
@@ -87,6 +90,8 @@ _WRITTEN = {
     "compute_average_loss": "`jax.numpy.mean`",
     "confusion_matrix": "`jaxops.scatter_nd` of ones, at pairs of labels and predictions",
     "crelu": "`jax.nn.relu` of `jaxops.concat([x, -x], -1)`",
+    "cumprod": "`jax.numpy.cumprod`, with `axis=0` where no axis is given; it has no `exclusive`",
+    "cumsum": "`jax.numpy.cumsum`, with `axis=0` where no axis is given, less `x` for `exclusive`",
     "debugging": "`jax.debug`, `jax.experimental.checkify`",
     "debugging.check_numerics": "`jax.experimental.checkify.float_checks`, or `jax.debug_nans`",
     "divide_no_nan": "`jax.numpy.where` around a division whose divisor is not 0",
@@ -109,7 +114,9 @@ _WRITTEN = {
     "is_symbolic_tensor": "`isinstance(x, jax.core.Tracer)`",
     "is_tensor": "`isinstance(x, jax.Array)`",
     "l2_loss": "`jax.numpy.sum(x**2) / 2`",
-    "l2_normalize": "`x / jax.numpy.linalg.norm(x)`",
+    "l2_normalize": (
+        "`x * jax.lax.rsqrt(jax.numpy.maximum(jax.numpy.sum(x**2, axis, keepdims=True), epsilon))`"
+    ),
     "lbeta": "sums of `jax.scipy.special.gammaln`",
     "local_response_normalization": "`jax.lax.reduce_window` of squares",
     "log_poisson_loss": "`jax.numpy.exp(log_input) - log_input * targets`",
@@ -118,19 +125,22 @@ _WRITTEN = {
     "lrn": "`jax.lax.reduce_window` of squares",
     "lu_matrix_inverse": "`jax.scipy.linalg.lu_solve` of the identity",
     "lu_reconstruct": "products of the factors of `jax.scipy.linalg.lu`",
+    "matmul": "`jax.numpy.matmul`, of `jax.numpy.swapaxes(b, -1, -2)` for `transpose_b=True`",
     "max_pool_with_argmax": "`jaxops.extract_patches` and `jax.numpy.argmax`",
     "moments": "`jax.numpy.mean` and `jax.numpy.var`",
     "multiply_no_nan": "`jax.numpy.where(y == 0, 0, x * y)`",
-    "normalize": "`x / jax.numpy.linalg.norm(x)`",
+    "normalize": "`x / jax.numpy.linalg.norm(x, axis=axis, keepdims=True)`",
     "normalize_moments": "`jax.numpy.mean` and `jax.numpy.var`",
     "optimizers": "optax",
-    "ragged": "`jaxops.RaggedTensor`, its methods",
+    "ragged": "`jaxops.RaggedTensor`, such as its `from_row_lengths` for `ragged.constant`",
+    "random": "`jax.random`, whose functions take a key: `permutation` for `shuffle`",
     "random_index_shuffle": "`jax.random.permutation`",
     "raw_ops": "the public function of the operation, as `jaxops.gather` for `GatherV2`",
     "reciprocal_no_nan": "`jax.numpy.where` around a division whose divisor is not 0",
     "sets": "`jaxops.setdiff1d`, `jax.numpy.intersect1d` and `jax.numpy.union1d`",
     "sigmoid_cross_entropy_with_logits": "`optax.sigmoid_binary_cross_entropy`",
     "softmax_cross_entropy_with_logits": "`optax.softmax_cross_entropy`",
+    "sort": "`jax.numpy.sort`, with `descending=True` for `direction='DESCENDING'`",
     "sparse.mask": "`jaxops.boolean_mask` of the values and the indices of an `IndexedSlices`",
     "sparse_softmax_cross_entropy_with_logits": (
         "`optax.softmax_cross_entropy_with_integer_labels`"
@@ -140,6 +150,7 @@ _WRITTEN = {
     "TensorArray": "a list, or the outputs of `jax.lax.scan`",
     "TensorShape": "a tuple, as `x.shape` is",
     "test": "`jaxops.testing`",
+    "top_k": "`jax.lax.top_k`, whose `k` is static",
     "tridiagonal_matmul": "products with `jax.numpy.roll` of the vector",
     "tuple": "a tuple",
     "type_spec_from_value": "`jax.typeof`",
@@ -157,10 +168,14 @@ _WRITTEN = {
     "ragged.segment_ids_to_row_splits": "`jaxops.searchsorted` of the numbers of rows",
     "ragged.stack_dynamic_partitions": "`jaxops.dynamic_partition`",
     "image.adjust_brightness": "the operator `+`",
+    "image.crop_and_resize": (
+        "`jax.scipy.ndimage.map_coordinates`, or `jaxops.gather` of four neighbours"
+    ),
     "image.crop_to_bounding_box": "`jaxops.slice`",
     "image.flip_left_right": "`jaxops.reverse`",
     "image.flip_up_down": "`jaxops.reverse`",
     "image.extract_glimpse": "`jaxops.slice`, with `mode`",
+    "image.non_max_suppression": "`jax.lax.fori_loop` over the boxes in the order of their scores",
     "image.pad_to_bounding_box": "`jaxops.pad`",
     "image.per_image_standardization": "`jax.nn.standardize`",
     "image.resize": "`jax.image.resize`",
@@ -218,10 +233,63 @@ _NONE = {
     """,
 }
 
+# By module what it calls functions of TensorFlow 0.x and 1.x that TensorFlow 2 does not have.
+_OLD_NAMES = {
+    "jax": "py_func=pure_callback",
+    "jax.debug": "Print=print",
+    "jax.lax": "dynamic_rnn=scan raw_rnn=scan rnn=scan static_rnn=scan",
+    "jax.numpy": """
+        arg_max=argmax arg_min=argmin batch_matmul=matmul complex_abs=abs floor_div=floor_divide
+        inv=reciprocal lin_space=linspace mul=multiply neg=negative sub=subtract
+    """,
+    "jax.numpy.linalg": """
+        batch_cholesky=cholesky batch_matrix_determinant=det batch_matrix_inverse=inv
+        batch_matrix_solve=solve batch_self_adjoint_eig=eigh matrix_determinant=det
+        matrix_inverse=inv matrix_solve=solve self_adjoint_eig=eigh self_adjoint_eigvals=eigvalsh
+    """,
+    "jax.random": """
+        multinomial=categorical random_gamma=gamma random_normal=normal random_poisson=poisson
+        random_shuffle=permutation random_uniform=uniform set_random_seed=key truncated_normal
+    """,
+    "jaxops": """
+        batch_matrix_band_part=matrix_band_part batch_matrix_diag=matrix_diag
+        batch_matrix_diag_part=matrix_diag_part batch_matrix_set_diag=matrix_set_diag
+        batch_matrix_transpose=matrix_transpose concat_v2=concat diag=tensor_diag
+        diag_part=tensor_diag_part list_diff=setdiff1d listdiff=setdiff1d pack=stack
+        reverse_v2=reverse scatter_nd_add=tensor_scatter_nd_add scatter_nd_sub=tensor_scatter_nd_sub
+        scatter_nd_update=tensor_scatter_nd_update select=where split_v=split
+        tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub
+        tensor_scatter_update=tensor_scatter_nd_update unpack=unstack where_v2=where
+    """,
+}
+
+_OLD_CODE = {
+    "div": "the operators `//` of integers and `/` of floats",
+    "div_no_nan": _WRITTEN["divide_no_nan"],
+    "scatter_add": "`jaxops.at(ref)[indices].add(updates)`",
+    "scatter_max": "`jaxops.at(ref)[indices].max(updates)`",
+    "scatter_min": "`jaxops.at(ref)[indices].min(updates)`",
+    "scatter_sub": "`jaxops.at(ref)[indices].subtract(updates)`",
+    "scatter_update": "`jaxops.at(ref)[indices].set(updates)`",
+    "sparse_tensor_to_dense": _WRITTEN["sparse.to_dense"],
+    "sparse_to_dense": (
+        "`jaxops.tensor_scatter_nd_update` of `jax.numpy.full(shape, default)`, or "
+        "`jaxops.scatter_nd` for a default of 0"
+    ),
+    "xw_plus_b": "`x @ w + b`",
+}
+
+_OLD_NONE = """
+    all_variables assign assign_add assign_sub contrib get_collection get_variable
+    global_variables global_variables_initializer initialize_all_tables initialize_all_variables
+    InteractiveSession merge_all_summaries placeholder scalar_summary Session trainable_variables
+    variable_op_scope variable_scope
+"""
+
 # By module of TensorFlow, for its other names.
 OTHERS = {
     "compat": "the names of TensorFlow 2, in `jaxops`, or those of `jaxops.compat.v0`",
-    "image": "no: jaxops has what indexes arrays; `jax.image` resizes, dm_pix has the rest",
+    "image": "no: jaxops has what indexes arrays; `jax.image` resizes, dm_pix has more",
     "quantization": "no: arithmetic of quantised numbers, which indexes nothing",
     "ragged": "no: `jaxops.RaggedTensor` has the methods that are here",
     "sparse": "no: `jax.experimental.sparse` computes with sparse arrays",
@@ -229,18 +297,21 @@ OTHERS = {
 }
 
 
-def _table() -> dict[str, str]:
+def _paths(by_module: Mapping[str, str]) -> dict[str, str]:
     table = {}
-    for module, names in _IN_JAX.items():
+    for module, names in by_module.items():
         for name in names.split():
             theirs, _, its = name.partition("=")
             table[theirs] = f"`{module}.{its or theirs}`"
-    for reason, names in _NONE.items():
-        table |= dict.fromkeys(names.split(), f"no: {reason}")
-    return table | _WRITTEN
+    return table
 
 
-TABLE = _table()
+def _reasons(by_reason: Mapping[str, str]) -> dict[str, str]:
+    return {n: f"no: {reason}" for reason, names in by_reason.items() for n in names.split()}
+
+
+TABLE = _paths(_IN_JAX) | _reasons(_NONE) | _WRITTEN
+OLD = _paths(_OLD_NAMES) | _OLD_CODE | _reasons({next(iter(_NONE)): _OLD_NONE})
 
 
 def answer(path: str) -> str | None:
@@ -255,4 +326,4 @@ def answer(path: str) -> str | None:
         return TABLE[path]
     if module in OTHERS:
         return OTHERS[module]
-    return TABLE.get(name)
+    return TABLE.get(name) or OLD.get(name)

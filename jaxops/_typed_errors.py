@@ -32,9 +32,10 @@ class typed_errors:
     failed raises there, also if its result is never read. If an exception of another kind
     leaves the block, the block does not wait.
 
-    Other exceptions pass as they are. Blocks may be nested, and used from several threads: each
-    waits for the programs that its own thread dispatched. `jax.debug_nans`, set inside the block,
-    takes the place of the hook by which JAX tells of these programs.
+    Other exceptions pass as they are. Blocks may be nested, and used from several threads, and from
+    tasks of `asyncio` that make an object each: a block waits for the programs that its own thread
+    or task dispatched. `jax.debug_nans`, set inside the block, takes the place of the hook by which
+    JAX tells of these programs.
 
     Args:
         debugger: bool; whether to open Python's debugger at the call that failed, before the error
@@ -73,8 +74,8 @@ class typed_errors:
 
     def __enter__(self) -> None:
         # A program that could not get the memory of its largest result never finishes the others.
-        programs = Programs(max)
-        _of_thread.__dict__.setdefault("blocks", []).append(programs)
+        programs = Programs(max, threading.get_ident())
+        _of_thread.__dict__.setdefault("blocks", []).append((self, programs))
         _jax_internals.watch_programs(programs.note)
 
     def __exit__(
@@ -83,15 +84,20 @@ class typed_errors:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        programs = _of_thread.blocks.pop()
+        # Not the last block, if tasks of `asyncio` take turns.
+        last = max(n for n, (block, _) in enumerate(_of_thread.blocks) if block is self)
+        _, programs = _of_thread.blocks.pop(last)
         _jax_internals.unwatch_programs(programs.note)
-        if error is None:
-            programs.wait()
-            error = next(iter(programs.unread()), None)
-            if error is not None:
-                _dispatched.count(error)
-                if find_in(error) is None:
-                    raise error
+        try:
+            if error is None:
+                programs.wait()
+                error = next(iter(programs.unread()), None)
+                if error is not None:
+                    _dispatched.count(error)
+                    if find_in(error) is None:
+                        raise error
+        finally:
+            programs.end()
         typed = find_in(error)
         if typed is not None and typed is not error:
             try:
@@ -132,4 +138,5 @@ def _frame_of_caller() -> TracebackType | None:
     return frame and TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
 
 
-_of_thread = threading.local()  # `blocks`: of each block that the thread is in, its programs
+# `blocks`: of each block that the thread is in, its object and its programs.
+_of_thread = threading.local()

@@ -84,7 +84,7 @@ MUTANTS = {
          "test_ops.py -k 'eager_and_jit and gather-empty-rows'"),
         ("    if windows.axes:\n        return operand", "    if windows:\n        return operand",
          "test_scatter.py -k empty_vectors"),
-        ("attaining = jnp.maximum(attaining, jnp.ones_like(attaining))", "pass",
+        ("attaining = jnp.maximum(attaining, 1)", "pass",
          "test_ops.py -k derivatives_of_nothing"),
         ('checks = mode != "device" or spec.is_checked_if_empty', "checks = True",
          "test_segments.py -k not_looked_at"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import jaxops
 from jaxops import _tensorflow_names
+from jaxops.compat import v0
 
 # TensorFlow 2.21's, of array_ops, array_ops_stack and gen_array_ops; `make parity` compares them.
 _NAMES = """
@@ -39,13 +40,17 @@ def is_here(name: str) -> bool:
 
 
 def table() -> str:
+    old = _tensorflow_names.OLD
     others = sorted({*_tensorflow_names.TABLE} - {*NAMES}, key=str.lower)
     paths = {n: f"`jaxops.{n}`" if is_here(n) else _tensorflow_names.answer(n) for n in NAMES}
     return (
         f"{_rows(paths)}\n\n"
         "For functions of `tf`, `tf.math`, `tf.nn`, `tf.linalg` and other modules that jaxops "
         "lacks, the AttributeError says the same as this table:\n\n"
-        f"{_rows({n: _tensorflow_names.TABLE[n] for n in others})}"
+        f"{_rows({n: _tensorflow_names.TABLE[n] for n in others})}\n\n"
+        "Names of TensorFlow 0.x and 1.x that are neither in TensorFlow 2 nor in "
+        "`jaxops.compat.v0`:\n\n"
+        f"{_rows({n: old[n] for n in sorted({*old} - {*dir(v0)}, key=str.lower)})}"
     )
 
 

@@ -299,7 +299,7 @@ def _num_axes(element: Any) -> int:
 
 def _are_integers(element: Any) -> bool:
     if isinstance(element, (np.generic, np.ndarray, jax.Array)):
-        return bool(jnp.issubdtype(element.dtype, jnp.integer))
+        return arguments.is_integer(element.dtype)
     return isinstance(element, int) and not isinstance(element, bool)
 
 

@@ -12,8 +12,8 @@ from jaxops._indexing.specs import IndexSpec
 
 # The site of a check in a function of JAX that is traced once for all of its calls, as it is jitted
 # or handed to `lax.cond` or `jax.checkpoint` by name. Where the function is called in a trace, the
-# call gets a program with its own site. Where it is called eagerly, the stack tells the site, when
-# the program raises.
+# call gets a program with its own site. Where it is called eagerly, the error gets the site of the
+# call. Of a program that `jax.stages` calls, the stack tells the site when the program raises.
 LATER = CallSite("<a call of a function of JAX>", None)
 
 

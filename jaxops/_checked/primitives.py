@@ -6,18 +6,22 @@ caller had written it.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
 
 from jaxops import _jax_internals
+from jaxops._call_sites import CallSite
 from jaxops._checked import known_jax, resolving, whose
 from jaxops._checked import setting as settings
 from jaxops._checked.index import (
@@ -32,6 +36,7 @@ from jaxops._checked.index import (
     WideIndex,
 )
 from jaxops._checked.whose import Access
+from jaxops._errors import OutOfBoundsError, find_in
 from jaxops._indexing import check
 from jaxops._jax_internals import Primitive
 
@@ -49,9 +54,10 @@ _rules: dict[Primitive, list[Callable]] = {}
 
 
 def _add_rule(primitive: Primitive, rule: Callable) -> None:
-    if primitive not in _rules:
+    rules = _rules.setdefault(primitive, [])
+    rules.append(rule)
+    if len(rules) == 1:
         _jax_internals.wrap_bind(primitive, functools.partial(_bind, primitive))
-    _rules.setdefault(primitive, []).append(rule)
 
 
 def _bind(primitive: Primitive, bind: Callable, *operands, **params):
@@ -149,6 +155,7 @@ def checked_by(spec: IndexOfJax, indices, access: Access) -> Any:
 
 # --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
 
+_NO_SITE = CallSite("", None)
 # Of a program whether it has such checks, and what it is for each access.
 _has_later: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
 _called: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
@@ -174,11 +181,48 @@ def _of_this_call(program: Any) -> Any:
     """
     if not _has_checks_for_later(program):
         return program
-    access = whose.access_now(whose.INDEXING | whose.LOSING, is_call=True)
+    return _with_access(program, _access_of_call())
+
+
+def _access_of_call() -> Access | None:
+    return whose.access_now(whose.INDEXING | whose.LOSING, is_call=True)
+
+
+def _with_access(program: Any, access: Access | None) -> Any:
     known = _called.setdefault(program, {})
     if access not in known:
-        known[access] = _jax_internals.map_equations(program, functools.partial(_of_call, access))
+        changed = _jax_internals.map_equations(program, functools.partial(_of_call, access))
+        known.setdefault(access, changed)  # another thread may have made the same one
     return known[access]
+
+
+def _of_eager_call(program: Any) -> tuple[Any, contextlib.AbstractContextManager] | None:
+    """The program for the call that is made, and a context that adds the line to its error.
+
+    One program for the calls of all lines, as XLA compiles each. It may run in a thread of its own,
+    whose stack tells no line.
+    """
+    if not _has_checks_for_later(program):
+        return None
+    access = _access_of_call()
+    if access is None:
+        return _with_access(program, None), contextlib.nullcontext()
+    if access.site is None:
+        return None
+    without_site = dataclasses.replace(access, site=_NO_SITE)
+    return _with_access(program, without_site), _adding(access.site)
+
+
+@contextlib.contextmanager
+def _adding(site: CallSite) -> Iterator[None]:
+    try:
+        yield
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        found = find_in(error)
+        if found is None:
+            raise
+        fields = (found.operation, found.position, found.index, found.bound, site.where)
+        raise OutOfBoundsError(f"{found}{site}", *fields) from None
 
 
 def _has_checks_for_later(program: Any) -> bool:
@@ -288,9 +332,16 @@ def _after(checked, indices):
 
 # --- the primitives are wrapped when the first function is checked ---
 
+_wrapping = threading.RLock()  # `functools.cache` lets two threads call a function at once
+
+
+def wrap_primitives() -> None:
+    with _wrapping:
+        _wrap_known()
+
 
 @functools.cache
-def wrap_primitives() -> None:
+def _wrap_known() -> None:
     _wrap()
     known_jax.refuse_unknown_jax()
 
@@ -309,7 +360,7 @@ def _wrap() -> None:
     _add_rule(lax.convert_element_type_p, _narrowed)
     for primitive in _jax_internals.CALLING:
         _jax_internals.wrap_bind(primitive, _bind_call)
-    _jax_internals.wrap_programs_that_call_python(whose.wait_for_function_of_jax)
+    _jax_internals.wrap_eager_calls(_of_eager_call)
     _jax_internals.wrap_backward_rules(lambda: settings.within(settings.within.value))
 
 
@@ -323,9 +374,14 @@ _OPTIONS = {
 }
 
 
-@functools.cache
 def wrap_for_option(option: str) -> None:
     """Wraps the primitives that an option of `checked` looks at, when the option is first used."""
+    with _wrapping:
+        _wrap_for_option(option)
+
+
+@functools.cache
+def _wrap_for_option(option: str) -> None:
     names, rule, primitives = _OPTIONS[option]
 
     def if_asked(*operands, **params):

@@ -13,12 +13,8 @@ import dataclasses
 import functools
 import inspect
 import os
-import threading
 from collections.abc import Collection, Sequence
 from types import CodeType, FrameType
-from typing import Any
-
-import jax
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
@@ -103,57 +99,17 @@ def _is_computing(file: str, function: str) -> bool:
     return _jax_internals.kind_of_frame(file, function) == "compute"
 
 
-# Of each thread that waits for a program of a function of JAX: its frame, and its setting.
-_waiting: dict[int, tuple[FrameType, Setting]] = {}
-
-
-def wait_for_function_of_jax(call: functools.partial, name: str, *args) -> Any:
-    """`call(*args)` of a program; of a function of JAX, as `jnp.take`, when the program has ended.
-
-    XLA runs a large program, and one whose arguments are not ready, in a thread of its own. The
-    stack of this one tells whose index it is, as long as this one waits.
-    """
-    setting, frame = settings.current(), inspect.currentframe()
-    if setting is None or frame is None:
-        return call(*args)
-    if name not in INDEXING and not _is_within_function_of_jax(frame):
-        return call(*args)
-    _jax_internals.call_from_python(call)
-    thread = threading.get_ident()
-    outer = _waiting.get(thread)  # of a program that calls Python, which calls this one
-    _waiting[thread] = frame, setting
-    try:
-        return jax.block_until_ready(call(*args))
-    finally:
-        if outer is None:
-            del _waiting[thread]
-        else:
-            _waiting[thread] = outer
-
-
-def _is_within_function_of_jax(frame: FrameType | None) -> bool:
-    while frame is not None and not _call_sites.is_of_caller(frame.f_code.co_filename):
-        if _is_computing(frame.f_code.co_filename, frame.f_code.co_name):
-            return True
-        frame = frame.f_back
-    return False
-
-
 def access_of_running_call() -> Access | None:
     """The access of the program that runs, called by a frame of the caller.
 
-    If the program runs in another thread, and not exactly one thread waits for such a program, the
-    call is not known, and the access has no site.
+    If the program runs in a thread of its own, the call is not known, and the access has no site.
     """
     setting = settings.current()
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     if frame is None or _call_sites.frame_of_caller() is None or setting is None:
-        waiting = [*_waiting.values()]
-        if len(waiting) != 1:
-            return Access("", CallSite("", None))
-        frame, setting = waiting[0]
+        return Access("", CallSite("", None))
     return _access(frame, setting, INDEXING | LOSING, is_call=True)
 
 

@@ -31,7 +31,9 @@ from jaxops._run.arguments import (
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
 
-_SPLIT_HINT = f"jaxops.dynamic_partition(size=) takes traced numbers of pieces; {STATIC_HINT}"
+_SPLIT_HINT = (
+    f"jaxops.dynamic_partition takes a traced number of the piece of each row; {STATIC_HINT}"
+)
 
 
 def split(

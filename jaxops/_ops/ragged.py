@@ -85,6 +85,9 @@ class RaggedTensor:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"RaggedTensor: {name} cannot be set; make a new object instead")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"RaggedTensor: {name} cannot be deleted")
+
     def tree_flatten_with_keys(self):
         key = jax.tree_util.GetAttrKey
         return ((key("values"), self.values), (key("row_splits"), self.row_splits)), None
@@ -99,8 +102,10 @@ class RaggedTensor:
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         # Without this NumPy makes an array of one object.
-        methods = "gather, reduce_sum, with_values, to_tensor and to_list"
-        raise TypeError(f"a RaggedTensor is no array, and has the methods {methods}")
+        raise TypeError(
+            "a RaggedTensor is no array: x.with_values(f(x.values)) applies a function to each "
+            "value, and it has the methods gather, reduce_sum, to_tensor and to_list"
+        )
 
     def __repr__(self) -> str:
         leaves = (

@@ -92,9 +92,7 @@ def _refuse_saturated(shift: Any, op: str) -> None:
                 raise ValueError(
                     f"{op}: shift must fit {limits.dtype}; received {x}; {arguments.X64_HINT}"
                 )
-        elif not isinstance(x, (Tracer, type)) and jnp.issubdtype(
-            getattr(x, "dtype", bool), jnp.integer
-        ):
+        elif not isinstance(x, (Tracer, type)) and arguments.is_integer(getattr(x, "dtype", None)):
             # NumPy refuses an array without elements if another dimension is near 2**63.
             if 0 in np.shape(x):
                 continue

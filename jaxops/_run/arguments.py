@@ -93,10 +93,12 @@ def _true_bools(array: np.ndarray) -> np.ndarray:
 
 
 def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
-    """A NumPy array of text or bytes; object arrays must hold nothing else."""
-    array = np.asarray(x)
+    """A NumPy array of text or bytes; object arrays and lists must hold nothing else."""
+    array = np.asarray(to_numpy(x, op, arg))
+    # NumPy makes text of a number in a list.
+    elements = np.array(x, object) if isinstance(x, (list, tuple)) else array
     if array.dtype.kind not in "USTO" or (
-        array.dtype.kind == "O" and not all(isinstance(i, (str, bytes)) for i in array.flat)
+        elements.dtype == object and not all(isinstance(i, (str, bytes)) for i in elements.flat)
     ):
         raise TypeError(f"{op}: {arg} must hold strings only; received {brief(x)}")
     return array
@@ -168,7 +170,13 @@ def is_numeric_or_bool(dtype: np.dtype) -> bool:
     if dtype.type in (np.longdouble, np.clongdouble) or not dtype.isnative:
         return False
     # The kinds first, as JAX's answer takes longer than the rest; it knows bfloat16.
-    return dtype.kind in "biufc" or jnp.issubdtype(dtype, jnp.number)
+    return dtype.kind in "biufc" or (dtype.kind != "m" and jnp.issubdtype(dtype, jnp.number))
+
+
+def is_integer(dtype: Any) -> bool:
+    """Whether a dtype, which may be int4, is of integers; NumPy counts times, "m", among them."""
+    kind = getattr(dtype, "kind", "none")
+    return kind in "iu" or (kind != "m" and jnp.issubdtype(dtype, jnp.integer))
 
 
 def check_numeric_or_bool(dtype: np.dtype, op: str, arg: str, x: object) -> None:
@@ -325,6 +333,11 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
 
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
     """`x` as a NumPy array; as a JAX array if it holds tracers or random keys."""
+    if isinstance(_innermost_first(x), np.ma.MaskedArray):
+        raise TypeError(
+            f"{op}: {arg} must be an array without a mask, which would be ignored; received "
+            f"{brief(x)}; its method filled(value) makes one"
+        )
     try:
         return _true_bools(np.asarray(x))
     except jax.errors.TracerArrayConversionError:
@@ -367,8 +380,7 @@ def saturate_ints(values: object) -> np.ndarray:
 
 
 def check_integer(dtype, op: str, arg: str) -> None:
-    # The kinds first, as JAX's answer takes longer than the rest; it knows int4, and keys.
-    if getattr(dtype, "kind", "none") not in "iu" and not jnp.issubdtype(dtype, jnp.integer):
+    if not is_integer(dtype):
         hint = ""
         if dtype == np.bool_:
             hint = (
@@ -577,7 +589,7 @@ def is_static_int(x: object) -> bool:
     """Whether `x` is a whole number at trace time. A bool is none, though an int in Python."""
     if isinstance(x, np.generic):
         # int4 scalars do not support `operator.index`, and NumPy 2.0's bools do.
-        return bool(jnp.issubdtype(x.dtype, jnp.integer))
+        return is_integer(x.dtype)
     try:
         operator.index(x)  # type: ignore[arg-type]
     except TypeError:
@@ -599,6 +611,8 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     """A tuple of Python ints, from a one-dimensional sequence known at trace time."""
     if isinstance(x, (list, tuple)) and all([type(i) is int for i in x]):
         return tuple(x)
+    as_list = getattr(x, "as_list", None)  # of a shape of TensorFlow
+    x = as_list() if callable(as_list) else x
     refuse_traced(x, op, arg)
     # All at once: each component of a JAX array would cost a transfer.
     components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+from typing import TYPE_CHECKING
 
 import jaxops
 from jaxops._frames import without_frames
@@ -37,3 +38,9 @@ globals()["__all__"] = [name for name in sorted(_functions) if not hasattr(built
 
 def __dir__() -> list[str]:
     return sorted(_functions)
+
+
+if not TYPE_CHECKING:  # as in jaxops/compat/__init__.py
+
+    def __getattr__(name):
+        raise AttributeError(jaxops._missing(__name__, name))

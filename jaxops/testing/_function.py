@@ -112,7 +112,7 @@ class Differentiated:
         """The slope by differences; `noise` is found if not given."""
         at = (self.evaluate_moved, direction, cotangents, self.center, self.dtypes)
         if noise is None:
-            noise = numeric.noise_of(*at, self.steps[-1])
+            noise = numeric.noise_of(*at, self.steps)
         return numeric.estimate(*at, self.steps, noise, may_be_still)
 
     def differentiate(self, mode: str, direction: Direction, cotangents: Arrays) -> Arrays:

@@ -27,7 +27,8 @@ x^3 at 1 along u = 1 has slopes 3 + h^2. Steps 1/4, 1/8, 1/16 give 3.0625, 3.015
 1/16 has the least error, 0.0117; value = 3.0039 - 0.0117/3 = 3, bound = 0.047.
 
 Noise. How much <w, f> jitters when `x` hardly changes (`noise_of`): twice the jitter that the
-fourth differences of seven values at tiny steps show, and not less than the rounding of results.
+fourth differences of seven values at tiny steps show (at wider ones if those are 0), and not less
+than the rounding of results.
 
 Tolerance. A sum of random signs may cancel by chance, so errors are measured by its terms:
 

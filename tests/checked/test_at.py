@@ -219,6 +219,7 @@ def test_padding(name, number):
             called(method, jaxops.at(X)[index(jnp.array([77, 1]))], padding_index=number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [-1, 0, 2, 3, 4, 9])
 def test_padding_of_several_arrays(number):
     """As of index vectors: where some axis has no element of the number, only such axes count."""

@@ -1,5 +1,8 @@
 """A version of JAX in which `checked` would not see an index is refused."""
 
+import concurrent.futures
+import time
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -32,9 +35,23 @@ def test_where_the_first_function_is_checked(context):
 @pytest.mark.parametrize("fails", [lambda *_: [[], []], lambda *_: 1 / 0])
 def test_refused(monkeypatch, fails):
     monkeypatch.setattr(known_jax, "_checks_of_program", fails)
-    primitives.wrap_primitives.cache_clear()
+    primitives._wrap_known.cache_clear()
     for use in (lambda: jaxops.checked(jnp.sin), jaxops.check_everything):
         with pytest.raises(NotImplementedError, match=f"jax {jax.__version__} does it in another"):
             use()
     monkeypatch.undo()
     jaxops.checked(jnp.sin)
+
+
+def test_threads_that_check_their_first_function_at_once(monkeypatch):
+    """Two of them wrapped each primitive twice, and every function was refused from then on."""
+    calls = []
+
+    def wrap():
+        calls.append(time.sleep(0.05))
+
+    monkeypatch.setattr(primitives, "_wrap", wrap)
+    primitives._wrap_known.cache_clear()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: primitives.wrap_primitives(), range(4)))
+    assert len(calls) == 1

@@ -1,7 +1,9 @@
 """Whose index it is, and on which line."""
 
+import concurrent.futures
 import functools
 import inspect
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -85,6 +87,33 @@ def test_a_program_that_runs_in_a_thread_of_its_own(function):
     start = inspect.getsourcelines(function)[1]
     assert line_of(raised(checked, GOOD, computed_later(BAD))) == start + 2
     jax.block_until_ready(exempt(GOOD, computed_later(BAD)))
+
+
+def test_threads_whose_programs_run_in_threads_of_their_own():
+    def padded(i, j):
+        with jaxops.padding_index(4):
+            return by_take(i, j)
+
+    exempt = jaxops.checked(by_take, outside={"*:by_take": "any"})
+    start = inspect.getsourcelines(by_take)[1]
+    checked, padded = jaxops.checked(by_take), jaxops.checked(padded)
+    for call in (checked, exempt, padded):
+        call(GOOD, GOOD)
+    numbers = [5, 4, 6, 7]
+    arrays = [computed_later(jnp.array([0, number])) for number in numbers]
+    ready = threading.Barrier(len(arrays))
+
+    def run(call, i):
+        ready.wait()
+        with jaxops.typed_errors():
+            jax.block_until_ready(call(GOOD, i))
+
+    with concurrent.futures.ThreadPoolExecutor(len(arrays)) as pool:
+        calls = [exempt, padded, checked, checked]
+        done = [pool.submit(run, call, i) for call, i in zip(calls, arrays, strict=True)]
+    assert done[0].exception() is done[1].exception() is None
+    errors = [future.exception() for future in done[2:]]
+    assert [(line_of(error), error.index) for error in errors] == [(start + 2, 6), (start + 2, 7)]
 
 
 def test_a_program_of_which_python_calls_another():

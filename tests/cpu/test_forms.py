@@ -154,6 +154,7 @@ TRANSFORMATIONS = {
 OF_WINDOWS = [name for name in CALLS if name.startswith(("gather", "add", "scatter", "read_rows-"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=SLOW if n.startswith("scatter") else ()) for n in OF_WINDOWS]
 )

@@ -72,6 +72,7 @@ def test_dtypes_are_found():
     assert len(NARROW) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", few_soon(DTYPES))
 def test_memory_of_scatters_is_that_of_the_updates(dtype):
     ops = [op(kind, mode="fill") for kind in KINDS]

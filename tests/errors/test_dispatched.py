@@ -1,5 +1,8 @@
 """Programs that were dispatched: which are kept, and which errors nobody has read."""
 
+import asyncio
+import concurrent.futures
+import sys
 import threading
 
 import jax
@@ -116,16 +119,79 @@ def test_an_array_that_was_donated_is_no_failure():
 
 def test_a_block_counts_the_error_that_it_raises():
     """No block around it, and no end of the process, raises or names it again."""
+    process = Programs(min)
+    failed = Result(error="of a block", is_ready=False)
+    process.note([failed])
     with pytest.raises(jax.errors.JaxRuntimeError, match="of a block"), jaxops.typed_errors():
-        _typed_errors._of_thread.blocks[-1].note([Result(error="of a block", is_ready=False)])
-    assert _dispatched._times_read["of a block"] == 1
+        _typed_errors._of_thread.blocks[-1][1].note([failed])
+    process.wait()
+    process.end()
+    assert unread(process) == []
 
 
-def test_few_words_are_counted():
+def test_as_many_errors_as_one_likes_are_read():
+    """A block around 300 steps that failed, each handled by the caller, raised the first again."""
+    programs = Programs(max)
     for n in range(2 * _dispatched._MOST_WORDS):
+        failed = Result(error=f"failure {n}")
         with pytest.raises(jax.errors.JaxRuntimeError):
-            Result(error=f"failure {n}").block_until_ready()
-    assert len(_dispatched._times_read) == _dispatched._MOST_WORDS
+            failed.block_until_ready()
+        programs.note([failed])
+    assert unread(programs) == []
+    assert len(programs._read) == _dispatched._MOST_WORDS
+    for n in range(2 * _dispatched._MOST_WORDS):
+        programs.note([Result(error=f"lost {n}")])
+    assert len(unread(programs)) == _dispatched._MOST_WORDS
+    programs.end()
+
+
+def test_threads_that_fail_at_once():
+    """Python raised a KeyError for some of these, in place of JAX's error."""
+    programs, interval = Programs(max), sys.getswitchinterval()
+
+    def fail(thread):
+        for n in range(1000):
+            jax.errors.JaxRuntimeError(f"{thread} {n}")
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(fail, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+        programs.end()
+
+
+def test_an_error_that_another_thread_has_got():
+    failed = Result(error="of two threads")
+    block = Programs(max, threading.get_ident())
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        assert pool.submit(failed.block_until_ready).exception() is not None
+    block.note([failed])
+    block.end()
+    assert unread(block) == ["of two threads"]
+
+
+def test_a_program_that_calls_another_while_the_process_ends():
+    """Python runs in another thread then; while it waited for the lock, the process waited 10 s."""
+    programs = Programs(min)
+    first, others = Result(is_ready=False), []
+
+    def dispatch():
+        programs.note([Result(is_ready=False)])
+        others.append(True)
+
+    def is_ready():
+        thread = threading.Thread(target=dispatch, daemon=True)
+        thread.start()
+        thread.join(timeout=10)
+        return True
+
+    programs.note([first])
+    first.is_ready = is_ready
+    programs.wait(longest=60)
+    programs.end()
+    assert others
 
 
 def test_the_end_of_the_process(capfd):
@@ -135,6 +201,23 @@ def test_the_end_of_the_process(capfd):
     assert capfd.readouterr().err == (
         "jaxops: no result was read of a program that failed: lost for ever\n"
     )
+
+
+def test_tasks_that_take_turns_within_their_blocks():
+    async def task(error, turns):
+        try:
+            with jaxops.typed_errors():
+                await asyncio.sleep(0)
+                _jax_internals._tell([Result(error=error, is_ready=False)])
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+        except jax.errors.JaxRuntimeError as caught:
+            return str(caught)
+
+    async def tasks():
+        return await asyncio.gather(task(None, 1), task("of the second", 3))
+
+    assert asyncio.run(tasks()) == [None, "of the second"]
 
 
 STEP = jax.jit(lambda x: x + 1)

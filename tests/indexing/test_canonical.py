@@ -21,3 +21,26 @@ def test_extremum_shares_its_gradient_among_ties(kind):
     # As tf.GradientTape of TensorFlow 2.21 has it.
     np.testing.assert_allclose(sign * tensor_bar, [0, 1 / 3, 1], rtol=1e-6)
     np.testing.assert_allclose(sign * updates_bar, [1 / 3, 1 / 3, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e5m2"])
+def test_many_share_the_gradient_of_an_extremum(dtype):
+    count = 4096
+    ids = np.zeros(count, np.int32)
+
+    def greatest(x):
+        return jaxops.unsorted_segment_max(x, ids, 1)
+
+    x = jnp.zeros(count, dtype)
+    _, tangent = jax.jvp(greatest, (x,), (jnp.ones_like(x),))
+    np.testing.assert_array_equal(np.float32(tangent), [1])
+    (gradient,) = jax.vjp(greatest, x)[1](jnp.ones(1, dtype))
+    np.testing.assert_array_equal(np.float32(gradient), np.full(count, 1 / count))
+
+
+def test_an_infinite_cotangent_stays_with_the_extremum():
+    x = jnp.array([1.0, 2.0, 3.0])
+    _, pull = jax.vjp(lambda x: jaxops.unsorted_segment_max(x, [0, 0, 0], 1), x)
+    (gradient,) = pull(jnp.array([jnp.inf]))
+    # As tf.GradientTape of TensorFlow 2.21 has it.
+    np.testing.assert_array_equal(gradient, [0, 0, np.inf])

@@ -70,6 +70,7 @@ def test_none_and_one(n):
     np.testing.assert_array_equal(found, np.zeros(n, np.int32), strict=True)
 
 
+@pytest.mark.slow
 def test_nan_is_distinct_in_few_and_in_many_elements():
     for n in (4, unique_module._SMALL + 1, 5 * FEW):
         x = np.zeros(n, np.float32)

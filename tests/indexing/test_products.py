@@ -132,6 +132,7 @@ def rows_of_segments(rows, ids, num_segments):
     return gradient
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", share([jnp.complex64, jnp.float32, jnp.bfloat16, jnp.float16], 2))
 def test_gradients_of_rows_dropped_empty_and_mapped(dtype):
     rng = np.random.default_rng(0)

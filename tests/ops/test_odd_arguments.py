@@ -253,6 +253,7 @@ KEEPS_THE_SIGN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NEGATIVE_ZERO)
 def test_negative_zero(kind):
     zero = NEGATIVE_ZERO[kind]

@@ -123,6 +123,7 @@ def test_values_that_do_not_fit(rows):
     np.testing.assert_array_equal(few.row_splits, [0, 1, 3, 4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", [0, 1])
 def test_more_values_than_int32_counts(extra):
     """Of values without elements, which take no memory: 2^32, of which int32 keeps 0, and more."""
@@ -174,6 +175,7 @@ def test_means_of_several_rows_are_rounded_once():
     np.testing.assert_array_equal(means(x), jaxops.segment_mean(x, ids))
 
 
+@pytest.mark.slow
 def test_gradients_of_products_with_zeros():
     def product(values):
         return RaggedTensor.from_row_lengths(values, [3, 1, 3], padded=True).reduce_prod(1).sum()

@@ -161,6 +161,7 @@ def test_no_number(dtype, text):
         assert str(raised.value).endswith(f"received {text!r} at [{len(strings) - 1}, 1]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strings",
     [

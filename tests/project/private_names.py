@@ -290,7 +290,7 @@ CASES = {
         ),
         (exports_refused_by_us, ["module_context.platforms"]),
         (exports_refused_by_jax, ["lowering_parameters.for_export", "module_context"]),
-        (checked_works, ["func_src_info", "ad_checkpoint.remat_p"]),
+        (checked_works, ["func_src_info", "ad_checkpoint.remat_p", "_pjit_call_impl_python"]),
         (
             checked_is_refused,
             [

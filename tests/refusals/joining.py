@@ -10,6 +10,7 @@ import jaxops
 from refusals.values import X, key
 
 CALLS = {
+    "split-traced-sizes": (lambda: jax.jit(lambda sizes: jaxops.split(X, sizes))(jnp.array([1, 3])), TypeError, "split: num_or_size_splits must be static; received a traced array of shape (2,); jaxops.dynamic_partition takes a traced number of the piece of each row"),
     "split-value-scalar": (lambda: jaxops.split(1.0, 1), ValueError, "split: axis must name a dimension; received 0 for a scalar"),
     "split-num_or_size_splits-not-divisor": (lambda: jaxops.split(X, 3), ValueError, "must divide dimension 0 of value, 4; received 3"),
     "split-num_or_size_splits-0": (lambda: jaxops.split(X, 0), ValueError, "must make at least one piece; received 0"),

@@ -74,6 +74,9 @@ VALUES = {
     "array-of-bools": np.array([True, False]),
     "array-of-objects": np.array([1, None], object),
     "array-of-dates": np.array(["2020-01-01"], "M8[D]"),
+    "array-of-times": np.zeros(2, "m8[s]"),
+    "time": np.timedelta64(1, "s"),
+    "masked": [np.ma.array([0, 1], mask=[True, False])],
     "array-of-records": np.zeros(2, [("n", "i4")]),
     "array-of-longdoubles": np.zeros(2, np.longdouble),
     "array-of-other-order": np.zeros(2, ">i4"),
@@ -93,7 +96,7 @@ VALUES = {
 }
 OTHER_OBJECTS = "dict set thing generator type class"
 OBJECTS = f"{OTHER_OBJECTS} slices"
-ODD = "array-of-dates array-of-records array-of-longdoubles"
+ODD = "array-of-dates array-of-times array-of-records array-of-longdoubles"
 OTHER_ORDER = "array-of-other-order array-of-floats-of-other-order"
 
 STATIC = (
@@ -119,6 +122,7 @@ WIDE = "must have 32 bits at most while x64 is off; received {name}; switch 64-b
 SHAPED = [
     (f"none nones {OBJECTS}", TypeError, f"{NUMBERS} {{received}}"),
     ("ragged", ValueError, f"{NESTED}; received {{received}}"),
+    ("masked", TypeError, "must be an array without a mask, which would be ignored; received "),
     ("keys-and-number", ValueError, f"{NESTED}, of dtypes that JAX promotes; received [Array("),
 ]
 SLICES = (
@@ -135,14 +139,14 @@ DATA = [*SHAPED, *DTYPES]
 NO_STRINGS = [("text word bytes texts", TypeError, f"{NUMBERS} dtype {{dtype}}")]
 NO_KEYS = [("key", TypeError, "must have a numeric or bool dtype; received key<fry>")]
 NO_INT = [
-    (f"true float nan complex text bytes ragged key {OBJECTS}", TypeError, INT),
+    (f"true float nan complex text bytes time ragged key {OBJECTS}", TypeError, INT),
     ("array-of-ints array-of-floats array-of-dates rows list-of-rows", TypeError, INT + FIRST),
 ]
 TRACED_INT = [("traced traced-vector", TypeError, f"{INT}; {STATIC}")]
 NO_INTS = [
     (f"text bytes {OBJECTS}", TypeError, SEQUENCE),
     (
-        "floats bools texts nones array-of-bools array-of-objects array-of-dates",
+        "floats bools texts nones array-of-bools array-of-objects array-of-dates array-of-times",
         TypeError,
         SEQUENCE,
     ),
@@ -159,12 +163,12 @@ TRACED_INTS = [("traced-vector traced-list", TypeError, "must be static; receive
 REFUSED = {
     "data": DATA,
     "tables": DATA,
-    "anything": SHAPED,
+    "anything": [*SHAPED[:2], SHAPED[3]],
     "no strings": DATA + NO_STRINGS,
     "numbers": DATA + NO_STRINGS + NO_KEYS,
     "bools": DATA + NO_STRINGS,
-    "scalar": [*SHAPED[:2], *DTYPES, *NO_STRINGS, ("list", ValueError, "must be a scalar; received shape (1,)")],
-    "or text": [*SHAPED[:2], *DTYPES, ("list", ValueError, "must be a scalar; received shape (1,)")],
+    "scalar": [*SHAPED[:3], *DTYPES, *NO_STRINGS, ("list", ValueError, "must be a scalar; received shape (1,)")],
+    "or text": [*SHAPED[:3], *DTYPES, ("list", ValueError, "must be a scalar; received shape (1,)")],
     "of any shape": DATA,
     "integers": [
         (f"none nones array-of-objects {OTHER_OBJECTS}", TypeError, "must have an integer dtype; received {received}"),
@@ -174,7 +178,7 @@ REFUSED = {
         ("float nan complex floats array-of-floats array-of-no-floats jax-array-of-floats", TypeError, "must have an integer dtype; received {dtype}" + CAST),
         ("true bools array-of-bools jax-array-of-bools", TypeError, "must have an integer dtype; received bool" + MASK + CAST),
         ("array-of-other-order", TypeError, "must have this machine's byte order; received dtype {dtype}"),
-        SHAPED[1],
+        *SHAPED[1:3],
     ],
     "or ints": [*NO_INTS[:3], ("none true float", TypeError, SEQUENCE), ("five", ValueError, SEQUENCE)],
     "int": [("none list", TypeError, INT), *NO_INT, *TRACED_INT],
@@ -183,7 +187,7 @@ REFUSED = {
     "number": [
         (f"none true complex text bytes key list floats {OTHER_OBJECTS}", TypeError, "must be a static number; received {received}"),
         SLICES,
-        SHAPED[1],
+        *SHAPED[1:3],
         ("traced traced-vector", TypeError, TRACED),
     ],
     "ints": NO_INTS + NO_SEQUENCE + [*TRACED_INTS, ("traced", TypeError, TRACED)],

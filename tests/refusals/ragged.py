@@ -25,9 +25,10 @@ of_tensor = RaggedTensor.from_tensor
 CALLS = {
     "RaggedTensor-called": (
         lambda: RaggedTensor(X, [0, 4]), TypeError, "RaggedTensor: expected one of from_row_splits, from_row_lengths, from_value_rowids and from_tensor to make it; received a call of the class"),
+    "RaggedTensor-delete": (lambda: delattr(rows(), "values"), AttributeError, "RaggedTensor: values cannot be deleted"),
     "RaggedTensor-set": (lambda: setattr(rows(), "values", X), AttributeError, "RaggedTensor: values cannot be set; make a new object instead"),
     "RaggedTensor-in-gather": (
-        lambda: jaxops.gather(rows(), [0]), TypeError, "gather: params must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4]); a RaggedTensor is no array, and has the methods gather, reduce_sum, with_values"),
+        lambda: jaxops.gather(rows(), [0]), TypeError, "gather: params must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4]); a RaggedTensor is no array: x.with_values(f(x.values)) applies a function to each value"),
     "RaggedTensor-in-numpy": (lambda: np.asarray(rows()), TypeError, "a RaggedTensor is no array"),
     "RaggedTensor.from_row_splits-values-2**31": (
         lambda: RaggedTensor.from_row_splits(np.zeros((2**31, 0)), [0, 4]), ValueError, "RaggedTensor.from_row_splits: row_splits must be int64 for 2147483648 values; received dtype int32"),

@@ -132,6 +132,7 @@ CALLS = {
     "IndexedSlices.__mul__-scalar-string": (lambda: slices() * "a", TypeError, "IndexedSlices: it can be scaled by a scalar; received 'a'"),
     "IndexedSlices.__mul__-scalar-none": (lambda: slices() * None, TypeError, "IndexedSlices: it can be scaled by a scalar; received None"),
     "IndexedSlices.__truediv__-scalar-slices": (lambda: slices() / slices(), TypeError, "IndexedSlices: it can be scaled by a scalar; received float32[4,3]"),
+    "IndexedSlices.__delattr__-values": (lambda: delattr(slices(), "values"), AttributeError, "IndexedSlices: values cannot be deleted"),
     "IndexedSlices.__setattr__-values": (lambda: setattr(slices(), "values", U), AttributeError, "IndexedSlices: values cannot be set; make a new object instead"),
     "TiedGradient-dense-shape": (lambda: jaxops.TiedGradient(jnp.ones((3, 4)), slices()).to_dense(), ValueError, "IndexedSlices: dense must have shape (4, 3); received (3, 4)"),
     "TiedGradient-dense-none": (lambda: jaxops.TiedGradient(None, slices()).to_dense(), TypeError, "IndexedSlices: dense must be an array; received None"),

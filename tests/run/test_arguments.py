@@ -1,5 +1,7 @@
 """_run/arguments: from what a caller passes to arrays."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -199,3 +201,24 @@ def test_numbers_of_4_bits_that_the_host_reads(dtype):
         assert rows.gather(x).to_list() == [[0], [1, 2], [1, 2]]
     with pytest.raises(jaxops.OutOfBoundsError, match="= 7 is not in"):
         jaxops.dynamic_partition([1], jnp.array([7], dtype), 2)
+
+
+class TensorShape:
+    """As TensorFlow's: no array, list or tuple."""
+
+    def as_list(self):
+        return [2, 3]
+
+    def __getitem__(self, index):
+        return self.as_list()[index]
+
+    def __len__(self):
+        return 2
+
+
+def test_shapes_of_tensorflow():
+    shape: Any = TensorShape()
+    assert jaxops.reshape(np.arange(6), shape).shape == (2, 3)
+    assert jaxops.tile([[1]], shape).shape == (2, 3)
+    assert jaxops.slice(np.ones((4, 4)), [0, 0], shape).shape == (2, 3)
+    assert jax.jit(lambda x: jaxops.broadcast_to(x, shape))(1).shape == (2, 3)

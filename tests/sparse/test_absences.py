@@ -121,6 +121,7 @@ def steps_of(optimizer, gradients, table) -> Any:
 TABLE = np.arange(12, dtype=np.float32).reshape(6, 2) / 8
 
 
+@pytest.mark.slow
 def test_apply_alone_makes_up_for_missed_steps():
     """With gradients that do not depend on the parameters no step has to look at them before."""
     grads = [gradient([1, 1, 4]), gradient([]), gradient([2]), gradient([9, -1]), gradient([1, 0])]

@@ -144,6 +144,7 @@ def test_a_scale_gets_no_gradient_from_rows_out_of_bounds():
     assert_rows_first(loss, p)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("x32")
 def test_a_row_that_would_be_made_of_very_many_is_not_read():
     """The reading is traced, so that a loss like this would never end."""

@@ -40,6 +40,7 @@ def test_lookups(name):
     assert_rows_first(composed("scaled by rows", lookup=name), params())
 
 
+@pytest.mark.slow
 def test_many_rows_that_are_set_or_added_to():
     rows = jnp.arange(3000) * 11 % 29 - 3  # some are outside
     numbers = jnp.arange(3000.0)[:, None] % 7

@@ -35,6 +35,7 @@ def test_addition_concatenates():
     np.testing.assert_array_equal(difference.to_dense(), dense_oracle(one) - dense_oracle(two))
 
 
+@pytest.mark.slow
 def test_sum_of_rows_and_parts_of_rows():
     rows, parts = slices((3, 0, 9)), slices((1, 7, 8, -1), depth=2)
     for total in (rows + parts, parts + rows):

@@ -738,6 +738,7 @@ def test_arguments_that_are_bools_take_both_values():
         lazy.apply(slices(), lazy.init(params), params, emit=jnp.array(True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1000, 16), (1000,)])
 @pytest.mark.parametrize("dense", [optax.lamb, optax.adafactor, optax.contrib.muon])
 def test_dense_weights_beside_a_table_may_have_any_optimizer(dense, shape):

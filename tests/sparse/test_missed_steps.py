@@ -166,6 +166,7 @@ class AtRate:
         return self.step(updates, state, rate), 0.9 * state + updates
 
 
+@pytest.mark.slow
 def test_arguments_of_steps():
     """The first step decides, as `init` does not know the arguments."""
     right = jaxops.lazy(AtRate(lambda g, s, rate: -rate * g - 0.1 * s), catch_up=True)

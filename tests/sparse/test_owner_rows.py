@@ -40,6 +40,7 @@ def test_gather_and_put():
     np.testing.assert_array_equal(new, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "optimizer",
     [

@@ -44,6 +44,7 @@ def repeated(dtype, rows=3):
     return IndexedSlices(jnp.full((COUNT, 2), VALUE, dtype), jnp.ones(COUNT, int), (rows, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 10_000])  # fewer than are added, and more
 @pytest.mark.parametrize("dtype", NARROW)
 def test_narrow_floats_are_added_in_float32_and_rounded_once(dtype, rows):

@@ -150,6 +150,9 @@ class IndexedSlices(NotAnArray):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"IndexedSlices: {name} cannot be set; make a new object instead")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"IndexedSlices: {name} cannot be deleted")
+
     @property
     def indices(self) -> jax.Array:
         """The indices as an int32 or int64 array; while JAX maps over the leaves, anything."""
