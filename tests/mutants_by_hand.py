@@ -20,7 +20,7 @@ MUTANTS = {
         ("return is_within and not", "return False and not", "test_call_sites.py -k whose_code"),
     ],
     "_dispatched": [
-        ("words not in self._read and ", "", "test_dispatched.py -k caller_has_got"),
+        ("words not in self._read and ", "", "test_dispatched.py -k as_many"),
     ],
     "_errors": [
         ("return OutOfBoundsError, (self.args[0], *fields)",
