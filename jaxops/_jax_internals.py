@@ -765,17 +765,27 @@ def with_programs(param: Any, change: Callable[[Any], Any]) -> Any:
     return jax.tree.map(lambda x: change(x) if _is_program(x) else x, param)
 
 
-def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn]) -> Any:
-    """A program, closed or not, with each equation changed, also in the programs that it calls."""
+def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn | None]) -> Any:
+    """A program, closed or not, with each equation changed, also in the programs that it calls.
 
-    def deeply(eqn):
-        within = functools.partial(map_equations, change=change)
+    An equation that `change` makes None is dropped: its result is its first operand.
+    """
+    within = functools.partial(map_equations, change=change)
+    if not isinstance(program, Jaxpr):
+        return program.replace(jaxpr=within(program.jaxpr))
+    eqns, dropped = [], {}
+
+    def operands(atoms):
+        return [x if isinstance(x, Literal) else dropped.get(x, x) for x in atoms]
+
+    for eqn in program.eqns:
         params = {name: with_programs(x, within) for name, x in _params(eqn).items()}
-        return change(eqn.replace(params=params))
-
-    if isinstance(program, Jaxpr):
-        return program.replace(eqns=list(map(deeply, program.eqns)))
-    return program.replace(jaxpr=map_equations(program.jaxpr, change))
+        changed = change(eqn.replace(params=params, invars=operands(eqn.invars)))
+        if changed is None:
+            dropped[eqn.outvars[0]] = operands(eqn.invars)[0]
+        else:
+            eqns.append(changed)
+    return program.replace(eqns=eqns, outvars=operands(program.outvars))
 
 
 def set_params(eqn: JaxprEqn, **changed) -> JaxprEqn:
@@ -883,6 +893,22 @@ def kind_of_frame(file: str, function: str) -> str | None:
 def is_traced_for_later(frame: FrameType) -> bool:
     """Whether a frame of kind "trace" makes a program that JAX keeps for later calls."""
     return frame.f_back is not None and frame.f_back.f_code.co_name != _TRACING_CALL
+
+
+_PALLAS = os.path.join(_JAX, "_src", "pallas", "")
+
+
+def is_traced_for_kernel(frame: FrameType | None) -> bool:
+    """Whether a call around a frame traces a kernel, or what belongs to it, for Pallas to compile.
+
+    Such code cannot call Python; Pallas can interpret a kernel as well, by a local variable of its
+    functions. Without the variable no kernel is seen.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_PALLAS) and "interpret" in frame.f_locals:
+            return not frame.f_locals["interpret"]
+        frame = frame.f_back
+    return False
 
 
 # --- words of errors ---

@@ -20,7 +20,7 @@ MUTANTS = {
         ("return is_within and not", "return False and not", "test_call_sites.py -k whose_code"),
     ],
     "_dispatched": [
-        ("== self._read_before.get(words, 0)", "== 0", "test_dispatched.py -k caller_has_got"),
+        ("words not in self._read and ", "", "test_dispatched.py -k as_many"),
     ],
     "_errors": [
         ("return OutOfBoundsError, (self.args[0], *fields)",
@@ -52,10 +52,14 @@ MUTANTS = {
          "tests/checked -k no_false"),
         ("            is_for_later = True\n            break", "            pass", "test_whose.py"),
         ("entry = frame\n", "entry = entry or frame\n", "tests/checked -k no_false"),
+        ("or _is_in_kernel(frame)", "", "test_besides.py -k pallas"),
     ],
     "_checked/primitives": [
-        ("(all_starts or size < shape[axis])", "size < 1",
+        ("(all_starts or size == 1 or size < shape[axis])", "size < 1",
          "tests/checked -k 'error and dynamic_slice'"),
+        ("or size == 1 or", "or", "tests/checked -k 'error and row-of-one'"),
+        ('.startswith("dynamic_")', '.startswith("dynamic_slice ")',
+         "tests/checked -k 'error and slice-of-all'"),
     ],
     "_checked/index": [
         ("value -= self.shape[axis]", "value -= 0", "tests/checked -k as_the_code_has_it"),

@@ -114,12 +114,12 @@ def _checked_starts(access: Access, operand, starts: Sequence, sizes: Sequence[i
     A constant that is in bounds has none, such as the 0 of `x[i]`, which begins at `(i, 0)`.
     """
     shape = np.shape(operand)
-    # The caller gives the start of each axis to these alone; others take whole axes from 0.
-    all_starts = access.operation in ("dynamic_slice", "dynamic_update_slice")
+    # `x[i]` takes whole axes from 0; of one element it may be the caller who gives the start.
+    all_starts = access.operation.startswith("dynamic_")
     axes = [
         axis
         for axis, (start, size) in enumerate(zip(starts, sizes, strict=True))
-        if (all_starts or size < shape[axis])
+        if (all_starts or size == 1 or size < shape[axis])
         and (isinstance(start, Tracer) or not 0 <= int(start) <= shape[axis] - size)
     ]
     starts = list(starts)
@@ -243,8 +243,8 @@ def _of_call(access: Access | None, eqn):
     if not _is_later(eqn):
         return eqn
     spec = _jax_internals.param(eqn, "spec")
-    if access is None:  # not the caller's: a mode in which it is no error anywhere
-        return _jax_internals.set_params(eqn, mode=None, site=_NO_SITE)
+    if access is None:  # not the caller's
+        return None
     return _jax_internals.set_params(eqn, spec=spec.of(access), site=access.site or LATER)
 
 

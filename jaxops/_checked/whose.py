@@ -13,7 +13,7 @@ import dataclasses
 import functools
 import inspect
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from types import CodeType, FrameType
 
 from jaxops import _call_sites, _jax_internals
@@ -142,9 +142,14 @@ def _access(
         return Access(operation, site, padding=setting.padding, wraps=_wraps(entry))
     code = frame.f_code
     rule = setting.rule_for(code.co_filename, code.co_qualname)
-    if rule == "any":
+    if rule == "any" or _is_in_kernel(frame):
         return None
     return Access(operation, _site(frame), rule == "padding", setting.padding, _wraps(entry))
+
+
+def _is_in_kernel(frame: FrameType) -> bool:
+    """Whether the code is traced for a kernel of Pallas, in which no check can raise."""
+    return not _jax_internals.is_eager() and _jax_internals.is_traced_for_kernel(frame)
 
 
 def _operation(entry: FrameType | None, names: Collection[str]) -> str | None:
@@ -171,7 +176,9 @@ def _has_lenient_mode(entry: FrameType) -> bool:
 def _wraps(entry: FrameType | None) -> bool:
     if entry is None or entry.f_code.co_name.startswith(("gather", "scatter", "segment")):
         return False
-    return entry.f_locals.get("wrap_negative_indices", True) is not False
+    wraps = entry.f_locals.get("wrap_negative_indices", True)
+    allowed = entry.f_locals.get("allow_negative_indices", True)  # in a slice, or by axis
+    return wraps is not False and (any(allowed) if isinstance(allowed, Sequence) else bool(allowed))
 
 
 def _site(frame: FrameType) -> CallSite:

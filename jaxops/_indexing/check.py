@@ -167,7 +167,6 @@ mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=
 
 # A second operand, which few checks have, is a mask: it tells which indices count, along leading
 # axes, those of `vmap`. `lanes.py` adds it where `vmap` computes branches that not all calls take.
-# Where the parameter `mode` is None nothing is an error: `_checked` takes checks back by it.
 check_p = new_primitive("out_of_bounds_check")
 
 
@@ -281,9 +280,9 @@ def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsEr
     return spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index), site)
 
 
-def _lower(ctx, indices, *active, spec: IndexSpec, mode: str | None, axes, site: CallSite):
+def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSite):
     platforms = _jax_internals.platforms_of(ctx)
-    if mode is None or (mode == "device" and "cpu" not in platforms):
+    if mode == "device" and "cpu" not in platforms:
         return [indices]
     # JAX serialises no host callback of any kind (test_check.py, test_mode_error_is_not_exported).
     if _jax_internals.is_for_elsewhere(ctx):
@@ -338,10 +337,10 @@ class _ErrorFormat(str):
 
 def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallSite):
     """The arguments for `checkify.check`."""
-    del axes
+    del mode, axes
     # JAX's rule of `checkify` for `shard_map` loses the constants of a check, so this check has
     # none (test_check.py, test_checkify_of_shard_map).
-    ok = (mode is None) | jnp.logical_not(any_out_of_bounds(indices, spec, *active))
+    ok = jnp.logical_not(any_out_of_bounds(indices, spec, *active))
     return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec, *active)
 
 

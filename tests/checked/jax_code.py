@@ -24,6 +24,7 @@ def _by_keywords(x, i, **kwargs):
 READS = {
     "rows": (lambda x, i: x[i], "x[...]"),
     "row": (lambda x, i: x[i[0]] * 1, "x[...]"),
+    "row-of-one": (lambda x, i: x[3:][i[0] - 3] * 1, "x[...]"),
     "elements": (lambda x, i: x[i, i % 3], "x[...]"),
     "columns": (lambda x, i: x[:, i - 1], "x[...]"),
     "new-axis": (lambda x, i: x[None, i], "x[...]"),
@@ -42,6 +43,10 @@ READS = {
     "index_in_dim": (lambda x, i: lax.dynamic_index_in_dim(x, i[0]) * 1, "dynamic_index_in_dim"),
     "slice_in_dim": (
         lambda x, i: lax.dynamic_slice_in_dim(x, i[0] - 1, 2),
+        "dynamic_slice_in_dim",
+    ),
+    "slice-of-all": (
+        lambda x, i: lax.dynamic_slice_in_dim(x, i[0] - 2, 4),
         "dynamic_slice_in_dim",
     ),
     "dynamic_slice": (lambda x, i: lax.dynamic_slice(x, (i[0] - 1, 0), (2, 3)), "dynamic_slice"),
@@ -71,6 +76,10 @@ WRITES = {
     ),
     "update_in_dim": (
         lambda x, i: lax.dynamic_update_index_in_dim(x, x[0], i[0], 0),
+        "dynamic_update_index_in_dim",
+    ),
+    "update-of-one": (
+        lambda x, i: lax.dynamic_update_index_in_dim(x[3:], x[0], i[0] - 3, 0),
         "dynamic_update_index_in_dim",
     ),
 }
@@ -138,8 +147,8 @@ WAYS = {
 PROGRAMS = READS | WRITES | WAYS
 # Those that take the first index alone.
 OF_FIRST = {
-    *("row", "index_in_dim", "slice_in_dim", "dynamic_slice", "set-row"),
-    *("update_slice", "update_in_dim"),
+    *("row", "row-of-one", "index_in_dim", "slice_in_dim", "slice-of-all", "dynamic_slice"),
+    *("set-row", "update_slice", "update_in_dim", "update-of-one"),
 }
 
 

@@ -133,6 +133,29 @@ def test_explicit_mesh(spec):
         raised(f, x, BAD)
 
 
+@pytest.mark.parametrize("interpret", [False, True])
+def test_kernel_of_pallas(interpret):
+    """Pallas compiles no check; where it interprets the kernel, an index is checked."""
+    from jax.experimental import pallas as pl
+
+    def kernel(x, i, result):
+        result[...] = jnp.take_along_axis(x[...], i[...], 0)
+
+    @jax.jit
+    @jaxops.checked
+    def call(x, i):
+        result = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return pl.pallas_call(kernel, result, interpret=interpret)(x, i)
+
+    x = jnp.arange(1024.0).reshape(8, 128)
+    i = jnp.zeros(x.shape, jnp.int32)
+    if interpret:
+        np.testing.assert_array_equal(call(x, i), x[:1] + 0 * x)
+        assert raised(call, x, i + 8).where.endswith("(kernel)")
+    else:
+        assert "tpu_custom_call" in call.trace(x, i).lower(lowering_platforms=("tpu",)).as_text()
+
+
 def test_compiled_ahead_of_time():
     compiled = jax.jit(jaxops.checked(rows)).lower(X, GOOD).compile()
     np.testing.assert_array_equal(compiled(X, GOOD), X[GOOD])

@@ -53,6 +53,7 @@ def test_the_index_in_the_message_is_as_the_code_has_it(name):
     """Before JAX adds the size of the axis. A segment may be negative."""
     program, _ = PROGRAMS[name]
     added = {"columns": -1, "slice_in_dim": -1, "dynamic_slice": -1, "take-flat": 8, "put": 8}
+    added |= {"row-of-one": -3, "slice-of-all": -2, "update-of-one": -3}
     error = raised(jaxops.checked(program), X, np.array([-30, 1]))
     assert error.index == -30 + added.get(name, 0)
 

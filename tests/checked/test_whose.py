@@ -1,6 +1,7 @@
 """Whose index it is, and on which line."""
 
 import concurrent.futures
+import functools
 import inspect
 import threading
 
@@ -212,3 +213,10 @@ def test_a_negative_index_that_does_not_count_from_the_end():
     read = jaxops.checked(lambda i: X.at[i].get(wrap_negative_indices=False))
     assert raised(read, index).index == -1
     assert raised(lambda i: jaxops.at(X)[i].get(wrap_negative_indices=False), index).index == -1
+    for allowed in (False, [False, False]):
+        cut = functools.partial(
+            lax.dynamic_slice, slice_sizes=(1, 1), allow_negative_indices=allowed
+        )
+        assert raised(jaxops.checked(lambda i, cut=cut: cut(X, i)), index).index == -1
+    read = functools.partial(lax.dynamic_index_in_dim, allow_negative_indices=False)
+    assert raised(jaxops.checked(lambda i: read(X, i[1])), index).index == -1
