@@ -134,6 +134,8 @@ def segment_moments(
 
     Follows `tf.nn.moments` within each segment. Differs from it in: floats of 8 and 16 bits are
     added in float32. The sums are those of distances, so a large mean takes no digits from them.
+    The distances are from the rounded mean: of float32 `[1e8, 1e8 + 8]` the variance is 32, as in
+    TensorFlow, and not 16.
 
     Args:
         data: array of shape `segment_ids.shape + C`, any dtype of floats. Traced.
