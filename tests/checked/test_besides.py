@@ -134,7 +134,7 @@ def test_explicit_mesh(spec):
 
 
 @pytest.mark.parametrize("interpret", [False, True])
-def test_kernel_of_pallas(interpret):
+def test_kernel_of_pallas(interpret, x32):
     """Pallas compiles no check; where it interprets the kernel, an index is checked."""
     from jax.experimental import pallas as pl
 
