@@ -443,7 +443,8 @@ def watch_runtime_errors(note: Callable[[BaseException], None]) -> None:
 
 
 # The functions of which the last is told of the programs of a thread, or of a task of `asyncio`:
-# tasks take turns in one thread, also within their blocks.
+# tasks take turns in one thread, also within their blocks. A thread may run in a copy of the
+# context of another one (`asyncio.to_thread`), and has no block then.
 _notes: contextvars.ContextVar[tuple[Callable, ...]] = contextvars.ContextVar(
     "jaxops_notes", default=()
 )
@@ -463,7 +464,8 @@ _has_hooks = all(hasattr(_post_hook, name) for name in ("get_global", "set_globa
 
 
 def _tell(results: Sequence) -> None:
-    for note in (*_notes.get()[-1:], *_of_process):
+    notes = _notes.get()[-1:] if _watchers.count else ()
+    for note in (*notes, *_of_process):
         note(results)
 
 

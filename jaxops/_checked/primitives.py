@@ -221,6 +221,8 @@ def _adding(site: CallSite) -> Iterator[None]:
         found = find_in(error)
         if found is None:
             raise
+        if found.where:  # a check of the caller's code, within the program
+            raise found from None
         fields = (found.operation, found.position, found.index, found.bound, site.where)
         raise OutOfBoundsError(f"{found}{site}", *fields) from None
 

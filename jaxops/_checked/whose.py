@@ -13,8 +13,10 @@ import dataclasses
 import functools
 import inspect
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from types import CodeType, FrameType
+
+import numpy as np
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
@@ -178,7 +180,7 @@ def _wraps(entry: FrameType | None) -> bool:
         return False
     wraps = entry.f_locals.get("wrap_negative_indices", True)
     allowed = entry.f_locals.get("allow_negative_indices", True)  # in a slice, or by axis
-    return wraps is not False and (any(allowed) if isinstance(allowed, Sequence) else bool(allowed))
+    return wraps is not False and bool(np.any(allowed))
 
 
 def _site(frame: FrameType) -> CallSite:

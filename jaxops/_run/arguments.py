@@ -98,10 +98,15 @@ def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
     # NumPy makes text of a number in a list.
     elements = np.array(x, object) if isinstance(x, (list, tuple)) else array
     if array.dtype.kind not in "USTO" or (
-        elements.dtype == object and not all(isinstance(i, (str, bytes)) for i in elements.flat)
+        elements.dtype == object and not all(map(_is_string, elements.flat))
     ):
         raise TypeError(f"{op}: {arg} must hold strings only; received {brief(x)}")
     return array
+
+
+def _is_string(x: object) -> bool:
+    # NumPy leaves arrays without dimensions as they are in an array of objects.
+    return isinstance(x.item() if isinstance(x, np.ndarray) and not x.ndim else x, (str, bytes))
 
 
 def as_bytes(strings: np.ndarray) -> np.ndarray:
@@ -333,7 +338,7 @@ def _to_device(array: np.ndarray, x: object) -> jax.Array:
 
 def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
     """`x` as a NumPy array; as a JAX array if it holds tracers or random keys."""
-    if isinstance(_innermost_first(x), np.ma.MaskedArray):
+    if _has_mask(x):
         raise TypeError(
             f"{op}: {arg} must be an array without a mask, which would be ignored; received "
             f"{brief(x)}; its method filled(value) makes one"
@@ -357,6 +362,14 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
         raise TypeError(
             f"{op}: {arg} must be an array; received {brief(x)}, which cannot be read: {error!r}"
         ) from error
+
+
+def _has_mask(x: object, deepest: int = _DEEPEST) -> bool:
+    """Whether `x` is a masked array, or nested lists that hold one."""
+    if not isinstance(x, (list, tuple)) or not deepest:
+        return isinstance(x, np.ma.MaskedArray)
+    kinds = {*map(type, x)}  # most lists hold numbers alone
+    return not kinds <= {int, float, bool} and any(_has_mask(i, deepest - 1) for i in x)
 
 
 def _join(x: Any, op: str, arg: str) -> jax.Array:

@@ -4,6 +4,7 @@ import concurrent.futures
 import functools
 import inspect
 import threading
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -112,7 +113,7 @@ def test_threads_whose_programs_run_in_threads_of_their_own():
         calls = [exempt, padded, checked, checked]
         done = [pool.submit(run, call, i) for call, i in zip(calls, arrays, strict=True)]
     assert done[0].exception() is done[1].exception() is None
-    errors = [future.exception() for future in done[2:]]
+    errors: list[Any] = [future.exception() for future in done[2:]]
     assert [(line_of(error), error.index) for error in errors] == [(start + 2, 6), (start + 2, 7)]
 
 
@@ -157,6 +158,20 @@ print("no error without cause")
 @pytest.mark.slow  # starts a process
 def test_a_program_on_many_devices_that_is_called_eagerly():
     assert printed_by("-c", MANY_DEVICES) == "no error without cause\n"
+
+
+def test_an_eager_call_of_a_program_with_lines_of_the_caller():
+    """The line of the check in the branch stays, and that of the call is not added."""
+
+    def row(x, i):
+        return x[i]
+
+    choose = jax.jit(lax.cond, static_argnums=(1, 2))
+    start = inspect.getsourcelines(row)[1]
+    error = raised(jaxops.checked(lambda: choose(True, row, jnp.take, X.ravel(), BAD + 8)))
+    assert line_of(error) == start + 1
+    assert str(error).endswith(error.where)
+    assert str(error).count(" at ") == str(error).count(" at position") + 1
 
 
 def test_a_function_that_jax_jits_called_by_jax_and_by_the_caller():
@@ -213,7 +228,7 @@ def test_a_negative_index_that_does_not_count_from_the_end():
     read = jaxops.checked(lambda i: X.at[i].get(wrap_negative_indices=False))
     assert raised(read, index).index == -1
     assert raised(lambda i: jaxops.at(X)[i].get(wrap_negative_indices=False), index).index == -1
-    for allowed in (False, [False, False]):
+    for allowed in (False, [False, False], cast(Any, np.zeros(2, bool))):
         cut = functools.partial(
             lax.dynamic_slice, slice_sizes=(1, 1), allow_negative_indices=allowed
         )

@@ -220,6 +220,15 @@ def test_tasks_that_take_turns_within_their_blocks():
     assert asyncio.run(tasks()) == [None, "of the second"]
 
 
+def test_a_thread_with_the_context_of_a_block():
+    async def main():
+        with jaxops.typed_errors():
+            failed = Result(error="of the thread", is_ready=False)
+            await asyncio.to_thread(_jax_internals._tell, [failed])
+
+    asyncio.run(main())
+
+
 STEP = jax.jit(lambda x: x + 1)
 
 

@@ -20,6 +20,7 @@ CALLS = {
     "gather-params-objects": (lambda: jaxops.gather(np.array(["a", 1], object), 0), TypeError, "must hold strings only; received"),
     "gather-params-text-and-number": (lambda: jaxops.gather(["a", 1], 0), TypeError, "must hold strings only; received ['a', 1]"),
     "gather-params-masked-array": (lambda: jaxops.gather(MASKED, 0), TypeError, "must be an array without a mask, which would be ignored; received masked_array("),
+    "gather-params-masked-array-in-lists": (lambda: jaxops.gather([[X, X], [X, np.ma.array(X, mask=False)]], 0), TypeError, "must be an array without a mask, which would be ignored; received [["),
     "gather-indices-masked-array": (lambda: jaxops.gather(X, MASKED), TypeError, "must be an array without a mask, which would be ignored; received masked_array("),
     "gather-params-int64": (
         lambda: jaxops.gather(np.array([2**40]), 0), ValueError, 'gather: params holds 1099511627776, which does not fit int32 (from int64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),

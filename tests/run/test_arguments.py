@@ -222,3 +222,8 @@ def test_shapes_of_tensorflow():
     assert jaxops.tile([[1]], shape).shape == (2, 3)
     assert jaxops.slice(np.ones((4, 4)), [0, 0], shape).shape == (2, 3)
     assert jax.jit(lambda x: jaxops.broadcast_to(x, shape))(1).shape == (2, 3)
+
+
+def test_lists_of_strings_without_dimensions():
+    strings = [np.array("a"), np.array("b")]
+    assert jaxops.gather(strings, 1) == "b"
