@@ -239,7 +239,7 @@ def _taken(input, band):
     """The one diagonal of `band`."""
     place = band.iota(band.shape, 0)
     rows, columns = place + max(-band.low, 0), place + max(band.low, 0)
-    # Unique, or XLA adds to them in the gradient by compare-and-swap on a GPU (`make accelerators`).
+    # Else the gradient adds by compare-and-swap on a GPU, see docs/accelerators.md.
     return input.at[..., rows, columns].get(mode="promise_in_bounds", unique_indices=True)
 
 

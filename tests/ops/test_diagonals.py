@@ -49,6 +49,15 @@ def test_the_name_that_tensorflow_gives_by_default_is_no_scope(name):
     assert f'"jit(<lambda>)/{name}' in program.lower(*args).as_text(debug_info=True)
 
 
+@pytest.mark.parametrize("part", [jaxops.matrix_diag_part, jaxops.tensor_diag_part])
+def test_the_gradient_of_a_diagonal_needs_no_atomic_addition(part):
+    """XLA adds at places that may repeat by compare-and-swap on a GPU (docs/accelerators.md)."""
+    pull = jax.vmap(lambda x: jax.vjp(part, x)[1](x[0])[0])
+    program = str(jax.make_jaxpr(pull)(np.ones((2, 3, 3), np.float32)))
+    assert "scatter-add" in program
+    assert "unique_indices=True" in program
+
+
 IN_LONG_MATRICES = {
     "matrix_band_part": lambda x: jaxops.matrix_band_part(x, 0, 0),
     "matrix_diag": lambda x: jaxops.matrix_diag(x[..., 0, :3], None, 0, *x.shape[-2:]),
