@@ -29,6 +29,8 @@ class CallSite(NamedTuple):
         return place if self.name is None else f'{place}, name="{self.name}"'
 
 
+NO_SITE = CallSite("", None)
+
 _name: contextvars.ContextVar[str | None] = contextvars.ContextVar("jaxops_name", default=None)
 
 

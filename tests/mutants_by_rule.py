@@ -251,7 +251,10 @@ class Module:
         imports = (n.names for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)))
         names = {(a.asname or a.name).split(".")[0] for aliases in imports for a in aliases}
         self.known = names | functions | {"any", "all", "min", "max"}
-        self.branches = sum(isinstance(node, BRANCHES) for node in nodes)
+        branches = [node for node in nodes if isinstance(node, BRANCHES)]
+        # No change is made of a branch for type checkers, which no test runs.
+        tests = [ast.unparse(node.test) for node in branches if isinstance(node, ast.If)]
+        self.branches = len(branches) - sum(test.endswith("TYPE_CHECKING") for test in tests)
 
     def start(self, node: Any) -> int:
         return self.starts[node.lineno - 1] + node.col_offset

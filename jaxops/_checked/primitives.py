@@ -21,7 +21,7 @@ from jax import lax
 from jax.core import Tracer
 
 from jaxops import _jax_internals
-from jaxops._call_sites import CallSite
+from jaxops._call_sites import NO_SITE, CallSite
 from jaxops._checked import known_jax, resolving, whose
 from jaxops._checked import setting as settings
 from jaxops._checked.index import (
@@ -155,7 +155,6 @@ def checked_by(spec: IndexOfJax, indices, access: Access) -> Any:
 
 # --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
 
-_NO_SITE = CallSite("", None)
 # Of a program whether it has such checks, and what it is for each access.
 _has_later: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
 _called: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
@@ -209,7 +208,7 @@ def _of_eager_call(program: Any) -> tuple[Any, contextlib.AbstractContextManager
         return _with_access(program, None), contextlib.nullcontext()
     if access.site is None:
         return None
-    without_site = dataclasses.replace(access, site=_NO_SITE)
+    without_site = dataclasses.replace(access, site=NO_SITE)
     return _with_access(program, without_site), _adding(access.site)
 
 

@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 import numpy as np
 
 from jaxops import _call_sites, _jax_internals
-from jaxops._call_sites import CallSite
+from jaxops._call_sites import NO_SITE, CallSite
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
 
@@ -111,7 +111,7 @@ def access_of_running_call() -> Access | None:
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     if frame is None or _call_sites.frame_of_caller() is None or setting is None:
-        return Access("", CallSite("", None))
+        return Access("", NO_SITE)
     return _access(frame, setting, INDEXING | LOSING, is_call=True)
 
 
@@ -140,7 +140,7 @@ def _access(
     if operation is None or (entry is not None and _has_lenient_mode(entry)):
         return None
     if is_for_later or frame is None:
-        site = None if is_for_later else CallSite("", None)
+        site = None if is_for_later else NO_SITE
         return Access(operation, site, padding=setting.padding, wraps=_wraps(entry))
     code = frame.f_code
     rule = setting.rule_for(code.co_filename, code.co_qualname)

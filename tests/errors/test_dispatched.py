@@ -152,11 +152,12 @@ def test_threads_that_fail_at_once():
     def fail(thread):
         for n in range(1000):
             jax.errors.JaxRuntimeError(f"{thread} {n}")
+        return unread(programs)
 
     sys.setswitchinterval(1e-6)
     try:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            list(pool.map(fail, range(8)))
+            assert [*pool.map(fail, range(8))] == [[]] * 8
     finally:
         sys.setswitchinterval(interval)
         programs.end()
@@ -225,8 +226,9 @@ def test_a_thread_with_the_context_of_a_block():
         with jaxops.typed_errors():
             failed = Result(error="of the thread", is_ready=False)
             await asyncio.to_thread(_jax_internals._tell, [failed])
+        return failed
 
-    asyncio.run(main())
+    assert not asyncio.run(main()).was_waited_for
 
 
 STEP = jax.jit(lambda x: x + 1)

@@ -204,7 +204,7 @@ def test_numbers_of_4_bits_that_the_host_reads(dtype):
 
 
 class TensorShape:
-    """As TensorFlow's: no array, list or tuple."""
+    """Stands for `tf.TensorShape`, which is neither an array nor a list nor a tuple."""
 
     def as_list(self):
         return [2, 3]
