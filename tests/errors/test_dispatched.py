@@ -179,7 +179,7 @@ def test_a_program_that_calls_another_while_the_process_ends():
     first, others = Result(is_ready=False), []
 
     def dispatch():
-        programs.note([Result(is_ready=False)])
+        programs.note([Result()])
         others.append(True)
 
     def is_ready():
