@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -804,6 +805,13 @@ CALLING = [
     _find("jax._src.ad_checkpoint.remat_p"),
     *(lax.cond_p, lax.scan_p, lax.while_p),
 ]
+# They read an array reference (`jax.new_ref`), replace its elements or add to them. JAX makes a
+# gather or scatter of each only where it lowers the program.
+OF_REFERENCES = [
+    _find("jax._src.state.primitives.get_p"),
+    _find("jax._src.state.primitives.swap_p"),
+    _find("jax._src.state.primitives.addupdate_p"),
+]
 _custom_vjp_call = _find("jax.custom_derivatives.custom_vjp_call_p")
 _transformation = _find("jax._src.linear_util.transformation2")
 
@@ -815,6 +823,22 @@ def wrap_bind(primitive: Primitive, wrapper: Callable) -> None:
     """
     if primitive is not None:
         primitive.bind = functools.partial(wrapper, primitive.bind)
+
+
+def map_indices_of_reference(tree: Any, leaves: Sequence, change: Callable) -> list:
+    """The indices by which a primitive of `OF_REFERENCES` is bound, changed.
+
+    `change(shape, indices)` returns one for each of `indices`, by which the program takes a part of
+    the reference, or of a part, that has this shape. An index is a number, an array, or a slice
+    with `start`, `size` and `stride`.
+    """
+    parts = [
+        dataclasses.replace(part, indices=change(part.shape, part.indices))
+        if hasattr(part, "indices")
+        else part  # the same in another shape or dtype
+        for part in jax.tree.unflatten(tree, leaves)
+    ]
+    return jax.tree.leaves(parts)
 
 
 _call_eagerly = _find("jax._src.pjit._pjit_call_impl_python")
@@ -867,6 +891,7 @@ _COMPUTING = tuple(
     for path in (
         *("_src/numpy", "_src/ops", "_src/nn", "_src/scipy", "_src/image", "_src/lax"),
         *("_src/third_party", "_src/random", "_src/prng.py", "experimental"),
+        *("_src/state/primitives.py", "_src/state/types.py"),
     )
 )
 # Those among them that call the caller's functions, or stand before every method of a tracer.
@@ -875,8 +900,9 @@ _CALLING_FUNCTIONS = {"op", "meth", "apply_along_axis", "apply_over_axes", "piec
 # They trace a function to a program that JAX keeps for later calls; but not where they trace the
 # function of a `shard_map` for the call that is being made.
 _TRACING, _TRACING_CALL = "trace_to_jaxpr", "_shard_map_staging"
-# They evaluate a program that was traced before.
+# They evaluate a program that was traced before; the module does where it has array references.
 _EVALUATING = ("eval_jaxpr", "lower_jaxpr_to_fun", "jaxpr_subcomp", "backward_pass")
+_EVALUATING_MODULE = os.path.join(_JAX, "_src", "state", "discharge.py")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -884,7 +910,7 @@ def kind_of_frame(file: str, function: str) -> str | None:
     """The kind of a function of JAX, by its frame: "compute", "evaluate", "trace", or None."""
     if not file.startswith(_JAX):
         return None
-    if function.startswith(_EVALUATING):
+    if function.startswith(_EVALUATING) or file == _EVALUATING_MODULE:
         return "evaluate"
     if function.startswith(_TRACING):
         return "trace"

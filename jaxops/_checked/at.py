@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -48,7 +49,7 @@ def at(operand: ArrayLike) -> At:
         OutOfBoundsError: an index is out of bounds, in an eager call, where `mode` makes that an
             error. Compiled code raises JAX's exception with the same text.
         TypeError: `operand` is no array of numbers or bools; a wrong index, in JAX's words.
-        ValueError: an unknown `mode`; shapes that do not broadcast.
+        ValueError: an unknown `mode`; shapes that do not broadcast; a `jax.ds` of a whole axis.
 
     Gradient: the gradient of JAX's method. An index that reads a fill value sends nothing back; a
     value that is not written, as its index is out of bounds, gets 0.
@@ -215,6 +216,7 @@ class AtIndex:
         if padding_index is not None:
             padding_index = arguments.padding_index(padding_index, op)
         primitives.wrap_primitives()
+        _refuse_whole_slices(self._index, self._operand.shape, op)
         index = _as_int32(self._index, self._operand.shape, mode, op, padding_index)
         method = getattr(self._operand.at[index], name)
         padding = None if padding_index is None else _INT32.max
@@ -266,10 +268,15 @@ def _as_int32(
         for x in (index if isinstance(index, tuple) else (index,))
     ]
     most = _INT32.max - (padding_index is not None)
-    paddings = _paddings(elements, shape, padding_index)
+    numbers = [x.start if _is_ds(x) else x for x in elements]
+    paddings = _paddings(numbers, shape, padding_index)
     converted = [
         _element_as_int32(x, shape, mode, op, most, padding)
-        for x, padding in zip(elements, paddings, strict=True)
+        for x, padding in zip(numbers, paddings, strict=True)
+    ]
+    converted = [
+        dataclasses.replace(x, start=number) if _is_ds(x) else number
+        for x, number in zip(elements, converted, strict=True)
     ]
     return tuple(converted) if isinstance(index, tuple) else converted[0]
 
@@ -278,16 +285,38 @@ def _paddings(
     elements: Sequence, shape: tuple[int, ...], padding_index: int | None
 ) -> list[int | None]:
     """The number that is padding, for each element of an index, by the rule of `padding_of`."""
-    widths = [_num_axes(x) for x in elements]
-    rest, axis, axes = len(shape) - sum(widths), 0, []
-    for x, width in zip(elements, widths, strict=True):
-        axes.append(axis)
-        axis += rest if x is Ellipsis else width
+    axes = _first_axes(elements, len(shape))
     # Of integers alone; JAX refuses an index of more axes than there are.
     places = [n for n, x in enumerate(elements) if _are_integers(x) and axes[n] < len(shape)]
     numbers = padding_of(padding_index, tuple(shape[axes[n]] for n in places))
     by_place = dict(zip(places, numbers, strict=False))
     return [by_place.get(n) for n in range(len(elements))]
+
+
+def _first_axes(elements: Sequence, rank: int) -> list[int]:
+    """For each element of an index the first axis that it is about."""
+    widths = [_num_axes(x) for x in elements]
+    rest, axis, axes = rank - sum(widths), 0, []
+    for x, width in zip(elements, widths, strict=True):
+        axes.append(axis)
+        axis += rest if x is Ellipsis else width
+    return axes
+
+
+def _refuse_whole_slices(index: Any, shape: tuple[int, ...], op: str) -> None:
+    """Refuses a `jax.ds` of a whole axis, whose start JAX drops."""
+    elements = index if isinstance(index, tuple) else (index,)
+    for x, axis in zip(elements, _first_axes(elements, len(shape)), strict=True):
+        if _is_ds(x) and axis < len(shape) and x.size == shape[axis]:
+            raise ValueError(
+                f"{op}: a slice of jax.ds must be shorter than the axis; received one of {x.size} "
+                f"elements along axis {axis} of an array of shape {shape}. Write ':'"
+            )
+
+
+def _is_ds(element: Any) -> bool:
+    """Whether an element is what `jax.ds` makes of a start that is traced, or an array."""
+    return hasattr(element, "stride")
 
 
 def _num_axes(element: Any) -> int:

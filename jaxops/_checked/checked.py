@@ -56,10 +56,10 @@ def checked(
     also in libraries that it calls: `x[i]`, `x.at[i].set` and its sisters, `jnp.take`,
     `jnp.take_along_axis`, `jnp.put`, `jnp.put_along_axis`, `jnp.add.at` and that of other ufuncs,
     `jax.ops.segment_sum` and its sisters, `lax.gather`, `lax.scatter`, `lax.dynamic_slice`,
-    `lax.dynamic_update_slice`. `fun` may be jitted, and `checked(fun)` may be: under `jit`, `vmap`,
-    `grad`, `shard_map` and in loops and branches an index is checked as often as the program takes
-    it. In a `vmap` a call raises only for the branch that it takes. As a decorator:
-    `@jaxops.checked`, or `@jaxops.checked(outside=...)`.
+    `lax.dynamic_update_slice`, `ref[i]` of `jax.new_ref`. `fun` may be jitted, and `checked(fun)`
+    may be: under `jit`, `vmap`, `grad`, `shard_map` and in loops and branches an index is checked
+    as often as the program takes it. In a `vmap` a call raises only for the branch that it takes.
+    As a decorator: `@jaxops.checked`, or `@jaxops.checked(outside=...)`.
 
     Out of bounds has JAX's meaning: negative indices count from the end. An index with an
     explicit `mode=` that states the outcome ("clip", "wrap", "fill", "drop"), or with a

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from jaxops._call_sites import CallSite
 from jaxops._checked import whose
@@ -65,37 +68,65 @@ def _at(position: tuple[int, ...]) -> str:
     return f" at position {list(position)}" if position else ""
 
 
+class Components(NamedTuple):
+    """The components of index vectors, as `JaxIndex` has them."""
+
+    axes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    wraps: tuple[bool, ...]
+
+    @classmethod
+    def of_gather(cls, numbers: Any, slice_sizes: Sequence[int], wraps: bool) -> Components:
+        """Those of a gather; `wraps` is about elements, as JAX leaves the start of a `jax.ds`."""
+        axes, elements = numbers.start_index_map, numbers.collapsed_slice_dims
+        sizes = [slice_sizes[axis] for axis in axes]
+        return cls(axes, tuple(sizes), tuple(wraps and axis in elements for axis in axes))
+
+    @classmethod
+    def of_scatter(cls, operand: Any, updates: Any, numbers: Any, wraps: bool) -> Components:
+        """Those of a scatter; `wraps` as for a gather."""
+        axes, elements = numbers.scatter_dims_to_operand_dims, numbers.inserted_window_dims
+        window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
+        inserted = {*elements, *numbers.operand_batching_dims}
+        sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
+        wrapped = tuple(wraps and axis in elements for axis in axes)
+        return cls(axes, tuple(sizes[axis] for axis in axes), wrapped)
+
+
 @dataclasses.dataclass(frozen=True)
 class JaxIndex(IndexOfJax):
     """`x[i]`, `jnp.take`, `x.at[i].set`, `lax.dynamic_slice` and others.
 
     Component `k` indexes the axis `axes[k]` of an array of this shape, where a window of
-    `sizes[k]` elements begins. `wraps`: JAX has added the size of the axis to negative indices.
+    `sizes[k]` elements begins. `wraps[k]`: JAX has added the size of the axis to a negative index.
     """
 
     takes_padding = True
     axes: tuple[int, ...]
     sizes: tuple[int, ...]
     shape: tuple[int, ...]
-    wraps: bool
+    wraps: tuple[bool, ...]
 
     @classmethod
-    def of_windows(cls, operation, shape, axes, sizes, *, wraps: bool) -> JaxIndex:
-        """The index of windows of these sizes along these axes of an array of this shape."""
-        limits = tuple(shape[axis] - size + 1 for axis, size in zip(axes, sizes, strict=True))
-        return cls(operation, limits, tuple(axes), tuple(sizes), shape, wraps)
+    def into(cls, shape, operation: str, components: Components) -> JaxIndex:
+        """The index into an array of this shape."""
+        each = zip(components.axes, components.sizes, strict=True)
+        limits = tuple(shape[axis] - size + 1 for axis, size in each)
+        return cls(operation, limits, components.axes, components.sizes, shape, components.wraps)
 
     def padded_with(self, number):
         # A component in bounds marks no padding: the error of another component must stay one.
-        sizes = [self.shape[axis] if number < 0 and self.wraps else 0 for axis in self.axes]
-        numbers = [number + size for size in sizes]
-        each = zip(numbers, self.limits, strict=True)
-        return tuple(None if 0 <= value < limit else value for value, limit in each)
+        each = zip(self.axes, self.wraps, self.limits, strict=True)
+        numbers = [
+            (number + self.shape[axis] if number < 0 and wraps else number, limit)
+            for axis, wraps, limit in each
+        ]
+        return tuple(None if 0 <= value < limit else value for value, limit in numbers)
 
     def describe(self, position, index):
         k = self.first_bad_component(index)
         axis, value, limit = self.axes[k], index[k], self.limits[k]
-        if value < 0 and self.wraps:
+        if value < 0 and self.wraps[k]:
             value -= self.shape[axis]  # as the caller wrote it
         message = (
             f"index {value}{_at(position)} is out of bounds for axis {axis} of an array of shape "

@@ -26,11 +26,18 @@ def backward(residuals, bar):
     x, i = residuals
     return x.at[i].add(bar), None
 function.defvjp(lambda x, i: (x[i], (x, i)), backward)
+def write(reference, i):
+    reference[i] += 1
+    jax.ref.addupdate(reference, i, reference[i])
 """
 # Functions of JAX and lines of the program. JAX traces `jnp.take` once, for both lines.
 _CHECKS = [
     (function, f"{_FILE}:{line}")
-    for function, line in [("take", 3), ("take", 4), ("x.at[...].add", 10), ("x[...]", 11)]
+    for function, line in [
+        *(("ref.addupdate", 14), ("take", 3), ("take", 4), ("x.at[...].add", 10)),
+        ("x[...]", 11),
+        *(("x[...]", 13), ("x[...]", 13), ("x[...]", 14)),
+    ]
 ]
 
 
@@ -60,6 +67,7 @@ def _checks_of_program() -> list[list[tuple[str, str]]]:
 
     def gradient(x, i):
         with settings.within(Setting()):
+            names["write"](jax.new_ref(x), i)
             value, pull = jax.vjp(lambda x: names["loss"](x, i), x)
         return pull(value)  # `backward` runs after the call
 

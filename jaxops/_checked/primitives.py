@@ -26,6 +26,7 @@ from jaxops._checked import known_jax, resolving, whose
 from jaxops._checked import setting as settings
 from jaxops._checked.index import (
     LATER,
+    Components,
     IndexOfJax,
     JaxIndex,
     NegativeIndex,
@@ -89,15 +90,15 @@ def _of_caller(with_check: Callable) -> Callable:
 def _gather(access: Access, operand, indices, *, dimension_numbers, slice_sizes, mode, **_):
     if mode == lax.GatherScatterMode.CLIP:
         return operand, indices
-    axes = dimension_numbers.start_index_map
-    return operand, _checked(access, indices, operand, axes, [slice_sizes[axis] for axis in axes])
+    components = Components.of_gather(dimension_numbers, slice_sizes, access.wraps is True)
+    return operand, _checked(access, indices, operand, components)
 
 
 def _scatter(access: Access, operand, indices, updates, *, dimension_numbers, mode, **_):
     if mode == lax.GatherScatterMode.CLIP:
         return operand, indices, updates
-    axes, sizes = resolving.scatter_windows(operand, updates, dimension_numbers)
-    return operand, _checked(access, indices, operand, axes, sizes), updates
+    components = Components.of_scatter(operand, updates, dimension_numbers, access.wraps is True)
+    return operand, _checked(access, indices, operand, components), updates
 
 
 def _dynamic_slice(access: Access, operand, *starts, slice_sizes, **_):
@@ -125,19 +126,58 @@ def _checked_starts(access: Access, operand, starts: Sequence, sizes: Sequence[i
     starts = list(starts)
     if axes:
         vector = jnp.stack([starts[axis] for axis in axes])
-        vector = _checked(access, vector, operand, axes, [sizes[axis] for axis in axes])
+        wraps = np.broadcast_to(access.wraps, len(shape)).tolist()
+        each = ((axis, sizes[axis], wraps[axis]) for axis in axes)
+        vector = _checked(access, vector, operand, Components(*zip(*each, strict=True)))
         for number, axis in enumerate(axes):
             starts[axis] = lax.index_in_dim(vector, number, keepdims=False)
     return starts
 
 
-def _checked(access: Access, indices, operand, axes: Sequence[int], sizes: Sequence[int]) -> Any:
+def _reference(access: Access, reference, *operands, tree, **_):
+    """The operands that read `ref[i]` of an array reference, or write it."""
+    count = len(operands) - tree.num_leaves
+
+    def with_checks(shape, indices):
+        each = zip(range(len(shape)), indices, strict=True)
+        return tuple(_checked_in_reference(access, shape, axis, index) for axis, index in each)
+
+    indices = _jax_internals.map_indices_of_reference(tree, operands[count:], with_checks)
+    return reference, *operands[:count], *indices
+
+
+def _checked_in_reference(access: Access, shape: tuple[int, ...], axis: int, index, size=1) -> Any:
+    """An index, or a slice whose start and size may be traced, with a check of it."""
+    if hasattr(index, "stride"):
+        if not isinstance(index.size, int) or isinstance(index.start, int):
+            return index  # the size is known to a kernel alone; or JAX has looked at the slice
+        size = (index.size - 1) * index.stride + 1
+        start = _checked_in_reference(access, shape, axis, index.start, size)
+        return dataclasses.replace(index, start=start)
+    if not isinstance(index, (int, np.integer, np.ndarray, jax.Array)):
+        return index  # a reference to indices, in a kernel
+    spec = JaxIndex.into(shape, access.operation, Components((axis,), (size,), (True,)))
+    from_start = _from_start(index, shape[axis])
+    checked = checked_by(spec, from_start, access)
+    return index if checked is from_start else _after(checked, jnp.asarray(index))
+
+
+def _from_start(index, size: int) -> Any:
+    """Index vectors `[..., 1]` of numbers of which negative ones count from the end."""
+    numbers = jnp if isinstance(index, Tracer) else np
+    index = numbers.expand_dims(index, -1)
+    if jnp.issubdtype(index.dtype, jnp.unsignedinteger):
+        return index
+    index = index.astype(np.promote_types(index.dtype, np.int32))  # int8 may not hold the size
+    return index + numbers.where(index < 0, index.dtype.type(size), index.dtype.type(0))
+
+
+def _checked(access: Access, indices, operand, components: Components) -> Any:
     """`indices[..., K]`, with a check if they may be out of bounds."""
     setting = settings.current()
     of_segments = access.operation.startswith("segment_") and not (setting and setting.negative)
     kind = SegmentNumber if of_segments else JaxIndex
-    shape = np.shape(operand)
-    spec = kind.of_windows(access.operation, shape, axes, sizes, wraps=access.wraps)
+    spec = kind.into(np.shape(operand), access.operation, components)
     return checked_by(spec, indices, access)
 
 
@@ -304,9 +344,9 @@ def _put(access: Access, frame, operand, indices, updates):
     if frame.f_locals["mode"] is not None:
         return operand, indices, updates
     flat, size = frame.f_locals["ind_arr"], np.size(operand)
-    spec = PutIndex(access.operation, (size,), (0,), (1,), (size,), wraps=True)
-    from_start = flat + jnp.where(flat < 0, jnp.asarray(size, flat.dtype), 0)
-    return operand, _after(_each_checked_by(spec, from_start, access), indices), updates
+    spec = PutIndex(access.operation, (size,), (0,), (1,), (size,), (True,))
+    checked = checked_by(spec, _from_start(flat, size), access)
+    return operand, _after(checked, indices), updates
 
 
 def _one_hot(access: Access, frame, classes):
@@ -353,6 +393,7 @@ def _wrap() -> None:
         lax.gather_p: _gather,
         lax.dynamic_slice_p: _dynamic_slice,
         lax.dynamic_update_slice_p: _dynamic_update_slice,
+        **dict.fromkeys(_jax_internals.OF_REFERENCES, _reference),
         **dict.fromkeys(resolving.SCATTERS, _scatter),
     }
     for primitive, with_check in checks.items():

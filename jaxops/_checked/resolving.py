@@ -13,7 +13,7 @@ what it does with those of `jaxops.gather`:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -21,36 +21,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._checked.index import JaxIndex
+from jaxops._checked.index import Components, JaxIndex
 from jaxops._checked.setting import AtCall
 from jaxops._indexing import canonical, masks, policy
 from jaxops._indexing.specs import padding_of
 from jaxops._jax_internals import Primitive
 
 
-def _resolve(
-    call: AtCall, operand: Any, indices: Any, axes: Sequence[int], sizes: Sequence[int]
-) -> policy.Resolved:
-    """Indices `[..., K]` of windows of these sizes, along these axes."""
+def _resolve(call: AtCall, operand: Any, indices: Any, components: Components) -> policy.Resolved:
+    """Indices `[..., K]`."""
     shape = np.shape(operand)
-    spec = JaxIndex.of_windows(call.operation, shape, axes, sizes, wraps=call.wraps)
+    spec = JaxIndex.into(shape, call.operation, components)
     if call.padding is not None:
         spec = dataclasses.replace(spec, padding=padding_of(call.padding, spec.limits))
     if call.mode in ("clip", "wrap") and 0 in spec.limits and np.size(indices):
         raise ValueError(
             f"{call.operation}: mode={call.mode!r} must have an index to choose; received shape "
-            f"{shape} with indexed axes {tuple(axes)}"
+            f"{shape} with indexed axes {components.axes}"
         )
     return policy.resolve(spec, jnp.asarray(indices), call.mode)
-
-
-def scatter_windows(operand: Any, updates: Any, numbers: Any) -> tuple[Sequence[int], list[int]]:
-    """The axes that the indices of a scatter count along, and the sizes of its windows there."""
-    inserted = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
-    window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
-    sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
-    axes = numbers.scatter_dims_to_operand_dims
-    return axes, [sizes[axis] for axis in axes]
 
 
 def _filled(call: AtCall, result: jax.Array, valid: jax.Array | None) -> jax.Array:
@@ -63,11 +52,10 @@ def _filled(call: AtCall, result: jax.Array, valid: jax.Array | None) -> jax.Arr
 def _gather(
     call: AtCall, bind: Callable, operand, indices, *, dimension_numbers, slice_sizes, **params
 ):
-    axes = dimension_numbers.start_index_map
-    sizes = [slice_sizes[axis] for axis in axes]
-    indices, valid = _resolve(call, operand, indices, axes, sizes)
+    components = Components.of_gather(dimension_numbers, slice_sizes, call.wraps)
+    indices, valid = _resolve(call, operand, indices, components)
     result = bind(
-        canonical.pad_empty_axes(operand, axes, jnp.zeros((), operand.dtype)),
+        canonical.pad_empty_axes(operand, components.axes, jnp.zeros((), operand.dtype)),
         indices,
         dimension_numbers=dimension_numbers,
         slice_sizes=slice_sizes,
@@ -81,11 +69,11 @@ def _gather(
 def _scatter(
     call: AtCall, bind: Callable, operand, indices, updates, *, dimension_numbers, **params
 ):
-    axes, sizes = scatter_windows(operand, updates, dimension_numbers)
-    indices, _ = _resolve(call, operand, indices, axes, sizes)
+    components = Components.of_scatter(operand, updates, dimension_numbers, call.wraps)
+    indices, _ = _resolve(call, operand, indices, components)
     # An index that is not valid is still out of bounds.
     params["mode"] = lax.GatherScatterMode.FILL_OR_DROP
-    padded = canonical.pad_empty_axes(operand, axes, jnp.zeros((), operand.dtype))
+    padded = canonical.pad_empty_axes(operand, components.axes, jnp.zeros((), operand.dtype))
     result = bind(padded, indices, updates, dimension_numbers=dimension_numbers, **params)
     return canonical.without_padding(result, np.shape(operand))
 
@@ -96,7 +84,9 @@ def _dynamic_slice(call: AtCall, bind: Callable, operand, *starts, slice_sizes, 
     axes = [axis for axis, size in enumerate(slice_sizes) if size == 1 or size != shape[axis]]
     starts = list(starts)
     vector = jnp.stack([starts[axis] for axis in axes])
-    vector, valid = _resolve(call, operand, vector, axes, [slice_sizes[axis] for axis in axes])
+    sizes, wraps = [slice_sizes[axis] for axis in axes], [call.wraps] * len(axes)
+    components = Components(tuple(axes), tuple(sizes), tuple(wraps))
+    vector, valid = _resolve(call, operand, vector, components)
     for number, axis in enumerate(axes):
         starts[axis] = lax.index_in_dim(vector, number, keepdims=False)
     result = bind(operand, *starts, slice_sizes=slice_sizes, **params)

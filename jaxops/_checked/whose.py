@@ -25,7 +25,10 @@ from jaxops._checked.setting import Setting
 
 # Functions of JAX by which its callers index: those of the documented interface, and those by which
 # `x[i]` and methods of arrays come there.
-BY_SUBSCRIPT = {"_getitem", "rewriting_take"}
+BY_SUBSCRIPT = {
+    *("_getitem", "rewriting_take"),
+    *("_setitem", "__getitem__", "__setitem__"),  # of array references and parts of them
+}
 BY_AT = {
     "get", "set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply",
 }  # fmt: skip
@@ -39,7 +42,10 @@ BY_FUNCTION = {
     *("dynamic_update_slice", "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim"),
 }
 # As methods of arrays; in the loop by which most ufuncs compute their `at`.
-_WRITTEN = {"_take": "take", "_choose": "choose", "scan_fun": "at"}
+_WRITTEN = {
+    **{"_take": "take", "_choose": "choose", "scan_fun": "at"},
+    **{f"ref_{name}": f"ref.{name}" for name in ("get", "set", "swap", "addupdate")},
+}
 INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
 # Functions that lose data in silence; below, functions that count negative indices from the end.
 LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}
@@ -58,7 +64,8 @@ class Access:
     site: CallSite | None  # None: in a function of JAX that is traced once for several calls
     slack: bool = False  # whether the size of the axis is no error, as `outside` says
     padding: int | None = None  # an index of this number is no error either
-    wraps: bool = False  # whether JAX counts negative indices from the end
+    # Whether JAX counts negative indices from the end; for starts of slices also by axis.
+    wraps: bool | tuple[bool, ...] = False
 
 
 # The frames of jaxops that call the caller's code, or are called where a program raises.
@@ -175,12 +182,14 @@ def _has_lenient_mode(entry: FrameType) -> bool:
     return "promise" not in str(mode).lower()
 
 
-def _wraps(entry: FrameType | None) -> bool:
+def _wraps(entry: FrameType | None) -> bool | tuple[bool, ...]:
     if entry is None or entry.f_code.co_name.startswith(("gather", "scatter", "segment")):
         return False
     wraps = entry.f_locals.get("wrap_negative_indices", True)
     allowed = entry.f_locals.get("allow_negative_indices", True)  # in a slice, or by axis
-    return wraps is not False and bool(np.any(allowed))
+    if wraps is False or np.ndim(allowed) == 0:
+        return wraps is not False and bool(allowed)
+    return tuple(map(bool, allowed))
 
 
 def _site(frame: FrameType) -> CallSite:

@@ -20,6 +20,13 @@ def _by_keywords(x, i, **kwargs):
     return jnp.take(x, i, axis=0, **kwargs)
 
 
+def _written(x, write):
+    """What is in an array reference after `write(reference)`."""
+    reference = jax.new_ref(x)
+    write(reference)
+    return reference[...]
+
+
 # They take the first index, or both; the word is how the message names the way.
 READS = {
     "rows": (lambda x, i: x[i], "x[...]"),
@@ -51,6 +58,10 @@ READS = {
     ),
     "dynamic_slice": (lambda x, i: lax.dynamic_slice(x, (i[0] - 1, 0), (2, 3)), "dynamic_slice"),
     "reduceat": (lambda x, i: jnp.add.reduceat(x, i), "reduceat"),
+    "ref": (lambda x, i: jax.new_ref(x)[i], "x[...]"),
+    "ref-elements": (lambda x, i: jax.new_ref(x)[i, i % 3], "x[...]"),
+    "ref-columns": (lambda x, i: jax.new_ref(x)[1:, i - 1], "x[...]"),
+    "ref.get": (lambda x, i: jax.ref.get(jax.new_ref(x), i), "ref.get"),
 }
 WRITES = {
     **{
@@ -78,6 +89,13 @@ WRITES = {
         lambda x, i: lax.dynamic_update_index_in_dim(x, x[0], i[0], 0),
         "dynamic_update_index_in_dim",
     ),
+    "ref-set": (lambda x, i: _written(x, lambda ref: ref.__setitem__(i, X[:2])), "x[...]"),
+    "ref.set": (lambda x, i: _written(x, lambda ref: jax.ref.set(ref, i, X[:2])), "ref.set"),
+    "ref.swap": (lambda x, i: _written(x, lambda ref: jax.ref.swap(ref, i, X[:2])), "ref.swap"),
+    "ref.add": (
+        lambda x, i: _written(x, lambda ref: jax.ref.addupdate(ref, i, X[:2])),
+        "ref.addupdate",
+    ),
     "update-of-one": (
         lambda x, i: lax.dynamic_update_index_in_dim(x[3:], x[0], i[0] - 3, 0),
         "dynamic_update_index_in_dim",
@@ -98,6 +116,33 @@ WAYS = {
         "take_along_axis",
     ),
     "vmap-jit": (lambda x, i: jax.vmap(jax.jit(x.__getitem__))(i), "x[...]"),
+    "vmap-ref": (lambda x, i: jax.vmap(lambda column: jax.new_ref(column)[i], 1)(x), "x[...]"),
+    # Eagerly jax 0.12 does not take a start that is an array.
+    "jit-ds": (lambda x, i: jax.jit(lambda j: x[jax.ds(j[1] - 1, 2)])(i), "x[...]"),
+    "jit-ds-elements": (
+        lambda x, i: jax.jit(lambda j: x[jax.ds(j[1] - 1, 2), j % 3])(i),
+        "x[...]",
+    ),
+    "jit-ds-set": (
+        lambda x, i: jax.jit(lambda j: x.at[jax.ds(j[1] - 1, 2)].set(0.0))(i),
+        "x.at[...].set",
+    ),
+    # Eagerly there is no `at`, and JAX looks at the start of a slice; it has no `vmap` of one.
+    "jit-ref-part": (lambda x, i: jax.jit(lambda j: jax.new_ref(x).at[1:][j])(i - 1), "x[...]"),
+    "jit-ref-part-set": (
+        lambda x, i: jax.jit(lambda j: _written(x, lambda ref: ref.at[1:].__setitem__(j, X[:2])))(
+            i - 1
+        ),
+        "x[...]",
+    ),
+    "jit-ref-slice": (
+        lambda x, i: jax.jit(lambda j: jax.new_ref(x)[jax.ds(j - 1, 2)])(i[1]),
+        "x[...]",
+    ),
+    "jit-ref-steps": (
+        lambda x, i: jax.jit(lambda j: jax.new_ref(x)[jax.ds(j - 2, 2, 2)])(jnp.int32(i[1])),
+        "x[...]",
+    ),
     "map-name": (lambda x, i: lax.map(x.__getitem__, i), "x[...]"),
     "map-partial": (lambda x, i: lax.map(functools.partial(jnp.take, x, axis=0), i), "take"),
     "jit-name": (lambda x, i: jax.jit(jnp.take)(x, i + 8), "take"),

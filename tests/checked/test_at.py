@@ -78,6 +78,40 @@ def test_static_indices_are_those_of_jax(name):
         )
 
 
+@pytest.mark.parametrize("index", [lambda s: s, lambda s: (..., s), lambda s: (s, GOOD)])
+def test_a_slice_with_a_traced_start(index):
+    """Eagerly jax 0.12 does not take one."""
+    for use in READ_AND_WRITTEN.values():
+        ours, of_jax = (
+            jax.jit(lambda i, at=at, use=use: use(at(X)[index(jax.ds(i, 2))]))
+            for at in (jaxops.at, lambda x: x.at)
+        )
+        for start in (1, np.int8(1)):
+            np.testing.assert_array_equal(ours(start), of_jax(start))
+        assert raised(ours, 3).index == 3
+        assert raised(ours, -5).index == -5
+
+
+@pytest.mark.parametrize("start", [2, 9])
+def test_a_start_that_is_padding(start):
+    def windows(i):
+        return jaxops.at(X)[jax.ds(i, 2)].get(fill_value=-5, padding_index=start)
+
+    windows = jax.jit(windows)
+    np.testing.assert_array_equal(windows(start), np.full((2, 4), -5.0))
+    np.testing.assert_array_equal(windows(1), X[1:3])
+    assert raised(windows, 3).index == 3
+
+
+@pytest.mark.parametrize("index", [lambda s: s, lambda s: (None, ..., 0, s), lambda s: (s, GOOD)])
+def test_a_slice_of_a_whole_axis_is_refused(index):
+    """Whatever its start is, JAX takes the axis from 0."""
+    ref = jaxops.at(X)[index(jax.ds(GOOD[0], 4))]
+    for use in READ_AND_WRITTEN.values():
+        with pytest.raises(ValueError, match=r"a slice of jax.ds must be shorter .* Write ':'"):
+            use(ref)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_are_those_of_jax(method):
     expected = getattr(X.at[GOOD], method)(jnp.array([[2.0], [3.0]]))

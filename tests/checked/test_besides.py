@@ -156,6 +156,30 @@ def test_kernel_of_pallas(interpret, x32):
         assert "tpu_custom_call" in call.trace(x, i).lower(lowering_platforms=("tpu",)).as_text()
 
 
+@pytest.mark.parametrize("interpret", [False, True])
+def test_references_of_a_kernel(interpret, x32):
+    from jax.experimental import pallas as pl
+
+    def kernel(x, result):
+        result[...] = x[pl.ds(8 * pl.program_id(0), 8), :]
+
+    x, block = jnp.arange(2048.0).reshape(16, 128), pl.BlockSpec((8, 128), lambda n: (n, 0))
+
+    def call(steps):
+        result = jax.ShapeDtypeStruct((8 * steps, 128), x.dtype)
+        whole = pl.BlockSpec((16, 128), lambda n: (0, 0))
+        copy = pl.pallas_call(
+            kernel, result, grid=steps, in_specs=[whole], out_specs=block, interpret=interpret
+        )
+        return jax.jit(jaxops.checked(copy))
+
+    if interpret:
+        np.testing.assert_array_equal(call(2)(x), x)
+        assert raised(call(3), x).index == 16
+    else:
+        assert "tpu_custom_call" in call(3).trace(x).lower(lowering_platforms=("tpu",)).as_text()
+
+
 def test_compiled_ahead_of_time():
     compiled = jax.jit(jaxops.checked(rows)).lower(X, GOOD).compile()
     np.testing.assert_array_equal(compiled(X, GOOD), X[GOOD])

@@ -20,7 +20,7 @@ SITE = CallSite("model.py:3 (embed)", None)
 
 
 def spec(kind=JaxIndex, limits=(4, 2), axes=(0, 2), sizes=(1, 3), shape=(4, 9, 4), wraps=True):
-    return kind("take", limits, axes, sizes, shape, wraps)
+    return kind("take", limits, axes, sizes, shape, (wraps,) * len(axes))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_words(spec, position, index, words, value, bound):
 
 def test_of_an_access():
     assert spec().of(Access("x[...]", SITE)) == JaxIndex(
-        "x[...]", (4, 2), (0, 2), (1, 3), (4, 9, 4), True
+        "x[...]", (4, 2), (0, 2), (1, 3), (4, 9, 4), (True, True)
     )
     padded = Access("", SITE, slack=True)
     assert spec().of(padded).limits == (5, 3)

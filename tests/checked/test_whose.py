@@ -191,6 +191,18 @@ def test_a_function_that_jax_jits_called_by_jax_and_by_the_caller():
                 raised(jaxops.checked(function), X, BAD)
 
 
+def test_a_loop_that_reads_a_reference():
+    """JAX lowers the loop in the call of `scan`, and makes slices of the reads there."""
+
+    def reads(x, i):
+        ref = jax.new_ref(x)
+        return lax.scan(lambda total, j: (total + ref[j].sum(), None), 0.0, i)
+
+    error = raised(jaxops.checked(reads), X, BAD)
+    assert error.operation == "x[...]"
+    assert error.where.endswith("(<lambda>)")
+
+
 def test_one_function_unchecked_and_checked_in_turn():
     function = jax.jit(lambda i: X[i])
     for _ in range(2):
@@ -228,7 +240,7 @@ def test_a_negative_index_that_does_not_count_from_the_end():
     read = jaxops.checked(lambda i: X.at[i].get(wrap_negative_indices=False))
     assert raised(read, index).index == -1
     assert raised(lambda i: jaxops.at(X)[i].get(wrap_negative_indices=False), index).index == -1
-    for allowed in (False, [False, False], cast(Any, np.zeros(2, bool))):
+    for allowed in (False, [False, False], [True, False], cast(Any, np.zeros(2, bool))):
         cut = functools.partial(
             lax.dynamic_slice, slice_sizes=(1, 1), allow_negative_indices=allowed
         )

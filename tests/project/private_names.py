@@ -296,6 +296,8 @@ CASES = {
             [
                 *("jax._src.pjit.jit_p", "custom_vjp_call_p", "transformation2"),
                 *('"trace_to_jaxpr', '"eval_jaxpr', "_src/numpy", '"op'),
+                *("state.primitives.get_p", "state.primitives.swap_p", "addupdate_p"),
+                *("_src/state/primitives.py", "_src/state/types.py", '"indices'),
             ],
         ),
         (keys_as_jaxs, ["PRNGKeyArray"]),
