@@ -825,12 +825,19 @@ def wrap_bind(primitive: Primitive, wrapper: Callable) -> None:
         primitive.bind = functools.partial(wrapper, primitive.bind)
 
 
+def is_ds(index: Any) -> bool:
+    """Whether an index is a slice of the class of `jax.ds`: with `start`, `size` and `stride`.
+
+    JAX has no public name of the class.
+    """
+    return hasattr(index, "stride")
+
+
 def map_indices_of_reference(tree: Any, leaves: Sequence, change: Callable) -> list:
     """The indices by which a primitive of `OF_REFERENCES` is bound, changed.
 
     `change(shape, indices)` returns one for each of `indices`, by which the program takes a part of
-    the reference, or of a part, that has this shape. An index is a number, an array, or a slice
-    with `start`, `size` and `stride`.
+    the reference, or of a part, that has this shape. An index is a number, an array or a slice.
     """
     parts = [
         dataclasses.replace(part, indices=change(part.shape, part.indices))

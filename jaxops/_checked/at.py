@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from jaxops import _jax_internals
 from jaxops._checked import primitives
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import AtCall, Setting
@@ -268,14 +269,14 @@ def _as_int32(
         for x in (index if isinstance(index, tuple) else (index,))
     ]
     most = _INT32.max - (padding_index is not None)
-    numbers = [x.start if _is_ds(x) else x for x in elements]
+    numbers = [x.start if _jax_internals.is_ds(x) else x for x in elements]
     paddings = _paddings(numbers, shape, padding_index)
     converted = [
         _element_as_int32(x, shape, mode, op, most, padding)
         for x, padding in zip(numbers, paddings, strict=True)
     ]
     converted = [
-        dataclasses.replace(x, start=number) if _is_ds(x) else number
+        dataclasses.replace(x, start=number) if _jax_internals.is_ds(x) else number
         for x, number in zip(elements, converted, strict=True)
     ]
     return tuple(converted) if isinstance(index, tuple) else converted[0]
@@ -304,19 +305,16 @@ def _first_axes(elements: Sequence, rank: int) -> list[int]:
 
 
 def _refuse_whole_slices(index: Any, shape: tuple[int, ...], op: str) -> None:
-    """Refuses a `jax.ds` of a whole axis, whose start JAX drops."""
+    """Refuses a `jax.ds` of a whole axis, of which JAX drops a start that is not known."""
     elements = index if isinstance(index, tuple) else (index,)
     for x, axis in zip(elements, _first_axes(elements, len(shape)), strict=True):
-        if _is_ds(x) and axis < len(shape) and x.size == shape[axis]:
+        if not _jax_internals.is_ds(x) or isinstance(x.start, int):
+            continue
+        if axis < len(shape) and x.size == shape[axis]:
             raise ValueError(
                 f"{op}: a slice of jax.ds must be shorter than the axis; received one of {x.size} "
                 f"elements along axis {axis} of an array of shape {shape}. Write ':'"
             )
-
-
-def _is_ds(element: Any) -> bool:
-    """Whether an element is what `jax.ds` makes of a start that is traced, or an array."""
-    return hasattr(element, "stride")
 
 
 def _num_axes(element: Any) -> int:

@@ -147,8 +147,8 @@ def _reference(access: Access, reference, *operands, tree, **_):
 
 
 def _checked_in_reference(access: Access, shape: tuple[int, ...], axis: int, index, size=1) -> Any:
-    """An index, or a slice whose start and size may be traced, with a check of it."""
-    if hasattr(index, "stride"):
+    """An index or a `jax.ds`, with a check of it."""
+    if _jax_internals.is_ds(index):
         if not isinstance(index.size, int) or isinstance(index.start, int):
             return index  # the size is known to a kernel alone; or JAX has looked at the slice
         size = (index.size - 1) * index.stride + 1

@@ -82,6 +82,8 @@ def _dynamic_slice(call: AtCall, bind: Callable, operand, *starts, slice_sizes, 
     """An element, or a row: JAX reads whole axes from 0."""
     shape = np.shape(operand)
     axes = [axis for axis, size in enumerate(slice_sizes) if size == 1 or size != shape[axis]]
+    if not axes:
+        return bind(operand, *starts, slice_sizes=slice_sizes, **params)
     starts = list(starts)
     vector = jnp.stack([starts[axis] for axis in axes])
     sizes, wraps = [slice_sizes[axis] for axis in axes], [call.wraps] * len(axes)
