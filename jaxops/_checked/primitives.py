@@ -150,7 +150,11 @@ def checked_by(spec: IndexOfJax, indices, access: Access) -> Any:
         return indices
     if not isinstance(indices, Tracer) and spec.find_error(np.asarray(indices), site) is None:
         return indices
-    return check.error_if_any(spec, jnp.asarray(indices), setting.mode, site)
+    indices = jnp.asarray(indices)
+    # NumPy, which searches the indices once the program raises, has no integers of 4 bits
+    # (test_checked.py, test_an_index_of_fewer_bits_than_int32).
+    wide = indices.astype(np.int32) if jnp.iinfo(indices.dtype).bits < 8 else indices
+    return check.error_if_any(spec, wide, setting.mode, site).astype(indices.dtype)
 
 
 # --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
