@@ -170,9 +170,7 @@ def _bind_call(bind: Callable, *operands, **params):
     if setting is None or setting.at is not None:
         return bind(*operands, **params)
     if setting.negative and params.get("name") == "_where":  # `jnp.take` counts from the end by it
-        which, from_end, index = operands
-        which, index, from_end = _within({"_take"}, _negative)(which, index, from_end)
-        operands = which, from_end, index
+        operands = _within({"_take"}, _negative_of_take)(*operands)
     with_programs = _jax_internals.with_programs
     return bind(*operands, **{k: with_programs(x, _of_this_call) for k, x in params.items()})
 
@@ -281,6 +279,11 @@ def _negative(access: Access, frame, which, index, *others):
         return which, index, *others
     spec = NegativeIndex(access.operation, (jnp.iinfo(index.dtype).max,))
     return which, _each_checked_by(spec, index, access), *others
+
+
+def _negative_of_take(access: Access, frame, which, from_end, index):
+    which, index, from_end = _negative(access, frame, which, index, from_end)
+    return which, from_end, index
 
 
 def _narrowed(*operands, new_dtype, **params):
