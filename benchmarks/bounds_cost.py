@@ -7,6 +7,7 @@ The ratio of a round says more than times do, as machines are shared. Run it wit
 from __future__ import annotations
 
 import argparse
+import functools
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from setting import tf, write_figures
 
 import jaxops
@@ -59,6 +61,28 @@ def gather_rows(mode: Mode) -> Callable[[], jax.Array]:
     return lambda: jax.block_until_ready(compiled(table, indices))
 
 
+def edit_distance(mode: Mode) -> Callable[[], jax.Array]:
+    """Of two texts of 400 letters, one letter after the other: XLA makes it one machine loop."""
+    rng = np.random.default_rng(0)
+    first, second = jnp.asarray(rng.integers(0, 4, (2, 400)), jnp.int32)
+    numbers = jnp.arange(len(first))
+    at = functools.partial(jaxops.gather, mode=mode)
+
+    def distance(first, second):
+        def row(above, i):
+            def column(left, j):
+                edits = at(above, j) + (at(first, i) != at(second, j))
+                edits = jnp.minimum(edits, 1 + jnp.minimum(left, at(above, j + 1)))
+                return edits, edits
+
+            return jnp.append(i + 1, lax.scan(column, i + 1, numbers)[1]), None
+
+        return lax.scan(row, jnp.arange(len(second) + 1), numbers)[0][-1]
+
+    compiled = jax.jit(distance)
+    return lambda: jax.block_until_ready(compiled(first, second))
+
+
 def eager_gather_nd() -> Callable[[], object]:
     params = jnp.arange(12.0).reshape(3, 4)
     indices = jnp.array([[0, 1], [1, 2]])
@@ -87,7 +111,15 @@ def main() -> None:
             },
             arguments.rounds,
             calls=1,
-        )
+        ),
+        "a loop over single elements, jitted": compare(
+            {
+                "default bounds": edit_distance("device"),
+                "promise_in_bounds": edit_distance("promise_in_bounds"),
+            },
+            arguments.rounds,
+            calls=1,
+        ),
     }
     if tf is None:
         print("TensorFlow is not installed here, so that the eager call goes without its peer.")

@@ -190,7 +190,11 @@ def checked_by(spec: IndexOfJax, indices, access: Access) -> Any:
         return indices
     if not isinstance(indices, Tracer) and spec.find_error(np.asarray(indices), site) is None:
         return indices
-    return check.error_if_any(spec, jnp.asarray(indices), setting.mode, site)
+    indices = jnp.asarray(indices)
+    # NumPy, which searches the indices once the program raises, has no integers of 4 bits
+    # (test_checked.py, test_an_index_of_fewer_bits_than_int32).
+    wide = indices.astype(np.int32) if jnp.iinfo(indices.dtype).bits < 8 else indices
+    return check.error_if_any(spec, wide, setting.mode, site).astype(indices.dtype)
 
 
 # --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
@@ -206,9 +210,7 @@ def _bind_call(bind: Callable, *operands, **params):
     if setting is None or setting.at is not None:
         return bind(*operands, **params)
     if setting.negative and params.get("name") == "_where":  # `jnp.take` counts from the end by it
-        which, from_end, index = operands
-        which, index, from_end = _within({"_take"}, _negative)(which, index, from_end)
-        operands = which, from_end, index
+        operands = _within({"_take"}, _negative_of_take)(*operands)
     with_programs = _jax_internals.with_programs
     return bind(*operands, **{k: with_programs(x, _of_this_call) for k, x in params.items()})
 
@@ -317,6 +319,11 @@ def _negative(access: Access, frame, which, index, *others):
         return which, index, *others
     spec = NegativeIndex(access.operation, (jnp.iinfo(index.dtype).max,))
     return which, _each_checked_by(spec, index, access), *others
+
+
+def _negative_of_take(access: Access, frame, which, from_end, index):
+    which, index, from_end = _negative(access, frame, which, index, from_end)
+    return which, from_end, index
 
 
 def _narrowed(*operands, new_dtype, **params):

@@ -74,6 +74,26 @@ def test_an_index_that_int32_does_not_hold(name, dtype, run):
             assert error.index in [index, *[index + 4] * (index < 0)]
 
 
+NARROW = {
+    **WIDE,
+    "one_hot": lambda i: jax.nn.one_hot(i, 4),
+    "segments": lambda i: jax.ops.segment_sum(X[:2], i, 4),
+    "put": lambda i: jnp.put(X[:, 0], i, 0.0, inplace=False),
+    "gather": lambda i: PROGRAMS["lax-gather"][0](X, i),
+    "scatter": lambda i: PROGRAMS["lax-scatter"][0](X, i),
+}
+
+
+@pytest.mark.parametrize("dtype", [jnp.int4, jnp.uint4, np.int8, np.uint8, np.int16, np.uint16])
+@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("negative", ["from_end", "error"])
+def test_an_index_of_fewer_bits_than_int32(name, dtype, negative, run):
+    checked = run(jaxops.checked(NARROW[name], negative=negative, one_hot=True))
+    good, bad = GOOD.astype(dtype), jnp.array([1, 5], dtype)
+    assert_same(checked(good), NARROW[name](good))
+    assert raised(checked, bad).index == 5
+
+
 def test_a_negative_number_in_the_source():
     assert jaxops.checked(lambda: X[-1, -1], negative="error")() == 11
 

@@ -24,6 +24,11 @@ def take(x, i):
     return jnp.take(x, i) ** 5
 
 
+def take_and_select(x, i):
+    taken = jnp.take(x, i)
+    return jnp.where(taken > 2, taken**5, 2 * taken)
+
+
 # JAX has no forward derivative of a `custom_vjp`, no reverse one of a `while_loop`.
 REFUSED = {
     **{(forward, "custom_vjp"): "forward-mode" for forward in ("jvp", "linearize", "jacfwd")},
@@ -37,13 +42,13 @@ REFUSED = {
 PAIRS = list(itertools.product(TRANSFORMATIONS, repeat=2))
 
 
-def transformed(names, where, function):
+def transformed(names, where, function, **options):
     """The transformations of `names`, the first outermost; `checked` is before number `where`."""
     for number in reversed(range(len(names) + 1)):
         if number < len(names):
             function = TRANSFORMATIONS[names[number]](function)
         if number == where:
-            function = jaxops.checked(function)
+            function = jaxops.checked(function, **options)
     return function
 
 
@@ -71,6 +76,24 @@ def test_a_transformation(name, where, jit):
     call = jax.jit if jit else lambda f: f
     checked, unchecked = (call(transformed([name], n, read)) for n in (where, None))
     assert_checked(checked, unchecked, read)
+
+
+@pytest.mark.parametrize("where", ["outermost", "innermost"])
+@pytest.mark.parametrize(
+    "names", [names for n in TRANSFORMATIONS for names in [(n,), ("grad", n)]], ids="-of-".join
+)
+def test_a_transformation_with_all_options(names, where):
+    """JAX makes parts of the programs of `jnp.where`, with other operands and the same name."""
+    if names in REFUSED:
+        return
+    options = {"negative": "error", "one_hot": True, "repeat": True}
+    number = 0 if where == "outermost" else len(names)
+    checked, unchecked = (
+        jax.jit(transformed(names, n, take_and_select, **options)) for n in (number, None)
+    )
+    np.testing.assert_array_equal(checked(X, GOOD), unchecked(X, GOOD))
+    if "switch" not in names:  # it has another branch for negative numbers
+        assert raised(checked, X, jnp.array(-1)).index == -1
 
 
 @pytest.mark.slow
