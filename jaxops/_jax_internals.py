@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import ShapedArray, Tracer
+from jax.interpreters import mlir
 
 if TYPE_CHECKING:  # see `_of_extend`
     from jax.extend.core import (
@@ -356,6 +357,17 @@ def is_for_one_device(ctx) -> bool:
     False if that is not known: what is right for several devices is right for one, and slower.
     """
     return _read(ctx, "module_context.axis_context.num_devices") == 1
+
+
+def wrap_lowering(primitive: Primitive, wrapper: Callable) -> None:
+    """Makes `wrapper(rule, ctx, *operands, **params)` the lowering rule of a primitive of JAX.
+
+    `rule` is JAX's own, for all platforms. Without the table of such rules it stays.
+    """
+    rules = _find("jax._src.interpreters.mlir._lowerings") or {}
+    rule = getattr(rules.get(primitive), "rule", None)
+    if rule is not None:
+        mlir.register_lowering(primitive, functools.partial(wrapper, rule))
 
 
 def module_of(ctx) -> Any | None:

@@ -29,6 +29,9 @@ class IndexOfJax(IndexSpec):
     # Whether `outside="padding"` lets it be the limit.
     takes_padding: ClassVar[bool] = False
 
+    def raises_at(self, site):
+        return site != LATER
+
     def error(self, position, index, site):
         if site != LATER:
             return super().error(position, index, site)

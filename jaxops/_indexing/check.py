@@ -186,6 +186,7 @@ def _check_eagerly(indices, *active, spec, mode, axes, site):
 @check_p.def_abstract_eval
 def _check_abstract_eval(indices, *active, spec, mode, axes, site):
     _register_checkify_rule()
+    _prepare_loops()
     return indices
 
 
@@ -244,11 +245,15 @@ def _first_error(
     if not spec.outside(indices, *active).any():
         # Silence would let the program use an index that it found out of bounds (test_sources.py,
         # test_other_indices_than_those_of_the_program_are_a_defect).
-        raise AssertionError(
-            f"{spec.operation}: NumPy finds no index out of bounds where the program has one. "
-            "Please report this as a defect of jaxops"
-        )
+        raise nothing_found(spec)
     return spec.find_error(indices, site, *active)
+
+
+def nothing_found(spec: IndexSpec) -> AssertionError:
+    return AssertionError(
+        f"{spec.operation}: NumPy finds no index out of bounds where the program has one. "
+        "Please report this as a defect of jaxops"
+    )
 
 
 def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
@@ -342,6 +347,13 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallS
     # none (test_check.py, test_checkify_of_shard_map).
     ok = jnp.logical_not(any_out_of_bounds(indices, spec, *active))
     return ok, _ErrorFormat.of(spec, site), first_out_of_bounds(indices, spec, *active)
+
+
+@functools.cache
+def _prepare_loops() -> None:
+    from jaxops._indexing import loops
+
+    loops.carry_checks()
 
 
 @functools.cache

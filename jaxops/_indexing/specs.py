@@ -47,6 +47,11 @@ class IndexSpec:
     # Whether a program comes to the check before it comes to checks of what it makes of the index.
     comes_first: ClassVar[bool] = False
 
+    def raises_at(self, site: CallSite) -> bool:
+        """Whether an index out of bounds is an error for certain, if the program has come to it."""
+        del site
+        return True
+
     @staticmethod
     def inside(index, limit):
         """Whether a component of an index is in bounds; of a NumPy array whether each number is."""

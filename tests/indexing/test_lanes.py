@@ -13,6 +13,7 @@ from jax import lax
 from jax.experimental import checkify
 
 import jaxops
+from jaxops import _jax_internals
 
 TABLE = jnp.arange(1.0, 6.0)
 
@@ -65,11 +66,16 @@ def _inner_lanes(table, i):
     return jax.vmap(one)(jnp.arange(2)).sum()
 
 
+def _gather(table, i):
+    """`jax.custom_jvp` would trace the default of `batch_dims`."""
+    return jaxops.gather(table, i)
+
+
 # Functions of a table and an index that raise where the index is outside.
 READS = {
     "read": jaxops.gather,
     **{
-        name: TRANSFORMATIONS[name](jaxops.gather)
+        name: TRANSFORMATIONS[name](_gather)
         for name in ("jit", "checkpoint", "scan", "cond", "custom_jvp", "map", "vmap")
     },
     "jit-of-jit": lambda table, i: jax.jit(lambda j: jax.jit(jaxops.gather)(table, j))(i),
@@ -224,9 +230,9 @@ def test_a_predicate_that_is_not_batched_leaves_the_program():
         return _step(jaxops.gather, TABLE, i, reads) + _branch(jaxops.gather, TABLE, i, reads)
 
     program = jax.make_jaxpr(jax.vmap(f, (0, None)))(INDICES, True)
-    text = jax.jit(jax.vmap(f, (0, None))).lower(INDICES, True).as_text()
-    assert "cond" in str(program)
-    assert "stablehlo.and" not in text
+    names = {eqn.primitive.name for eqn in _jax_internals.equations_in(program.jaxpr)}
+    assert "cond" in names
+    assert "and" not in names
 
 
 def test_sharding_of_a_jit_stays():

@@ -1,0 +1,278 @@
+"""Loops that check indices, as a CPU runs them: the program raises after the loop.
+
+XLA compiles a loop of a few scalar operations to one loop of the machine, but not if a step may
+call Python: with a branch for each check an edit distance took 106 times as long as without checks.
+So a loop that is lowered for a CPU carries the indices of its checks, as the first step had them in
+which one was out of bounds:
+
+    step: indices -> x[indices]
+    becomes: (found, noted), indices -> (found | bad, select(bad & ~found, indices, noted)),
+             x[indices], where bad = any(indices are out of bounds)
+
+A `while_loop` ends where `found` is set, as it might never end with what it read out of bounds.
+After the outermost loop one branch raises, and the results of the loop go through that branch: what
+is computed from them comes after it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.interpreters import mlir
+
+from jaxops import _jax_internals
+from jaxops._errors import OutOfBoundsError
+from jaxops._indexing import check, programs
+from jaxops._indexing.bounds import any_out_of_bounds
+from jaxops._indexing.raising import raise_from_program
+from jaxops._jax_internals import JaxprEqn, Primitive
+
+# A loop whose step computes more elements raises in the step: there the branch takes less than the
+# rest, and a `scan`, which goes on to its end, could take long.
+_MOST_ELEMENTS = 2048
+
+
+class _Notes:
+    """The indices of checks, as the first step had them in which one was out of bounds."""
+
+    def __init__(self, checks: Sequence[JaxprEqn], found: jax.Array, noted: Sequence[jax.Array]):
+        self.checks = checks
+        self.found = found
+        self.noted = [*noted]
+        self.count = 0  # of the checks that the program has come to
+
+    def look(self, indices: jax.Array, *active: jax.Array) -> None:
+        """Notes the indices of the next check."""
+        bad = any_out_of_bounds(indices, _spec(self.checks[self.count]), *active)
+        for mask in active:  # the index 0 is in bounds
+            mask = lax.broadcast_in_dim(mask, indices.shape, range(mask.ndim))
+            indices = lax.select(mask, indices, jnp.zeros_like(indices))
+        is_first = bad & ~self.found
+        self.noted[self.count] = lax.select(is_first, indices, self.noted[self.count])
+        self.found |= bad
+        self.count += 1
+
+    def of_next(self, count: int) -> tuple[jax.Array, list[jax.Array]]:
+        """What a loop or branch takes that has the next `count` checks, and returns changed."""
+        return self.found, self.noted[self.count : self.count + count]
+
+    @property
+    def state(self) -> tuple[jax.Array, list[jax.Array]]:
+        return self.found, self.noted
+
+    def go_on(self, found: jax.Array, noted: Sequence[jax.Array]) -> None:
+        """Takes what a loop or branch has returned."""
+        self.found = found
+        self.noted[self.count : self.count + len(noted)] = noted
+        self.count += len(noted)
+
+    def raise_if_found(self, results: list) -> list:
+        """`results`, which the program has after it raised if it found an index out of bounds."""
+
+        def error(*noted: np.ndarray) -> OutOfBoundsError:
+            for eqn, indices in zip(self.checks, noted, strict=True):
+                error = _spec(eqn).find_error(indices, _jax_internals.param(eqn, "site"))
+                if error is not None:
+                    return error
+            raise check.nothing_found(_spec(self.checks[0]))
+
+        def report(noted, results):
+            (zero,) = raise_from_program(error, *noted, on_each_device=False)
+            # If both branches returned the same, XLA would not let the results go through them.
+            return [x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results]
+
+        bit = self.found.astype(np.int32)
+        return _jax_internals.call_if(bit, report, lambda _, results: results, self.noted, results)
+
+
+def _is_key(x: jax.Array) -> bool:
+    return jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def _spec(eqn: JaxprEqn) -> Any:
+    return _jax_internals.param(eqn, "spec")
+
+
+def _is_noted(eqn: JaxprEqn) -> bool:
+    """Whether an equation is a check whose indices a loop can carry; 0 must be in bounds."""
+    if eqn.primitive is not check.check_p:
+        return False
+    site = _jax_internals.param(eqn, "site")
+    return 0 not in _spec(eqn).limits and _spec(eqn).raises_at(site)
+
+
+def _checks_of(program: Any) -> list[JaxprEqn]:
+    """The checks that `_evaluate` notes, in this order."""
+    found = ([eqn] if _is_noted(eqn) else _checks_within(eqn) for eqn in program.eqns)
+    return [eqn for eqns in found for eqn in eqns]
+
+
+def _checks_within(eqn: Any) -> list[JaxprEqn]:
+    """The checks of the programs that an equation calls."""
+    name = eqn.primitive.name
+    if name in _CALLS or name == "scan":
+        return _checks_of(_jax_internals.body(eqn))
+    if name == "cond" and _jax_internals.platforms_of_branches(eqn) is None:
+        return [check for branch in _jax_internals.branches(eqn) for check in _checks_of(branch)]
+    if name == "while" and _has_one_predicate(eqn):
+        return [*_checks_of(_cond(eqn)), *_checks_of(_body(eqn)), *_checks_of(_cond(eqn))]
+    return []
+
+
+def _cond(eqn: Any) -> Any:
+    return _jax_internals.param(eqn, "cond_jaxpr")
+
+
+def _body(eqn: Any) -> Any:
+    return _jax_internals.param(eqn, "body_jaxpr")
+
+
+def _has_one_predicate(eqn: Any) -> bool:
+    """Whether a `while_loop` is none of a batch, of which some calls may have ended."""
+    return _cond(eqn).out_avals[0].shape == ()
+
+
+def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
+    def step(eqn: JaxprEqn, inputs: list) -> list:
+        if _is_noted(eqn):
+            notes.look(*inputs)
+            return inputs[:1]
+        # A loop without checks might never end with what the program read out of bounds.
+        may_hang = eqn.primitive is lax.while_p and _has_one_predicate(eqn)
+        if may_hang or _checks_within(eqn):
+            return _RULES[eqn.primitive.name](eqn, inputs, notes)
+        return programs.bind(eqn, inputs)
+
+    return programs.walk(program, inputs, step)
+
+
+def _call_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
+    return _evaluate(_jax_internals.body(eqn), inputs, notes)
+
+
+def _scan_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
+    program = _jax_internals.body(eqn)
+    checks = _checks_of(program)
+    num_consts, num_carry = _jax_internals.scan_counts(eqn)
+    consts, carry = inputs[:num_consts], inputs[num_consts : num_consts + num_carry]
+
+    def step(state, xs):
+        carry, noted = state
+        inner = _Notes(checks, *noted)
+        results = _evaluate(program, [*consts, *carry, *xs], inner)
+        return (results[:num_carry], inner.state), results[num_carry:]
+
+    options = {name: _jax_internals.param(eqn, name) for name in ("length", "reverse", "unroll")}
+    state, xs = (carry, notes.of_next(len(checks))), inputs[num_consts + num_carry :]
+    (last, noted), stacked = lax.scan(step, state, xs, **options)
+    notes.go_on(*noted)
+    return [*last, *stacked]
+
+
+def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
+    cond, body = _cond(eqn), _body(eqn)
+    checks = _checks_of(body) + _checks_of(cond)
+    num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
+    of_cond, of_body = inputs[:num_cond], inputs[num_cond : num_cond + num_body]
+
+    def is_active(carry, notes):
+        return _evaluate(cond, [*of_cond, *carry], notes)[0] & ~notes.found
+
+    def step(state):
+        _, carry, noted = state
+        inner = _Notes(checks, *noted)
+        carry = _evaluate(body, [*of_body, *carry], inner)
+        return is_active(carry, inner), carry, inner.state
+
+    carry = inputs[num_cond + num_body :]
+    state = is_active(carry, notes), carry, notes.of_next(len(checks))
+    _, last, noted = lax.while_loop(lambda state: state[0], step, state)
+    notes.go_on(*noted)
+    return last
+
+
+def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
+    index, *operands = inputs
+    branches = _jax_internals.branches(eqn)
+    of_each = [_checks_of(branch) for branch in branches]
+    checks = [eqn for eqns in of_each for eqn in eqns]
+
+    def branch(number):
+        def run(noted, *operands):
+            inner = _Notes(checks, *noted)
+            inner.count = sum(map(len, of_each[:number]))
+            return _evaluate(branches[number], operands, inner), inner.state
+
+        return run
+
+    noted = notes.of_next(len(checks))
+    results, noted = lax.switch(index, [*map(branch, range(len(branches)))], noted, *operands)
+    notes.go_on(*noted)
+    return results
+
+
+_CALLS = ("jit", "closed_call", "custom_jvp_call", "custom_vjp_call")
+_RULES = {
+    **dict.fromkeys(_CALLS, _call_rule),
+    "scan": _scan_rule,
+    "while": _while_rule,
+    "cond": _cond_rule,
+}
+
+
+def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
+    """The lowering rule of a loop; `rule` is JAX's own."""
+    eqn = types.SimpleNamespace(primitive=primitive, params=params)
+    checks = _checks_within(eqn) if _runs_here(ctx) and _is_small(eqn) else []
+    if not checks:
+        return rule(ctx, *operands, **params)
+
+    def loop(*operands):
+        noted = [jnp.zeros_like(eqn.invars[0].aval) for eqn in checks]
+        notes = _Notes(checks, jnp.zeros((), bool), noted)
+        return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
+
+    return mlir.lower_fun(loop, multiple_results=True)(ctx, *operands)
+
+
+def _runs_here(ctx) -> bool:
+    """Whether a program that is being lowered is for the one CPU of this process."""
+    # Devices that share a loop could come to different numbers of steps.
+    is_for_cpu = list(_jax_internals.platforms_of(ctx)) == ["cpu"]
+    is_for_one = _jax_internals.is_for_one_device(ctx)
+    return is_for_cpu and is_for_one and not _jax_internals.is_for_elsewhere(ctx)
+
+
+def _is_small(eqn: Any) -> bool:
+    """Whether a step computes few elements, and does no more, as `jax.debug.print` does."""
+    called = [*_jax_internals.programs_in(eqn)]
+    if any(program.effects for program in called):
+        return False
+    eqns = (inner for program in called for inner in _jax_internals.equations_in(program))
+    return sum(map(_num_elements, eqns)) <= _MOST_ELEMENTS
+
+
+def _num_elements(eqn: JaxprEqn) -> int:
+    """The elements that an equation computes, apart from those of programs that it calls."""
+    if eqn.primitive.name in ("reshape", "squeeze", "expand_dims"):
+        return 0
+    if any(_jax_internals.programs_in(eqn)):
+        return 0
+    is_in_place = eqn.primitive.name in ("scatter", "dynamic_update_slice", "atomic_sums")
+    written = eqn.invars[1:] if is_in_place else eqn.outvars
+    return sum(math.prod(v.aval.shape) for v in written)
+
+
+@functools.cache
+def carry_checks() -> None:
+    """Makes loops carry their checks; called before a check stands in any program."""
+    for primitive in (lax.scan_p, lax.while_p):
+        _jax_internals.wrap_lowering(primitive, functools.partial(_lower, primitive))

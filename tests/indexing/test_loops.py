@@ -1,0 +1,217 @@
+"""Loops that carry the indices of their checks, and raise at their end."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checks import raised
+from jax import lax
+
+import jaxops
+
+TABLE = jnp.arange(1.0, 6.0)
+GOOD, BAD = jnp.array([3, 0, 4]), jnp.array([3, 5, 9])
+
+
+def _scan(read, table, i):
+    return lax.scan(lambda total, j: (total + read(table, j), total), 0.0, i)
+
+
+def _in_a_branch(read, table, i):
+    def step(total, j):
+        branches = [lambda: total, lambda: total + read(table, j), lambda: read(table, j)]
+        return lax.switch(j % 3, branches), None
+
+    return lax.scan(step, 0.0, i)[0]
+
+
+def _in_a_condition(read, table, i):
+    """Goes on while the table has a number that is not 1: reads three times."""
+    go_on = lambda state: read(table, i[state[0]]) != 1.0  # noqa: E731
+    return lax.while_loop(go_on, lambda state: (state[0] + 1, state[1] + 1.0), (0, 0.0))
+
+
+def _while(read, table, i):
+    step = lambda state: (state[0] + 1, state[1] + read(table, i[state[0]]))  # noqa: E731
+    return lax.while_loop(lambda state: state[0] < 3, step, (0, 0.0))
+
+
+def _written(read, table, i):
+    def step(n, x):
+        return x.at[n].set(read(table, i[n])) if n is not None else x
+
+    return lax.fori_loop(0, 3, step, jnp.zeros(3))
+
+
+def _nested(read, table, i):
+    row = lambda n, total: total + _scan(read, table * n, i)[0]  # noqa: E731
+    return lax.fori_loop(0, 3, row, 0.0)
+
+
+def _by_calls(read, table, i):
+    call = jax.custom_jvp(jax.jit(lambda j: read(table, j)))
+    call.defjvp(lambda p, t: (call(*p), 0.0))
+    return lax.map(lambda j: jax.jit(call)(j), i)
+
+
+def _vectors(read, table, i):
+    return lax.map(lambda j: read(table, jnp.stack([j, j])), i)
+
+
+def _keys(read, table, i):
+    """The results have a key, bools and floats of 16 bits."""
+
+    def step(state, j):
+        key, _, _ = state
+        return (jax.random.fold_in(key, j), j > 2, read(table, j).astype(jnp.bfloat16)), None
+
+    key, is_large, number = lax.scan(step, (jax.random.key(0), False, jnp.bfloat16(0)), i)[0]
+    return jax.random.key_data(key), is_large, number
+
+
+def _lanes(read, table, i):
+    return jax.vmap(lambda table: _scan(read, table, i)[0])(jnp.stack([table, 2 * table]))
+
+
+def _lanes_of_indices(read, table, i):
+    return jax.vmap(lambda j: _scan(read, table, jnp.stack([j, j]))[0])(i)
+
+
+def _gradient(read, table, i):
+    return jax.grad(lambda table: _scan(read, table, i)[0] ** 2)(table)
+
+
+LOOPS = {
+    "scan": _scan,
+    "branch": _in_a_branch,
+    "condition": _in_a_condition,
+    "while": _while,
+    "write": _written,
+    "nested": _nested,
+    "calls": _by_calls,
+    "vectors": _vectors,
+    "keys": _keys,
+    "lanes": _lanes,
+    "lanes of indices": _lanes_of_indices,
+    "gradient": _gradient,
+}
+
+
+def of_jax(table, i):
+    return table[i]
+
+
+def has_call_in_loop(function, *args):
+    """Whether a loop of the compiled program has a step that calls Python."""
+    text = jax.jit(function).lower(*args).compile().as_text()
+    computations = dict(
+        re.findall(r"^%?([\w.\-]+) \(.*?\{\n(.*?)^\}", text, re.DOTALL | re.MULTILINE)
+    )
+    waiting = re.findall(r" while\(.*?body=%?([\w.\-]+)", text)
+    assert waiting
+    seen = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            lines = computations[name]
+            if "custom-call" in lines:
+                return True
+            waiting += [word for word in re.findall(r"%([\w.\-]+)", lines) if word in computations]
+    return False
+
+
+@pytest.mark.parametrize("read", [jaxops.gather, jaxops.checked(of_jax)], ids=["gather", "checked"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop(name, read):
+    loop = LOOPS[name]
+    checked = jax.jit(lambda table, i: loop(read, table, i))
+    expected = jax.jit(lambda table, i: loop(of_jax, table, i))(TABLE, GOOD)
+    jax.tree.map(np.testing.assert_array_equal, checked(TABLE, GOOD), expected)
+    assert not has_call_in_loop(checked, TABLE, GOOD)
+    for _ in range(2):
+        error = raised(checked, TABLE, BAD)
+        assert (error.index if isinstance(error.index, int) else error.index[0]) == 5
+        assert error.where.startswith("test_loops.py:")
+
+
+def test_the_first_error_of_a_step_is_named():
+    """The second index is what the step read at the first, which is out of bounds."""
+
+    def program(table, i):
+        return lax.map(lambda j: jaxops.gather(table, 7 + jaxops.gather(i, j)), jnp.arange(4))
+
+    assert raised(jax.jit(program), TABLE, jnp.array([-7, -4, -3])).index == 3
+
+
+# --- what never ends with a number that was read out of bounds ---
+
+
+def follow(table, start, until=2):
+    return lax.while_loop(lambda i: i != until, lambda i: jaxops.gather(table, i), start)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        follow,
+        lambda table, i: lax.map(lambda i: follow(table, i), i[None]),
+        # A loop without a check, in the step and after the loop: for ever at the 4 that JAX reads.
+        lambda table, i: lax.map(
+            lambda i: lax.while_loop(lambda j: j == 4, lambda j: j, jaxops.gather(table, i)),
+            jnp.stack([i, i + 4]),
+        ),
+        lambda table, i: lax.while_loop(lambda j: j == 4, lambda j: j, follow(table, i)),
+    ],
+)
+def test_it_ends(program):
+    table = jnp.array([1, 3, 2, 9, 4])  # from 3 to 9; JAX reads 4 there, for ever
+    assert raised(jax.jit(program), table, 0 if program is follow else 1).index >= 5
+
+
+# --- loops that raise in the step ---
+
+
+def test_a_step_with_effects(capfd):
+    def step(total, j):
+        jax.debug.callback(lambda j: print("step", j), j, ordered=True)
+        return total + jaxops.gather(TABLE, j), None
+
+    raised(jax.jit(lambda i: lax.scan(step, 0.0, i)[0]), BAD)
+    assert "step 9" not in capfd.readouterr().out
+
+
+def test_a_step_of_many_elements():
+    large = jnp.ones((100, 100))
+    program = lambda i: lax.map(lambda j: jnp.exp(large) + jaxops.gather(TABLE, j), i)  # noqa: E731
+    assert has_call_in_loop(program, GOOD)
+    assert raised(jax.jit(program), BAD).index == 5
+
+
+def test_a_large_array_that_a_step_writes():
+    def program(x, i):
+        write = lambda x, j: (jaxops.tensor_scatter_nd_update(x, j[None, None], [1.0]), None)  # noqa: E731
+        return lax.scan(write, x, i)[0]
+
+    x = jnp.zeros(100_000)
+    assert not has_call_in_loop(program, x, GOOD)
+    compiled = jax.jit(program, donate_argnums=0).lower(x, GOOD).compile()
+    assert compiled.memory_analysis().temp_size_in_bytes < 10_000
+    assert raised(jax.jit(program), x, BAD * 100_000).index == (300_000,)
+
+
+def test_an_empty_axis():
+    """It has no index in bounds that the loop could begin with."""
+    program = lambda x, i: lax.map(lambda j: jaxops.gather(x, j), i)  # noqa: E731
+    raised(jax.jit(program), TABLE[:0], GOOD)
+    assert jax.jit(program)(TABLE[:0], GOOD[:0]).shape == (0,)
+
+
+def test_a_function_that_is_exempt():
+    """JAX traces `jnp.take` once, and the stack tells whose call it is when the program runs."""
+    take = lambda x, i: lax.map(lambda j: jnp.take(x, j), i)  # noqa: E731
+    exempt = jaxops.checked(take, outside={"*:*": "any"})
+    np.testing.assert_array_equal(jax.jit(exempt)(TABLE, BAD), take(TABLE, BAD))
+    raised(jax.jit(jaxops.checked(take)), TABLE, BAD)
