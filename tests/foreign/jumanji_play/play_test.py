@@ -1,5 +1,7 @@
 """Random legal play in environments of jumanji, whose wheel has no tests."""
 
+# pyright: reportMissingImports=false
+
 import jax
 import jax.numpy as jnp
 import jumanji

@@ -1,5 +1,7 @@
 """Random play of the games of pgx, to the end and on: its wheel has no tests of the games."""
 
+# pyright: reportMissingImports=false
+
 import jax
 import jax.numpy as jnp
 import pgx
