@@ -88,6 +88,21 @@ def test_words(spec, position, index, words, value, bound):
     assert (error.index, error.bound, error.where) == (value, bound, "model.py:3 (embed)")
 
 
+@pytest.mark.parametrize("start", range(-6, 7))
+@pytest.mark.parametrize("wraps", [True, False])
+def test_window_from_the_end(start, wraps):
+    """The message has the number that the code writes, if JAX counts it from the end too."""
+    size, window = 5, 3
+    limit = size - window + 1
+    begin = start + size if wraps and start < 0 else start  # as JAX hands it to the primitive
+    if 0 <= begin < limit:
+        return
+    one = spec(limits=(limit,), axes=(0,), sizes=(window,), shape=(size,), wraps=wraps)
+    text = str(one.error((), (begin,), SITE))
+    assert f"index {start} is" in text or f"; {start} counts from the end to {begin} [" in text
+    assert ("counts from" in text) == (wraps and limit <= begin < size)
+
+
 def test_of_an_access():
     assert spec().of(Access("x[...]", SITE)) == JaxIndex(
         "x[...]", (4, 2), (0, 2), (1, 3), (4, 9, 4), (True, True)

@@ -22,12 +22,16 @@ from found import FOUND
 HERE = Path(__file__).resolve().parent
 PRINTED = HERE.parents[1] / "build" / "foreign"  # what pytest prints
 # Packages whose wheels have their tests, and those whose source distributions alone have them.
-IN_WHEELS = ("jraph", "mctx", "haiku", "chex", "rlax", "distrax", "optax")
+IN_WHEELS = ("jraph", "mctx", "haiku", "chex", "rlax", "distrax", "optax", "dm_pix")
 IN_SOURCES = ("flax",)
+# Packages without tests of their own: ours, in the folders beside this file.
+OURS = ("pgx", "jumanji")
 
 
 def tests_of(package: str) -> Path:
     """The folder that has the tests of the package as it is installed."""
+    if package in OURS:
+        return HERE / f"{package}_play"
     if package not in IN_SOURCES:
         spec = importlib.util.find_spec(package)
         assert spec is not None, f"{package} is not installed"
@@ -119,7 +123,7 @@ def compared(package: str, show: bool) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--suites", nargs="*", default=(*IN_WHEELS, *IN_SOURCES), help="names of packages"
+        "--suites", nargs="*", default=(*IN_WHEELS, *IN_SOURCES, *OURS), help="names of packages"
     )
     parser.add_argument("--show", action="store_true", help="what fails without the checks too")
     arguments = parser.parse_args()
