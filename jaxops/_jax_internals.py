@@ -25,7 +25,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import ShapedArray, Tracer
-from jax.interpreters import mlir
 
 if TYPE_CHECKING:  # see `_of_extend`
     from jax.extend.core import (
@@ -359,15 +358,13 @@ def is_for_one_device(ctx) -> bool:
     return _read(ctx, "module_context.axis_context.num_devices") == 1
 
 
-def wrap_lowering(primitive: Primitive, wrapper: Callable) -> None:
-    """Makes `wrapper(rule, ctx, *operands, **params)` the lowering rule of a primitive of JAX.
+def lowering_rule(primitive: Primitive) -> Callable | None:
+    """JAX's rule that lowers a primitive on all platforms; None if it is not known.
 
-    `rule` is JAX's own, for all platforms. Without the table of such rules it stays.
+    Without the rule a loop raises in the step that has an index out of bounds, and takes longer.
     """
     rules = _find("jax._src.interpreters.mlir._lowerings") or {}
-    rule = getattr(rules.get(primitive), "rule", None)
-    if rule is not None:
-        mlir.register_lowering(primitive, functools.partial(wrapper, rule))
+    return getattr(rules.get(primitive), "rule", None)
 
 
 def module_of(ctx) -> Any | None:

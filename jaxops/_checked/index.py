@@ -138,7 +138,7 @@ class JaxIndex(IndexOfJax):
         if self.sizes[k] > 1:
             message += f", where a window of {self.sizes[k]} begins in [0, {limit})"
             # JAX gives the same number for both (test_index.py, test_window_from_the_end).
-            if self.wraps and limit <= value < self.shape[axis]:
+            if self.wraps[k] and limit <= value < self.shape[axis]:
                 message += f"; {value - self.shape[axis]} counts from the end to {value}"
         return message, position, value, limit
 

@@ -16,6 +16,7 @@ is computed from them comes after it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import types
@@ -33,7 +34,7 @@ from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, programs
 from jaxops._indexing.bounds import any_out_of_bounds
 from jaxops._indexing.raising import raise_from_program
-from jaxops._jax_internals import JaxprEqn, Primitive
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Primitive
 
 # A loop whose step computes more elements raises in the step: there the branch takes less than the
 # rest, and a `scan`, which goes on to its end, could take long.
@@ -87,7 +88,9 @@ class _Notes:
         def report(noted, results):
             (zero,) = raise_from_program(error, *noted, on_each_device=False)
             # If both branches returned the same, XLA would not let the results go through them.
-            return [x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results]
+            return [
+                x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
+            ]
 
         bit = self.found.astype(np.int32)
         return _jax_internals.call_if(bit, report, lambda _, results: results, self.noted, results)
@@ -123,21 +126,21 @@ def _checks_within(eqn: Any) -> list[JaxprEqn]:
     if name == "cond" and _jax_internals.platforms_of_branches(eqn) is None:
         return [check for branch in _jax_internals.branches(eqn) for check in _checks_of(branch)]
     if name == "while" and _has_one_predicate(eqn):
-        return [*_checks_of(_cond(eqn)), *_checks_of(_body(eqn)), *_checks_of(_cond(eqn))]
+        cond, body = _programs_of_while(eqn)
+        return [*_checks_of(cond), *_checks_of(body), *_checks_of(cond)]
     return []
 
 
-def _cond(eqn: Any) -> Any:
-    return _jax_internals.param(eqn, "cond_jaxpr")
-
-
-def _body(eqn: Any) -> Any:
-    return _jax_internals.param(eqn, "body_jaxpr")
+def _programs_of_while(eqn: Any) -> tuple[ClosedJaxpr, ClosedJaxpr]:
+    """The condition and the body."""
+    cond, body = (_jax_internals.param(eqn, name) for name in ("cond_jaxpr", "body_jaxpr"))
+    return cond, body
 
 
 def _has_one_predicate(eqn: Any) -> bool:
     """Whether a `while_loop` is none of a batch, of which some calls may have ended."""
-    return _cond(eqn).out_avals[0].shape == ()
+    cond, _ = _programs_of_while(eqn)
+    return cond.out_avals[0].shape == ()
 
 
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
@@ -178,7 +181,7 @@ def _scan_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 
 
 def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
-    cond, body = _cond(eqn), _body(eqn)
+    cond, body = _programs_of_while(eqn)
     checks = _checks_of(body) + _checks_of(cond)
     num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
     of_cond, of_body = inputs[:num_cond], inputs[num_cond : num_cond + num_body]
@@ -231,7 +234,11 @@ _RULES = {
 def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a loop; `rule` is JAX's own."""
     eqn = types.SimpleNamespace(primitive=primitive, params=params)
-    checks = _checks_within(eqn) if _runs_here(ctx) and _is_small(eqn) else []
+    checks: list[JaxprEqn] = []
+    if _runs_here(ctx) and _is_small(eqn):
+        # A loop that jaxops does not know raises in the step.
+        with contextlib.suppress(_jax_internals.UnknownParameter):
+            checks = _checks_within(eqn)
     if not checks:
         return rule(ctx, *operands, **params)
 
@@ -275,4 +282,6 @@ def _num_elements(eqn: JaxprEqn) -> int:
 def carry_checks() -> None:
     """Makes loops carry their checks; called before a check stands in any program."""
     for primitive in (lax.scan_p, lax.while_p):
-        _jax_internals.wrap_lowering(primitive, functools.partial(_lower, primitive))
+        rule = _jax_internals.lowering_rule(primitive)
+        if rule is not None:
+            mlir.register_lowering(primitive, functools.partial(_lower, primitive, rule))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import private_names
 import pytest
-from checks import printed_by
+from checks import printed_by, raised
 from jax import lax
 from jax.experimental import checkify
 from jax.extend.core import primitives
@@ -190,6 +190,16 @@ def test_without_a_parameter(names, monkeypatch):
     with pytest.raises(NotImplementedError, match=words) as error:
         READS[names]()
     assert jax.__version__ in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("primitive", "name"), [("while", "cond_jaxpr"), ("while", "body_jaxpr"), ("scan", "jaxpr")]
+)
+def test_a_loop_that_is_not_known_raises_in_the_step(primitive, name, monkeypatch):
+    gone(monkeypatch, primitive, name)
+    read = lambda i: jaxops.gather(I, i)  # noqa: E731
+    raised(jax.jit(lambda i: lax.while_loop(lambda i: i != 0, read, i)), 9)
+    raised(jax.jit(lambda i: lax.map(read, i)), I + 1)
 
 
 def test_all_parameters_are_taken_away():
