@@ -264,7 +264,7 @@ def _as_int32(
             f"{op}: padding_index must be None where an axis is longer than int32 counts; received "
             f"{padding_index} with an operand of shape {shape}"
         )
-    elements = [
+    elements: list[Any] = [
         np.array(x, None if x else int) if isinstance(x, list) else x
         for x in (index if isinstance(index, tuple) else (index,))
     ]

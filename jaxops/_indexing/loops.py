@@ -243,7 +243,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         return rule(ctx, *operands, **params)
 
     def loop(*operands):
-        noted = [jnp.zeros_like(eqn.invars[0].aval) for eqn in checks]
+        noted = [jnp.zeros_like(_type_of(eqn.invars[0])) for eqn in checks]
         notes = _Notes(checks, jnp.zeros((), bool), noted)
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
@@ -275,7 +275,11 @@ def _num_elements(eqn: JaxprEqn) -> int:
         return 0
     is_in_place = eqn.primitive.name in ("scatter", "dynamic_update_slice", "atomic_sums")
     written = eqn.invars[1:] if is_in_place else eqn.outvars
-    return sum(math.prod(v.aval.shape) for v in written)
+    return sum(math.prod(_type_of(v).shape) for v in written)
+
+
+def _type_of(variable: Any) -> Any:
+    return variable.aval
 
 
 @functools.cache

@@ -5,6 +5,7 @@ import operator
 
 import jax
 import jax.numpy as jnp
+import jax.ref
 import numpy as np
 from jax import lax
 

@@ -1,6 +1,7 @@
 """Loops that carry the indices of their checks, and raise at their end."""
 
 import re
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -105,7 +106,7 @@ def of_jax(table, i):
 
 def has_call_in_loop(function, *args):
     """Whether a loop of the compiled program has a step that calls Python."""
-    text = jax.jit(function).lower(*args).compile().as_text()
+    text = str(jax.jit(function).lower(*args).compile().as_text())
     computations = dict(
         re.findall(r"^%?([\w.\-]+) \(.*?\{\n(.*?)^\}", text, re.DOTALL | re.MULTILINE)
     )
@@ -168,7 +169,7 @@ def follow(table, start, until=2):
 )
 def test_it_ends(program):
     table = jnp.array([1, 3, 2, 9, 4])  # from 3 to 9; JAX reads 4 there, for ever
-    assert raised(jax.jit(program), table, 0 if program is follow else 1).index >= 5
+    assert raised(jax.jit(program), table, 0 if program is follow else 1).index in (5, 9)
 
 
 # --- loops that raise in the step ---
@@ -197,8 +198,8 @@ def test_a_large_array_that_a_step_writes():
 
     x = jnp.zeros(100_000)
     assert not has_call_in_loop(program, x, GOOD)
-    compiled = jax.jit(program, donate_argnums=0).lower(x, GOOD).compile()
-    assert compiled.memory_analysis().temp_size_in_bytes < 10_000
+    memory: Any = jax.jit(program, donate_argnums=0).lower(x, GOOD).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < 10_000
     assert raised(jax.jit(program), x, BAD * 100_000).index == (300_000,)
 
 
