@@ -119,15 +119,23 @@ def _checks_of(program: Any) -> list[JaxprEqn]:
 
 
 def _checks_within(eqn: Any) -> list[JaxprEqn]:
-    """The checks of the programs that an equation calls."""
+    return [check for program in _programs(eqn) for check in _checks_of(program)]
+
+
+def _programs(eqn: Any) -> Sequence[ClosedJaxpr]:
+    """The programs that an equation calls, in the order in which their checks are noted.
+
+    None if their checks stay where they are.
+    """
     name = eqn.primitive.name
     if name in _CALLS or name == "scan":
-        return _checks_of(_jax_internals.body(eqn))
+        return [_jax_internals.body(eqn)]
     if name == "cond" and _jax_internals.platforms_of_branches(eqn) is None:
-        return [check for branch in _jax_internals.branches(eqn) for check in _checks_of(branch)]
-    if name == "while" and _has_one_predicate(eqn):
+        return _jax_internals.branches(eqn)
+    if name == "while":
         cond, body = _programs_of_while(eqn)
-        return [*_checks_of(cond), *_checks_of(body), *_checks_of(cond)]
+        # Of a batch there is a predicate for each call, and some calls may have ended.
+        return [cond, body, cond] if cond.out_avals[0].shape == () else []
     return []
 
 
@@ -137,10 +145,12 @@ def _programs_of_while(eqn: Any) -> tuple[ClosedJaxpr, ClosedJaxpr]:
     return cond, body
 
 
-def _has_one_predicate(eqn: Any) -> bool:
-    """Whether a `while_loop` is none of a batch, of which some calls may have ended."""
-    cond, _ = _programs_of_while(eqn)
-    return cond.out_avals[0].shape == ()
+def _may_hang(eqn: Any) -> bool:
+    """Whether there is a `while_loop`, which may not end with what was read out of bounds."""
+    called = _programs(eqn)
+    if eqn.primitive is lax.while_p:
+        return bool(called)
+    return any(_may_hang(inner) for program in called for inner in program.eqns)
 
 
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
@@ -148,9 +158,7 @@ def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
         if _is_noted(eqn):
             notes.look(*inputs)
             return inputs[:1]
-        # A loop without checks might never end with what the program read out of bounds.
-        may_hang = eqn.primitive is lax.while_p and _has_one_predicate(eqn)
-        if may_hang or _checks_within(eqn):
+        if _checks_within(eqn) or _may_hang(eqn):
             return _RULES[eqn.primitive.name](eqn, inputs, notes)
         return programs.bind(eqn, inputs)
 

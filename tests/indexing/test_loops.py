@@ -1,5 +1,6 @@
 """Loops that carry the indices of their checks, and raise at their end."""
 
+import functools
 import re
 from typing import Any
 
@@ -52,9 +53,11 @@ def _nested(read, table, i):
 
 
 def _by_calls(read, table, i):
-    call = jax.custom_jvp(jax.jit(lambda j: read(table, j)))
-    call.defjvp(lambda p, t: (call(*p), 0.0))
-    return lax.map(lambda j: jax.jit(call)(j), i)
+    first = jax.custom_jvp(jax.jit(lambda j: read(table, j)))
+    first.defjvp(lambda p, t: (first(*p), 0.0))
+    second = jax.custom_vjp(first)
+    second.defvjp(lambda j: (second(j), None), lambda _, bar: (bar,))
+    return lax.map(lambda j: jax.jit(second)(j), i)
 
 
 def _vectors(read, table, i):
@@ -161,10 +164,19 @@ def follow(table, start, until=2):
         lambda table, i: lax.map(lambda i: follow(table, i), i[None]),
         # A loop without a check, in the step and after the loop: for ever at the 4 that JAX reads.
         lambda table, i: lax.map(
-            lambda i: lax.while_loop(lambda j: j == 4, lambda j: j, jaxops.gather(table, i)),
+            lambda i: lax.while_loop(lambda j: j == 4, lambda j: 8 - j, jaxops.gather(table, i)),
             jnp.stack([i, i + 4]),
         ),
-        lambda table, i: lax.while_loop(lambda j: j == 4, lambda j: j, follow(table, i)),
+        lambda table, i: lax.while_loop(lambda j: j == 4, lambda j: 8 - j, follow(table, i)),
+        # The same in a function and a branch that have no check.
+        lambda table, i: lax.map(
+            lambda i: jax.jit(
+                lambda j: lax.cond(
+                    j > 3, lambda: lax.while_loop(lambda j: j == 4, lambda j: 8 - j, j), lambda: j
+                )
+            )(jaxops.gather(table, i)),
+            jnp.stack([i, i + 4]),
+        ),
     ],
 )
 def test_it_ends(program):
@@ -205,14 +217,25 @@ def test_a_large_array_that_a_step_writes():
 
 def test_an_empty_axis():
     """It has no index in bounds that the loop could begin with."""
-    program = lambda x, i: lax.map(lambda j: jaxops.gather(x, j), i)  # noqa: E731
-    raised(jax.jit(program), TABLE[:0], GOOD)
-    assert jax.jit(program)(TABLE[:0], GOOD[:0]).shape == (0,)
+
+    def step(j):
+        return lax.cond(j < 0, lambda: jaxops.gather(TABLE[:0], j), lambda: jaxops.gather(TABLE, j))
+
+    program = jax.jit(lambda i: lax.map(step, i))
+    np.testing.assert_array_equal(program(GOOD), TABLE[GOOD])
+    for index, bound in ((5, 5), (-1, 0)):
+        error = raised(program, jnp.array([0, index]))
+        assert (error.index, error.bound) == (index, bound)
 
 
 def test_a_function_that_is_exempt():
-    """JAX traces `jnp.take` once, and the stack tells whose call it is when the program runs."""
-    take = lambda x, i: lax.map(lambda j: jnp.take(x, j), i)  # noqa: E731
-    exempt = jaxops.checked(take, outside={"*:*": "any"})
-    np.testing.assert_array_equal(jax.jit(exempt)(TABLE, BAD), take(TABLE, BAD))
-    raised(jax.jit(jaxops.checked(take)), TABLE, BAD)
+    """JAX traces the function by its name: the stack tells whose call it is when the program runs."""
+    write = jax.jit(functools.partial(jnp.logaddexp.at, inplace=False))
+    compiled = jaxops.checked(lambda: write.lower(TABLE, GOOD, 1.0).compile())()
+
+    def call(i):
+        return compiled(TABLE, i, 1.0)
+
+    exempt = jaxops.checked(call, outside={"*:*": "any"})
+    np.testing.assert_array_equal(exempt(BAD), write(TABLE, BAD, 1.0))
+    assert raised(jaxops.checked(call), BAD).index == 5
