@@ -219,7 +219,9 @@ def test_an_empty_axis():
     """It has no index in bounds that the loop could begin with."""
 
     def step(j):
-        return lax.cond(j < 0, lambda: jaxops.gather(TABLE[:0], j), lambda: jaxops.gather(TABLE, j))
+        return lax.cond(
+            j >= 0, lambda: jaxops.gather(TABLE, j), lambda: jaxops.gather(TABLE[:0], j)
+        )
 
     program = jax.jit(lambda i: lax.map(step, i))
     np.testing.assert_array_equal(program(GOOD), TABLE[GOOD])
@@ -229,7 +231,7 @@ def test_an_empty_axis():
 
 
 def test_a_function_that_is_exempt():
-    """JAX traces the function by its name: the stack tells whose call it is when the program runs."""
+    """JAX traces the function by its name: the stack tells whose call it is when it runs."""
     write = jax.jit(functools.partial(jnp.logaddexp.at, inplace=False))
     compiled = jaxops.checked(lambda: write.lower(TABLE, GOOD, 1.0).compile())()
 
