@@ -296,7 +296,7 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
             f"{spec.operation}: mode must be one that needs no Python when the program runs; "
             f"received {brief(mode)}, which raises from a host callback, and that jax.export "
             f"cannot store. {spec.to_export} under "
-            f"jax.experimental.checkify{or_elsewhere}"
+            f"jax.experimental.checkify{or_elsewhere} [Op:{spec.operation}]{site}"
         )
     if not _jax_internals.is_for_one_device(ctx):
         check = functools.partial(_raise_if_any_on_many_devices, spec=spec, site=site, axes=axes)
