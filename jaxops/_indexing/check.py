@@ -351,6 +351,7 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallS
 
 @functools.cache
 def _prepare_loops() -> None:
+    """Called before the check stands in any program; `loops` imports this module."""
     from jaxops._indexing import loops
 
     loops.carry_checks()
