@@ -251,7 +251,8 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         return rule(ctx, *operands, **params)
 
     def loop(*operands):
-        noted = [jnp.zeros_like(_type_of(eqn.invars[0])) for eqn in checks]
+        kinds = [_type_of(eqn.invars[0]) for eqn in checks]
+        noted = [jnp.zeros(kind.shape, kind.dtype) for kind in kinds]
         notes = _Notes(checks, jnp.zeros((), bool), noted)
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
@@ -259,10 +260,14 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
 
 
 def _runs_here(ctx) -> bool:
-    """Whether a program that is being lowered is for the one CPU of this process."""
-    # Devices that share a loop could come to different numbers of steps.
+    """Whether a program that is being lowered is for the one CPU of this process, and no mesh."""
+    # Devices that share a loop could come to different numbers of steps. On a mesh of one device
+    # the types of a step may have another mesh than the program has when it is lowered
+    # (test_devices.py, test_sparse_gradients_on_explicit_axes).
+    types = [aval for aval in (*ctx.avals_in, *ctx.avals_out) if hasattr(aval, "sharding")]
+    meshes = [jax.sharding.get_abstract_mesh(), *(aval.sharding.mesh for aval in types)]
     is_for_cpu = list(_jax_internals.platforms_of(ctx)) == ["cpu"]
-    is_for_one = _jax_internals.is_for_one_device(ctx)
+    is_for_one = _jax_internals.is_for_one_device(ctx) and all(mesh.empty for mesh in meshes)
     return is_for_cpu and is_for_one and not _jax_internals.is_for_elsewhere(ctx)
 
 
