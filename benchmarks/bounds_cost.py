@@ -62,7 +62,7 @@ def gather_rows(mode: Mode) -> Callable[[], jax.Array]:
 
 
 def edit_distance(mode: Mode) -> Callable[[], jax.Array]:
-    """Of two texts of 400 letters, one letter after the other: a loop of scalar operations."""
+    """A loop of scalar operations, which compares each letter of a text with each of another."""
     rng = np.random.default_rng(0)
     first, second = jnp.asarray(rng.integers(0, 4, (2, 400)), jnp.int32)
     numbers = jnp.arange(len(first))

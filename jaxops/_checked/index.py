@@ -72,7 +72,11 @@ def _at(position: tuple[int, ...]) -> str:
 
 
 class Components(NamedTuple):
-    """The components of index vectors, as `JaxIndex` has them."""
+    """What `JaxIndex` knows of each component of the index vectors of a primitive.
+
+    Where JAX counts negative numbers from the end (`wraps`), it counts those of elements. It leaves
+    the start of a `jax.ds` in a gather or scatter as it is.
+    """
 
     axes: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -80,20 +84,30 @@ class Components(NamedTuple):
 
     @classmethod
     def of_gather(cls, numbers: Any, slice_sizes: Sequence[int], wraps: bool) -> Components:
-        """Those of a gather; `wraps` is about elements, as JAX leaves the start of a `jax.ds`."""
+        """The components of a gather."""
         axes, elements = numbers.start_index_map, numbers.collapsed_slice_dims
         sizes = [slice_sizes[axis] for axis in axes]
         return cls(axes, tuple(sizes), tuple(wraps and axis in elements for axis in axes))
 
     @classmethod
     def of_scatter(cls, operand: Any, updates: Any, numbers: Any, wraps: bool) -> Components:
-        """Those of a scatter; `wraps` as for a gather."""
+        """The components of a scatter."""
         axes, elements = numbers.scatter_dims_to_operand_dims, numbers.inserted_window_dims
         window = iter([np.shape(updates)[d] for d in numbers.update_window_dims])
         inserted = {*elements, *numbers.operand_batching_dims}
         sizes = [1 if d in inserted else next(window) for d in range(np.ndim(operand))]
         wrapped = tuple(wraps and axis in elements for axis in axes)
         return cls(axes, tuple(sizes[axis] for axis in axes), wrapped)
+
+    @classmethod
+    def of_starts(cls, axes: Sequence[int], slice_sizes: Sequence[int], wraps: Any) -> Components:
+        """The components of a slice that begins at a start along each of `axes`.
+
+        `wraps` is a bool, or a bool for each axis of the operand.
+        """
+        each = np.broadcast_to(wraps, len(slice_sizes)).tolist()
+        sizes = tuple(slice_sizes[axis] for axis in axes)
+        return cls(tuple(axes), sizes, tuple(each[axis] for axis in axes))
 
 
 @dataclasses.dataclass(frozen=True)

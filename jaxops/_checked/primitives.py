@@ -126,9 +126,8 @@ def _checked_starts(access: Access, operand, starts: Sequence, sizes: Sequence[i
     starts = list(starts)
     if axes:
         vector = jnp.stack([starts[axis] for axis in axes])
-        wraps = np.broadcast_to(access.wraps, len(shape)).tolist()
-        each = ((axis, sizes[axis], wraps[axis]) for axis in axes)
-        vector = _checked(access, vector, operand, Components(*zip(*each, strict=True)))
+        components = Components.of_starts(axes, sizes, access.wraps)
+        vector = _checked(access, vector, operand, components)
         for number, axis in enumerate(axes):
             starts[axis] = lax.index_in_dim(vector, number, keepdims=False)
     return starts

@@ -82,12 +82,11 @@ def _dynamic_slice(call: AtCall, bind: Callable, operand, *starts, slice_sizes, 
     """An element, or a row: JAX reads whole axes from 0."""
     shape = np.shape(operand)
     axes = [axis for axis, size in enumerate(slice_sizes) if size == 1 or size != shape[axis]]
-    if not axes:
+    if not axes:  # `jax.ds` of whole axes from a start that is known
         return bind(operand, *starts, slice_sizes=slice_sizes, **params)
     starts = list(starts)
     vector = jnp.stack([starts[axis] for axis in axes])
-    sizes, wraps = [slice_sizes[axis] for axis in axes], [call.wraps] * len(axes)
-    components = Components(tuple(axes), tuple(sizes), tuple(wraps))
+    components = Components.of_starts(axes, slice_sizes, call.wraps)
     vector, valid = _resolve(call, operand, vector, components)
     for number, axis in enumerate(axes):
         starts[axis] = lax.index_in_dim(vector, number, keepdims=False)

@@ -64,7 +64,7 @@ class Access:
     site: CallSite | None  # None: in a function of JAX that is traced once for several calls
     slack: bool = False  # whether the size of the axis is no error, as `outside` says
     padding: int | None = None  # an index of this number is no error either
-    # Whether JAX counts negative indices from the end; for starts of slices also by axis.
+    # Whether JAX counts negative indices from the end; of a slice it may be a bool for each axis.
     wraps: bool | tuple[bool, ...] = False
 
 

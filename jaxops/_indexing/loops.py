@@ -31,7 +31,7 @@ from jax.interpreters import mlir
 
 from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
-from jaxops._indexing import check, programs
+from jaxops._indexing import check, lanes, programs
 from jaxops._indexing.bounds import any_out_of_bounds
 from jaxops._indexing.raising import raise_from_program
 from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Primitive
@@ -62,31 +62,32 @@ class _Notes:
         self.count += 1
 
     def of_next(self, count: int) -> tuple[jax.Array, list[jax.Array]]:
-        """What a loop or branch takes that has the next `count` checks, and returns changed."""
+        """The notes of the next `count` checks, for the loop or branch that has these checks."""
         return self.found, self.noted[self.count : self.count + count]
 
     @property
     def state(self) -> tuple[jax.Array, list[jax.Array]]:
+        """The notes of all checks, as a step or branch returns them."""
         return self.found, self.noted
 
     def go_on(self, found: jax.Array, noted: Sequence[jax.Array]) -> None:
-        """Takes what a loop or branch has returned."""
+        """Takes the notes over that a loop or branch has returned."""
         self.found = found
         self.noted[self.count : self.count + len(noted)] = noted
         self.count += len(noted)
 
     def raise_if_found(self, results: list) -> list:
-        """`results`, which the program has after it raised if it found an index out of bounds."""
+        """`results` of the loop, by way of a branch that raises if an index was out of bounds."""
 
-        def error(*noted: np.ndarray) -> OutOfBoundsError:
+        def first_error(*noted: np.ndarray) -> OutOfBoundsError:
             for eqn, indices in zip(self.checks, noted, strict=True):
-                error = _spec(eqn).find_error(indices, _jax_internals.param(eqn, "site"))
+                error = _spec(eqn).find_error(indices, _site(eqn))
                 if error is not None:
                     return error
             raise check.nothing_found(_spec(self.checks[0]))
 
         def report(noted, results):
-            (zero,) = raise_from_program(error, *noted, on_each_device=False)
+            (zero,) = raise_from_program(first_error, *noted, on_each_device=False)
             # If both branches returned the same, XLA would not let the results go through them.
             return [
                 x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
@@ -104,12 +105,15 @@ def _spec(eqn: JaxprEqn) -> Any:
     return _jax_internals.param(eqn, "spec")
 
 
+def _site(eqn: JaxprEqn) -> Any:
+    return _jax_internals.param(eqn, "site")
+
+
 def _is_noted(eqn: JaxprEqn) -> bool:
     """Whether an equation is a check whose indices a loop can carry; 0 must be in bounds."""
     if eqn.primitive is not check.check_p:
         return False
-    site = _jax_internals.param(eqn, "site")
-    return 0 not in _spec(eqn).limits and _spec(eqn).raises_at(site)
+    return 0 not in _spec(eqn).limits and _spec(eqn).raises_at(_site(eqn))
 
 
 def _checks_of(program: Any) -> list[JaxprEqn]:
@@ -241,18 +245,19 @@ _RULES = {
 
 def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a loop; `rule` is JAX's own."""
-    eqn = types.SimpleNamespace(primitive=primitive, params=params)
+    eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
     checks: list[JaxprEqn] = []
-    if _runs_here(ctx) and _is_small(eqn):
-        # A loop that jaxops does not know raises in the step.
-        with contextlib.suppress(_jax_internals.UnknownParameter):
+    # A loop that jaxops does not know raises in the step.
+    with contextlib.suppress(_jax_internals.UnknownParameter):
+        # Most loops of a program have no check, which is known of a program for good.
+        if lanes.calls_checks(eqn) and _runs_here(ctx) and _is_small(eqn):
             checks = _checks_within(eqn)
     if not checks:
         return rule(ctx, *operands, **params)
 
     def loop(*operands):
-        kinds = [_type_of(eqn.invars[0]) for eqn in checks]
-        noted = [jnp.zeros(kind.shape, kind.dtype) for kind in kinds]
+        avals: list[Any] = [eqn.invars[0].aval for eqn in checks]
+        noted = [jnp.zeros(aval.shape, aval.dtype) for aval in avals]
         notes = _Notes(checks, jnp.zeros((), bool), noted)
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
@@ -280,7 +285,7 @@ def _is_small(eqn: Any) -> bool:
     return sum(map(_num_elements, eqns)) <= _MOST_ELEMENTS
 
 
-def _num_elements(eqn: JaxprEqn) -> int:
+def _num_elements(eqn: Any) -> int:
     """The elements that an equation computes, apart from those of programs that it calls."""
     if eqn.primitive.name in ("reshape", "squeeze", "expand_dims"):
         return 0
@@ -288,11 +293,7 @@ def _num_elements(eqn: JaxprEqn) -> int:
         return 0
     is_in_place = eqn.primitive.name in ("scatter", "dynamic_update_slice", "atomic_sums")
     written = eqn.invars[1:] if is_in_place else eqn.outvars
-    return sum(math.prod(_type_of(v).shape) for v in written)
-
-
-def _type_of(variable: Any) -> Any:
-    return variable.aval
+    return sum(math.prod(v.aval.shape) for v in written)
 
 
 @functools.cache

@@ -48,7 +48,7 @@ class IndexSpec:
     comes_first: ClassVar[bool] = False
 
     def raises_at(self, site: CallSite) -> bool:
-        """Whether an index out of bounds is an error for certain, if the program has come to it."""
+        """Whether an index out of bounds is an error, whoever calls the program that checks it."""
         del site
         return True
 

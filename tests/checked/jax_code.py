@@ -22,7 +22,7 @@ def _by_keywords(x, i, **kwargs):
 
 
 def _written(x, write):
-    """What is in an array reference after `write(reference)`."""
+    """The contents of an array reference after the call `write(reference)`."""
     reference = jax.new_ref(x)
     write(reference)
     return reference[...]

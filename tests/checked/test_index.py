@@ -91,7 +91,7 @@ def test_words(spec, position, index, words, value, bound):
 @pytest.mark.parametrize("start", range(-6, 7))
 @pytest.mark.parametrize("wraps", [True, False])
 def test_window_from_the_end(start, wraps):
-    """The message has the number that the code writes, if JAX counts it from the end too."""
+    """The message names the number of the code, also if JAX has added the size of the axis."""
     size, window = 5, 3
     limit = size - window + 1
     begin = start + size if wraps and start < 0 else start  # as JAX hands it to the primitive

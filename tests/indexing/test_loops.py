@@ -216,7 +216,7 @@ def test_a_large_array_that_a_step_writes():
 
 
 def test_an_empty_axis():
-    """It has no index in bounds that the loop could begin with."""
+    """The notes of a loop begin with the index 0, which is out of bounds for such an axis."""
 
     def step(j):
         return lax.cond(

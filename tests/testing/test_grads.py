@@ -234,7 +234,7 @@ def test_what_nearly_cancels_may_round_differently():
 
 
 def test_differences_of_large_values_are_not_called_wrong():
-    """As sums that cancel, `coarse` has multiples of 2**-17 only: narrow steps move all alike."""
+    """The values of `coarse` are multiples of 2**-17, as values of sums that cancel may be."""
 
     def coarse(x):
         y = 2 * (x - 1)
