@@ -110,6 +110,15 @@ def out_of_bounds_bit(
     by one kernel more, which would compile for a third of the time of the check. If the program did
     not use the second number, XLA would make the reduction one of one operand.
     """
+    # XLA rewrites a reduction with one operand as a tree of windowed loops; this one has two
+    # operands (test_bounds.py, test_check_is_one_loop_on_a_cpu).
+    return _or_of_each((out_of_bounds_bits(indices, spec, active), _component(indices, 0)))
+
+
+def out_of_bounds_bits(
+    indices: jax.Array, spec: IndexSpec, active: jax.Array | None = None
+) -> jax.Array:
+    """For each index vector 1 if it is out of bounds, and `active`, and 0 if not."""
     words = _words(indices, spec)
     if words is None:
         bad = lax.bitwise_not(_no_error(indices, spec, None))
@@ -120,9 +129,7 @@ def out_of_bounds_bit(
     if active is not None and active.ndim:
         mask = lax.broadcast_in_dim(active, bad.shape, range(active.ndim))
         bad = lax.bitwise_and(bad, lax.convert_element_type(mask, np.int32))
-    # XLA rewrites a reduction with one operand as a tree of windowed loops; this one has two
-    # operands (test_bounds.py, test_check_is_one_loop_on_a_cpu).
-    return _or_of_each((bad, _component(indices, 0)))
+    return bad
 
 
 def _component(indices: jax.Array, k: int) -> jax.Array:

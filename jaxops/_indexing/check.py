@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -28,14 +27,13 @@ from jax.interpreters import batching, mlir
 from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError, brief, remember
+from jaxops._indexing import branches
 from jaxops._indexing.bounds import (
     any_out_of_bounds,
     first_out_of_bounds,
     in_bounds,
-    out_of_bounds_bit,
 )
 from jaxops._indexing.raising import raise_from_program
-from jaxops._indexing.sources import sources_of
 from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import new_primitive
 
@@ -186,7 +184,7 @@ def _check_eagerly(indices, *active, spec, mode, axes, site):
 @check_p.def_abstract_eval
 def _check_abstract_eval(indices, *active, spec, mode, axes, site):
     _register_checkify_rule()
-    _prepare_loops()
+    _prepare_lowering()
     return indices
 
 
@@ -210,50 +208,6 @@ def _check_batching_rule(operands, dims, **params):
 
 
 batching.primitive_batchers[check_p] = _check_batching_rule
-
-
-def _raise_if_any_on_one_device(
-    indices, *others, spec: IndexSpec, site: CallSite, masks: int, compute: Callable
-):
-    """The check as compiled: the branch taken by good indices is empty.
-
-    The other hands the sources of all indices to the host, where the indices are computed again and
-    searched, as code that searches them takes longer to compile than the gather. `others` are
-    `masks` of them, one at most, and the sources.
-    """
-    active, sources = others[:masks], others[masks:]
-    error = functools.partial(_first_error, spec, site, compute, len(sources))
-
-    def report(*operands):
-        return raise_from_program(error, *operands, on_each_device=False)[: spec.comes_first]
-
-    def go_on(*_):
-        return [np.int32(0)][: spec.comes_first]
-
-    # XLA writes each operand of a branch to memory. While the branch took the indices themselves,
-    # checked `x[i, j]` of a million elements took 2.2 times as long as unchecked.
-    bad, used = out_of_bounds_bit(indices, spec, *active)
-    for zero in _jax_internals.call_if(bad, report, go_on, *sources, used):
-        indices = lax.add(indices, lax.full_like(indices, zero))  # not known before the branch ran
-    return indices
-
-
-def _first_error(
-    spec: IndexSpec, site: CallSite, compute: Callable, count: int, *arrays
-) -> OutOfBoundsError | None:
-    indices, *active = compute(*map(np.asarray, arrays[:count]))
-    if not spec.outside(indices, *active).any():
-        # Silence would let the program use an index that it found out of bounds (test_sources.py,
-        # test_other_indices_than_those_of_the_program_are_a_defect).
-        raise nothing_found(spec)
-    return spec.find_error(indices, site, *active)
-
-
-def nothing_found(spec: IndexSpec) -> AssertionError:
-    return AssertionError(
-        f"{spec.operation}: NumPy finds no index out of bounds where the program has one. "
-        "Please report this as a defect of jaxops"
-    )
 
 
 def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
@@ -301,12 +255,8 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
     if not _jax_internals.is_for_one_device(ctx):
         check = functools.partial(_raise_if_any_on_many_devices, spec=spec, site=site, axes=axes)
         return mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active)
-    sources, types, compute = sources_of(ctx, [indices, *active])
-    check = functools.partial(
-        _raise_if_any_on_one_device, spec=spec, site=site, masks=len(active), compute=compute
-    )
-    ctx = ctx.replace(avals_in=(*ctx.avals_in, *types))
-    return mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active, *sources)
+    branches.raise_if_any(ctx, indices, *active, spec=spec, site=site)
+    return [indices]
 
 
 # One rule for all platforms: JAX lowers no rules of several for a primitive without a cache. With
@@ -350,11 +300,12 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallS
 
 
 @functools.cache
-def _prepare_loops() -> None:
-    """Called before the check stands in any program; `loops` imports this module."""
-    from jaxops._indexing import loops
+def _prepare_lowering() -> None:
+    """Called before the check stands in any program; these modules import this one."""
+    from jaxops._indexing import inlined, loops
 
     loops.carry_checks()
+    inlined.inline_functions()
 
 
 @functools.cache

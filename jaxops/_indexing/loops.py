@@ -33,6 +33,7 @@ from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, lanes, programs
 from jaxops._indexing.bounds import any_out_of_bounds
+from jaxops._indexing.branches import nothing_found
 from jaxops._indexing.raising import raise_from_program
 from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Primitive
 
@@ -84,7 +85,7 @@ class _Notes:
                 error = _spec(eqn).find_error(indices, _site(eqn))
                 if error is not None:
                     return error
-            raise check.nothing_found(_spec(self.checks[0]))
+            raise nothing_found(_spec(self.checks[0]))
 
         def report(noted, results):
             (zero,) = raise_from_program(first_error, *noted, on_each_device=False)
@@ -250,7 +251,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     # A loop that jaxops does not know raises in the step.
     with contextlib.suppress(_jax_internals.UnknownParameter):
         # Most loops of a program have no check, which is known of a program for good.
-        if lanes.calls_checks(eqn) and _runs_here(ctx) and _is_small(eqn):
+        if lanes.calls_checks(eqn) and runs_here(ctx) and _is_small(eqn):
             checks = _checks_within(eqn)
     if not checks:
         return rule(ctx, *operands, **params)
@@ -264,7 +265,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     return mlir.lower_fun(loop, multiple_results=True)(ctx, *operands)
 
 
-def _runs_here(ctx) -> bool:
+def runs_here(ctx) -> bool:
     """Whether a program that is being lowered is for the one CPU of this process, and no mesh."""
     # Devices that share a loop could come to different numbers of steps. On a mesh of one device
     # the types of a step may have another mesh than the program has when it is lowered
@@ -296,7 +297,6 @@ def _num_elements(eqn: Any) -> int:
     return sum(math.prod(v.aval.shape) for v in written)
 
 
-@functools.cache
 def carry_checks() -> None:
     """Makes loops carry their checks; called before a check stands in any program."""
     for primitive in (lax.scan_p, lax.while_p):

@@ -22,19 +22,19 @@ raise_p.multiple_results = True
 
 
 def raise_from_program(
-    error: Callable[..., _errors.OutOfBoundsError | None],
+    error: Callable[..., _errors.OutOfBoundsError | int | None],
     *operands: jax.Array,
     on_each_device: bool,
 ) -> list[jax.Array]:
     """Makes the program that is being lowered raise `error(*operands)`, where it comes here.
 
-    The program goes on where the error is None: then the index is not the caller's
+    The program goes on where there is no error: then the index is not the caller's
     (`_checked/whose.py`).
 
     The operands are NumPy arrays then. `on_each_device`: every device raises, not only one that has
     all of the operands. A device that went on alone would wait for the others in its next
-    collective. If one device raises, the result is an int32, 0, which the program has after it came
-    here; else there is none.
+    collective. If one device raises, the result is an int32 that the program has after it came
+    here: the number that `error` returned in place of an error, or 0; else there is none.
     """
     return raise_p.bind(*operands, error=error, on_each_device=on_each_device)
 
@@ -46,11 +46,11 @@ def _raise_abstract_eval(*operands, error, on_each_device):
 
 
 def _raise_now(
-    error: Callable[..., _errors.OutOfBoundsError | None], results: tuple, *operands
+    error: Callable[..., _errors.OutOfBoundsError | int | None], count: int, *operands
 ) -> tuple:
     raised = error(*operands)
-    if raised is None:
-        return results
+    if not isinstance(raised, _errors.OutOfBoundsError):
+        return (np.int32(raised or 0),) * count
     _errors.remember(raised)
     try:
         raise raised
@@ -70,7 +70,7 @@ def _lower(ctx, *operands, error, on_each_device):
         # On several devices a call returns before its program fails, and an error that no code
         # reads was lost (test_scripts.py, test_an_error_that_nobody_reads).
         _dispatched.watch_process()
-    raise_now = functools.partial(_raise_now, error, (np.int32(0),) * len(ctx.avals_out))
+    raise_now = functools.partial(_raise_now, error, len(ctx.avals_out))
     results, _, emitted = mlir.emit_python_callback(
         ctx,
         raise_now,

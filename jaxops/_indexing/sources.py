@@ -155,10 +155,27 @@ class _Program:
             case "transpose":
                 permutation = list(attributes["permutation"])
                 return lambda x: x.transpose(permutation)
+            case "slice" if _is_kept(operation.operands[0]):
+                bounds = (attributes[k] for k in ("start_indices", "limit_indices", "strides"))
+                part = tuple(map(slice, *bounds))
+                return lambda x: x[part]
             case "concatenate":
                 axis = attributes["dimension"].value
                 return lambda *xs: np.concatenate(xs, axis)
         return _ELEMENTWISE.get(name)
+
+
+def _is_kept(value: ir.Value) -> bool:
+    """Whether a value is an argument that the program keeps as it is.
+
+    Of another value, such as one that a loop carries, XLA would make a copy for the branch, if the
+    program writes to it later.
+    """
+    function: Any = value.owner.owner if isinstance(value.owner, ir.Block) else None
+    if function is None or str(function.attributes.get("sym_name", "")) != '"main"':
+        return False
+    attributes = function.attributes["arg_attrs"][ir.BlockArgument(value).arg_number]
+    return not {"tf.aliasing_output", "jax.buffer_donor"} & {a.name for a in attributes}
 
 
 def _along(x: np.ndarray, axes: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:

@@ -44,7 +44,7 @@ class IndexSpec:
     is_checked_if_empty: ClassVar[bool] = True
     # Whether a negative index is ignored, and no error.
     ignores_negative: ClassVar[bool] = False
-    # Whether a program comes to the check before it comes to checks of what it makes of the index.
+    # Whether this error is raised before that of the next check, of what is made of the index.
     comes_first: ClassVar[bool] = False
 
     def raises_at(self, site: CallSite) -> bool:

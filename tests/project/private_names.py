@@ -266,6 +266,7 @@ CASES = {
                 *("batched_device_put", "jet_rules", "traceback_util.register_exclusion"),
                 *("runtime_tokens", "set_output_runtime_token", "module_context.host_callbacks"),
                 *("axis_context.num_devices", "module_context.module", "mlir._lowerings"),
+                "module_context.cached_primitive_lowerings",
             ],
         ),
         (eager, ["trace_state_clean"]),

@@ -1,0 +1,60 @@
+"""Small functions that check indices are lowered as a part of the program that calls them.
+
+JAX makes a jitted function that a program calls, such as `jnp.take`, a function apart, whose checks
+could not join the branch of the program (`branches.py`). XLA makes the function a part of the
+program in any case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from jax.interpreters import mlir
+
+from jaxops import _jax_internals
+from jaxops._indexing import lanes
+from jaxops._indexing.loops import runs_here
+from jaxops._jax_internals import Primitive
+
+# A larger function is lowered once, not for each call, and has a branch of its own.
+_MOST_EQUATIONS = 64
+
+
+def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
+    """The lowering rule of the call of a jitted function; `rule` is JAX's own."""
+    eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
+    if lanes.calls_checks(eqn) and runs_here(ctx):
+        program = _jax_internals.body(eqn)
+        equations = _jax_internals.equations_in(program)
+        is_small = len([*itertools.islice(equations, _MOST_EQUATIONS + 1)]) <= _MOST_EQUATIONS
+        if is_small and not program.consts and not program.effects:
+            # Not by `mlir.lower_fun`, which would bind the primitives anew, under `checked`
+            # (test_loops.py, test_a_function_that_is_exempt).
+            with contextlib.suppress(AttributeError, TypeError):  # an unknown signature
+                results, _ = mlir.jaxpr_subcomp(
+                    ctx.module_context,
+                    program.jaxpr,
+                    ctx.name_stack,
+                    ctx.tokens_in,
+                    [],
+                    *operands,
+                    dim_var_values=ctx.dim_var_values,
+                    const_lowering=ctx.const_lowering,
+                    outer_traceback=None,
+                )
+                return results
+    return rule(ctx, *operands, **params)
+
+
+def inline_functions() -> None:
+    """Makes small functions with checks a part of the program; called before there is a check."""
+    primitive = _jax_internals.CALLING[0]
+    rule = primitive and _jax_internals.lowering_rule(primitive)
+    if rule is not None:
+        lower = functools.partial(_lower, primitive, rule)
+        mlir.register_lowering(primitive, lower, cacheable=False)
