@@ -71,6 +71,10 @@ def _at(position: tuple[int, ...]) -> str:
     return f" at position {list(position)}" if position else ""
 
 
+def _refused(index: int, position: tuple[int, ...]) -> str:
+    return f"index {index}{_at(position)} is negative, which negative='error' refuses"
+
+
 class Components(NamedTuple):
     """What `JaxIndex` knows of each component of the index vectors of a primitive.
 
@@ -167,6 +171,14 @@ class SegmentNumber(JaxIndex):
         return index < limit
 
 
+class SegmentNumberFromZero(JaxIndex):
+    """The same where `negative="error"` refuses a negative number."""
+
+    def describe(self, position, index):
+        message, position, index, bound = super().describe(position, index)
+        return _refused(index, position) if index < 0 else message, position, index, bound
+
+
 class PutIndex(JaxIndex):
     """`jnp.put`: an index into the flat array."""
 
@@ -182,8 +194,7 @@ class NegativeIndex(IndexOfJax):
         return (number,)
 
     def describe(self, position, index):
-        message = f"index {index[0]}{_at(position)} is negative, which negative='error' refuses"
-        return message, position, index[0], self.limits[0]
+        return _refused(index[0], position), position, index[0], self.limits[0]
 
 
 class OneHotClass(IndexOfJax):

@@ -34,6 +34,7 @@ from jaxops._checked.index import (
     PutIndex,
     RepeatedLength,
     SegmentNumber,
+    SegmentNumberFromZero,
     WideIndex,
 )
 from jaxops._checked.whose import Access
@@ -174,8 +175,9 @@ def _from_start(index, size: int) -> Any:
 def _checked(access: Access, indices, operand, components: Components) -> Any:
     """`indices[..., K]`, with a check if they may be out of bounds."""
     setting = settings.current()
-    of_segments = access.operation.startswith("segment_") and not (setting and setting.negative)
-    kind = SegmentNumber if of_segments else JaxIndex
+    kind = JaxIndex
+    if access.operation.startswith("segment_"):
+        kind = SegmentNumberFromZero if setting and setting.negative else SegmentNumber
     spec = kind.into(np.shape(operand), access.operation, components)
     return checked_by(spec, indices, access)
 

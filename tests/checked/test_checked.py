@@ -45,7 +45,12 @@ def test_negative_numbers_of_segments(run):
     lenient, strict = (run(jaxops.checked(total, negative=n)) for n in ("from_end", "error"))
     indices = jnp.array([1, -8])
     np.testing.assert_array_equal(lenient(indices), total(indices))
-    assert raised(strict, indices).index == -8
+    error = raised(strict, indices)
+    assert error.index == -8
+    assert "index -8 at position [1] is negative, which negative='error' refuses" in str(error)
+    for checked in (lenient, strict):
+        error = raised(checked, jnp.array([1, 4]))
+        assert "index 4 at position [1] is out of bounds for axis 0" in str(error)
     assert raised(lenient, jnp.array([-8, 4])).index == 4
 
 
