@@ -33,8 +33,8 @@ from jax.interpreters.mlir import ir
 from jaxops import _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError
+from jaxops._indexing import raising
 from jaxops._indexing.bounds import out_of_bounds_bit, out_of_bounds_bits
-from jaxops._indexing.raising import raise_from_program
 from jaxops._indexing.sources import sources_of
 from jaxops._indexing.specs import IndexSpec
 
@@ -45,53 +45,38 @@ _INT32 = ShapedArray((), np.dtype(np.int32))
 
 
 class _Branch:
-    """The branch of a block of the program; it begins without checks."""
+    """The branch of a block of the program, and the operations that say whether it is taken."""
 
-    def __init__(self, ctx: mlir.LoweringRuleContext):
-        no_bit: Any = np.int32(0)
-        (result,) = _emit(ctx, lambda: _jax_internals.call_if(no_bit, _zero, _zero), [])
-        self.case: Any = result.owner
-        (*_, self.end) = self.case.regions[1].blocks[0].operations
-        self.found: ir.Value = self.end.operands[0]  # the result of the last check
+    def __init__(self, bit: Any):
+        self.case: Any = ir.Operation.create("stablehlo.case", operands=[bit], regions=2)
+        for region in self.case.regions:
+            with ir.InsertionPoint(region.blocks.append()):
+                # The branch of good indices ends here; of the other one, the checks come before.
+                self.end = ir.Operation.create("stablehlo.return")
+        with ir.InsertionPoint(self.end):
+            self.found: Any = mlir.ir_constant(np.int32(0))  # the result of the last check
         self.specs: list[IndexSpec] = []  # of the checks
-        self.reductions: dict[int, Any] = {}  # by the number of their bits
+        self.reductions: dict[int, Any] = {_size(bit.owner.operands[0]): bit.owner}
         # The reductions, the operations that join their results, and the branch, in this order.
-        self.parts = [self.case]
+        self.parts = [bit.owner, self.case]
 
-    def join(self, ctx: mlir.LoweringRuleContext, values: Sequence[ir.Value], spec: IndexSpec):
-        """Adds the bits of a check to those of another check of as many bits."""
-        reduction = self.reductions[_size(ctx)]
-        bits = reduction.operands[0]
-        types = [ShapedArray(tuple(bits.type.shape), np.dtype(np.int32)), *ctx.avals_in]
-        (joined,) = _emit(ctx, functools.partial(_join, spec), types, bits, *values)
-        reduction.operands[0] = joined
+    def join(self, bits: ir.Value) -> None:
+        """Takes the branch also for these bits, as many as another reduction has."""
+        reduction = self.reductions[_size(bits)]
+        operation = _or(reduction.operands[0], bits)
+        reduction.operands[0] = operation.result
         # The operations from the reduction on have to come after the bits.
-        operation = joined.owner
         for part in self.parts:
             part.move_after(operation)
             operation = part
 
-    def reduce(self, ctx: mlir.LoweringRuleContext, values: Sequence[ir.Value], spec: IndexSpec):
-        """Adds a reduction of the bits of a check.
-
-        Returns a second result of the reduction, and its type; the program has to use the result.
-        """
-        reduce = functools.partial(_reduce, spec)
-        types = [_INT32, *ctx.avals_in]
-        bit, other, joined = _emit(ctx, reduce, types, self.case.operands[0], *values)
-        self.case.operands[0] = joined
-        self.case.move_after(joined.owner)
-        self.reductions[_size(ctx)] = bit.owner
-        self.parts[-1:] = [bit.owner, joined.owner, self.case]
-        return other, ShapedArray((), _indices(ctx).dtype)
-
-    def report(self, ctx: mlir.LoweringRuleContext, sources, types, look: Callable) -> None:
-        """Adds the call of a check to those that the branch makes, in the order of the checks."""
-        report = functools.partial(raise_from_program, look, on_each_device=False)
-        # At the end: what jax 0.10.0 has in its cache it never puts before another operation.
-        with ir.InsertionPoint(self.end.operation.block):
-            (self.found,) = _emit(ctx, report, [*types, _INT32], *sources, self.found)
-        self.end.move_after(self.found.owner)
+    def reduce(self, bit: Any) -> None:
+        """Takes the branch also for this bit, the result of a new reduction."""
+        operation = _or(self.case.operands[0], bit)
+        self.case.operands[0] = operation.result
+        self.case.move_after(operation)
+        self.reductions[_size(bit.owner.operands[0])] = bit.owner
+        self.parts[-1:] = [bit.owner, operation, self.case]
 
 
 def raise_if_any(
@@ -102,20 +87,31 @@ def raise_if_any(
     `values` are the indices, and a mask of those that count, if there is one.
     """
     sources, types, compute = sources_of(ctx, values)
+    indices: Any = ctx.avals_in[0]
+    size = math.prod(indices.shape[:-1])
     branches = _jax_internals.memory_of_lowering(ctx)
     here: Any = ir.InsertionPoint.current
-    key = (_Branch, here.block)
-    branch = branches.pop(key, None) or _Branch(ctx)
-    if _size(ctx) <= _MOST_INDICES or spec.comes_first:
-        branches[key] = branch
-    if _size(ctx) in branch.reductions:
-        branch.join(ctx, values, spec)
+    branch = branches.pop((_Branch, here.block), None)
+    if branch is not None and size in branch.reductions:
+        shape = branch.reductions[size].operands[0].type.shape
+        (bits,) = mlir.lower_fun(functools.partial(_bits, spec, shape))(ctx, *values)
+        branch.join(bits)
     else:
-        other, its_type = branch.reduce(ctx, values, spec)
-        sources, types = [*sources, other], [*types, its_type]
+        bit, other = mlir.lower_fun(functools.partial(_reduced, spec))(ctx, *values)
+        if branch is None:
+            branch = _Branch(bit)
+        else:
+            branch.reduce(bit)
+        sources, types = [*sources, other], [*types, ShapedArray((), indices.dtype)]
+    if size <= _MOST_INDICES or spec.comes_first:
+        branches[_Branch, here.block] = branch
     branch.specs.append(spec)
     look = functools.partial(_look, branch.specs, len(branch.specs), site, compute)
-    branch.report(ctx, sources, types, look)
+    ctx = ctx.replace(avals_in=(*types, _INT32), avals_out=(_INT32,))
+    with ir.InsertionPoint(branch.end):
+        (branch.found,) = raising.lower(
+            ctx, *sources, branch.found, error=look, on_each_device=False
+        )
 
 
 def _look(
@@ -143,32 +139,19 @@ def nothing_found(spec: IndexSpec) -> AssertionError:
     )
 
 
-def _zero() -> list:
-    return [np.int32(0)]
+def _bits(spec: IndexSpec, shape: Sequence[int], indices: jax.Array, *active: jax.Array) -> list:
+    return [lax.reshape(out_of_bounds_bits(indices, spec, *active), tuple(shape))]
 
 
-def _join(spec: IndexSpec, bits: jax.Array, indices: jax.Array, *active: jax.Array) -> list:
-    added = out_of_bounds_bits(indices, spec, *active)
-    return [lax.bitwise_or(bits, lax.reshape(added, bits.shape))]
+def _reduced(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
+    """The bit, and a number that the program has to use as well."""
+    return [*out_of_bounds_bit(indices, spec, *active)]
 
 
-def _reduce(spec: IndexSpec, bit: jax.Array, indices: jax.Array, *active: jax.Array) -> list:
-    added, used = out_of_bounds_bit(indices, spec, *active)
-    return [added, used, lax.bitwise_or(bit, added)]
+def _or(some: ir.Value, others: ir.Value) -> Any:
+    """An operation, whose result is the OR of both."""
+    return ir.Operation.create("stablehlo.or", results=[some.type], operands=[some, others])
 
 
-def _emit(
-    ctx: mlir.LoweringRuleContext, function: Callable, types: Sequence, *values: ir.Value
-) -> Sequence[Any]:
-    """The results of a function of `values`, added to the program."""
-    return mlir.lower_fun(function)(ctx.replace(avals_in=tuple(types)), *values)
-
-
-def _indices(ctx: mlir.LoweringRuleContext) -> Any:
-    """The type of the indices."""
-    return ctx.avals_in[0]
-
-
-def _size(ctx: mlir.LoweringRuleContext) -> int:
-    """The number of index vectors."""
-    return math.prod(_indices(ctx).shape[:-1])
+def _size(bits: ir.Value) -> int:
+    return math.prod(ir.RankedTensorType(bits.type).shape)

@@ -61,7 +61,8 @@ def _raise_now(
         raise
 
 
-def _lower(ctx, *operands, error, on_each_device):
+def lower(ctx, *operands, error, on_each_device):
+    """The lowering rule."""
     # JAX keeps a token of each failed program for each device, and raises the error of the program
     # again in `effects_barrier` and at the end of the process (test_raising.py,
     # test_a_token_forgets_our_errors_only).
@@ -88,4 +89,4 @@ def _lower(ctx, *operands, error, on_each_device):
     return results
 
 
-mlir.register_lowering(raise_p, _lower)
+mlir.register_lowering(raise_p, lower)
