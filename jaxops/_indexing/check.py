@@ -6,7 +6,8 @@ check is:
 * evaluated eagerly: the indices are looked at on the host and `OutOfBoundsError` is raised;
 * in the program of an eager call: a flag, which the call returns beside its results. If the flag
   is up, the call runs once more, evaluated eagerly (`collect_flags`);
-* lowered for the CPU: one reduction, and a branch that raises (`raising.py`);
+* lowered for the CPU: one reduction, and a branch that raises, shared by the checks of a program
+  (`branches.py`);
 * lowered for other platforms: nothing (`mode="error"`: the same as on the CPU);
 * under `vmap`: itself, on the batched indices, so positions stay true and nothing is unrolled;
 * under `checkify`: a functional error.
