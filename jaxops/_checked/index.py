@@ -76,10 +76,10 @@ def _refused(index: int, position: tuple[int, ...]) -> str:
 
 
 class Components(NamedTuple):
-    """What `JaxIndex` knows of each component of the index vectors of a primitive.
+    """The axis, the size of the slice, and `wraps` for each component of the index vectors.
 
-    Where JAX counts negative numbers from the end (`wraps`), it counts those of elements. It leaves
-    the start of a `jax.ds` in a gather or scatter as it is.
+    `wraps` says whether JAX counts a negative number from the end. In a gather or scatter JAX does
+    so for the index of an element, and leaves the start of a `jax.ds` as it is.
     """
 
     axes: tuple[int, ...]
@@ -172,7 +172,7 @@ class SegmentNumber(JaxIndex):
 
 
 class SegmentNumberFromZero(JaxIndex):
-    """The same where `negative="error"` refuses a negative number."""
+    """The number of a segment, where `negative="error"` refuses negative numbers."""
 
     def describe(self, position, index):
         message, position, index, bound = super().describe(position, index)

@@ -62,7 +62,7 @@ class _Branch:
         self.parts = [bit.owner, self.case]
 
     def join(self, bits: ir.Value) -> None:
-        """Takes the branch also for these bits, as many as another reduction has."""
+        """Makes the program take the branch for these bits, of which a reduction has as many."""
         reduction = self.reductions[_size(bits)]
         operation = _or(reduction.operands[0], bits)
         reduction.operands[0] = operation.result
@@ -72,7 +72,7 @@ class _Branch:
             operation = part
 
     def reduce(self, bit: Any) -> None:
-        """Takes the branch also for this bit, the result of a new reduction."""
+        """Makes the program take the branch for this bit, the result of a new reduction."""
         operation = _or(self.case.operands[0], bit)
         self.case.operands[0] = operation.result
         self.case.move_after(operation)
@@ -120,7 +120,8 @@ def _look(
 ) -> OutOfBoundsError | int:
     """The error of the check with this number, from 1.
 
-    Without an error, whether this check or one before it has an index out of bounds, 1 or 0.
+    If the check has no error, 1 or 0: whether it or a check before it has an index out of bounds.
+    `arrays` are the sources of the indices, which come first, and the result of the last check.
     """
     spec, found = specs[number - 1], arrays[-1]
     indices, *active = compute(*map(np.asarray, arrays))

@@ -62,7 +62,7 @@ def _raise_now(
 
 
 def lower(ctx, *operands, error, on_each_device):
-    """The lowering rule."""
+    """Adds the call of Python to the program that is being lowered."""
     # JAX keeps a token of each failed program for each device, and raises the error of the program
     # again in `effects_barrier` and at the end of the process (test_raising.py,
     # test_a_token_forgets_our_errors_only).

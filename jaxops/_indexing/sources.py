@@ -168,13 +168,17 @@ class _Program:
 def _is_kept(value: ir.Value) -> bool:
     """Whether a value is an argument that the program keeps as it is.
 
-    Of another value, such as one that a loop carries, XLA would make a copy for the branch, if the
-    program writes to it later.
+    XLA would copy another value for the branch, such as a donated argument or one that a loop
+    carries, if the program writes to the value later (test_branches.py,
+    test_a_column_of_an_argument_is_not_copied).
     """
     function: Any = value.owner.owner if isinstance(value.owner, ir.Block) else None
     if function is None or str(function.attributes.get("sym_name", "")) != '"main"':
         return False
-    attributes = function.attributes["arg_attrs"][ir.BlockArgument(value).arg_number]
+    of_arguments = function.attributes.get("arg_attrs")
+    if of_arguments is None:
+        return False
+    attributes = of_arguments[ir.BlockArgument(value).arg_number]
     return not {"tf.aliasing_output", "jax.buffer_donor"} & {a.name for a in attributes}
 
 

@@ -40,7 +40,7 @@ def branches_of(program, *args):
 
 
 def test_the_checks_of_a_program_share_a_branch():
-    """And those of as many indices a reduction."""
+    """Checks of as many indices share a reduction."""
     assert branches_of(lookups, TABLE, *GOOD) == (1, 2)
     expected = sum(float(np.sum(i)) * number for number, i in enumerate(GOOD, 1))
     assert float(jax.jit(lookups)(TABLE, *GOOD)) == expected

@@ -14,8 +14,8 @@ INDICES, SHIFT = jnp.array([3, 4]), jnp.array([1, 2])
 
 
 @pytest.mark.parametrize("count", [1, inlined._MOST_EQUATIONS])
-def test_a_function_with_a_check(count):
-    """A small one has no branch of its own; a large one is lowered once."""
+def test_functions_with_a_check(count):
+    """Small functions, here of two shapes, share a branch; large ones have their own."""
 
     @jax.jit
     def read(table, i):
@@ -23,12 +23,27 @@ def test_a_function_with_a_check(count):
             i = i + 1
         return jnp.take(table, i - count)
 
-    program = jax.jit(jaxops.checked(lambda table, i, j: read(table, i) * read(table, j)))
+    program = jax.jit(jaxops.checked(lambda table, i, j: read(table, i) * read(table[1:], j)))
     text = program.lower(TABLE, 3, 4).as_text()
-    assert text.count("stablehlo.case") == 1
-    assert ("call @read" in text) == (count > 1)
-    assert float(program(TABLE, 3, 4)) == 12.0
-    assert raised(program, TABLE, 3, 10).index == 10
+    assert text.count("stablehlo.case") == (1 if count == 1 else 2)
+    assert (" call @read" in text) == (count > 1)
+    assert float(program(TABLE, 3, 4)) == 15.0
+    for i, j, index in ((3, 9, 9), (10, 4, 10)):
+        assert raised(program, TABLE, i, j).index == index
+
+
+def test_a_function_that_is_called_again():
+    """Its first call is inlined; the others share JAX's function."""
+    program = jax.jit(lambda x, i: jaxops.gather(again(again(again(x, i), i), i), i))
+    text = program.lower(TABLE, jnp.arange(10)).as_text()
+    assert (text.count(" call @again("), text.count("stablehlo.case")) == (2, 2)
+    np.testing.assert_array_equal(program(TABLE, jnp.arange(10)), TABLE)
+    assert raised(program, TABLE, jnp.arange(10).at[4].set(11)).index == 11
+
+
+@jax.jit
+def again(x, i):
+    return jaxops.gather(x, i)
 
 
 @jax.jit
@@ -49,7 +64,7 @@ def shifted(x, i):
 
 @pytest.mark.parametrize("function", [double, shown, shifted])
 def test_other_functions_stay_apart(function):
-    """Those without a check, and those with effects or constants."""
+    """JAX calls a function that has no check, and one that has effects or constants."""
     program = jax.jit(lambda x, i: jaxops.gather(function(x, i), i - 3))
     assert f" call @{function.__name__}(" in program.lower(TABLE, INDICES).as_text()
     expected = function(TABLE, INDICES)
