@@ -372,13 +372,13 @@ def module_of(ctx) -> Any | None:
     return _read(ctx, "module_context.module")
 
 
-def memory_of_lowering(ctx) -> dict:
-    """A dict that lives as long as the program is being lowered; an empty one if it is not known.
+def memory_of_lowering(ctx) -> dict | None:
+    """A dict that lives as long as the program is being lowered; None if it is not known.
 
     Without it each check has a branch of its own, and a program of many takes longer to compile.
     """
     memory = _read(ctx, "module_context.cached_primitive_lowerings")
-    return memory if isinstance(memory, dict) else {}
+    return memory if isinstance(memory, dict) else None
 
 
 def platforms_of(ctx) -> Sequence[str]:

@@ -14,7 +14,11 @@ sources of its indices to the host, where the indices are computed again and sea
 searches them takes longer to compile than the gather.
 
 JAX lowers one equation of a program after the other. The rule of a check finds the branch that the
-program has already, moves the branch to the end of the program, and adds the check to the branch.
+program has already, moves the operations that compute its indices before the branch, and adds the
+check to the branch. Indices that were read with the indices of this branch begin another branch.
+
+A loop might never end with what was read out of bounds. In a program with such a loop all reads and
+writes need a result of the branch, which is 0: `i` becomes `i + 0`.
 """
 
 from __future__ import annotations
@@ -42,6 +46,9 @@ from jaxops._indexing.specs import IndexSpec
 # A check of more indices is the last of its branch: the arrays that a branch takes stay in memory
 # until the program comes to the branch.
 _MOST_INDICES = 1 << 16
+# A check whose indices take more operations begins another branch. The steps of an unrolled loop
+# may take thousands, and each check would go through all of them.
+_MOST_OPERATIONS = 256
 _INT32 = ShapedArray((), np.dtype(np.int32))
 
 
@@ -49,70 +56,109 @@ class _Branch:
     """The branch of a block of the program, and the operations that say whether it is taken."""
 
     def __init__(self, bit: Any):
-        self.case: Any = ir.Operation.create("stablehlo.case", operands=[bit], regions=2)
+        types = [ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))]
+        self.case: Any = ir.Operation.create("stablehlo.case", types, [bit], regions=2)
         for region in self.case.regions:
             with ir.InsertionPoint(region.blocks.append()):
                 # The branch of good indices ends here; of the other one, the checks come before.
-                self.end = ir.Operation.create("stablehlo.return")
-        with ir.InsertionPoint(self.end):
-            self.found: Any = mlir.ir_constant(np.int32(0))  # the result of the last check
+                # Both results are 0, which XLA does not know: calls of Python return 0 or 1.
+                self.end: Any = _operation("and", _constant(0), _constant(2))
+                ir.Operation.create("stablehlo.return", operands=[self.end.result])
         self.specs: list[IndexSpec] = []  # of the checks
-        self.reductions: dict[int, Any] = {_size(bit.owner.operands[0]): bit.owner}
-        # The reductions, the operations that join their results, and the branch, in this order.
-        self.parts = [bit.owner, self.case]
+        self.checked: set[Any] = set()  # the operations whose results are the indices of the checks
+        self.reductions: dict[int, Any] = {_size(bit.owner.operands[0]): bit.owner.operation}
 
-    def join(self, bits: ir.Value) -> None:
-        """Makes the program take the branch for these bits, of which a reduction has as many."""
-        reduction = self.reductions[_size(bits)]
-        operation = _or(reduction.operands[0], bits)
-        reduction.operands[0] = operation.result
-        # The operations from the reduction on have to come after the bits.
-        for part in self.parts:
-            part.move_after(operation)
-            operation = part
+    def waits_for(self, values: Sequence[ir.Value], part: Any) -> bool:
+        """Makes the program compute `values` before a part of the branch, unless they need it."""
+        operations = _operations_from(part, values)
+        if operations is None or not self.checked.isdisjoint(operations):
+            return False
+        for operation in operations:
+            operation.move_before(part)
+        return True
 
-    def reduce(self, bit: Any) -> None:
-        """Makes the program take the branch for this bit, the result of a new reduction."""
-        operation = _or(self.case.operands[0], bit)
-        self.case.operands[0] = operation.result
-        self.case.move_after(operation)
-        self.reductions[_size(bit.owner.operands[0])] = bit.owner
-        self.parts[-1:] = [bit.owner, operation, self.case]
+    def add(self, bits: ir.Value, part: Any) -> None:
+        """Makes the program take the branch for these bits too; `part` has as many."""
+        self.waits_for([bits], part)
+        with ir.InsertionPoint(part):
+            part.operands[0] = _operation("or", part.operands[0], bits).result
 
 
 def raise_if_any(
     ctx: mlir.LoweringRuleContext, *values: ir.Value, spec: IndexSpec, site: CallSite
-) -> None:
+) -> ir.Value:
     """Makes the program that is being lowered raise if an index is out of bounds.
 
-    `values` are the indices, and a mask of those that count, if there is one.
+    `values` are the indices, and a mask of those that count, if there is one. The result is the
+    indices to read and write with.
     """
     sources, types, compute = sources_of(ctx, values)
     indices: Any = ctx.avals_in[0]
     size = math.prod(indices.shape[:-1])
-    branches = _jax_internals.memory_of_lowering(ctx)
+    memory = _jax_internals.memory_of_lowering(ctx)
+    if memory is None:
+        memory = dict[Any, Any]({wait_for_checks: True})  # the program may have a loop
     here: Any = ir.InsertionPoint.current
-    branch = branches.pop((_Branch, here.block), None)
-    if branch is not None and size in branch.reductions:
-        shape = branch.reductions[size].operands[0].type.shape
+    block = here.block
+    branch = memory.pop((_Branch, block), None)
+    reduction = branch and branch.reductions.get(size)
+    if reduction is not None and branch.waits_for([*values, *sources], reduction):
+        shape = reduction.operands[0].type.shape
         (bits,) = mlir.lower_fun(functools.partial(_bits, spec, shape))(ctx, *values)
-        branch.join(bits)
+        branch.add(bits, reduction)
     else:
         bit, other = mlir.lower_fun(functools.partial(_reduced, spec))(ctx, *values)
-        if branch is None:
-            branch = _Branch(bit)
-        else:
-            branch.reduce(bit)
         sources, types = [*sources, other], [*types, ShapedArray((), indices.dtype)]
+        if branch is not None and branch.waits_for([bit, *sources], branch.case):
+            branch.add(bit, branch.case)
+            branch.reductions[size] = bit.owner.operation
+        else:
+            branch = _Branch(bit)
     if size <= _MOST_INDICES or spec.comes_first:
-        branches[_Branch, here.block] = branch
+        memory[_Branch, block] = branch
     branch.specs.append(spec)
     look = functools.partial(_look, branch.specs, len(branch.specs), site, compute)
     ctx = ctx.replace(avals_in=(*types, _INT32), avals_out=(_INT32,))
     with ir.InsertionPoint(branch.end):
-        (branch.found,) = raising.lower(
-            ctx, *sources, branch.found, error=look, on_each_device=False
+        (branch.end.operands[0],) = raising.lower(
+            ctx, *sources, branch.end.operands[0], error=look, on_each_device=False
         )
+    return values[0] if spec.comes_first else _checked(memory, branch, values[0])
+
+
+def _operations_from(start: Any, values: Sequence[ir.Value]) -> list[Any] | None:
+    """The operations from `start` on in its block that compute `values`, in their order.
+
+    None if there are too many of them.
+    """
+    found = set()
+    waiting = [value.owner for value in values]
+    while waiting:
+        owner = waiting.pop()
+        if isinstance(owner, ir.Block) or owner.operation.block != start.block:
+            continue
+        operation = owner.operation
+        if operation in found or operation.is_before_in_block(start):
+            continue
+        found.add(operation)
+        if len(found) > _MOST_OPERATIONS:
+            return None
+        waiting += [operand.owner for operand in _used_by(operation)]
+    is_before = lambda a, b: -1 if a.is_before_in_block(b) else 1  # noqa: E731
+    return sorted(found, key=functools.cmp_to_key(is_before))
+
+
+def _used_by(operation: Any) -> list[ir.Value]:
+    """The values that an operation takes, those of its branches and loops as well."""
+    values = [*operation.operands]
+
+    def visit(inner):
+        values.extend(inner.operands)
+        return ir.WalkResult.ADVANCE
+
+    if len(operation.regions):
+        operation.walk(visit)
+    return values
 
 
 def _look(
@@ -150,9 +196,54 @@ def _reduced(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
     return [*out_of_bounds_bit(indices, spec, *active)]
 
 
-def _or(some: ir.Value, others: ir.Value) -> Any:
-    """An operation, whose result is the OR of both."""
-    return ir.Operation.create("stablehlo.or", results=[some.type], operands=[some, others])
+def _checked(memory: dict, branch: _Branch, indices: ir.Value) -> ir.Value:
+    """The indices that a check has seen, which the program reads and writes with."""
+    barrier: Any = ir.Operation.create("stablehlo.optimization_barrier", [indices.type], [indices])
+    branch.checked.add(barrier)
+    if wait_for_checks in memory:
+        return _wait(branch, barrier)
+    memory.setdefault(_checked, []).append((branch, barrier))
+    return barrier.result
+
+
+def wait_for_checks(ctx: mlir.LoweringRuleContext) -> None:
+    """Makes all reads and writes of the program wait for the checks of their indices.
+
+    Called for each loop that might not end with a value that was read out of bounds. Other programs
+    end, and XLA runs the check when it likes: a program of 20 gathers compiles 15 % faster. So does
+    what follows a branch or loop that has checks, as these have raised before it.
+    """
+    memory = _jax_internals.memory_of_lowering(ctx)
+    if memory is not None:
+        memory[wait_for_checks] = True
+        for branch, barrier in memory.pop(_checked, ()):
+            with ir.InsertionPoint(barrier):
+                owner: Any = _wait(branch, barrier).owner
+                after = owner.operation
+            barrier.move_before(after)
+            barrier.result.replace_all_uses_except(after.result, after)
+
+
+def _wait(branch: _Branch, barrier: Any) -> ir.Value:
+    """The indices, which the program has when it has come through the branch."""
+    zero, type_ = branch.case.result, barrier.result.type
+    scalar = ir.RankedTensorType.get([], type_.element_type)
+    if zero.type != scalar:
+        zero = ir.Operation.create("stablehlo.convert", [scalar], [zero]).result
+    along: dict[str, Any] = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+    zeros = ir.Operation.create("stablehlo.broadcast_in_dim", [type_], [zero], along).result
+    # Without the barrier XLA takes the sum for the thing to compute in one loop, and writes the
+    # indices to memory for it and for the check, by one kernel more (test_branches.py,
+    # test_indices_that_wait_are_not_written).
+    return _operation("add", barrier.result, zeros).result
+
+
+def _operation(name: str, first: ir.Value, second: Any) -> Any:
+    return ir.Operation.create(f"stablehlo.{name}", [first.type], [first, second])
+
+
+def _constant(number: int) -> Any:
+    return mlir.ir_constant(np.int32(number))
 
 
 def _size(bits: ir.Value) -> int:

@@ -214,7 +214,7 @@ batching.primitive_batchers[check_p] = _check_batching_rule
 def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
     """The check where no device may have all of the indices: the program searches them."""
     bad = any_out_of_bounds(indices, spec, *active)
-    any_bad = lax.pmax(bad.astype(jnp.int32), axes) > 0 if axes else bad
+    any_bad = lax.pmax(bad.astype(jnp.int32), axes) if axes else bad.astype(jnp.int32)
 
     def report():
         position, index = first_out_of_bounds(indices, spec, *active)
@@ -222,9 +222,13 @@ def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallS
             position, index = _from_one_shard(bad, (position, index), axes)
         error = functools.partial(_error_at, spec, site)
         raise_from_program(error, position, index, on_each_device=True)
+        return any_bad - 1
 
-    lax.cond(any_bad, report, lambda: None)
-    return indices
+    # 0, which XLA does not know. A loop might never end with what was read out of bounds, so each
+    # read waits for the check (test_devices.py,
+    # test_a_bad_shard_is_an_error_and_the_process_lives).
+    zero = lax.cond(any_bad > 0, report, lambda: any_bad)
+    return lax.select(zero == 0, indices, lax.full_like(indices, 0))
 
 
 def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
@@ -256,8 +260,7 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
     if not _jax_internals.is_for_one_device(ctx):
         check = functools.partial(_raise_if_any_on_many_devices, spec=spec, site=site, axes=axes)
         return mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active)
-    branches.raise_if_any(ctx, indices, *active, spec=spec, site=site)
-    return [indices]
+    return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site)]
 
 
 # One rule for all platforms: JAX lowers no rules of several for a primitive without a cache. With

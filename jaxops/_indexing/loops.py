@@ -31,11 +31,10 @@ from jax.interpreters import mlir
 
 from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
-from jaxops._indexing import check, lanes, programs
+from jaxops._indexing import branches, check, lanes, programs
 from jaxops._indexing.bounds import any_out_of_bounds
-from jaxops._indexing.branches import nothing_found
 from jaxops._indexing.raising import raise_from_program
-from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Primitive
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal, Primitive
 
 # A loop whose step computes more elements raises in the step: there the branch takes less than the
 # rest, and a `scan`, which goes on to its end, could take long.
@@ -85,7 +84,7 @@ class _Notes:
                 error = _spec(eqn).find_error(indices, _site(eqn))
                 if error is not None:
                     return error
-            raise nothing_found(_spec(self.checks[0]))
+            raise branches.nothing_found(_spec(self.checks[0]))
 
         def report(noted, results):
             (zero,) = raise_from_program(first_error, *noted, on_each_device=False)
@@ -247,6 +246,8 @@ _RULES = {
 def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a loop; `rule` is JAX's own."""
     eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
+    if primitive is lax.while_p and not _is_counted(eqn):
+        branches.wait_for_checks(ctx)
     checks: list[JaxprEqn] = []
     # A loop that jaxops does not know raises in the step.
     with contextlib.suppress(_jax_internals.UnknownParameter):
@@ -263,6 +264,26 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
     return mlir.lower_fun(loop, multiple_results=True)(ctx, *operands)
+
+
+def _is_counted(eqn: Any) -> bool:
+    """Whether a `while_loop` takes a number of steps that is known, as the one of a `scan` does."""
+    with contextlib.suppress(_jax_internals.UnknownParameter):
+        cond, body = (program.jaxpr for program in _programs_of_while(eqn))
+        num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
+        match cond.eqns:
+            case [test] if test.primitive is lax.lt_p and isinstance(test.invars[1], Literal):
+                carried = cond.invars[num_cond:].index(test.invars[0])
+                counter, last = body.invars[num_body + carried], body.outvars[carried]
+                adds = [eqn for eqn in body.eqns if eqn.primitive is lax.add_p]
+                return any(
+                    eqn.outvars[0] is last
+                    and eqn.invars[0] is counter
+                    and isinstance(eqn.invars[1], Literal)
+                    and eqn.invars[1].val > 0
+                    for eqn in adds
+                )
+    return False
 
 
 def runs_here(ctx) -> bool:

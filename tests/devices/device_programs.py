@@ -124,6 +124,8 @@ OF_JAX = {
     "take": lambda table, i: jnp.take(table, i, axis=0),
     "gradient": lambda table, i: jax.grad(lambda table: jnp.sum(table[i] ** 2))(table)[None],
     "in a branch": lambda table, i: lax.cond(i[0] > -1, lambda: table[i], lambda: table[:2]),
+    # For an index out of bounds JAX reads NaN, with which the loop would never end.
+    "loop": lambda table, i: lax.while_loop(lambda x: jnp.isnan(x).any(), jnp.sin, table[i]),
 }
 
 # name: (function, arguments before the indices)

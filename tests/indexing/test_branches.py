@@ -3,7 +3,9 @@
 import itertools
 import re
 
+import fast
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ class ExemptIndex(ScalarIndex):
         return None
 
 
-TABLE = jnp.arange(10.0)
+TABLE, ROWS = jnp.arange(10.0), jnp.ones((100, 100))
 GOOD = (jnp.array([3, 0]), jnp.array([[1], [9]]), jnp.array(4), jnp.array([0]), jnp.array([2, 5]))
 NUMBERS = (10, -1, 11, 12, 13)  # that are out of bounds
 BAD = [i.at[(0,) * i.ndim].set(number) for i, number in zip(GOOD, NUMBERS, strict=True)]
@@ -59,6 +61,174 @@ def test_the_first_error_is_raised(bad):
     indices = [b if is_bad else g for g, b, is_bad in zip(GOOD, BAD, bad, strict=True)]
     error = raised(jax.jit(lookups), TABLE, *indices)
     assert error.index == NUMBERS[bad.index(True)]
+
+
+def test_indices_that_were_read():
+    """Their check needs what the check before it lets through, and has a branch of its own."""
+    ids = jnp.array([1, 9, 10])
+
+    def program(table, ids, i):
+        first = jaxops.gather(table, jaxops.gather(ids, i)) + jaxops.gather(table, i)
+        return first + jaxops.gather(table, jaxops.gather(ids, i + 1))
+
+    assert branches_of(program, TABLE, ids, 0)[0] == 3
+    assert float(jax.jit(program)(TABLE, ids, 0)) == 1 + 0 + 9
+    for i, index in ((1, 10), (2, 10), (3, 3), (-1, -1)):
+        assert raised(jax.jit(program), TABLE, ids, i).index == index
+
+
+def test_indices_of_many_operations():
+    """To move them before the branch would take longer than XLA takes to compile a branch."""
+
+    def program(count):
+        def run(table, i):
+            first = jaxops.gather(table, i)
+            for _ in range(count):
+                i = jnp.sin(i).astype(int)
+            return first + jaxops.gather(table, i)
+
+        return run
+
+    assert branches_of(program(20), TABLE, 0)[0] == 1
+    assert branches_of(program(200), TABLE, 0)[0] == 2
+
+
+def test_indices_that_a_branch_computes():
+    """The branch takes values of the program around it, which have to be moved with it."""
+
+    def program(table, i, j):
+        first = jaxops.gather(table, i)
+        j = i + j
+        k = lax.cond(i > 3, lambda: j * 2, lambda: j)
+        return first + jaxops.gather(table, k)
+
+    assert branches_of(program, TABLE, 0, 0)[0] == 1 + 1  # one of them is the program's own
+    assert float(jax.jit(program)(TABLE, 4, 0)) == 4 + 8
+    assert raised(jax.jit(program), TABLE, 4, 1).index == 10
+
+
+# --- loops that might never end with what was read out of bounds ---
+
+_seen: list[int] = []
+
+
+def until_ten(number):
+    """A loop that ends with 10, for the test also after some steps; Python sees the result."""
+
+    def step(state):
+        return state[0] + 1, state[1] + 1
+
+    number = lax.while_loop(lambda c: (c[0] < 20) & (c[1] != 10), step, (0, number))[1]
+    return jax.experimental.io_callback(lambda n: _seen.append(int(n)) or n, number, number)
+
+
+@jax.custom_jvp
+def with_a_rule(count):
+    return until_ten(count)
+
+
+with_a_rule.defjvp(lambda primals, tangents: (until_ten(*primals), tangents[0]))
+
+
+def in_a_scan(count):
+    return lax.scan(lambda n, _: (until_ten(n), None), count, length=2)[0]
+
+
+COUNTS = jnp.array([8, 9, 10, 500], "int32")
+LOOPS = {
+    "while_loop": until_ten,
+    "jit": jax.jit(until_ten),
+    "cond": lambda count: lax.cond(count > 0, until_ten, lambda n: n, count),
+    "scan": in_a_scan,
+    "checkpoint": jax.checkpoint(until_ten),
+    "custom_jvp": with_a_rule,
+}
+READS = {
+    "x[i]": lambda x, i: x[i],
+    "x[i].max()": lambda x, i: x[jnp.full(10, i)].max(),
+    "sorted": lambda x, i: x[jnp.sort(jnp.full(10, i))].max(),
+    "take": lambda x, i: jnp.take(x, i),
+    "second take": lambda x, i: jnp.take(x, jnp.take(x, i * 0) * 0) * 0 + jnp.take(x, i),
+    "gather": jaxops.gather,
+    "in a branch": lambda x, i: lax.cond(i > -1, lambda: x[i], lambda: x[0]),
+    "in a scan": lambda x, i: lax.scan(lambda _, k: (x[i], k), x[0], None, length=3)[0],
+    "in a long scan": lambda x, i: lax.scan(
+        lambda n, _: (n + x[jnp.full((64, 64), i)].max(), None), x[0] * 0, length=1
+    )[0],
+    "in a loop": lambda x, i: lax.while_loop(lambda n: n == 0, lambda _: x[i], 0),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("loop", LOOPS)
+def test_no_loop_runs_with_what_was_read_out_of_bounds(loop, read):
+    """Whether or not another loop comes before the read, or another check after the loop."""
+    read, loop = READS[read], LOOPS[loop]
+
+    def program(x, i):
+        return loop(read(x, i)), jnp.sort(jnp.sin(jnp.arange(3000.0)))
+
+    def after_a_loop(x, i):
+        return loop(read(x, jnp.minimum(i, until_ten(0))))
+
+    def before_a_check(x, i):
+        number = loop(read(x, i))
+        return number + x[number * 0 + i]
+
+    for function in (program, after_a_loop, before_a_check):
+        checked = jax.jit(jaxops.checked(function))
+        checked(COUNTS, 1)
+        _seen.clear()
+        assert raised(checked, COUNTS, 4).index == 4
+        assert _seen in ([], [10])
+
+
+def test_programs_without_such_loops_do_not_wait():
+    """What is read waits for the check only if there is a loop whose steps nobody can count."""
+
+    def waits(loop, before=lambda i: i):
+        def program(table, i):
+            return loop(jaxops.gather(table, before(i)))
+
+        text = jax.jit(program).lower(TABLE, 1).as_text()
+        return re.search(r"stablehlo.add .*: tensor<1xi\d+>", text) is not None
+
+    def loop_with(cond, body):
+        return lambda x: lax.while_loop(cond, body, (0, x))
+
+    counted = [
+        lambda x: x,
+        lambda x: lax.scan(lambda n, k: (n + k, k), x, jnp.ones(3))[0],
+        lambda x: lax.fori_loop(0, 5, lambda _, n: jnp.sin(n), x),
+        lambda x: jax.random.normal(jax.random.key(0)) + x,
+        loop_with(lambda c: c[0] < 10, lambda c: (c[0] + 1, c[1] * 2)),
+    ]
+    assert not any(map(waits, counted))
+    others = [
+        loop_with(lambda c: c[0] < 10, lambda c: (c[0] - 1, c[1] * 2)),
+        loop_with(lambda c: c[0] < 10, lambda c: (c[0] * 2, c[1] * 2)),
+        loop_with(lambda c: c[1] < 10, lambda c: (c[0] + 1, c[1] * 2)),
+        loop_with(lambda c: c[0] < c[1], lambda c: (c[0] + 1, c[1] * 2)),
+        loop_with(lambda c: c[0] <= 10, lambda c: (c[0] + 1, c[1] * 2)),
+        lambda x: lax.fori_loop(0, x.astype(int), lambda _, n: jnp.sin(n), x),
+    ]
+    assert all(map(waits, others))
+    assert waits(lambda x: x, before=lambda i: lax.while_loop(lambda n: n > 9, lambda n: n // 2, i))
+
+
+def test_indices_that_wait_are_not_written():
+    """XLA makes one loop of the check and another one of the reads, as where no loop is left."""
+
+    def kernels(step):
+        def program(table, i):
+            steps = lax.while_loop(lambda n: n < 10, step, i[0, 0])
+            return table[i[:, 0]], steps
+
+        compiled = fast.optimized_jit(jaxops.checked(program)).lower(ROWS, i).compile().as_text()
+        return compiled[compiled.index("ENTRY") :].count(" fusion(")
+
+    i = jnp.zeros((100, 2), "int32")
+    assert kernels(lambda n: n + 1) == kernels(lambda n: n * 2 + 1)
 
 
 def test_blocks_have_branches_of_their_own():
