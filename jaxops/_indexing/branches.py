@@ -95,9 +95,7 @@ def raise_if_any(
     sources, types, compute = sources_of(ctx, values)
     indices: Any = ctx.avals_in[0]
     size = math.prod(indices.shape[:-1])
-    memory = _jax_internals.memory_of_lowering(ctx)
-    if memory is None:
-        memory = dict[Any, Any]({wait_for_checks: True})  # the program may have a loop
+    memory = _memory(ctx)
     here: Any = ir.InsertionPoint.current
     block = here.block
     branch = memory.pop((_Branch, block), None)
@@ -123,7 +121,11 @@ def raise_if_any(
         (branch.end.operands[0],) = raising.lower(
             ctx, *sources, branch.end.operands[0], error=look, on_each_device=False
         )
-    return values[0] if spec.comes_first else _checked(memory, branch, values[0])
+    if spec.comes_first:
+        return values[0]
+    barrier = _barrier(values[0])
+    branch.checked.add(barrier)
+    return _to_use(memory, barrier, branch.case.result)
 
 
 def _operations_from(start: Any, values: Sequence[ir.Value]) -> list[Any] | None:
@@ -196,14 +198,12 @@ def _reduced(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
     return [*out_of_bounds_bit(indices, spec, *active)]
 
 
-def _checked(memory: dict, branch: _Branch, indices: ir.Value) -> ir.Value:
-    """The indices that a check has seen, which the program reads and writes with."""
-    barrier: Any = ir.Operation.create("stablehlo.optimization_barrier", [indices.type], [indices])
-    branch.checked.add(barrier)
-    if wait_for_checks in memory:
-        return _wait(branch, barrier)
-    memory.setdefault(_checked, []).append((branch, barrier))
-    return barrier.result
+# --- loops that might never end with what was read out of bounds ---
+
+
+def indices_to_use(ctx: mlir.LoweringRuleContext, indices: ir.Value, zero: ir.Value) -> ir.Value:
+    """The indices to read and write with; `zero` is an int32 that the check computes."""
+    return _to_use(_memory(ctx), _barrier(indices), zero)
 
 
 def wait_for_checks(ctx: mlir.LoweringRuleContext) -> None:
@@ -213,20 +213,35 @@ def wait_for_checks(ctx: mlir.LoweringRuleContext) -> None:
     end, and XLA runs the check when it likes: a program of 20 gathers compiles 15 % faster. So does
     what follows a branch or loop that has checks, as these have raised before it.
     """
+    memory = _memory(ctx)
+    memory[wait_for_checks] = True
+    for barrier, zero in memory.pop(_to_use, ()):
+        with ir.InsertionPoint(barrier):
+            owner: Any = _wait(barrier, zero).owner
+        after = owner.operation
+        barrier.move_before(after)
+        barrier.result.replace_all_uses_except(after.result, after)
+
+
+def _memory(ctx: mlir.LoweringRuleContext) -> dict[Any, Any]:
     memory = _jax_internals.memory_of_lowering(ctx)
-    if memory is not None:
-        memory[wait_for_checks] = True
-        for branch, barrier in memory.pop(_checked, ()):
-            with ir.InsertionPoint(barrier):
-                owner: Any = _wait(branch, barrier).owner
-                after = owner.operation
-            barrier.move_before(after)
-            barrier.result.replace_all_uses_except(after.result, after)
+    return {wait_for_checks: True} if memory is None else memory  # it may have a loop
 
 
-def _wait(branch: _Branch, barrier: Any) -> ir.Value:
-    """The indices, which the program has when it has come through the branch."""
-    zero, type_ = branch.case.result, barrier.result.type
+def _barrier(indices: ir.Value) -> Any:
+    return ir.Operation.create("stablehlo.optimization_barrier", [indices.type], [indices])
+
+
+def _to_use(memory: dict[Any, Any], barrier: Any, zero: ir.Value) -> ir.Value:
+    if wait_for_checks in memory:
+        return _wait(barrier, zero)
+    memory.setdefault(_to_use, []).append((barrier, zero))
+    return barrier.result
+
+
+def _wait(barrier: Any, zero: ir.Value) -> ir.Value:
+    """The indices, which the program has when it has `zero`."""
+    type_ = barrier.result.type
     scalar = ir.RankedTensorType.get([], type_.element_type)
     if zero.type != scalar:
         zero = ir.Operation.create("stablehlo.convert", [scalar], [zero]).result
@@ -236,6 +251,9 @@ def _wait(branch: _Branch, barrier: Any) -> ir.Value:
     # indices to memory for it and for the check, by one kernel more (test_branches.py,
     # test_indices_that_wait_are_not_written).
     return _operation("add", barrier.result, zeros).result
+
+
+# --- operations ---
 
 
 def _operation(name: str, first: ir.Value, second: Any) -> Any:

@@ -212,7 +212,10 @@ batching.primitive_batchers[check_p] = _check_batching_rule
 
 
 def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
-    """The check where no device may have all of the indices: the program searches them."""
+    """The check where no device may have all of the indices: the program searches them.
+
+    The result is 0, which XLA does not know.
+    """
     bad = any_out_of_bounds(indices, spec, *active)
     any_bad = lax.pmax(bad.astype(jnp.int32), axes) if axes else bad.astype(jnp.int32)
 
@@ -224,11 +227,7 @@ def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallS
         raise_from_program(error, position, index, on_each_device=True)
         return any_bad - 1
 
-    # 0, which XLA does not know. A loop might never end with what was read out of bounds, so each
-    # read waits for the check (test_devices.py,
-    # test_a_bad_shard_is_an_error_and_the_process_lives).
-    zero = lax.cond(any_bad > 0, report, lambda: any_bad)
-    return lax.select(zero == 0, indices, lax.full_like(indices, 0))
+    return lax.cond(any_bad > 0, report, lambda: any_bad)
 
 
 def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
@@ -259,7 +258,8 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
         )
     if not _jax_internals.is_for_one_device(ctx):
         check = functools.partial(_raise_if_any_on_many_devices, spec=spec, site=site, axes=axes)
-        return mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active)
+        (zero,) = mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active)
+        return [branches.indices_to_use(ctx, indices, zero)]
     return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site)]
 
 
