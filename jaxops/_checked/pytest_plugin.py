@@ -6,9 +6,9 @@ neither JAX nor another room before a run asks for the checks.
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
+
+from jaxops._checked import command
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--jaxops-outside",
         action="append",
         default=[],
-        type=_pattern_and_rule,
+        type=command.pattern_and_rule,
         metavar="PATTERN=RULE",
         help="for code that counts on what JAX does with such an index, by file and function: "
         "model.py:lookup=any, or sparse/*.py=padding; the first that fits counts",
@@ -43,28 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--jaxops-{option} needs --jaxops-checked")
 
 
-def _pattern_and_rule(argument: str) -> tuple[str, str]:
-    pattern, equals, rule = argument.rpartition("=")
-    if not equals or rule not in ("any", "padding"):
-        raise argparse.ArgumentTypeError(
-            f"must be PATTERN=any or PATTERN=padding; received {argument!r}"
-        )
-    return pattern, rule
-
-
 class _Checked:
     """The hooks of a run with `--jaxops-checked`."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Starts checking when all test modules are imported: some of them configure JAX first."""
-        from jaxops._checked.checked import check_everything
-
         options = session.config.option
-        rules: dict[str, str] = {}
-        for pattern, rule in options.jaxops_outside:
-            rules.setdefault(pattern, rule)
-        negative = "error" if options.jaxops_negative else "from_end"
-        check_everything(outside=rules, negative=negative)
+        command.check_everything(options.jaxops_outside, options.jaxops_negative)
 
     @pytest.hookimpl(wrapper=True)
     def _with_typed_errors(self):

@@ -225,7 +225,7 @@ def test_indices_that_wait_are_not_written():
             return table[i[:, 0]], steps
 
         compiled = fast.optimized_jit(jaxops.checked(program)).lower(ROWS, i).compile().as_text()
-        return compiled[compiled.index("ENTRY") :].count(" fusion(")
+        return str(compiled).partition("ENTRY")[2].count(" fusion(")
 
     i = jnp.zeros((100, 2), "int32")
     assert kernels(lambda n: n + 1) == kernels(lambda n: n * 2 + 1)

@@ -24,7 +24,8 @@ def table() -> dict[str, set[str]]:
 def room_of(path: Path) -> str:
     room, *module = path.relative_to(PACKAGE).with_suffix("").parts
     # Modules of public names, such as `nn`, are part of the public names.
-    return "jaxops" if not module and (room == "__init__" or not room.startswith("_")) else room
+    is_public = room in ("__init__", "__main__") or not room.startswith("_")
+    return "jaxops" if not module and is_public else room
 
 
 def imported(path: Path) -> set[str]:

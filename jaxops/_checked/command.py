@@ -1,0 +1,79 @@
+"""`python -m jaxops train.py`: the code of a script runs as under `jaxops.check_everything`.
+
+The pytest plugin imports this module before a run asks for checks, so the module imports JAX and
+other rooms only to run a script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+from collections.abc import Iterable, Sequence
+
+
+def pattern_and_rule(argument: str) -> tuple[str, str]:
+    """The pattern and the rule of a `PATTERN=RULE` for `outside=`."""
+    pattern, equals, rule = argument.rpartition("=")
+    if not equals or rule not in ("any", "padding"):
+        raise argparse.ArgumentTypeError(
+            f"must be PATTERN=any or PATTERN=padding; received {argument!r}"
+        )
+    return pattern, rule
+
+
+def check_everything(outside: Iterable[tuple[str, str]], negative: bool) -> None:
+    """`jaxops.check_everything` with the options of a command line."""
+    from jaxops._checked.checked import check_everything
+
+    rules: dict[str, str] = {}
+    for pattern, rule in outside:
+        rules.setdefault(pattern, rule)
+    check_everything(outside=rules, negative="error" if negative else "from_end")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs a script or a module; an index of its JAX code that is out of bounds is an error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m jaxops",
+        description="Runs a script as Python does. An index that is out of bounds, in its JAX code "
+        "or in a library that it calls, is an error: jaxops.check_everything.",
+    )
+    parser.add_argument(
+        "--outside",
+        action="append",
+        default=[],
+        type=pattern_and_rule,
+        metavar="PATTERN=RULE",
+        help="for code that counts on what JAX does with such an index, by file and function: "
+        "model.py:lookup=any, or sparse/*.py=padding; the first that fits counts",
+    )
+    parser.add_argument(
+        "--negative", action="store_true", help="negative indices of an array are errors too"
+    )
+    parser.add_argument("-m", dest="is_module", action="store_true", help="the script is a module")
+    parser.add_argument("script", help="a file, or the name of a module after -m")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    options = parser.parse_args(arguments)
+    if not options.is_module and not os.path.exists(options.script):
+        parser.error(f"no such file: {options.script}; a module wants -m before its name")
+
+    from jaxops import _frames
+    from jaxops._typed_errors import typed_errors
+
+    check_everything(options.outside, options.negative)
+    sys.argv = [options.script, *options.arguments]
+    try:
+        with typed_errors():
+            if options.is_module:
+                runpy.run_module(options.script, run_name="__main__", alter_sys=True)
+            else:
+                file = os.path.abspath(options.script)
+                sys.path[0] = os.path.dirname(file)
+                runpy.run_path(file, run_name="__main__")
+    except Exception as error:
+        # As Python prints it, without the frames of this command.
+        error.__traceback__ = _frames.of_caller(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        sys.exit(1)

@@ -1,0 +1,104 @@
+"""`python -m jaxops`, in processes of its own."""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jaxops
+from jaxops._checked import command
+
+SCRIPT = """
+import sys
+import jax, jax.numpy as jnp
+import numbers_of_rows
+
+def embed(table, ids):
+    return jnp.take(table, ids, axis=0)
+
+if __name__ == "__main__":
+    print([*map(numbers_of_rows.short, sys.argv)], sys.modules["__main__"].embed is embed)
+    jax.jit(embed)(jnp.ones((4, 3)), jnp.array([1, int(sys.argv[1])]))  # nothing reads the result
+    print("after")
+    if "--fail" in sys.argv:
+        raise KeyError("of the script")
+    if "--exit" in sys.argv:
+        sys.exit(3)
+"""
+WORDS = (
+    "jaxops.OutOfBoundsError: index 4 at position [1] is out of bounds for axis 0 of an array of "
+    "shape (4, 3) [Op:take] at train.py:7 (embed)\n"
+)
+
+
+@pytest.fixture
+def python(tmp_path):
+    """Runs Python beside a folder with the script, which imports a module of its folder."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "train.py").write_text(SCRIPT)
+    (folder / "numbers_of_rows.py").write_text("def short(x):\n    return x[-8:]\n")
+
+    def run(*arguments, cwd=tmp_path):
+        environment = os.environ | {
+            "PYTHONPATH": str(Path(jaxops.__file__).parents[1]),
+            "JAX_PLATFORMS": "cpu",
+        }
+        return subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, env=environment
+        )
+
+    return run
+
+
+@pytest.mark.slow  # starts processes
+@pytest.mark.parametrize("way", ["file", "module"])
+def test_a_script_runs_as_python_runs_it(python, way, tmp_path):
+    script = ["model/train.py"] if way == "file" else ["-m", "train"]
+    cwd = tmp_path if way == "file" else tmp_path / "model"
+    for arguments in (["3"], ["3", "--negative"], ["2", "--fail"], ["2", "--exit"]):
+        expected = python(*script, *arguments, cwd=cwd)
+        actual = python("-m", "jaxops", *script, *arguments, cwd=cwd)
+        assert actual.stdout == expected.stdout != ""
+        assert actual.returncode == expected.returncode
+        if way == "file":
+            assert actual.stderr == expected.stderr
+    assert "True" in expected.stdout
+
+
+@pytest.mark.slow
+def test_an_index_out_of_bounds_is_an_error(python):
+    checked = python("-m", "jaxops", "model/train.py", "4")
+    assert checked.returncode == 1
+    assert checked.stderr.endswith(WORDS)
+    assert "jaxops/" not in checked.stderr
+    assert "runpy" not in checked.stderr
+    negative = python("-m", "jaxops", "--negative", "model/train.py", "-1")
+    assert "index -1 at position [1] is negative" in negative.stderr
+    rules = ["--outside=model/*:embed=any", "--outside=*.py=padding"]
+    assert python("-m", "jaxops", *rules, "model/train.py", "9").returncode == 0
+    assert python("-m", "jaxops", *rules[::-1], "model/train.py", "9").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "the following arguments are required: script"),
+        (["nothing.py"], "no such file: nothing.py; a module wants -m before its name"),
+        (["--outside=*.py", "x.py"], "must be PATTERN=any or PATTERN=padding; received '*.py'"),
+        (["--outside=a=none", "x.py"], "must be PATTERN=any or PATTERN=padding; received 'a=none'"),
+    ],
+)
+def test_refused(arguments, words, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_a_pattern_may_have_an_equals_sign():
+    assert command.pattern_and_rule("a=b.py=any") == ("a=b.py", "any")
+    with pytest.raises(argparse.ArgumentTypeError, match="PATTERN=any"):
+        command.pattern_and_rule("any")
