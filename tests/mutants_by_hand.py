@@ -68,6 +68,14 @@ MUTANTS = {
     "_indexing/sources": [
         ("if sum(map(_size, written)) > ", "if 0 > ", "test_sources.py -k no_more_is_written"),
     ],
+    "_indexing/branches": [
+        ("operations is None or not self.checked.isdisjoint(operations)", "operations is None",
+         "test_branches.py -k indices_that_were_read"),
+        ("    memory[wait_for_checks] = True\n", "", "test_branches.py -k without_such_loops"),
+    ],
+    "_indexing/loops": [
+        ("and eqn.invars[1].val > 0", "", "test_branches.py -k without_such_loops"),
+    ],
     "_indexing/lanes": [
         ("return None, *(next", "return None, *(0 * next", "test_lanes.py -k custom_vjp"),
     ],

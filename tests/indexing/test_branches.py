@@ -205,7 +205,7 @@ def test_programs_without_such_loops_do_not_wait():
     ]
     assert not any(map(waits, counted))
     others = [
-        loop_with(lambda c: c[0] < 10, lambda c: (c[0] - 1, c[1] * 2)),
+        loop_with(lambda c: c[0] < 10, lambda c: (c[0] + -1, c[1] * 2)),
         loop_with(lambda c: c[0] < 10, lambda c: (c[0] * 2, c[1] * 2)),
         loop_with(lambda c: c[1] < 10, lambda c: (c[0] + 1, c[1] * 2)),
         loop_with(lambda c: c[0] < c[1], lambda c: (c[0] + 1, c[1] * 2)),
