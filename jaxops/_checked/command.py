@@ -7,9 +7,11 @@ other rooms only to run a script.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import runpy
 import sys
+import types
 from collections.abc import Iterable, Sequence
 
 
@@ -57,23 +59,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
     options = parser.parse_args(arguments)
     if not options.is_module and not os.path.exists(options.script):
-        parser.error(f"no such file: {options.script}; a module wants -m before its name")
+        parser.error(f"no such file: {options.script}; write -m before the name of a module")
 
     from jaxops import _frames
     from jaxops._typed_errors import typed_errors
 
     check_everything(options.outside, options.negative)
     sys.argv = [options.script, *options.arguments]
+    leaving = None
     try:
-        with typed_errors():
-            if options.is_module:
-                runpy.run_module(options.script, run_name="__main__", alter_sys=True)
-            else:
-                file = os.path.abspath(options.script)
-                sys.path[0] = os.path.dirname(file)
-                runpy.run_path(file, run_name="__main__")
+        with typed_errors():  # which waits for all programs at its end
+            try:
+                _run_module(options.script) if options.is_module else _run_file(options.script)
+            except SystemExit as exit_:
+                leaving = exit_
     except Exception as error:
         # As Python prints it, without the frames of this command.
         error.__traceback__ = _frames.of_caller(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(1)
+    if leaving is not None:
+        raise leaving
+
+
+def _run_module(name: str) -> None:
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _run_file(path: str) -> None:
+    """Runs a file as Python does, whose module stays `__main__` until the process ends."""
+    file = os.path.abspath(path)
+    if not sys.flags.safe_path:
+        sys.path[0] = os.path.dirname(os.path.realpath(file))
+    module = types.ModuleType("__main__")
+    module.__file__ = file
+    sys.modules["__main__"] = module
+    with io.open_code(file) as source:
+        code = compile(source.read(), file, "exec")
+    exec(code, vars(module))

@@ -55,15 +55,18 @@ _INT32 = ShapedArray((), np.dtype(np.int32))
 class _Branch:
     """The branch of a block of the program, and the operations that say whether it is taken."""
 
-    def __init__(self, bit: Any):
+    def __init__(self, bit: Any, before: _Branch | None):
         types = [ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))]
         self.case: Any = ir.Operation.create("stablehlo.case", types, [bit], regions=2)
+        # Both results are 0, which XLA does not know: calls of Python return 0 or 1. The operand
+        # makes the branch `before` raise first (test_branches.py, test_errors_in_order).
+        last = before.case.result if before else None
         for region in self.case.regions:
             with ir.InsertionPoint(region.blocks.append()):
-                # The branch of good indices ends here; of the other one, the checks come before.
-                # Both results are 0, which XLA does not know: calls of Python return 0 or 1.
-                self.end: Any = _operation("and", _constant(0), _constant(2))
+                # Good indices end here; of others the checks come before this operation.
+                self.end: Any = _operation("and", last or _constant(0), _constant(2))
                 ir.Operation.create("stablehlo.return", operands=[self.end.result])
+        self.is_open = True  # to further checks
         self.specs: list[IndexSpec] = []  # of the checks
         self.checked: set[Any] = set()  # the operations whose results are the indices of the checks
         self.reductions: dict[int, Any] = {_size(bit.owner.operands[0]): bit.owner.operation}
@@ -98,7 +101,8 @@ def raise_if_any(
     memory = _memory(ctx)
     here: Any = ir.InsertionPoint.current
     block = here.block
-    branch = memory.pop((_Branch, block), None)
+    before = memory.get((_Branch, block))
+    branch: Any = before if before and before.is_open else None
     reduction = branch and branch.reductions.get(size)
     if reduction is not None and branch.waits_for([*values, *sources], reduction):
         shape = reduction.operands[0].type.shape
@@ -111,9 +115,9 @@ def raise_if_any(
             branch.add(bit, branch.case)
             branch.reductions[size] = bit.owner.operation
         else:
-            branch = _Branch(bit)
-    if size <= _MOST_INDICES or spec.comes_first:
-        memory[_Branch, block] = branch
+            branch = _Branch(bit, before)
+    memory[_Branch, block] = branch
+    branch.is_open = size <= _MOST_INDICES or spec.comes_first
     branch.specs.append(spec)
     look = functools.partial(_look, branch.specs, len(branch.specs), site, compute)
     ctx = ctx.replace(avals_in=(*types, _INT32), avals_out=(_INT32,))
@@ -209,9 +213,10 @@ def indices_to_use(ctx: mlir.LoweringRuleContext, indices: ir.Value, zero: ir.Va
 def wait_for_checks(ctx: mlir.LoweringRuleContext) -> None:
     """Makes all reads and writes of the program wait for the checks of their indices.
 
-    Called for each loop that might not end with a value that was read out of bounds. Other programs
-    end, and XLA runs the check when it likes: a program of 20 gathers compiles 15 % faster. So does
-    what follows a branch or loop that has checks, as these have raised before it.
+    Called for each loop that might not end with a value that was read out of bounds. In another
+    program XLA may run the check last, as the error comes before the results in any case; a program
+    of 20 gathers compiles 15 % faster so. Code after a branch or loop that has checks need not
+    wait, as these checks have run before it.
     """
     memory = _memory(ctx)
     memory[wait_for_checks] = True
@@ -240,7 +245,7 @@ def _to_use(memory: dict[Any, Any], barrier: Any, zero: ir.Value) -> ir.Value:
 
 
 def _wait(barrier: Any, zero: ir.Value) -> ir.Value:
-    """The indices, which the program has when it has `zero`."""
+    """The indices as a sum with `zero`, which the program has to compute first."""
     type_ = barrier.result.type
     scalar = ir.RankedTensorType.get([], type_.element_type)
     if zero.type != scalar:

@@ -246,7 +246,7 @@ _RULES = {
 def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a loop; `rule` is JAX's own."""
     eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
-    if primitive is lax.while_p and not _is_counted(eqn):
+    if primitive is lax.while_p and not _is_counted(eqn, operands):
         branches.wait_for_checks(ctx)
     checks: list[JaxprEqn] = []
     # A loop that jaxops does not know raises in the step.
@@ -266,23 +266,33 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     return mlir.lower_fun(loop, multiple_results=True)(ctx, *operands)
 
 
-def _is_counted(eqn: Any) -> bool:
-    """Whether a `while_loop` takes a number of steps that is known, as the one of a `scan` does."""
+def _is_counted(eqn: Any, operands: Sequence[Any]) -> bool:
+    """Whether a `while_loop` takes a number of steps that is known, as the one of a `scan` does.
+
+    It counts from a constant to another one. `operands` are those of the program that is lowered.
+    """
     with contextlib.suppress(_jax_internals.UnknownParameter):
         cond, body = (program.jaxpr for program in _programs_of_while(eqn))
         num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
-        match cond.eqns:
-            case [test] if test.primitive is lax.lt_p and isinstance(test.invars[1], Literal):
-                carried = cond.invars[num_cond:].index(test.invars[0])
-                counter, last = body.invars[num_body + carried], body.outvars[carried]
-                adds = [eqn for eqn in body.eqns if eqn.primitive is lax.add_p]
-                return any(
-                    eqn.outvars[0] is last
-                    and eqn.invars[0] is counter
-                    and isinstance(eqn.invars[1], Literal)
-                    and eqn.invars[1].val > 0
-                    for eqn in adds
-                )
+        if [test.primitive for test in cond.eqns] != [lax.lt_p]:
+            return False
+        number, limit = cond.eqns[0].invars
+        carry = cond.invars[num_cond:]
+        if number not in carry or not isinstance(limit, Literal):
+            return False
+        k = carry.index(number)
+        adds = [
+            add.invars[1].val
+            for add in body.eqns
+            if add.primitive is lax.add_p
+            and add.outvars[0] is body.outvars[k]
+            and add.invars[0] is body.invars[num_body + k]
+            and isinstance(add.invars[1], Literal)
+        ]
+        is_integer = jnp.issubdtype(number.aval.dtype, np.integer)
+        start = getattr(operands[num_cond + num_body + k], "owner", None)
+        is_constant = getattr(start, "name", "") == "stablehlo.constant"
+        return is_integer and is_constant and any(step > 0 for step in adds)
     return False
 
 
@@ -323,4 +333,8 @@ def carry_checks() -> None:
     for primitive in (lax.scan_p, lax.while_p):
         rule = _jax_internals.lowering_rule(primitive)
         if rule is not None:
-            mlir.register_lowering(primitive, functools.partial(_lower, primitive, rule))
+            lower = functools.partial(_lower, primitive, rule)
+            # With the cache a `while_loop` would be lowered apart from the constant that its
+            # counter begins with (test_branches.py,
+            # test_programs_without_such_loops_do_not_wait).
+            mlir.register_lowering(primitive, lower, cacheable=primitive is lax.scan_p)

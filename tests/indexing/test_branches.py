@@ -77,6 +77,23 @@ def test_indices_that_were_read():
         assert raised(jax.jit(program), TABLE, ids, i).index == index
 
 
+def test_errors_in_order():
+    """An index that was read out of bounds is no error: the index that read it is."""
+
+    def program(table, ids, i, j):
+        a = jaxops.gather(ids, i)
+        slow = jnp.sort(jnp.sin(jnp.full(3000, 1.0) * j)).argmax()
+        b = jaxops.gather(table, jnp.where(slow < 0, slow, 0))
+        return b + jaxops.gather(table, a)
+
+    for ids in (jnp.array([1, 99]), jnp.zeros(branches._MOST_INDICES + 9, int).at[-1].set(99)):
+        for i in (jnp.array(len(ids)), jnp.full(branches._MOST_INDICES + 1, len(ids))):
+            assert raised(jax.jit(program), TABLE, ids, i, 1.0).index == len(ids)
+            text = jax.jit(program).lower(TABLE, ids, i, 1.0).as_text()
+            first, _ = re.findall(r"(%\S+) = \"stablehlo.case\"", text)
+            assert re.search(rf"stablehlo.and {first}, |callback\(.*{first}[,)]", text)
+
+
 def test_indices_of_many_operations():
     """To move them before the branch would take longer than XLA takes to compile a branch."""
 
@@ -184,7 +201,7 @@ def test_no_loop_runs_with_what_was_read_out_of_bounds(loop, read):
 
 
 def test_programs_without_such_loops_do_not_wait():
-    """What is read waits for the check only if there is a loop whose steps nobody can count."""
+    """A read waits for its check only if there is a loop whose number of steps is not known."""
 
     def waits(loop, before=lambda i: i):
         def program(table, i):
@@ -193,8 +210,10 @@ def test_programs_without_such_loops_do_not_wait():
         text = jax.jit(program).lower(TABLE, 1).as_text()
         return re.search(r"stablehlo.add .*: tensor<1xi\d+>", text) is not None
 
-    def loop_with(cond, body):
-        return lambda x: lax.while_loop(cond, body, (0, x))
+    limit = jnp.array(7)
+
+    def loop_with(cond, body, start: float = 0):
+        return lambda x: lax.while_loop(cond, body, (start, x))
 
     counted = [
         lambda x: x,
@@ -210,7 +229,11 @@ def test_programs_without_such_loops_do_not_wait():
         loop_with(lambda c: c[1] < 10, lambda c: (c[0] + 1, c[1] * 2)),
         loop_with(lambda c: c[0] < c[1], lambda c: (c[0] + 1, c[1] * 2)),
         loop_with(lambda c: c[0] <= 10, lambda c: (c[0] + 1, c[1] * 2)),
+        loop_with(lambda c: limit < 10, lambda c: (c[0] + 1, c[1] * 2)),
+        loop_with(lambda c: lax.lt(np.array(5, c[0].dtype), c[0]), lambda c: (c[0] + 1, c[1] * 2)),
+        loop_with(lambda c: c[0] < 10, lambda c: (c[0] + 1, c[1] * 2), start=0.0),
         lambda x: lax.fori_loop(0, x.astype(int), lambda _, n: jnp.sin(n), x),
+        lambda x: lax.while_loop(lambda n: n < 10, lambda n: n + 1, x.astype(int)),
     ]
     assert all(map(waits, others))
     assert waits(lambda x: x, before=lambda i: lax.while_loop(lambda n: n > 9, lambda n: n // 2, i))
