@@ -1,7 +1,7 @@
 """The branch of a program for one CPU that raises: the checks of a block of the program share it.
 
 XLA compiles each reduction and each branch to code of its own. With a branch for each check a
-program of 20 gathers took 2.7 times as long to compile as without checks, and takes 1.9 times now
+program of 20 gathers took 2.7 times as long to compile as without checks, and takes 2.1 times now
 (`benchmarks/suite.py --groups compile --rows "20 gathers"`). A check joins the branch of the checks
 before it:
 
