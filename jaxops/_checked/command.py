@@ -12,10 +12,11 @@ import os
 import runpy
 import sys
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 
-def pattern_and_rule(argument: str) -> tuple[str, str]:
+def _pattern_and_rule(argument: str) -> tuple[str, str]:
     """The pattern and the rule of a `PATTERN=RULE` for `outside=`."""
     pattern, equals, rule = argument.rpartition("=")
     if not equals or rule not in ("any", "padding"):
@@ -23,6 +24,24 @@ def pattern_and_rule(argument: str) -> tuple[str, str]:
             f"must be PATTERN=any or PATTERN=padding; received {argument!r}"
         )
     return pattern, rule
+
+
+def add_options(add_option: Callable[..., Any], prefix: str) -> None:
+    """Adds `outside` and `negative`, with a prefix of their names, by a method of a parser."""
+    add_option(
+        f"--{prefix}outside",
+        action="append",
+        default=[],
+        type=_pattern_and_rule,
+        metavar="PATTERN=RULE",
+        help="for code that counts on what JAX does with such an index, by file and function: "
+        "model.py:lookup=any, or sparse/*.py=padding; the first that fits counts",
+    )
+    add_option(
+        f"--{prefix}negative",
+        action="store_true",
+        help="negative indices of an array are errors too",
+    )
 
 
 def check_everything(outside: Iterable[tuple[str, str]], negative: bool) -> None:
@@ -42,23 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description="Runs a script as Python does. An index that is out of bounds, in its JAX code "
         "or in a library that it calls, is an error: jaxops.check_everything.",
     )
-    parser.add_argument(
-        "--outside",
-        action="append",
-        default=[],
-        type=pattern_and_rule,
-        metavar="PATTERN=RULE",
-        help="for code that counts on what JAX does with such an index, by file and function: "
-        "model.py:lookup=any, or sparse/*.py=padding; the first that fits counts",
-    )
-    parser.add_argument(
-        "--negative", action="store_true", help="negative indices of an array are errors too"
-    )
+    add_options(parser.add_argument, "")
     parser.add_argument("-m", dest="is_module", action="store_true", help="the script is a module")
     parser.add_argument("script", help="a file, or the name of a module after -m")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
     options = parser.parse_args(arguments)
-    if not options.is_module and not os.path.exists(options.script):
+    if not options.is_module and not os.path.isfile(options.script):
         parser.error(f"no such file: {options.script}; write -m before the name of a module")
 
     from jaxops import _frames
@@ -66,12 +74,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     check_everything(options.outside, options.negative)
     sys.argv = [options.script, *options.arguments]
+    run = _run_module if options.is_module else _run_file
     leaving = None
     try:
-        with typed_errors():  # which waits for all programs at its end
+        with typed_errors():
             try:
-                _run_module(options.script) if options.is_module else _run_file(options.script)
+                run(options.script)
             except SystemExit as exit_:
+                # The block waits for unread results at its end, but not if an exception leaves it
+                # (test_command.py, test_an_error_that_nobody_reads).
                 leaving = exit_
     except Exception as error:
         # As Python prints it, without the frames of this command.

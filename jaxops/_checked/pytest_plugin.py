@@ -18,20 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="an index of JAX code that is out of bounds is an error: jaxops.check_everything",
     )
-    group.addoption(
-        "--jaxops-outside",
-        action="append",
-        default=[],
-        type=command.pattern_and_rule,
-        metavar="PATTERN=RULE",
-        help="for code that counts on what JAX does with such an index, by file and function: "
-        "model.py:lookup=any, or sparse/*.py=padding; the first that fits counts",
-    )
-    group.addoption(
-        "--jaxops-negative",
-        action="store_true",
-        help="negative indices of an array are errors too",
-    )
+    command.add_options(group.addoption, "jaxops-")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -71,18 +71,21 @@ class _Branch:
         self.checked: set[Any] = set()  # the operations whose results are the indices of the checks
         self.reductions: dict[int, Any] = {_size(bit.owner.operands[0]): bit.owner.operation}
 
-    def waits_for(self, values: Sequence[ir.Value], part: Any) -> bool:
-        """Makes the program compute `values` before a part of the branch, unless they need it."""
-        operations = _operations_from(part, values)
+    def take_after(self, values: Sequence[ir.Value], part: Any) -> bool:
+        """Moves the operations that compute `values` before a part of the branch, if they can be.
+
+        They cannot if they need the branch, and are not moved if they are too many.
+        """
+        operations = _operations_from(part, values, _MOST_OPERATIONS)
         if operations is None or not self.checked.isdisjoint(operations):
             return False
-        for operation in operations:
-            operation.move_before(part)
+        _move_before(part, operations)
         return True
 
     def add(self, bits: ir.Value, part: Any) -> None:
         """Makes the program take the branch for these bits too; `part` has as many."""
-        self.waits_for([bits], part)
+        # However many they are (test_branches.py, test_indices_of_many_components).
+        _move_before(part, _operations_from(part, [bits], math.inf) or ())
         with ir.InsertionPoint(part):
             part.operands[0] = _operation("or", part.operands[0], bits).result
 
@@ -104,14 +107,14 @@ def raise_if_any(
     before = memory.get((_Branch, block))
     branch: Any = before if before and before.is_open else None
     reduction = branch and branch.reductions.get(size)
-    if reduction is not None and branch.waits_for([*values, *sources], reduction):
+    if reduction is not None and branch.take_after([*values, *sources], reduction):
         shape = reduction.operands[0].type.shape
         (bits,) = mlir.lower_fun(functools.partial(_bits, spec, shape))(ctx, *values)
         branch.add(bits, reduction)
     else:
         bit, other = mlir.lower_fun(functools.partial(_reduced, spec))(ctx, *values)
         sources, types = [*sources, other], [*types, ShapedArray((), indices.dtype)]
-        if branch is not None and branch.waits_for([bit, *sources], branch.case):
+        if branch is not None and branch.take_after([bit, *sources], branch.case):
             branch.add(bit, branch.case)
             branch.reductions[size] = bit.owner.operation
         else:
@@ -132,10 +135,15 @@ def raise_if_any(
     return _to_use(memory, barrier, branch.case.result)
 
 
-def _operations_from(start: Any, values: Sequence[ir.Value]) -> list[Any] | None:
+def _move_before(part: Any, operations: Sequence[Any]) -> None:
+    for operation in operations:
+        operation.move_before(part)
+
+
+def _operations_from(start: Any, values: Sequence[ir.Value], most: float) -> list[Any] | None:
     """The operations from `start` on in its block that compute `values`, in their order.
 
-    None if there are too many of them.
+    None if there are more than `most` of them.
     """
     found = set()
     waiting = [value.owner for value in values]
@@ -147,7 +155,7 @@ def _operations_from(start: Any, values: Sequence[ir.Value]) -> list[Any] | None
         if operation in found or operation.is_before_in_block(start):
             continue
         found.add(operation)
-        if len(found) > _MOST_OPERATIONS:
+        if len(found) > most:
             return None
         waiting += [operand.owner for operand in _used_by(operation)]
     is_before = lambda a, b: -1 if a.is_before_in_block(b) else 1  # noqa: E731

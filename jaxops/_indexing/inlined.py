@@ -36,7 +36,9 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         # XLA compiles the loops of many calls of one function once. Inlined, 100 calls of one
         # `jnp.take` took 2.0 s to lower and compile; they take 1.2 s.
         called, key = _jax_internals.memory_of_lowering(ctx), (_lower, program.jaxpr)
-        is_first = called is not None and called.setdefault(key, key) is key
+        is_first = called is not None and key not in called
+        if called is not None:
+            called[key] = True
         if is_first and is_small and not program.consts and not program.effects:
             # Not by `mlir.lower_fun`, which would bind the primitives anew, under `checked`
             # (test_loops.py, test_a_function_that_is_exempt).

@@ -90,6 +90,27 @@ def test_an_index_out_of_bounds_is_an_error(python):
     assert python("-m", "jaxops", *rules[::-1], "model/train.py", "9").returncode == 1
 
 
+UNREAD = """
+import sys
+import jax, jax.numpy as jnp
+
+jax.config.update("jax_num_cpu_devices", 2)
+mesh = jax.make_mesh((2,), ("rows",), (jax.sharding.AxisType.Auto,))
+ids = jax.device_put(jnp.array([1, 4]), jax.NamedSharding(mesh, jax.P("rows")))
+jax.jit(lambda x, i: x[i])(jnp.ones(4), ids)
+sys.exit(0)
+"""
+
+
+@pytest.mark.slow
+def test_an_error_that_nobody_reads(python, tmp_path):
+    """On several devices a call returns before its program fails; the script ends with 0."""
+    (tmp_path / "unread.py").write_text(UNREAD)
+    done = python("-m", "jaxops", "unread.py")
+    assert done.returncode == 1
+    assert "OutOfBoundsError: index 4 at position [1]" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -106,6 +127,6 @@ def test_refused(arguments, words, capsys):
 
 
 def test_a_pattern_may_have_an_equals_sign():
-    assert command.pattern_and_rule("a=b.py=any") == ("a=b.py", "any")
+    assert command._pattern_and_rule("a=b.py=any") == ("a=b.py", "any")
     with pytest.raises(argparse.ArgumentTypeError, match="PATTERN=any"):
-        command.pattern_and_rule("any")
+        command._pattern_and_rule("any")

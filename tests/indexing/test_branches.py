@@ -110,6 +110,20 @@ def test_indices_of_many_operations():
     assert branches_of(program(200), TABLE, 0)[0] == 2
 
 
+def test_indices_of_many_components():
+    """Their check alone has more operations than are moved for indices."""
+    table = TABLE.reshape(10, *[1] * 49)
+
+    def program(table, i, j):
+        return jaxops.gather_nd(table, i) + jaxops.gather_nd(table, j)
+
+    i = jnp.zeros((3, table.ndim), int)
+    j = i.at[:, 0].set(jnp.array([2, 0, 9]))
+    assert branches_of(program, table, i, j)[0] == 1
+    np.testing.assert_array_equal(jax.jit(program)(table, i, j), [2.0, 0.0, 9.0])
+    assert raised(jax.jit(program), table, i, j.at[1, 48].set(1)).position == (1,)
+
+
 def test_indices_that_a_branch_computes():
     """The branch takes values of the program around it, which have to be moved with it."""
 
