@@ -1,16 +1,18 @@
 """`python -m jaxops train.py`: the code of a script runs as under `jaxops.check_everything`.
 
-The pytest plugin imports this module before a run asks for checks, so the module imports JAX and
-other rooms only to run a script.
+The pytest plugin imports this module before a run asks for checks, and a script may set environment
+variables of JAX before it imports JAX. So the module imports neither JAX nor another room.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import runpy
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -63,34 +65,76 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     add_options(parser.add_argument, "")
     parser.add_argument("-m", dest="is_module", action="store_true", help="the script is a module")
-    parser.add_argument("script", help="a file, or the name of a module after -m")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    # argparse takes a `--` from the arguments of another kind, that of the script as well.
+    words = "a file, or the name of a module after -m, and its arguments"
+    parser.add_argument("script", nargs=argparse.PARSER, help=words)
     options = parser.parse_args(arguments)
-    if not options.is_module and not os.path.isfile(options.script):
-        parser.error(f"no such file: {options.script}; write -m before the name of a module")
+    script = options.script[0]
+    if not options.is_module and not os.path.isfile(script):
+        parser.error(f"no such file: {script}; write -m before the name of a module")
 
-    from jaxops import _frames
-    from jaxops._typed_errors import typed_errors
-
-    check_everything(options.outside, options.negative)
-    sys.argv = [options.script, *options.arguments]
+    sys.argv = options.script
     run = _run_module if options.is_module else _run_file
     leaving = None
     try:
-        with typed_errors():
+        with contextlib.ExitStack() as block:
+
+            def begin():
+                from jaxops._typed_errors import typed_errors
+
+                check_everything(options.outside, options.negative)
+                if threading.current_thread() is threading.main_thread():
+                    block.enter_context(typed_errors())
+
+            _when_jax_is_imported(begin)
             try:
-                run(options.script)
+                run(script)
             except SystemExit as exit_:
                 # The block waits for unread results at its end, but not if an exception leaves it
                 # (test_command.py, test_an_error_that_nobody_reads).
                 leaving = exit_
     except Exception as error:
-        # As Python prints it, without the frames of this command.
-        error.__traceback__ = _frames.of_caller(error.__traceback__)
+        if "jax" in sys.modules:
+            from jaxops import _frames
+
+            # As Python prints it, without the frames of this command.
+            error.__traceback__ = _frames.of_caller(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(1)
     if leaving is not None:
         raise leaving
+
+
+def _when_jax_is_imported(begin: Callable[[], None]) -> None:
+    if "jax" in sys.modules:
+        begin()
+    else:
+        sys.meta_path.insert(0, _JaxFinder(begin))
+
+
+class _JaxFinder:
+    """Finds JAX where the other finders do, and calls `begin` when JAX is imported."""
+
+    def __init__(self, begin: Callable[[], None]):
+        self._begin = begin
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "jax":
+            return None
+        specs = (f.find_spec(name, path, target) for f in sys.meta_path if f is not self)
+        spec = next(filter(None, specs), None)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            self._begin()
+
+        # Code may look for JAX and not import it (test_command.py, SCRIPT).
+        spec.loader.exec_module = exec_module
+        return spec
 
 
 def _run_module(name: str) -> None:

@@ -12,9 +12,13 @@ import jaxops
 from jaxops._checked import command
 
 SCRIPT = """
-import sys
+import os, sys
+import importlib.util
+assert importlib.util.find_spec("jax") and "jax" not in sys.modules
+os.environ["JAX_ENABLE_X64"] = "1"
 import jax, jax.numpy as jnp
 import atexit, pickle
+assert jnp.ones(()).dtype == "float64"
 import numbers_of_rows
 
 class Table:
@@ -37,7 +41,7 @@ if __name__ == "__main__":
 """
 WORDS = (
     "jaxops.OutOfBoundsError: index 4 at position [1] is out of bounds for axis 0 of an array of "
-    "shape (4, 3) [Op:take] at train.py:14 (embed)\n"
+    "shape (4, 3) [Op:take] at train.py:18 (embed)\n"
 )
 
 
@@ -66,7 +70,13 @@ def python(tmp_path):
 def test_a_script_runs_as_python_runs_it(python, way, tmp_path):
     script = ["model/train.py"] if way == "file" else ["-m", "train"]
     cwd = tmp_path if way == "file" else tmp_path / "model"
-    for arguments in (["3"], ["3", "--negative"], ["2", "--fail"], ["2", "--exit"]):
+    for arguments in (
+        ["3"],
+        ["3", "--negative"],
+        ["2", "--fail"],
+        ["2", "--exit"],
+        ["2", "--", "--"],
+    ):
         expected = python(*script, *arguments, cwd=cwd)
         actual = python("-m", "jaxops", *script, *arguments, cwd=cwd)
         assert actual.stdout == expected.stdout != ""
