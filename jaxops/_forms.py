@@ -16,7 +16,7 @@ from jax.interpreters import batching, mlir
 
 from jaxops import _jax_internals
 from jaxops._jax_internals import Primitive
-from jaxops._primitives import linear_primitive, map_over, varying_alike
+from jaxops._primitives import linear_primitive, lower_fun, map_over, varying_alike
 
 
 class _Form(NamedTuple):
@@ -100,7 +100,7 @@ def register(
     primitive = linear_primitive(name, elsewhere, num_linear, batch, transpose, returns_list)
     if maps_itself:
         batching.primitive_batchers[primitive] = functools.partial(_add_map, primitive)
-    lower = functools.partial(mlir.lower_fun, multiple_results=returns_list)
+    lower = functools.partial(lower_fun, multiple_results=returns_list)
 
     def lower_form(ctx, *operands, **static):
         is_apart = calls_python and _jax_internals.is_for_elsewhere(ctx)

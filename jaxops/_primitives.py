@@ -19,6 +19,28 @@ from jaxops import _jax_internals
 from jaxops._jax_internals import Primitive
 
 
+def lower_fun(function: Callable, multiple_results: bool = True) -> Callable:
+    """`mlir.lower_fun` of a function that may compute 64-bit types while JAX has them switched off.
+
+    A program is lowered when `with jax.enable_x64(True)` in the function that it is traced from has
+    ended. An index of 64 bits was cut to 32 then (test_branches.py, test_64_bits_for_a_part).
+    """
+    lower = mlir.lower_fun(function, multiple_results)
+
+    def rule(ctx, *operands, **params):
+        avals = (*ctx.avals_in, *ctx.avals_out)
+        if jax.config.read("jax_enable_x64") or not any(map(_has_64_bits, avals)):
+            return lower(ctx, *operands, **params)
+        with jax.enable_x64(True):
+            return lower(ctx, *operands, **params)
+
+    return rule
+
+
+def _has_64_bits(aval: Any) -> bool:
+    return getattr(aval, "dtype", None) in (np.int64, np.uint64, np.float64, np.complex128)
+
+
 def new_primitive(name: str, is_linear: bool = True) -> Primitive:
     """A primitive, which is linear in all of its operands of floating point or has no series."""
     primitive = Primitive(name)
@@ -95,7 +117,7 @@ def linear_primitive(
     ad.primitive_transposes[primitive] = functools.partial(_transpose_to_types, transpose_rule)
     batch_rule = batch and functools.partial(batch, primitive.bind)
     batching.primitive_batchers[primitive] = batch_rule or functools.partial(_map, reference)
-    mlir.register_lowering(primitive, mlir.lower_fun(reference, multiple_results=returns_list))
+    mlir.register_lowering(primitive, lower_fun(reference, multiple_results=returns_list))
     return primitive
 
 

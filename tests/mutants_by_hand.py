@@ -71,6 +71,8 @@ MUTANTS = {
     "_indexing/branches": [
         ("operations is None or not self.checked.isdisjoint(operations)", "operations is None",
          "test_branches.py -k indices_that_were_read"),
+        ("_computing(number), {*axes}, {}", "_computing(number), {*axes}, self.reductions",
+         "tests/devices/test_devices.py -k share_a_branch"),
         ("    memory[wait_for_checks] = True\n", "", "test_branches.py -k without_such_loops"),
     ],
     "_indexing/loops": [

@@ -26,6 +26,7 @@ class IndexOfJax(IndexSpec):
     to_export: ClassVar[str] = (
         "Export a function that is not checked (jaxops.unchecked), or the function"
     )
+    is_of_jax: ClassVar[bool] = True
     # Whether `outside="padding"` lets it be the limit.
     takes_padding: ClassVar[bool] = False
 

@@ -195,8 +195,8 @@ def first_out_of_bounds(
 ) -> tuple[jax.Array, jax.Array]:
     """Multi-dimensional position and value of the first bad index vector."""
     sharding = jax.typeof(indices).sharding
-    # The slice below refuses types with sharded dimensions: a gather with batch dimensions did not
-    # compile on a mesh of explicit axes (test_devices.py, test_tables_that_devices_share).
+    # The slice below refuses types with sharded dimensions: under `checkify` a gather did not
+    # compile on a mesh of explicit axes (device_programs.py, check_checkify_on_explicit_axes).
     if sharding.mesh.explicit_axes:
         indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]

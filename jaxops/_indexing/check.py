@@ -6,7 +6,7 @@ check is:
 * evaluated eagerly: the indices are looked at on the host and `OutOfBoundsError` is raised;
 * in the program of an eager call: a flag, which the call returns beside its results. If the flag
   is up, the call runs once more, evaluated eagerly (`collect_flags`);
-* lowered for the CPU: one reduction, and a branch that raises, shared by the checks of a program
+* lowered for CPUs: one reduction, and a branch that raises, shared by the checks of a program
   (`branches.py`);
 * lowered for other platforms: nothing (`mode="error"`: the same as on the CPU);
 * under `vmap`: itself, on the batched indices, so positions stay true and nothing is unrolled;
@@ -34,9 +34,8 @@ from jaxops._indexing.bounds import (
     first_out_of_bounds,
     in_bounds,
 )
-from jaxops._indexing.raising import raise_from_program
 from jaxops._indexing.specs import IndexSpec
-from jaxops._primitives import new_primitive
+from jaxops._primitives import lower_fun, new_primitive
 
 # Eager calls run one compiled function that returns its flags instead of raising from inside.
 _flags: contextvars.ContextVar[list | None] = contextvars.ContextVar("jaxops_flags", default=None)
@@ -161,7 +160,7 @@ def _valid_off_cpu(all_valid, indices, *, spec):
 
 
 mlir.register_lowering(valid_p, lambda ctx, all_valid, *_, **__: [all_valid], platform="cpu")
-mlir.register_lowering(valid_p, mlir.lower_fun(_valid_off_cpu, multiple_results=False))
+mlir.register_lowering(valid_p, lower_fun(_valid_off_cpu, multiple_results=False))
 
 
 # A second operand, which few checks have, is a mask: it tells which indices count, along leading
@@ -211,34 +210,6 @@ def _check_batching_rule(operands, dims, **params):
 batching.primitive_batchers[check_p] = _check_batching_rule
 
 
-def _raise_if_any_on_many_devices(indices, *active, spec: IndexSpec, site: CallSite, axes):
-    """The check where no device may have all of the indices: the program searches them.
-
-    The result is 0, which XLA does not know.
-    """
-    bad = any_out_of_bounds(indices, spec, *active)
-    any_bad = lax.pmax(bad.astype(jnp.int32), axes) if axes else bad.astype(jnp.int32)
-
-    def report():
-        position, index = first_out_of_bounds(indices, spec, *active)
-        if axes:
-            position, index = _from_one_shard(bad, (position, index), axes)
-        error = functools.partial(_error_at, spec, site)
-        raise_from_program(error, position, index, on_each_device=True)
-        return any_bad - 1
-
-    return lax.cond(any_bad > 0, report, lambda: any_bad)
-
-
-def _from_one_shard(bad: jax.Array, values, axes: tuple[str, ...]):
-    """`values` as they are on the first shard where `bad` holds, on all shards."""
-    rank = lax.axis_index(axes)
-    first = lax.pmin(jnp.where(bad, rank, jnp.iinfo(rank.dtype).max), axes)
-    return jax.tree.map(
-        lambda value: lax.psum(jnp.where(rank == first, value, jnp.zeros_like(value)), axes), values
-    )
-
-
 def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsError | None:
     return spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index), site)
 
@@ -256,11 +227,15 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
             f"cannot store. {spec.to_export} under "
             f"jax.experimental.checkify{or_elsewhere} [Op:{spec.operation}]{site}"
         )
-    if not _jax_internals.is_for_one_device(ctx):
-        check = functools.partial(_raise_if_any_on_many_devices, spec=spec, site=site, axes=axes)
-        (zero,) = mlir.lower_fun(check, multiple_results=False)(ctx, indices, *active)
-        return [branches.indices_to_use(ctx, indices, zero)]
-    return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site)]
+    if branches.is_in_reducer():
+        # XLA ends the process at a branch there (test_branches.py, test_functions_of_reductions).
+        if spec.is_of_jax:
+            return [indices]
+        raise NotImplementedError(
+            f"{spec.operation}: an index is checked in the function of a reduction or a scatter, "
+            f'where XLA allows no branch that raises. Use mode="fill" [Op:{spec.operation}]{site}'
+        )
+    return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site, axes=axes)]
 
 
 # One rule for all platforms: JAX lowers no rules of several for a primitive without a cache. With

@@ -18,8 +18,8 @@ from typing import Any
 from jax.interpreters import mlir
 
 from jaxops import _jax_internals
-from jaxops._indexing import lanes
-from jaxops._indexing.loops import runs_here
+from jaxops._indexing import branches, lanes
+from jaxops._indexing.loops import is_for_cpus
 from jaxops._jax_internals import Primitive
 
 # A larger function has a branch of its own, which takes less than the rest of the function.
@@ -29,17 +29,23 @@ _MOST_EQUATIONS = 64
 def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     """The lowering rule of the call of a jitted function; `rule` is JAX's own."""
     eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
-    if lanes.calls_checks(eqn) and runs_here(ctx):
+    in_reducer = branches.is_in_reducer()
+    if lanes.calls_checks(eqn) and (
+        in_reducer or (is_for_cpus(ctx) and not _jax_internals.says_how_to_share(eqn))
+    ):
         program = _jax_internals.body(eqn)
         equations = _jax_internals.equations_in(program)
         is_small = len([*itertools.islice(equations, _MOST_EQUATIONS + 1)]) <= _MOST_EQUATIONS
         # XLA compiles the loops of many calls of one function once. Inlined, 100 calls of one
-        # `jnp.take` took 2.0 s to lower and compile; they take 1.2 s.
+        # `jnp.take` took 2.0 s to lower and compile; they take 1.2 s. On several devices each
+        # branch takes 0.2 ms of each run: all calls share one.
         called, key = _jax_internals.memory_of_lowering(ctx), (_lower, program.jaxpr)
-        is_first = called is not None and key not in called
+        joins = called is not None and (
+            key not in called or not _jax_internals.is_for_one_device(ctx)
+        )
         if called is not None:
             called[key] = True
-        if is_first and is_small and not program.consts and not program.effects:
+        if (in_reducer or (joins and is_small)) and not program.consts and not program.effects:
             # Not by `mlir.lower_fun`, which would bind the primitives anew, under `checked`
             # (test_loops.py, test_a_function_that_is_exempt).
             with contextlib.suppress(AttributeError, TypeError):  # an unknown signature

@@ -13,6 +13,7 @@ Without a batched predicate nothing is changed.
 from __future__ import annotations
 
 import functools
+import operator
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -66,10 +67,10 @@ def calls_checks(eqn: JaxprEqn) -> bool:
 def _batched_cond(rule: Callable, axis_data, args, dims, *, branches, **params):
     index, index_dim = args[0], dims[0]
     if index_dim is not None and any(has_checks(b.jaxpr) for b in branches):
-        one = functools.partial(lax.index_in_dim, index=0, axis=index_dim, keepdims=False)
-        (index_type,) = jax.make_jaxpr(one)(index).out_avals
+        types: list[Any] = []
+        jax.vmap(lambda index: types.append(jax.typeof(index)), index_dim)(index)
         branches = tuple(
-            _with_mask(branch, [index_type], functools.partial(_is, number))
+            _with_mask(branch, types, functools.partial(_is, number))
             for number, branch in enumerate(branches)
         )
         args, dims = (index, *args), (index_dim, *dims)
@@ -212,6 +213,25 @@ def _cond(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     return _jax_internals.bind_again(eqn, [index, active, *operands], branches=branches)
 
 
+def _linear_solve(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
+    """The mask is one more constant of each program of a `lax.custom_linear_solve`."""
+    counts, solvers = (_jax_internals.param(eqn, name) for name in ("const_lengths", "jaxprs"))
+    given = [program is not None for program in solvers]
+    operands, rest = [], inputs
+    for count, is_given in zip(counts, given, strict=True):
+        operands += [active] * is_given + rest[:count]
+        rest = rest[count:]
+    masked = (
+        _with_mask(program, [jax.typeof(active)], lambda mask: mask) if is_given else None
+        for program, is_given in zip(solvers, given, strict=True)
+    )
+    changed = {
+        "jaxprs": type(solvers)(*masked),
+        "const_lengths": type(counts)(*map(operator.add, counts, given)),
+    }
+    return _jax_internals.bind_again(eqn, [*operands, *rest], **changed)
+
+
 def _custom_jvp(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     program, rule = _jax_internals.custom_jvp_parts(eqn)
     first = 1 + _jax_internals.param(eqn, "num_consts")
@@ -231,7 +251,9 @@ def _custom_jvp(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
         pairs = zip(zeros, results_are_zero, strict=True)
         return results, [zero if is_zero else next(dots) for zero, is_zero in pairs]
 
-    function.defjvp(jvp, symbolic_zeros=True)
+    # A rule that takes no symbolic zeros gets arrays of zeros (test_lanes.py,
+    # test_rules_that_take_no_symbolic_zeros).
+    function.defjvp(jvp, symbolic_zeros=_jax_internals.param(eqn, "symbolic_zeros"))
     return function(active, *inputs)
 
 
@@ -281,6 +303,7 @@ _EVALUATED: dict[str, Callable[[JaxprEqn, list, Any], list]] = {
     "scan": _scan,
     "while": _while,
     "cond": _cond,
+    "custom_linear_solve": _linear_solve,
     "custom_jvp_call": _custom_jvp,
     "custom_vjp_call": _custom_vjp,
 }

@@ -35,6 +35,7 @@ from jaxops._indexing import branches, check, lanes, programs
 from jaxops._indexing.bounds import any_out_of_bounds
 from jaxops._indexing.raising import raise_from_program
 from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal, Primitive
+from jaxops._primitives import lower_fun
 
 # A loop whose step computes more elements raises in the step: there the branch takes less than the
 # rest, and a `scan`, which goes on to its end, could take long.
@@ -87,7 +88,7 @@ class _Notes:
             raise branches.nothing_found(_spec(self.checks[0]))
 
         def report(noted, results):
-            (zero,) = raise_from_program(first_error, *noted, on_each_device=False)
+            (zero,) = raise_from_program(first_error, *noted)
             # If both branches returned the same, XLA would not let the results go through them.
             return [
                 x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
@@ -263,7 +264,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         notes = _Notes(checks, jnp.zeros((), bool), noted)
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
-    return mlir.lower_fun(loop, multiple_results=True)(ctx, *operands)
+    return lower_fun(loop)(ctx, *operands)
 
 
 def _is_counted(eqn: Any, operands: Sequence[Any]) -> bool:
@@ -303,9 +304,14 @@ def runs_here(ctx) -> bool:
     # (test_devices.py, test_sparse_gradients_on_explicit_axes).
     types = [aval for aval in (*ctx.avals_in, *ctx.avals_out) if hasattr(aval, "sharding")]
     meshes = [jax.sharding.get_abstract_mesh(), *(aval.sharding.mesh for aval in types)]
-    is_for_cpu = list(_jax_internals.platforms_of(ctx)) == ["cpu"]
     is_for_one = _jax_internals.is_for_one_device(ctx) and all(mesh.empty for mesh in meshes)
-    return is_for_cpu and is_for_one and not _jax_internals.is_for_elsewhere(ctx)
+    return is_for_one and is_for_cpus(ctx)
+
+
+def is_for_cpus(ctx) -> bool:
+    """Whether a program that is being lowered is for CPUs of this process, or of several."""
+    is_for_cpu = list(_jax_internals.platforms_of(ctx)) == ["cpu"]
+    return is_for_cpu and not _jax_internals.is_for_elsewhere(ctx)
 
 
 def _is_small(eqn: Any) -> bool:

@@ -18,7 +18,7 @@ from jax.interpreters import ad, mlir
 
 from jaxops import _symbolic
 from jaxops._indexing import index_dtypes
-from jaxops._primitives import linear_primitive, varying_alike
+from jaxops._primitives import linear_primitive, lower_fun, varying_alike
 
 # An operand of more than so many times the elements of a window is first cut to the nearest window.
 _SMALL = 3
@@ -110,4 +110,4 @@ def _transpose(cotangent, operand, begin, *, size):
 move_p = linear_primitive(
     "moved_window", _among_zeros, num_linear=1, batch=_batch, transpose=_transpose
 )
-mlir.register_lowering(move_p, mlir.lower_fun(_in_turn, multiple_results=False), platform="tpu")
+mlir.register_lowering(move_p, lower_fun(_in_turn, multiple_results=False), platform="tpu")

@@ -58,7 +58,7 @@ from jaxops._indexing.dimension_numbers import (
 )
 from jaxops._indexing.index_dtypes import widen
 from jaxops._indexing.specs import IndexSpec
-from jaxops._primitives import all_batched, new_primitive, varying_alike
+from jaxops._primitives import all_batched, lower_fun, new_primitive, varying_alike
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 # Mantissas lie between the roots of 1/2 and 2, so products of so many between 2**-125 and 2**125
@@ -383,7 +383,7 @@ def _jvp(primals, tangents, **static):
 weighted_p = new_primitive("weighted_products_of_others", is_linear=False)
 weighted_p.def_impl(jax.jit(_weighted, static_argnames=("windows", "shape")))
 weighted_p.def_abstract_eval(lambda updates, weights, *rest, **static: weights)
-mlir.register_lowering(weighted_p, mlir.lower_fun(_weighted, multiple_results=False))
+mlir.register_lowering(weighted_p, lower_fun(_weighted, multiple_results=False))
 batching.primitive_batchers[weighted_p] = _batch
 ad.primitive_jvps[weighted_p] = _jvp
 ad.primitive_transposes[weighted_p] = _transpose

@@ -22,35 +22,27 @@ raise_p.multiple_results = True
 
 
 def raise_from_program(
-    error: Callable[..., _errors.OutOfBoundsError | int | None],
-    *operands: jax.Array,
-    on_each_device: bool,
+    error: Callable[..., _errors.OutOfBoundsError | int], *operands: jax.Array
 ) -> list[jax.Array]:
     """Makes the program that is being lowered raise `error(*operands)`, where it comes here.
 
-    The program goes on where there is no error: then the index is not the caller's
-    (`_checked/whose.py`).
-
-    The operands are NumPy arrays then. `on_each_device`: every device raises, not only one that has
-    all of the operands. A device that went on alone would wait for the others in its next
-    collective. If one device raises, the result is an int32 that the program has after it came
-    here: the number that `error` returned in place of an error, or 0; else there is none.
+    The operands are NumPy arrays then. If `error` returns a number, the program goes on: then the
+    index is not the caller's (`_checked/whose.py`). The result is an int32 that the program has
+    after it came here, the number that `error` returned.
     """
-    return raise_p.bind(*operands, error=error, on_each_device=on_each_device)
+    return raise_p.bind(*operands, error=error)
 
 
 @raise_p.def_abstract_eval
-def _raise_abstract_eval(*operands, error, on_each_device):
+def _raise_abstract_eval(*operands, error):
     del operands, error
-    return [] if on_each_device else [ShapedArray((), np.dtype(np.int32))]
+    return [ShapedArray((), np.dtype(np.int32))]
 
 
-def _raise_now(
-    error: Callable[..., _errors.OutOfBoundsError | int | None], count: int, *operands
-) -> tuple:
+def _raise_now(error: Callable[..., _errors.OutOfBoundsError | int], *operands) -> tuple:
     raised = error(*operands)
     if not isinstance(raised, _errors.OutOfBoundsError):
-        return (np.int32(raised or 0),) * count
+        return (np.int32(raised),)
     _errors.remember(raised)
     try:
         raise raised
@@ -61,31 +53,41 @@ def _raise_now(
         raise
 
 
-def lower(ctx, *operands, error, on_each_device):
-    """Adds the call of Python to the program that is being lowered."""
+def lower(ctx, *operands, error):
+    """Adds the call of Python to the program that is being lowered.
+
+    In a program for several devices every device calls, with the whole operands: a device that
+    went on alone would wait for the others in its next collective.
+    """
     # JAX keeps a token of each failed program for each device, and raises the error of the program
     # again in `effects_barrier` and at the end of the process (test_raising.py,
     # test_a_token_forgets_our_errors_only).
     _jax_internals.let_tokens_fail(_errors.is_out_of_bounds)
-    if on_each_device:
+    is_for_one = _jax_internals.is_for_one_device(ctx)
+    if not is_for_one:
         # On several devices a call returns before its program fails, and an error that no code
         # reads was lost (test_scripts.py, test_an_error_that_nobody_reads).
         _dispatched.watch_process()
-    raise_now = functools.partial(_raise_now, error, len(ctx.avals_out))
+    # Of several devices XLA lets one make a call with side effects. A call without them is made by
+    # each, with the whole operands, if another call needs its result.
+    results = _call(ctx, functools.partial(_raise_now, error), operands, has_side_effect=is_for_one)
+    if not is_for_one:
+        ctx = ctx.replace(avals_in=ctx.avals_out, avals_out=())
+        _call(ctx, _do_nothing, results, has_side_effect=True, partitioned=True)
+    return results
+
+
+def _do_nothing(value) -> tuple:
+    return ()
+
+
+def _call(ctx, function, operands, **options):
     results, _, emitted = mlir.emit_python_callback(
-        ctx,
-        raise_now,
-        None,
-        operands,
-        ctx.avals_in,
-        ctx.avals_out,
-        has_side_effect=True,
-        returns_token=False,
-        partitioned=on_each_device,
+        ctx, function, None, operands, ctx.avals_in, ctx.avals_out, returns_token=False, **options
     )
     # JAX wraps the function, and the frame of the wrapper would appear in the message of the error
     # (test_raising.py, test_a_context_that_has_other_callbacks).
-    _jax_internals.call_without_frames(ctx, emitted, raise_now)
+    _jax_internals.call_without_frames(ctx, emitted, function)
     return results
 
 

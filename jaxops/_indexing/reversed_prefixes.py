@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import mlir
 
-from jaxops._primitives import linear_primitive, varying_alike
+from jaxops._primitives import linear_primitive, lower_fun, varying_alike
 
 _PROMISE = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 
@@ -94,5 +94,5 @@ reverse_prefixes_p = linear_primitive(
 )
 # On a TPU a scatter of rows moves a third of the bytes of the gather.
 mlir.register_lowering(
-    reverse_prefixes_p, mlir.lower_fun(_scatter_reversed, multiple_results=False), platform="tpu"
+    reverse_prefixes_p, lower_fun(_scatter_reversed, multiple_results=False), platform="tpu"
 )

@@ -58,8 +58,10 @@ def sources_of(
     sources = _sources(nodes)
     # The branch may force XLA to write a source that it would else fuse, such as the result of a
     # gather, which XLA fuses with the loop that reads it (test_sources.py,
-    # test_no_more_is_written_than_the_indices).
-    written = [source for source in sources if not isinstance(source.owner, ir.Block)]
+    # test_no_more_is_written_than_the_indices). Several devices send one another their parts of
+    # each source, of an argument too (device_programs.py, column).
+    is_for_one = _jax_internals.is_for_one_device(ctx)
+    written = [s for s in sources if not (is_for_one and isinstance(s.owner, ir.Block))]
     if sum(map(_size, written)) > sum(map(_size, values)):
         nodes = sources = list(values)
     # No value of the program may outlive it.

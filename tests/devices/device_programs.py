@@ -2,10 +2,11 @@
 
 A process of its own, because the question is whether it lives.
 
-Usage: device_programs.py TURN, 0, 1 or 2 for a third of `PROGRAMS`, or `divergent`
+Usage: device_programs.py TURN, 0, 1 or 2 for a third of `PROGRAMS`, or `divergent` or `shared`
 """
 
 import functools
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -13,8 +14,10 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
+from checks import raised
 from jax import lax
-from jax.sharding import Mesh, NamedSharding
+from jax.experimental import checkify
+from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxops
@@ -208,6 +211,102 @@ WORDS = {
 }
 
 
+# One branch for five checks of four arrays of indices, which are sharded in different ways. The
+# first check has the same indices on all devices, as many as the third has in a shard.
+INDICES = [GOOD, jnp.arange(32, dtype=jnp.int32).reshape(16, 2) % 10, jnp.int32([3, 4]), GOOD[::-1]]
+LONG_TABLE = jnp.arange(12, dtype=jnp.float32)
+
+
+def lookups(table, i, j, k, column):
+    rows = table[k] + table[j] + jnp.take(table, i)[:, None]
+    return rows + jnp.take(2 * table, column)[:, None] + lax.dynamic_slice(table, k[:1], (2,)).sum()
+
+
+def by_jit(mesh, specs):
+    shardings = [NamedSharding(mesh, spec) for spec in specs]
+    return lambda f: jax.jit(f, in_shardings=shardings)
+
+
+def by_shard_map(mesh, axes, **options):
+    specs = P(), P(axes), P(axes), P(), P(axes)
+    return lambda f: jax.jit(
+        jax.shard_map(f, mesh=mesh, in_specs=specs, out_specs=P(axes), **options)
+    )
+
+
+# name: (way to run, the position in the shard of the last element)
+SHARED: dict[str, tuple[Callable, int]] = {
+    "jit": (by_jit(MESH, [P(), P("d"), P("d"), P(), P("d")]), 15),
+    "jit-two-axes": (by_jit(MESH_2D, [P("d"), P(("d", "m")), P("d", "m"), P(), P("m")]), 15),
+    "shard_map": (by_shard_map(MESH, "d"), 1),
+    "shard_map-untracked": (by_shard_map(MESH, "d", check_vma=False), 1),
+    "shard_map-two-axes": (by_shard_map(MESH_2D, ("d", "m")), 1),
+    "shard_map-one-of-two": (by_shard_map(MESH_2D, "d"), 3),
+    "shard_map-partly-manual": (by_shard_map(MESH_2D, "d", axis_names={"d"}), 3),
+}
+
+
+def with_bad(*numbers):
+    """The arguments of `lookups`, of which the last index of some arrays is out of bounds."""
+    indices = [np.array(x) for x in INDICES]
+    for number in numbers:
+        indices[number].flat[-1] = 50 + number
+    return LONG_TABLE, *indices
+
+
+def check_shared(name):
+    way, last = SHARED[name]
+    checked = way(jaxops.checked(lookups))
+    np.testing.assert_array_equal(checked(*with_bad()), way(lookups)(*with_bad()), name)
+    text = checked.lower(*with_bad()).compile().as_text() or ""
+    assert text.count(" conditional(") == 1, name
+    positions = {2: "[1]", 1: f"[{last}, 1]", 0: f"[{last}]", 3: f"[{last}]"}
+    for n, (number, position) in enumerate(positions.items()):  # in the order of the code
+        for bad in ([number], [*positions][n:], [3, number]):
+            error = raised(checked, *with_bad(*bad))
+            assert f"index {50 + number} at position {position} is out" in str(error), (name, error)
+    np.testing.assert_array_equal(checked(*with_bad()), way(lookups)(*with_bad()), name)
+
+
+def column(table, i):
+    return table[i[:, 0]] + table[i[:, 1]]
+
+
+def check_that_a_column_is_sent_alone():
+    """Not the array that it is a column of, which is in the memory of the devices."""
+    wide = jax.device_put(jnp.zeros((16, 999), jnp.int32), BY_ROWS)
+    text = jax.jit(jaxops.checked(column)).lower(LONG_TABLE, wide).compile().as_text() or ""
+    sent = set(re.findall(r"= (\S+)\{\S* all-gather\(", text))
+    assert sent == {"s32[16,1]"}, sent
+
+
+def check_checkify_on_explicit_axes():
+    mesh = jax.make_mesh((8,), ("d",), (AxisType.Explicit,))
+    sharding = NamedSharding(mesh, P("d", None))
+    with jax.set_mesh(mesh):
+        table, i = (jax.device_put(np.arange(n).reshape(8, -1) % 9, sharding) for n in (64, 32))
+        gather = checkify.checkify(lambda *args: jaxops.gather(*args, axis=1, batch_dims=1))
+        error, _ = jax.jit(gather)(table, i)
+    assert "indices[2,0] = 8 is not in [0, 8)" in str(error.get()), error.get()
+
+
+def check_lanes_on_explicit_axes():
+    """Of a `cond` whose predicate the devices share."""
+    mesh = jax.make_mesh((8,), ("d",), (AxisType.Explicit,))
+
+    def read(table, i):
+        return jax.vmap(lambda k: lax.cond(k < 50, lambda: table[k], lambda: 0.0))(i)
+
+    with jax.set_mesh(mesh):
+        i, far, bad = (
+            jax.device_put(x, NamedSharding(mesh, P("d"))) for x in (GOOD, BAD, GOOD.at[7].set(39))
+        )
+        checked, table = jax.jit(jaxops.checked(read)), jnp.arange(10.0)
+        for indices in (i, far):
+            np.testing.assert_array_equal(checked(table, indices), jax.jit(read)(table, indices))
+        assert raised(checked, table, bad).index == 39
+
+
 def check(name):
     """An error in these words and with this file, and right results before and after it."""
     function, args = PROGRAMS[name]
@@ -228,6 +327,12 @@ if __name__ == "__main__":
     if turn == "divergent":
         for name, (function, expected) in DIVERGENT.items():
             assert float(function(GOOD)) == expected, name
+    elif turn == "shared":
+        for name in SHARED:
+            check_shared(name)
+        check_that_a_column_is_sent_alone()
+        check_checkify_on_explicit_axes()
+        check_lanes_on_explicit_axes()
     else:
         for name in list(PROGRAMS)[int(turn) :: 3]:
             check(name)

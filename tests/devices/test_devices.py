@@ -33,6 +33,10 @@ def test_shards_may_go_different_ways():
     run("device_programs.py", "divergent", env={"XLA_FLAGS": FLAGS})
 
 
+def test_checks_share_a_branch():
+    run("device_programs.py", "shared", env={"XLA_FLAGS": FLAGS})
+
+
 @pytest.mark.parametrize("devices", NUMBERS)
 def test_rows_go_to_and_from_their_owners(devices):
     run("exchange_programs.py", devices)

@@ -10,6 +10,7 @@ import pytest
 from checked.transformed import TRANSFORMATIONS
 from checks import raised, share
 from jax import lax
+from jax.custom_batching import sequential_vmap
 from jax.experimental import checkify
 
 import jaxops
@@ -30,6 +31,19 @@ def _custom_jvp_of_rule(table, i):
     return function(table, i)
 
 
+def _custom_jvp_of_two(table, i):
+    """With a rule that takes no symbolic zeros, of which `jax.grad` has one here."""
+    function = jax.custom_jvp(lambda table, scale, i: scale * _ignored(table, i))
+
+    @function.defjvp
+    def _(primals, tangents):
+        table, scale, i = primals
+        dot = scale * jaxops.gather(tangents[0], i) + tangents[1] * jaxops.gather(table, i)
+        return function(*primals), dot
+
+    return function(table, 2.0, i)
+
+
 def _by_custom_vjp(in_primal, in_forward, in_backward):
     """A lookup that raises in some of its three functions."""
 
@@ -48,6 +62,12 @@ def _by_custom_vjp(in_primal, in_forward, in_backward):
 
     function.defvjp(lambda table, i: (lookup(in_forward, table, i), (i, table)), bwd)
     return function
+
+
+def _solve(table, i):
+    matvec = lambda x: x * jaxops.gather(table, i)  # noqa: E731
+    solve = lambda matvec, b: b / matvec(1.0)  # noqa: E731
+    return lax.custom_linear_solve(matvec, 1.0, solve, solve)
 
 
 def _condition(table, i):
@@ -81,6 +101,7 @@ READS = {
     "jit-of-jit": lambda table, i: jax.jit(lambda j: jax.jit(jaxops.gather)(table, j))(i),
     "switch": lambda table, i: lax.switch(1, [lambda: 0.0, lambda: jaxops.gather(table, i)]),
     "inner-lanes": _inner_lanes,
+    "solve": _solve,
     "twice": lambda table, i: jaxops.gather(table, i) + 0 * jaxops.gather_nd(table, i[None]),
     "scatter": lambda table, i: jaxops.tensor_scatter_nd_add(table, i[None, None], table[:1])[0],
 }
@@ -90,6 +111,7 @@ READS_WITHOUT_GRADIENTS = {
 }
 RULES = {
     "custom_jvp-of-rule": _custom_jvp_of_rule,
+    "custom_jvp-of-two": _custom_jvp_of_two,
     **{
         f"custom_vjp-{''.join('pfb'[n] for n in range(3) if where[n])}": _by_custom_vjp(*where)
         for where in itertools.product([False, True], repeat=3)
@@ -253,13 +275,11 @@ def _(primals, tangents):
     raise NotImplementedError
 
 
-def _solved(b):
-    """By a primitive into which no mask goes, whose program has a rule and no check."""
-    matvec = lambda x: _without_derivative(x)  # noqa: E731
-    return lax.custom_linear_solve(matvec, b, lambda matvec, b: b / 2)
+# A primitive into which no mask goes, whose program has a rule and no check.
+_sequential = sequential_vmap(lambda x: _without_derivative(x))
 
 
-@pytest.mark.parametrize("function", [_without_derivative, _solved])
+@pytest.mark.parametrize("function", [_without_derivative, _sequential])
 def test_rules_without_checks_stay(function):
     def read(table, i):
         return jaxops.gather(table, i) + function(1.0)
@@ -269,10 +289,7 @@ def test_rules_without_checks_stay(function):
 
 
 def test_what_no_mask_reaches_is_refused():
-    def solve(table, i):
-        matvec = lambda x: x * jaxops.gather(table, i)  # noqa: E731
-        return lax.custom_linear_solve(matvec, 1.0, lambda matvec, b: b / matvec(1.0))
-
-    with pytest.raises(NotImplementedError, match=r"checked inside custom_linear_solve.*lax\.map"):
-        _values(solve, _branch, READING)
-    assert jax.jit(_branch, static_argnums=0)(solve, TABLE, 1, True) == 0.5
+    read = sequential_vmap(_gather)
+    with pytest.raises(NotImplementedError, match=r"checked inside custom_vmap_call.*lax\.map"):
+        _values(read, _branch, READING)
+    assert jax.jit(_branch, static_argnums=0)(read, TABLE, 1, True) == 2

@@ -29,7 +29,7 @@ def program(is_bad, position, index):
 
 def raise_if(is_bad, position, index):
     def raise_now():
-        raise_from_program(error, position, index, on_each_device=False)
+        raise_from_program(error, position, index)
 
     lax.cond(is_bad, raise_now, lambda: None)
     return index
@@ -113,6 +113,6 @@ def test_an_error_of_another_callback_comes_up_as_ever():
 
 
 def test_the_primitive_is_for_programs_that_are_lowered():
-    assert jax.make_jaxpr(lambda x: raise_p.bind(x, error=error, on_each_device=False))(1.0).jaxpr
+    assert jax.make_jaxpr(lambda x: raise_p.bind(x, error=error))(1.0).jaxpr
     with pytest.raises(NotImplementedError):
-        raise_p.bind(jnp.zeros(2), error=error, on_each_device=False)
+        raise_p.bind(jnp.zeros(2), error=error)
