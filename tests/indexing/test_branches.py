@@ -338,6 +338,23 @@ def test_a_column_of_an_argument_is_not_copied():
     assert (error.index, error.position) == (10, (3,))
 
 
+def test_constant_indices():
+    """The host looks at them when the program is compiled."""
+
+    def program(first):
+        def run(table, i):
+            rows = jnp.arange(3) * 2 + first
+            return jaxops.gather(table, rows) + jaxops.gather(table, rows + i)
+
+        return run
+
+    assert branches_of(program(5), TABLE, 0)[0] == 1
+    assert branches_of(lambda table, i: program(5)(table, 0), TABLE, 0)[0] == 0
+    np.testing.assert_array_equal(jax.jit(program(5))(TABLE, 0), [10, 14, 18])
+    for first, i, index in ((6, 0, 10), (6, -20, 10), (5, 1, 10), (-1, 1, -1)):
+        assert raised(jax.jit(program(first)), TABLE, i).index == index
+
+
 def in_64_bits(f):
     """The function, with 64-bit types for this part of a program."""
 
