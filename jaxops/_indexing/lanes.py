@@ -215,7 +215,8 @@ def _cond(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
 
 def _linear_solve(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     """The mask is one more constant of each program of a `lax.custom_linear_solve`."""
-    counts, solvers = (_jax_internals.param(eqn, name) for name in ("const_lengths", "jaxprs"))
+    counts = _jax_internals.param(eqn, "const_lengths")
+    solvers = _jax_internals.param(eqn, "jaxprs")
     given = [program is not None for program in solvers]
     operands, rest = [], inputs
     for count, is_given in zip(counts, given, strict=True):
@@ -252,7 +253,7 @@ def _custom_jvp(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
         return results, [zero if is_zero else next(dots) for zero, is_zero in pairs]
 
     # A rule that takes no symbolic zeros gets arrays of zeros (test_lanes.py,
-    # test_rules_that_take_no_symbolic_zeros).
+    # test_gradients_of_the_calls_that_come_to_a_check).
     function.defjvp(jvp, symbolic_zeros=_jax_internals.param(eqn, "symbolic_zeros"))
     return function(active, *inputs)
 

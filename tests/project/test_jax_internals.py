@@ -135,6 +135,17 @@ def in_lanes(rule):
     return lambda: private_names.in_lanes(rule)
 
 
+def in_lanes_of_a_solve():
+    """One call of a batch reads 3; another would read 9 in a branch that it does not take."""
+
+    def solve(x, i):
+        matvec = lambda y: y * jaxops.gather(x, i)  # noqa: E731
+        return lax.custom_linear_solve(matvec, 1.0, lambda matvec, b: b / matvec(1.0))
+
+    one = lambda i: lax.cond(i < 4, lambda: solve(TABLE[:, 0], i), lambda: 0.0)  # noqa: E731
+    return jax.vmap(one)(jnp.array([3, 9]))
+
+
 REMAT = primitives.remat_p.name
 
 # What reads the parameter, by the primitive and the parameter.
@@ -174,6 +185,9 @@ READS = {
     ("while", "body_nconsts"): in_while,
     ("custom_jvp_call", "jvp_jaxpr_fun"): in_lanes("custom_jvp"),
     ("custom_jvp_call", "num_consts"): in_lanes("custom_jvp"),
+    ("custom_jvp_call", "symbolic_zeros"): in_lanes("custom_jvp"),
+    ("custom_linear_solve", "const_lengths"): in_lanes_of_a_solve,
+    ("custom_linear_solve", "jaxprs"): in_lanes_of_a_solve,
     ("custom_vjp_call", "fwd_jaxpr_thunk"): in_lanes("custom_vjp"),
     ("custom_vjp_call", "bwd"): in_lanes("custom_vjp"),
     ("custom_vjp_call", "out_trees"): in_lanes("custom_vjp"),
