@@ -18,6 +18,7 @@ from jaxops._ops.sums import wide
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
+    brief,
     check_bool,
     check_choice,
     static_int,
@@ -46,7 +47,9 @@ def embedding_lookup(
     Args:
         params: table of shape `[V, ...]` and any dtype, or host strings; or a list of tables, which
             are the parts of one, in turn and of equal numbers of rows, of which the first may have
-            one more ("div"). A list is joined: the lookup copies its tables. Traced.
+            one more (TensorFlow's partition_strategy "div"). TensorFlow 0.x and 1.x deal the rows
+            out ("mod") unless told otherwise; docs/porting.md makes one table of such a list.
+            A list is joined: the lookup copies its tables. Traced.
         ids: integer array of shape `I`. Negative ids are out of bounds. Traced.
         max_norm: static number or None; a row whose l2-norm is larger is scaled to that norm, in
             tables of real floats.
@@ -275,6 +278,11 @@ def _tables(params: Any, op: str, arg: str) -> list[Any]:
 def _norm(max_norm: Any, op: str) -> float | None:
     if max_norm is None:
         return None
+    if isinstance(max_norm, str):
+        raise TypeError(
+            f"{op}: max_norm must be a static number; received {brief(max_norm)}; "
+            "TensorFlow 1's partition_strategy is always 'div' here"
+        )
     # TensorFlow takes a negative norm for 0 (test_embeddings.py, test_a_negative_norm_is_0). NaN
     # stays.
     return max(float(static_number(max_norm, op, "max_norm")), 0.0)

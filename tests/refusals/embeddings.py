@@ -50,6 +50,7 @@ CALLS = {
     "embedding_lookup-params-empty": (lambda: jaxops.embedding_lookup([], [0]), ValueError, "must hold one table at least; received []"),
     "embedding_lookup-params-other-shapes": (
         lambda: jaxops.embedding_lookup([X, X[:, :1]], [0]), ValueError, "must agree in all dimensions but the first; received shapes (4, 3) and (4, 1), of params[1]"),
+    "embedding_lookup-partition_strategy": (lambda: jaxops.embedding_lookup([X, X], [0], "mod"), TypeError, "TensorFlow 1's partition_strategy is always 'div' here"),
     "embedding_lookup-max_norm-of-ints": (
         lambda: jaxops.embedding_lookup(np.ones(3, np.int32), [0], 1.0), TypeError, "embedding_lookup: params must have a real float dtype where max_norm is given; received int32"),
     "SparseTensor-dense_shape-float": (lambda: SparseTensor([[0]], [1], (2.0,)), TypeError, "must be a one-dimensional sequence of ints; received (2.0,)"),
