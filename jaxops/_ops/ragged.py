@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import jax
 import numpy as np
+from jax.export import register_pytree_node_serialization
 from jax.typing import DTypeLike
 
 from jaxops._frames import without_frames
@@ -377,3 +378,11 @@ class RaggedTensor:
         keepdims = arguments.check_bool(keepdims, op, "keepdims")
         result = self._run(op, ragged_rows.reduce_rows, name, kind=kind)
         return result[:, None] if keepdims else result
+
+
+register_pytree_node_serialization(
+    RaggedTensor,
+    serialized_name="jaxops.RaggedTensor",
+    serialize_auxdata=lambda _: b"",
+    deserialize_auxdata=lambda _: None,
+)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.export import register_pytree_node_serialization
 
 from jaxops._frames import without_frames
 from jaxops._ops.shaping import shape_of
@@ -77,6 +79,14 @@ class SparseTensor:
         indices, values = children
         self._set(indices, values, dense_shape)
         return self
+
+
+register_pytree_node_serialization(
+    SparseTensor,
+    serialized_name="jaxops.SparseTensor",
+    serialize_auxdata=lambda dense_shape: json.dumps(dense_shape).encode(),
+    deserialize_auxdata=lambda stored: tuple(json.loads(stored)),
+)
 
 
 def _own(x: Any, op: str, arg: str) -> Any:
