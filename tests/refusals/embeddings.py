@@ -47,7 +47,7 @@ def _of_both(name):
 CALLS = {
     **_of_both("embedding_lookup_sparse"),
     **_of_both("safe_embedding_lookup_sparse"),
-    "embedding_lookup_sparse-sp_ids-rank": (lambda: jaxops.embedding_lookup_sparse(X, SparseTensor([[0]], [1], (2,)), None), ValueError, "must have rank 2; received shape (2,)"),
+    "embedding_lookup_sparse-sp_ids-rank": (lambda: jaxops.embedding_lookup_sparse(X, SparseTensor([[0]], [1], (2,)), None), ValueError, "must have rank 2 at least; received shape (2,)"),
     "safe_embedding_lookup_sparse-sparse_ids-scalar": (
         lambda: jaxops.safe_embedding_lookup_sparse(X, SparseTensor(np.zeros((1, 0), int), [1], ())), ValueError, "must have rank 1 at least; received a scalar"),
     "embedding_lookup-params-empty": (lambda: jaxops.embedding_lookup([], [0]), ValueError, "must hold one table at least; received []"),
