@@ -27,9 +27,10 @@ class RaggedTensor:
     """Rows of different lengths: row `i` is `values[row_splits[i] : row_splits[i + 1]]`.
 
     Follows `tf.RaggedTensor`, of one ragged dimension. Differs from it in: `values` has a static
-    size, its capacity. The rows take up the first `row_splits[-1]` values; the values after these
-    belong to no row. Results whose capacity depends on lengths need a static `size=` where those
-    are traced.
+    size, its capacity; reductions take `axis=1` only; no strings, no operators and no `row_starts`,
+    which is `row_splits[:-1]`. The rows take up the first `row_splits[-1]` values; the values after
+    these belong to no row. Results whose capacity depends on lengths need a static `size=` where
+    those are traced.
 
     Made by `from_row_splits`, `from_row_lengths`, `from_value_rowids` and `from_tensor`. A pytree,
     so it passes through `jit`, `vmap` and `scan`; of its two leaves `row_splits` is of integers, so
