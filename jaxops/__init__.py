@@ -40,13 +40,13 @@ def _missing(module: str, name: str) -> str:
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):  # that of a room, when it is imported
         return text
-    from jaxops._tensorflow_names import OLD, OTHERS, answer
+    from jaxops._tensorflow_names import CHANGED, OLD, OTHERS, answer
 
     path = f"{module}.{name}".removeprefix("jaxops.").removeprefix("compat.v0.")
     is_here = name in (*_names.TABLE, *_names.MODULES) and path.rpartition(".")[0] not in OTHERS
     found = f"jaxops.{name}" if is_here else answer(path)
     if module == "jaxops.compat.v0":  # where `inv` is no inverse of a matrix
-        found = OLD.get(name, found)
+        found = CHANGED.get(name) or OLD.get(name, found)
     if found is None:
         return text
     reason = found.replace("`", "").removeprefix("no: ")

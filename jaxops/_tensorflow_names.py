@@ -16,23 +16,23 @@ _IN_JAX = {
         clip_by_value=clip complex128 complex64 conj constant=asarray convert_to_tensor=asarray cos
         cosh count_nonzero cross divide double=float64 DType=dtype einsum equal exp expm1 eye
         float16 float32 float64 floor floordiv=floor_divide floormod=mod greater greater_equal
-        half=float16 histogram_fixed_width=histogram histogram_fixed_width_bins=digitize
-        identity=asarray imag int16 int32 int64 int8 is_finite=isfinite is_inf=isinf is_nan=isnan
-        less less_equal linspace log log1p logical_and logical_not logical_or logical_xor matvec
-        maximum minimum mod multiply negative newaxis nextafter not_equal ones ones_like polyval
-        pow=power real realdiv=true_divide reciprocal reduce_all=all reduce_any=any reduce_max=max
-        reduce_mean=mean reduce_min=min reduce_prod=prod reduce_std=std reduce_sum=sum
-        reduce_variance=var rint rot90 round scalar_mul=multiply sign sin sinh sqrt square subtract
-        tan tanh tensordot trace truediv=true_divide uint16 uint32 uint64 uint8 zeros zeros_like
+        half=float16 identity=asarray imag int16 int32 int64 int8 is_finite=isfinite is_inf=isinf
+        is_nan=isnan less less_equal linspace log log1p logical_and logical_not logical_or
+        logical_xor matvec maximum minimum mod multiply negative newaxis nextafter not_equal ones
+        ones_like polyval pow=power real realdiv=true_divide reciprocal reduce_all=all
+        reduce_any=any reduce_max=max reduce_mean=mean reduce_min=min reduce_prod=prod
+        reduce_std=std reduce_sum=sum reduce_variance=var rint rot90 round scalar_mul=multiply sign
+        sin sinh sqrt square subtract tan tanh tensordot truediv=true_divide uint16 uint32 uint64
+        uint8 zeros zeros_like
     """,
     "jax.numpy.fft": "fftnd=fftn ifftnd=ifftn irfftnd=irfftn rfftnd=rfftn",
     "jax.numpy.linalg": """
-        cholesky det eig eigh eigvals eigvalsh inv logdet=slogdet lstsq matrix_rank norm pinv qr
-        reduce_euclidean_norm=norm slogdet solve svd
+        cholesky det eig eigh eigvals eigvalsh inv lstsq matrix_rank norm pinv qr
+        reduce_euclidean_norm=norm slogdet solve
     """,
     "jax.scipy.linalg": """
         cholesky_solve=cho_solve eigh_tridiagonal expm lu_solve lu=lu_factor
-        matrix_square_root=sqrtm sqrtm triangular_solve=solve_triangular
+        matrix_square_root=sqrtm sqrtm
     """,
     "jax.scipy.special": """
         bessel_i0=i0 bessel_i0e=i0e bessel_i1=i1 bessel_i1e=i1e betainc digamma erf erfc erfinv
@@ -40,7 +40,7 @@ _IN_JAX = {
     """,
     "jax.scipy": "signal",
     "jax.nn": """
-        elu gelu initializers leaky_relu log_sigmoid log_softmax reduce_logsumexp=logsumexp relu
+        elu initializers log_sigmoid log_softmax reduce_logsumexp=logsumexp relu
         relu6 selu sigmoid silu softmax softplus softsign=soft_sign swish
     """,
     "jax.nn.initializers": """
@@ -104,9 +104,16 @@ _WRITTEN = {
         "`jax.lax.conv_general_dilated_patches`, with channels in another order"
     ),
     "fingerprint": "no: it hashes bytes on the host, where `hashlib.blake2b` does",
+    "gelu": "`jax.nn.gelu`, with `approximate=False` where nothing is given",
     "get_static_value": "`numpy.asarray`, which reads an array that is not traced",
     "grad_pass_through": "`x + jaxops.stop_gradient(f(x) - x)`",
     "group": "no: JAX has no operations without results",
+    "histogram_fixed_width": (
+        "`jax.numpy.histogram(jax.numpy.clip(x, *value_range), nbins, value_range)[0]`"
+    ),
+    "histogram_fixed_width_bins": (
+        "`jax.numpy.floor((x - low) / (high - low) * nbins)`, clipped to the numbers of the bins"
+    ),
     "identity_n": "`jax.tree.map` of `jax.numpy.asarray`",
     "in_top_k": "`jax.lax.top_k` and a comparison",
     "is_non_decreasing": "`jax.numpy.all(jax.numpy.diff(x) >= 0)`",
@@ -118,8 +125,10 @@ _WRITTEN = {
         "`x * jax.lax.rsqrt(jax.numpy.maximum(jax.numpy.sum(x**2, axis, keepdims=True), epsilon))`"
     ),
     "lbeta": "sums of `jax.scipy.special.gammaln`",
+    "leaky_relu": "`jax.nn.leaky_relu`, with `negative_slope=0.2` where no `alpha` is given",
     "local_response_normalization": "`jax.lax.reduce_window` of squares",
     "log_poisson_loss": "`jax.numpy.exp(log_input) - log_input * targets`",
+    "logdet": "`jax.numpy.linalg.slogdet(x)[1]`",
     "logm": "`scipy.linalg.logm`, on the host by `jax.pure_callback`",
     "losses": "`optax.losses`",
     "lrn": "`jax.lax.reduce_window` of squares",
@@ -147,10 +156,18 @@ _WRITTEN = {
     ),
     "squared_difference": "`(x - y) ** 2`",
     "sufficient_statistics": "`jax.numpy.sum` of the values and of their squares",
+    "svd": (
+        "`jax.numpy.linalg.svd`, with `full_matrices=False`; its results are `u`, `s` and the "
+        "adjoint of `v`, TensorFlow's are `s`, `u` and `v`"
+    ),
     "TensorArray": "a list, or the outputs of `jax.lax.scan`",
     "TensorShape": "a tuple, as `x.shape` is",
     "test": "`jaxops.testing`",
     "top_k": "`jax.lax.top_k`, whose `k` is static",
+    "trace": "`jax.numpy.trace`, with `axis1=-2, axis2=-1`",
+    "triangular_solve": (
+        "`jax.scipy.linalg.solve_triangular`, with `lower=True` where nothing is given"
+    ),
     "tridiagonal_matmul": "products with `jax.numpy.roll` of the vector",
     "tuple": "a tuple",
     "type_spec_from_value": "`jax.typeof`",
@@ -177,10 +194,10 @@ _WRITTEN = {
     "image.extract_glimpse": "`jaxops.slice`, with `mode`",
     "image.non_max_suppression": "`jax.lax.fori_loop` over the boxes in the order of their scores",
     "image.pad_to_bounding_box": "`jaxops.pad`",
-    "image.per_image_standardization": "`jax.nn.standardize`",
+    "image.per_image_standardization": "`jax.nn.standardize`, with `axis=(-3, -2, -1)`",
     "image.resize": "`jax.image.resize`",
-    "image.rot90": "`jax.numpy.rot90`",
-    "image.transpose": "`jaxops.transpose`",
+    "image.rot90": "`jax.numpy.rot90`, with `axes=(-3, -2)`",
+    "image.transpose": "`jax.numpy.swapaxes(image, -3, -2)`",
     "strings.length": "`numpy.strings.str_len`, on the host",
     "strings.lower": "`numpy.strings.lower`, on the host",
     "strings.strip": "`numpy.strings.strip`, on the host",
@@ -188,7 +205,7 @@ _WRITTEN = {
     "strings.as_string": "`numpy.asarray(x).astype(str)`, on the host",
     "sparse.from_dense": "`jax.experimental.sparse.BCOO.fromdense`",
     "sparse.sparse_dense_matmul": "the operator `@` of a `jax.experimental.sparse.BCOO`",
-    "sparse.to_dense": "`jaxops.scatter_nd` of the values at the indices",
+    "sparse.to_dense": "`jaxops.scatter_nd(x.indices, x.values, x.dense_shape)`",
 }
 
 # Why there is nothing in their place.
@@ -257,7 +274,7 @@ _OLD_NAMES = {
         batch_matrix_transpose=matrix_transpose concat_v2=concat diag=tensor_diag
         diag_part=tensor_diag_part list_diff=setdiff1d listdiff=setdiff1d pack=stack
         reverse_v2=reverse scatter_nd_add=tensor_scatter_nd_add scatter_nd_sub=tensor_scatter_nd_sub
-        scatter_nd_update=tensor_scatter_nd_update select=where split_v=split
+        scatter_nd_update=tensor_scatter_nd_update split_v=split
         tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub
         tensor_scatter_update=tensor_scatter_nd_update unpack=unstack where_v2=where
     """,
@@ -271,12 +288,31 @@ _OLD_CODE = {
     "scatter_min": "`jaxops.at(ref)[indices].min(updates)`",
     "scatter_sub": "`jaxops.at(ref)[indices].subtract(updates)`",
     "scatter_update": "`jaxops.at(ref)[indices].set(updates)`",
+    "select": (
+        "`jaxops.compat.v0.select`; a condition of rank 1 chooses rows there, and elements of the "
+        "last axis in `jaxops.where`"
+    ),
     "sparse_tensor_to_dense": _WRITTEN["sparse.to_dense"],
     "sparse_to_dense": (
-        "`jaxops.tensor_scatter_nd_update` of `jax.numpy.full(shape, default)`, or "
-        "`jaxops.scatter_nd` for a default of 0"
+        "`jaxops.tensor_scatter_nd_update(jax.numpy.full(shape, default), indices, values)`, or "
+        "`jaxops.scatter_nd(indices, values, shape)` for a default of 0"
     ),
     "xw_plus_b": "`x @ w + b`",
+}
+
+# Names that jaxops has too, with other arguments than TensorFlow 0.x and 1.x.
+_DIV = 'takes several tables for the parts of one, in turn ("div")'
+_MOD = (
+    f'{_DIV}; TensorFlow 0.x and 1.x deal the rows out ("mod") unless their partition_strategy '
+    'is "div"; of tables of "mod" '
+    "`jaxops.dynamic_stitch([range(n, rows, len(params)) for n in range(len(params))], params)`, "
+    "with `rows = sum(map(len, params))`, makes one"
+)
+CHANGED = {
+    "embedding_lookup": f"`jaxops.embedding_lookup`, which {_MOD}",
+    "embedding_lookup_sparse": f"`jaxops.embedding_lookup_sparse`, which {_MOD}",
+    "nn": f"`jaxops.nn`, whose embedding_lookup {_MOD}",
+    "safe_embedding_lookup_sparse": f"`jaxops.safe_embedding_lookup_sparse`, which {_DIV}",
 }
 
 _OLD_NONE = """

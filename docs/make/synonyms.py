@@ -19,7 +19,7 @@ WORDS = {
     "many_devices.md": "multi GPU, sharding, mesh, distributed",
     "out_of_bounds.md": "out of bounds, negative index, IndexError, vocabulary",
     "performance.md": "speed, benchmark",
-    "porting.md": "migrate, tf, import jaxops as tf",
+    "porting.md": "migrate, tf, import jaxops as tf, partition_strategy",
     "sharp_bits.md": "gotchas, pitfalls, nan, donate",
     "sparse_gradients.md": "sparse gradients, embedding",
     "start.md": "getting started, quickstart",

@@ -73,7 +73,7 @@ def matrix_diag(
     """Matrices with given diagonals, and `padding_value` elsewhere.
 
     Follows `tf.linalg.diag`. Differs from it in: `k` and the sizes are static; `padding_value` has
-    to fit the dtype of `diagonal`.
+    to fit the dtype of `diagonal`, and has a gradient.
 
     Args:
         diagonal: array of shape `[..., L]` and any dtype, or `[..., k[1] - k[0] + 1, L]` for
@@ -94,7 +94,8 @@ def matrix_diag(
         TypeError: wrong type of an argument; traced `k` or sizes.
         ValueError: wrong shape or value of an argument; sizes that do not fit the diagonals.
 
-    Gradient: those diagonals of the cotangent.
+    Gradient: those diagonals of the cotangent; for `padding_value` the sum over the elements that
+    it fills.
 
     Example:
         >>> import jaxops
@@ -167,7 +168,7 @@ def matrix_diag_part(
     """Diagonals of matrices.
 
     Follows `tf.linalg.diag_part`. Differs from it in: `k` is static; `padding_value` has to fit the
-    dtype of `input`.
+    dtype of `input`, and has a gradient.
 
     Args:
         input: array of shape `[..., M, N]` and any dtype. Traced.
@@ -187,7 +188,8 @@ def matrix_diag_part(
         TypeError: wrong type of an argument; traced `k`.
         ValueError: `input` is no matrix; wrong value of an argument.
 
-    Gradient: the cotangent on those diagonals, 0 elsewhere.
+    Gradient: the cotangent on those diagonals, 0 elsewhere; for `padding_value` the sum over the
+    elements that it fills.
 
     Example:
         >>> import jaxops

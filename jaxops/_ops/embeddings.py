@@ -18,6 +18,7 @@ from jaxops._ops.sums import wide
 from jaxops._run.arguments import (
     ArrayLike,
     Int,
+    brief,
     check_bool,
     check_choice,
     static_int,
@@ -41,12 +42,15 @@ def embedding_lookup(
     """Rows of a table, one for each id.
 
     Follows `tf.nn.embedding_lookup`: `gather(params, ids)` of one table. Differs from it in: index
-    dtypes (every integer type); tables that are not the parts of one table are refused.
+    dtypes (every integer type); tables that are not the parts of one table are refused; rows scaled
+    to `max_norm` have other last bits, and those of halves are scaled in float32.
 
     Args:
         params: table of shape `[V, ...]` and any dtype, or host strings; or a list of tables, which
             are the parts of one, in turn and of equal numbers of rows, of which the first may have
-            one more ("div"). A list is joined: the lookup copies its tables. Traced.
+            one more (TensorFlow's partition_strategy "div"). TensorFlow 0.x and 1.x deal the rows
+            out ("mod") unless told otherwise; docs/porting.md makes one table of such a list.
+            A list is joined: the lookup copies its tables. Traced.
         ids: integer array of shape `I`. Negative ids are out of bounds. Traced.
         max_norm: static number or None; a row whose l2-norm is larger is scaled to that norm, in
             tables of real floats.
@@ -106,12 +110,14 @@ def embedding_lookup_sparse(
 
     Follows `tf.nn.embedding_lookup_sparse`. Differs from it in: the result has as many rows as
     `sp_ids.dense_shape` says, where TensorFlow's ends with the last row that has an id; the ids may
-    come in any order; no RaggedTensor.
+    come in any order; no RaggedTensor; weighted means, and rows scaled to `max_norm`, have other
+    last bits.
 
     Args:
         params: table or tables, as in `embedding_lookup`. Traced.
-        sp_ids: SparseTensor of rank 2 with integer values: an id at a place counts for that row,
-            wherever in the row it stands. Traced but for its `dense_shape`.
+        sp_ids: SparseTensor of rank 2 at least, with integer values: an id at a place counts for
+            the row that the first component names, wherever in the row it stands. Traced but for
+            its `dense_shape`.
         sp_weights: SparseTensor of real numbers, one for each id, or None: each weight is 1.
         combiner: static. "sum": of the rows times the weights. "mean" (the default): that divided
             by the sum of the weights. "sqrtn": divided by the root of the sum of their squares.
@@ -142,8 +148,10 @@ def embedding_lookup_sparse(
     """
     op = "embedding_lookup_sparse"
     ids = parts_of(sp_ids, op, "sp_ids")
-    if len(ids.dense_shape) != 2:
-        raise ValueError(f"{op}: sp_ids must have rank 2; received shape {ids.dense_shape}")
+    if len(ids.dense_shape) < 2:
+        raise ValueError(
+            f"{op}: sp_ids must have rank 2 at least; received shape {ids.dense_shape}"
+        )
     return _run_sparse(
         op,
         {"params": params, "sp_ids": ids, "sp_weights": sp_weights},
@@ -258,7 +266,7 @@ def _run_sparse(op, arguments, combiner, max_norm, allow_fast_lookup, determinis
         **options,
         indexed=ids.dense_shape,
         args=(table_arg, ids_arg, weights_arg),
-        dense_shape=ids.dense_shape,
+        dense_shape=ids.dense_shape if "is_safe" in options else ids.dense_shape[:2],
         combiner=combiner,
         max_norm=_norm(max_norm, op),
         deterministic=check_bool(deterministic, op, "deterministic"),
@@ -275,6 +283,11 @@ def _tables(params: Any, op: str, arg: str) -> list[Any]:
 def _norm(max_norm: Any, op: str) -> float | None:
     if max_norm is None:
         return None
+    if isinstance(max_norm, str):
+        raise TypeError(
+            f"{op}: max_norm must be a static number; received {brief(max_norm)}; "
+            "TensorFlow 1's partition_strategy is always 'div' here"
+        )
     # TensorFlow takes a negative norm for 0 (test_embeddings.py, test_a_negative_norm_is_0). NaN
     # stays.
     return max(float(static_number(max_norm, op, "max_norm")), 0.0)
@@ -366,7 +379,7 @@ def _lookup_sparse(
     table_arg, ids_arg, weights_arg = args
     table = _table(options.pop(table_arg), op, table_arg)
     ids = options.pop(f"{ids_arg}.values")
-    places = options.pop(f"{ids_arg}.indices")[:, :-1]
+    places = options.pop(f"{ids_arg}.indices")[:, : len(dense_shape) - 1]
     weights = options.pop(f"{weights_arg}.values", None)
     if not jnp.issubdtype(table.dtype, jnp.floating):
         raise TypeError(f"{op}: {table_arg} must have a real float dtype; received {table.dtype}")

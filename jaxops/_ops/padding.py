@@ -31,7 +31,7 @@ def pad(
     """Puts elements before and after those of `tensor`, along each dimension.
 
     Follows `tf.pad`. Differs from it in: any rank; `constant_values` is refused where the dtype of
-    `tensor` cannot hold it.
+    `tensor` cannot hold it, and has a gradient.
 
     Args:
         tensor: array of shape `D` and any dtype, or host strings. Traced.
@@ -111,10 +111,15 @@ def _pad(
         raise ValueError(f"{op}: paddings must be at least 0; received {paddings}")
     if filling != "CONSTANT":
         return _mirror(tensor, op, paddings, filling)
+    widths = [(before, after, 0) for before, after in paddings]
+    padded = lax.pad(tensor, jnp.zeros((), tensor.dtype), widths)
     if constant_values is None:
-        constant_values = jnp.zeros((), tensor.dtype)
+        return padded
     arguments.check_scalar(constant_values, op, "constant_values")
-    return lax.pad(tensor, constant_values, [(before, after, 0) for before, after in paddings])
+    # No `lax.pad` with the constant: JAX 0.10 fails to differentiate by it alone (test_padding.py,
+    # test_gradient_of_the_constant).
+    is_given = lax.pad(lax.full_like(tensor, True, bool), False, widths)
+    return lax.select(is_given, padded, lax.full_like(padded, constant_values))
 
 
 def _mirror(tensor, op, paddings, filling):

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import jax
 import numpy as np
+from jax.export import register_pytree_node_serialization
 from jax.typing import DTypeLike
 
 from jaxops._frames import without_frames
@@ -26,9 +27,10 @@ class RaggedTensor:
     """Rows of different lengths: row `i` is `values[row_splits[i] : row_splits[i + 1]]`.
 
     Follows `tf.RaggedTensor`, of one ragged dimension. Differs from it in: `values` has a static
-    size, its capacity. The rows take up the first `row_splits[-1]` values; the values after these
-    belong to no row. Results whose capacity depends on lengths need a static `size=` where those
-    are traced.
+    size, its capacity; reductions take `axis=1` only; no strings, no operators and no `row_starts`,
+    which is `row_splits[:-1]`. The rows take up the first `row_splits[-1]` values; the values after
+    these belong to no row. Results whose capacity depends on lengths need a static `size=` where
+    those are traced.
 
     Made by `from_row_splits`, `from_row_lengths`, `from_value_rowids` and `from_tensor`. A pytree,
     so it passes through `jit`, `vmap` and `scan`; of its two leaves `row_splits` is of integers, so
@@ -377,3 +379,11 @@ class RaggedTensor:
         keepdims = arguments.check_bool(keepdims, op, "keepdims")
         result = self._run(op, ragged_rows.reduce_rows, name, kind=kind)
         return result[:, None] if keepdims else result
+
+
+register_pytree_node_serialization(
+    RaggedTensor,
+    serialized_name="jaxops.RaggedTensor",
+    serialize_auxdata=lambda _: b"",
+    deserialize_auxdata=lambda _: None,
+)

@@ -33,7 +33,7 @@ def sparse_segment_sum(
     Follows `tf.sparse.segment_sum`. Differs from it in: index dtypes (every integer type); complex
     numbers are summed too; off the CPU an index out of bounds reads zeros, and ids out of range are
     ignored; `sparse_gradient=True` is refused, as `jaxops.sparse_value_and_grad` gives gradients of
-    the rows alone for any function.
+    the rows alone for any function; sums of more than 8 rows are rounded in another order.
 
     Args:
         data: array of rank 1 at least, any numeric dtype. Traced.
@@ -98,7 +98,8 @@ def sparse_segment_mean(
 ) -> jax.Array:
     """The mean of the rows `data[indices]` with the same number in `segment_ids`, which is sorted.
 
-    Follows `tf.sparse.segment_mean`. Differs from it in: as `sparse_segment_sum`.
+    Follows `tf.sparse.segment_mean`. Differs from it in: as `sparse_segment_sum`; sums are divided,
+    where TensorFlow multiplies them by the rounded inverse, with other last bits.
 
     Args:
         data: array of rank 1 at least, any dtype of floats. Traced.
@@ -145,7 +146,7 @@ def sparse_segment_sqrt_n(
 ) -> jax.Array:
     """The sum of the rows of a segment, divided by the root of how many they are.
 
-    Follows `tf.sparse.segment_sqrt_n`. Differs from it in: as `sparse_segment_sum`.
+    Follows `tf.sparse.segment_sqrt_n`. Differs from it in: as `sparse_segment_mean`.
 
     Args:
         data: array of rank 1 at least, any dtype of floats. Traced.

@@ -399,7 +399,11 @@ def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Arra
     divisors = counts.astype(wide).reshape(-1, *(1,) * (totals.ndim - 1))
     if kind == "sqrt_n":
         divisors = jnp.sqrt(divisors)
+    totals = totals.astype(wide)
+    divisors = jnp.broadcast_to(divisors, totals.shape)
     # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead
-    # (test_sums.py, test_means_are_rounded_once).
-    divisors = lax.optimization_barrier(jnp.broadcast_to(divisors, totals.shape))
-    return (totals.astype(wide) / divisors).astype(dtype)
+    # (test_sums.py, test_means_are_rounded_once). `vmap` of the totals alone would broadcast behind
+    # the barrier, but for a choice that depends on them.
+    never = lax.full_like(totals, False, bool)
+    divisors = lax.select(never, lax.stop_gradient(totals), divisors)
+    return (totals / lax.optimization_barrier(divisors)).astype(dtype)

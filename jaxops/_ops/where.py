@@ -139,6 +139,8 @@ def select(
     With `by_rows` as TensorFlow 0.x has it: nothing broadcasts but a condition of no dimension, or
     of the first one.
     """
+    if arguments.is_empty_list(condition):  # NumPy makes it floats
+        condition = np.zeros(np.shape(condition), bool)
     if arguments.is_host_string(x) or arguments.is_host_string(y):
         with on_host.named_scope(op, name):
             return _select_strings(op, condition, x, y, by_rows)

@@ -64,7 +64,7 @@ def is_host_string(x: object) -> bool:
 
 def as_numpy_or_none(x: object) -> np.ndarray | None:
     try:
-        return _true_bools(np.asarray(x))
+        return _readable(np.asarray(x))
     except Exception:  # from NumPy, from JAX about a tracer, from the caller's own `__array__`
         return None
 
@@ -84,8 +84,13 @@ def readable(x: Any) -> Any:
     return x if array is None else array
 
 
-def _true_bools(array: np.ndarray) -> np.ndarray:
-    """`array`, whose true bools are bytes of 1. A view may have others, and they miscount."""
+def _readable(array: np.ndarray) -> np.ndarray:
+    """`array` in this machine's byte order, whose true bools are bytes of 1.
+
+    A view may have other bytes for true, and they miscount.
+    """
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
     if array.dtype != bool or not array.size:
         return array
     byte = array.view(np.uint8)
@@ -186,16 +191,10 @@ def is_integer(dtype: Any) -> bool:
 
 def check_numeric_or_bool(dtype: np.dtype, op: str, arg: str, x: object) -> None:
     """Refuses the dtype that `x`, the argument, has as an array."""
-    _check_native(dtype, op, arg)
     if dtype.kind == "O":
         raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received {brief(x)}")
     if not is_numeric_or_bool(dtype):
         raise TypeError(f"{op}: {arg} must be an array of numbers or bools; received dtype {dtype}")
-
-
-def _check_native(dtype: np.dtype, op: str, arg: str) -> None:
-    if not dtype.isnative:
-        raise TypeError(f"{op}: {arg} must have this machine's byte order; received dtype {dtype}")
 
 
 def is_wider_than_jax(x: Any) -> bool:
@@ -286,7 +285,6 @@ def as_integers(array: np.ndarray, x: object, op: str, arg: str) -> np.ndarray:
     if array.dtype == object:
         raise TypeError(f"{op}: {arg} must have an integer dtype; received {brief(x)}")
     check_integer(array.dtype, op, arg)
-    _check_native(array.dtype, op, arg)
     # NumPy has no limits of int4, and does not index by it.
     return array.astype(np.int8) if array.dtype.kind == "V" else array
 
@@ -344,7 +342,7 @@ def to_numpy(x: object, op: str, arg: str) -> np.ndarray | jax.Array:
             f"{brief(x)}; its method filled(value) makes one"
         )
     try:
-        return _true_bools(np.asarray(x))
+        return _readable(np.asarray(x))
     except jax.errors.TracerArrayConversionError:
         return _join(x, op, arg)
     except (ValueError, TypeError) as error:

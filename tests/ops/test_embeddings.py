@@ -102,6 +102,12 @@ def test_ids_of_more_dimensions():
     np.testing.assert_array_equal(result, expected)
 
 
+def test_ids_of_a_row_lie_in_all_other_dimensions():
+    places = [[0, 1, 3], [0, 0, 0], [1, 1, 2]]
+    result = nn.embedding_lookup_sparse(TABLE, sparse([1, 2, 4], None, places, (2, 2, 4)), None)
+    np.testing.assert_array_equal(result, [(TABLE[1] + TABLE[2]) / 2, TABLE[4]])
+
+
 def test_ids_of_one_dimension_are_all_combined():
     ids = sparse([1, -1, 2], None, np.array([[0], [1], [2]]), (3,))
     table = np.where(np.arange(5)[:, None] == 0, np.inf, TABLE)

@@ -90,3 +90,15 @@ def test_mirrors_look_at_no_constant(constant):
     for mode, expected in [("REFLECT", [2, 1, 2, 3, 2]), ("symmetric", [1, 1, 2, 3, 3])]:
         result = jaxops.pad([1, 2, 3], [[1, 1]], mode, constant)
         np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("tensor", [np.zeros((2, 3), np.float32), np.full((2, 3), np.inf)])
+def test_gradient_of_the_constant(tensor):
+    """Also of a tensor that does not depend on it, and whose cotangents are infinite."""
+
+    def loss(constant, tensor):
+        padded = jaxops.pad(tensor, [[1, 0], [0, 2]], constant_values=constant)
+        return jnp.sum(padded * jnp.where(jnp.isinf(padded), padded, 1))
+
+    tensor = jnp.asarray(tensor, jnp.float32)
+    assert jax.jit(jax.grad(loss))(2.0, tensor) == 9

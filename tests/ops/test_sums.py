@@ -146,6 +146,16 @@ def test_means_are_rounded_once(name):
         np.testing.assert_array_equal(result[0], expected, str(x.dtype))
 
 
+@pytest.mark.parametrize("name", OF_ONE)
+def test_quotients_of_a_batch_have_the_same_bits(name):
+    """Of numbers whose products with a rounded reciprocal differ from their quotients."""
+    n = 7
+    call = _of_one_segment(np.zeros(n, np.int32), np.arange(n, dtype=np.int32))[name]
+    batch = np.random.default_rng(n).uniform(1, 2, (3, n, 99)).astype(np.float32)
+    one_by_one = fast.optimized_jit(lambda batch: jnp.stack([*map(call, batch)]))(batch)
+    np.testing.assert_array_equal(fast.optimized_jit(jax.vmap(call))(batch), one_by_one)
+
+
 def test_counts_of_integers_have_more_bits_than_the_data():
     """Of 40,000 numbers of 16 bits, in which 40,000 is negative."""
     ids = np.zeros(40_000, np.int32)

@@ -154,3 +154,23 @@ def test_bounds_beside_an_axis_that_is_longer_than_int32_counts(dtype, mode):
     x = jnp.zeros(3, jnp.int8)
     for got, expected in zip(program.call(x, vectors), resolve(x, vectors), strict=True):
         np.testing.assert_array_equal(got, expected)
+
+
+RAGGED = jaxops.RaggedTensor.from_row_lengths(jnp.arange(3.0), [1, 2])
+SPARSE = jaxops.SparseTensor(jnp.array([[0, 1]]), jnp.array([2.0]), (3, 4))
+
+
+@pytest.mark.parametrize("x", [RAGGED, SPARSE], ids=["RaggedTensor", "SparseTensor"])
+def test_a_stored_program_takes_and_returns(x):
+    stored = export.export(jax.jit(lambda x: jax.tree.map(lambda leaf: 2 * leaf, x)))(x).serialize()
+    result = export.deserialize(stored).call(x)
+    assert jax.tree.structure(result) == jax.tree.structure(x)
+    for doubled, leaf in zip(jax.tree.leaves(result), jax.tree.leaves(x), strict=True):
+        np.testing.assert_array_equal(doubled, 2 * leaf)
+
+
+def test_a_program_of_slices_cannot_be_stored():
+    slices = jaxops.IndexedSlices(jnp.ones((1, 2)), [0], (3, 2))
+    exported = export.export(jax.jit(lambda x: 2 * x))(slices)
+    with pytest.raises(TypeError, match="let it take and return values and indices, and make"):
+        exported.serialize()

@@ -113,3 +113,14 @@ def test_select_of_rows():
         (x > 2, np.where(x > 2, x, y)),
     ]:
         np.testing.assert_array_equal(v0.select(condition, x, y), expected)
+
+
+def test_an_empty_list_is_of_no_bools():
+    nothing = np.zeros((0, 2), np.float32)
+    assert v0.select([], nothing, nothing).shape == (0, 2)
+    for where in (jaxops.where, jax.jit(lambda _, x, y: jaxops.where([], x, y))):
+        result = where([], np.array([1.0], np.float32), np.array([2.0], np.float32))
+        assert (result.shape, result.dtype) == ((0,), np.float32)
+    assert jaxops.where([[], []], ["a"], ["b"]).shape == (2, 0)
+    with pytest.raises(TypeError, match="condition must be an array of bools"):
+        jaxops.where(np.zeros(0), [1.0], [2.0])

@@ -60,6 +60,14 @@ class OtherValues(Difference):
     """Both return arrays, of the same dtypes and shapes."""
 
 
+class TheyHaveNone(Difference):
+    """Only jaxops has a gradient."""
+
+    def check(self, ours: Any, theirs: Any) -> None:
+        assert [x.tolist() for x in theirs] == [b"None"]
+        assert all(x.any() for x in ours)
+
+
 class TheyRefuse(Difference):
     refused = (False, True)
 
@@ -81,8 +89,17 @@ ONE = np.ones(1, np.float32)
 MANY_ONES = np.ones(4096, np.float16)
 NAN = np.array([np.nan], np.float32)
 NAN_FIRST = np.array([np.nan, 2], np.float32)
+ROOTS = np.sqrt(np.arange(120, dtype=np.float32)).reshape(12, 10)
+ROWS = np.zeros(12, np.int32)
 EMPTY_VECTORS = np.zeros((1, 0), np.int32)
 TWICE = [np.array(0, np.int32), np.array(0, np.int32)]
+
+
+def _weighted_mean(lib: Any) -> Any:
+    places = np.arange(24).reshape(12, 2) * [[0, 1]]
+    ids = lib.SparseTensor(places, np.arange(12), (1, 24))
+    weights = lib.SparseTensor(places, ROOTS[:, 1], (1, 24))
+    return lib.nn.embedding_lookup_sparse(ROOTS, ids, weights)
 
 
 def _to_itself(lib: Any) -> Any:
@@ -163,6 +180,44 @@ DIFFERENCES: dict[str, Difference] = {
         "means are added in float32, exactly counted and rounded once, as TensorFlow's "
         "sparse_segment_mean; its others stop at 256 in bfloat16",
         lambda lib: lib.math.segment_mean(MANY_ONES, MANY_ONES.astype(np.int32) - 1),
+    ),
+    "sums of many sparse rows": OtherValues(
+        "TensorFlow adds 8 rows at a time, and rounds in another order",
+        lambda lib: lib.sparse.segment_sum(ROOTS, range(12), ROWS),
+    ),
+    "means of sparse rows": OtherValues(
+        "sums are divided, and rounded once; TensorFlow multiplies them by the rounded inverse",
+        lambda lib: lib.sparse.segment_mean(ROOTS, range(7), ROWS[:7]),
+    ),
+    "roots of sparse rows": OtherValues(
+        "as means of sparse rows",
+        lambda lib: lib.sparse.segment_sqrt_n(ROOTS, range(7), ROWS[:7]),
+    ),
+    "max_norm": OtherValues(
+        "TensorFlow adds the squares of a row in another order",
+        lambda lib: lib.nn.embedding_lookup(ROOTS, range(12), 0.7),
+    ),
+    "max_norm of halves": OtherValues(
+        "norms of halves are computed in float32, and rows rounded once",
+        lambda lib: lib.nn.embedding_lookup(ROOTS.astype(np.float16), range(12), 0.7),
+    ),
+    "weighted means": OtherValues(
+        "the sums of products are rounded in another order", _weighted_mean
+    ),
+    "gradient of pad's constant": TheyHaveNone(
+        "the constant is data, which the elements that it fills depend on",
+        lambda lib, x: lib.pad(TABLE, [[1, 1], [0, 0]], constant_values=x),
+        at=ONE[0],
+    ),
+    "gradient of diag's padding": TheyHaveNone(
+        "as gradient of pad's constant",
+        lambda lib, x: lib.linalg.diag(TABLE, padding_value=x),
+        at=ONE[0],
+    ),
+    "gradient of diag_part's padding": TheyHaveNone(
+        "as gradient of pad's constant",
+        lambda lib, x: lib.linalg.diag_part(TABLE, k=(0, 2), padding_value=x),
+        at=ONE[0],
     ),
     "roots of halves": OtherValues(
         "as means of halves",

@@ -53,6 +53,9 @@ def sparse(draw: Draw, safe: bool = False) -> Args:
     if safe and len(lengths) == 4 and chance(draw, 30):
         places = [[row // 2, row % 2, n] for row, n in places]
         dense_shape = [2, 2, 4]
+    if not safe and chance(draw, 30):
+        places = [[row, n // 2, n] for row, n in places]
+        dense_shape = [len(lengths), 2, 4]
     args: Args = {
         "params": table,
         "ids": ids,

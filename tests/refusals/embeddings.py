@@ -2,6 +2,8 @@
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
+import types
+
 import jax
 import numpy as np
 
@@ -9,6 +11,7 @@ import jaxops
 from jaxops import SparseTensor
 from refusals.values import X
 
+UNCHECKED = types.SimpleNamespace(indices=[[0, 0]], values=[1, 2], dense_shape=(2, 2))
 IDS = SparseTensor([[0, 0], [1, 1]], [1, 0], (2, 2))
 _TABLES = {"embedding_lookup_sparse": "params", "safe_embedding_lookup_sparse": "embedding_weights"}
 
@@ -31,7 +34,7 @@ def _of_both(name):
         f"{name}-{ids}-floats": (
             lambda: lookup(X, SparseTensor([[0, 0]], [1.0], (2, 2)), None), TypeError, f"{name}: {ids}.values must have an integer dtype; received float64"),
         f"{name}-{ids}-places": (
-            lambda: lookup(X, SparseTensor([[0, 0]], [1, 2], (2, 2)), None), ValueError, f"{name}: {ids} must have values of shape (n,), and indices of shape (n, 2) for its dense_shape (2, 2); received shapes (2,) and (1, 2)"),
+            lambda: lookup(X, UNCHECKED, None), ValueError, f"{name}: {ids} must have values of shape (n,), and indices of shape (n, 2) for dense_shape (2, 2); received shapes (2,) and (1, 2)"),
         f"{name}-{ids}-negative-shape": (
             lambda: lookup(X, SparseTensor([[0, 0]], [1], (2, -2)), None), ValueError, f"{name}: {ids}.dense_shape must not be negative; received (2, -2)"),
         f"{name}-{weights}-list": (
@@ -44,14 +47,20 @@ def _of_both(name):
 CALLS = {
     **_of_both("embedding_lookup_sparse"),
     **_of_both("safe_embedding_lookup_sparse"),
-    "embedding_lookup_sparse-sp_ids-rank": (lambda: jaxops.embedding_lookup_sparse(X, SparseTensor([[0]], [1], (2,)), None), ValueError, "must have rank 2; received shape (2,)"),
+    "embedding_lookup_sparse-sp_ids-rank": (lambda: jaxops.embedding_lookup_sparse(X, SparseTensor([[0]], [1], (2,)), None), ValueError, "must have rank 2 at least; received shape (2,)"),
     "safe_embedding_lookup_sparse-sparse_ids-scalar": (
         lambda: jaxops.safe_embedding_lookup_sparse(X, SparseTensor(np.zeros((1, 0), int), [1], ())), ValueError, "must have rank 1 at least; received a scalar"),
     "embedding_lookup-params-empty": (lambda: jaxops.embedding_lookup([], [0]), ValueError, "must hold one table at least; received []"),
     "embedding_lookup-params-other-shapes": (
         lambda: jaxops.embedding_lookup([X, X[:, :1]], [0]), ValueError, "must agree in all dimensions but the first; received shapes (4, 3) and (4, 1), of params[1]"),
+    "embedding_lookup-partition_strategy": (lambda: jaxops.embedding_lookup([X, X], [0], "mod"), TypeError, "TensorFlow 1's partition_strategy is always 'div' here"),
     "embedding_lookup-max_norm-of-ints": (
         lambda: jaxops.embedding_lookup(np.ones(3, np.int32), [0], 1.0), TypeError, "embedding_lookup: params must have a real float dtype where max_norm is given; received int32"),
     "SparseTensor-dense_shape-float": (lambda: SparseTensor([[0]], [1], (2.0,)), TypeError, "must be a one-dimensional sequence of ints; received (2.0,)"),
+    "SparseTensor-values-count": (
+        lambda: SparseTensor([[0]], [1, 2], [5]), ValueError, "SparseTensor: expected values of shape (n,), and indices of shape (n, 1) for dense_shape (5,); received shapes (2,) and (1, 1)"),
+    "SparseTensor-indices-rank": (lambda: SparseTensor([0], [1], [5]), ValueError, "received shapes (1,) and (1,)"),
+    "SparseTensor-dense_shape-rank": (lambda: SparseTensor(np.zeros((1, 2), int), jax.numpy.ones(1), [5]), ValueError, "received shapes (1,) and (1, 2)"),
+    "SparseTensor-values-traced": (lambda: jax.jit(lambda x: SparseTensor([[0]], x, [5]))(X), ValueError, "received shapes (4, 3) and (1, 1)"),
     "SparseTensor-dense_shape-traced": (lambda: jax.jit(lambda n: SparseTensor([[0]], [1], (n,)))(2), TypeError, "must be static; received a list with a traced value in it"),
 }  # fmt: skip

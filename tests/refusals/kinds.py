@@ -79,8 +79,6 @@ VALUES = {
     "masked": [np.ma.array([0, 1], mask=[True, False])],
     "array-of-records": np.zeros(2, [("n", "i4")]),
     "array-of-longdoubles": np.zeros(2, np.longdouble),
-    "array-of-other-order": np.zeros(2, ">i4"),
-    "array-of-floats-of-other-order": np.zeros(2, ">f4"),
     "rows": np.zeros((2, 2), np.float32),
     "list-of-rows": [np.zeros((2, 2), np.float32)] * 2,
     "rows-of-ints": np.zeros((2, 2), np.int32),
@@ -97,7 +95,6 @@ VALUES = {
 OTHER_OBJECTS = "dict set thing generator type class"
 OBJECTS = f"{OTHER_OBJECTS} slices"
 ODD = "array-of-dates array-of-times array-of-records array-of-longdoubles"
-OTHER_ORDER = "array-of-other-order array-of-floats-of-other-order"
 
 STATIC = (
     "inside jit compute it from Python ints, NumPy arrays, x.shape or jaxops.shape(x) in place of "
@@ -133,7 +130,6 @@ SLICES = (
 DTYPES = [
     ("array-of-objects", TypeError, f"{NUMBERS} {{received}}"),
     (ODD, TypeError, f"{NUMBERS} dtype {{dtype}}"),
-    (OTHER_ORDER, TypeError, "must have this machine's byte order; received dtype {dtype}"),
 ]
 DATA = [*SHAPED, *DTYPES]
 NO_STRINGS = [("text word bytes texts", TypeError, f"{NUMBERS} dtype {{dtype}}")]
@@ -177,7 +173,6 @@ REFUSED = {
         ("key", TypeError, "must have an integer dtype; received key<fry>"),
         ("float nan complex floats array-of-floats array-of-no-floats jax-array-of-floats", TypeError, "must have an integer dtype; received {dtype}" + CAST),
         ("true bools array-of-bools jax-array-of-bools", TypeError, "must have an integer dtype; received bool" + MASK + CAST),
-        ("array-of-other-order", TypeError, "must have this machine's byte order; received dtype {dtype}"),
         *SHAPED[1:3],
     ],
     "or ints": [*NO_INTS[:3], ("none true float", TypeError, SEQUENCE), ("five", ValueError, SEQUENCE)],

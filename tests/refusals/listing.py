@@ -18,7 +18,7 @@ CALLS = {
     "edit_distance-hypothesis-traced-indices": (
         lambda: in_jit(lambda x: jaxops.edit_distance(jaxops.SparseTensor(x, [1], (1, 1)), WORD), np.array([[0, 0]])), TypeError, "edit_distance: hypothesis.indices must be static; received a traced array of shape (1, 2); call it outside jit, vmap and grad, or by jax.pure_callback"),
     "edit_distance-truth-objects": (
-        lambda: jaxops.edit_distance(WORD, jaxops.SparseTensor([[0, 0]], [None], (1, 1))), TypeError, "edit_distance: truth.values must be an array of numbers or bools; received [None]"),
+        lambda: jaxops.edit_distance(WORD, jaxops.SparseTensor([[0, 0]], [None], (1, 1))), TypeError, "edit_distance: truth.values must be an array of numbers or bools; received array([None], dtype=object)"),
     "edit_distance-hypothesis-float-indices": (
         lambda: jaxops.edit_distance(jaxops.SparseTensor([[0.5, 0]], [1], (1, 1)), WORD), TypeError, "edit_distance: hypothesis.indices must have an integer dtype; received float64"),
     "edit_distance-truth-dtype": (

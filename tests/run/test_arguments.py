@@ -227,3 +227,30 @@ def test_shapes_of_tensorflow():
 def test_lists_of_strings_without_dimensions():
     strings = [np.array("a"), np.array("b")]
     assert jaxops.gather(strings, 1) == "b"
+
+
+TABLE = np.arange(6, dtype=np.float32).reshape(3, 2)
+OTHER_ORDER = {
+    "data": lambda x: jaxops.gather(x.astype(f"{x.dtype.byteorder}f4"), [1, 0]),
+    "indices": lambda x: jaxops.gather(TABLE, x),
+    "ids in a list": lambda x: jaxops.dynamic_stitch([x], [TABLE[:2]]),
+    "shape": lambda x: jaxops.reshape(TABLE, x),
+    "sizes": lambda x: jaxops.repeat(TABLE[:2], x, axis=0),
+    "mask": lambda x: jaxops.boolean_mask(TABLE[:2], x),
+    "fill value": lambda x: jaxops.pad(TABLE, [[1, 1], [0, 0]], constant_values=x[0]),
+    "values that fit": lambda x: jaxops.tensor_scatter_nd_add(TABLE, [[0], [1]], x[:, None]),
+    "text": lambda x: jaxops.string_to_number(x.astype(f"{x.dtype.byteorder}U9")),
+    "strings": lambda x: jaxops.reverse(x.astype(f"{x.dtype.byteorder}U9"), [0]),
+    "slices": lambda x: jaxops.IndexedSlices(x, x, (5,)).to_dense(),
+    "norm": lambda x: jaxops.global_norm({"w": x.astype(f"{x.dtype.byteorder}f4")}),
+    "sparse": lambda x: jaxops.SparseTensor(x[:, None], x, (5,)).values,
+}
+
+
+@pytest.mark.parametrize("of", ["i4", "i8"])
+@pytest.mark.parametrize("name", OTHER_ORDER)
+def test_arrays_of_either_byte_order(name, of):
+    native = np.array([2, 3]) if name == "shape" else np.array([1, 0])
+    little, big = (np.asarray(OTHER_ORDER[name](native.astype(order + of))) for order in "<>")
+    assert little.dtype == big.dtype
+    np.testing.assert_array_equal(little, big)

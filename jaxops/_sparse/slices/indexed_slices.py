@@ -25,14 +25,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.export import is_symbolic_dim
+from jax.export import is_symbolic_dim, register_pytree_node_serialization
 from jax.sharding import PartitionSpec as P
 
 from jaxops._devices import exchange
@@ -378,6 +378,21 @@ class IndexedSlices(NotAnArray):
 
     def _with_parts(self, values: jax.Array, indices: jax.Array) -> IndexedSlices:
         return self._of(values, indices, _UNKNOWN, self.dense_shape, self._sharding)
+
+
+def _refuse_to_store(_: Any) -> NoReturn:
+    raise TypeError(
+        "IndexedSlices: jax.export cannot store a program that takes or returns them; let it take "
+        "and return values and indices, and make IndexedSlices of these"
+    )
+
+
+register_pytree_node_serialization(
+    IndexedSlices,
+    serialized_name="jaxops.IndexedSlices",
+    serialize_auxdata=_refuse_to_store,
+    deserialize_auxdata=_refuse_to_store,
+)
 
 
 def _restore(dense_shape, sharding, values, indices, leaf) -> IndexedSlices:

@@ -286,12 +286,15 @@ def _clipped(grads: Any, norm: jax.Array, limit: jax.Array) -> Any:
 def _map(dense: Callable, sparse: Callable, grads: Any) -> Any:
     """Applies `dense` to arrays, `sparse` to `IndexedSlices`, and both to a `TiedGradient`."""
 
+    def array(x):  # whose byte order JAX may not have
+        return jnp.asarray(arguments.as_numpy_or_none(x) if isinstance(x, np.ndarray) else x)
+
     def apply(gradient):
         if isinstance(gradient, TiedGradient):
-            return TiedGradient(dense(jnp.asarray(gradient.dense)), sparse(gradient.slices))
+            return TiedGradient(dense(array(gradient.dense)), sparse(gradient.slices))
         if isinstance(gradient, IndexedSlices):
             return sparse(gradient)
-        return dense(jnp.asarray(gradient))
+        return dense(array(gradient))
 
     return jax.tree.map(apply, grads, is_leaf=is_sparse)
 
