@@ -11,6 +11,7 @@ files, graphs and compilers), and those of functions that jaxops does not have.
 # pyright: reportCallIssue=false, reportArgumentType=false
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
@@ -152,7 +153,7 @@ ROWS = [
     Row("2021-160", "expand_dims", lambda x: jaxops.expand_dims(x, -100000), (ONES,), ValueError, "axis must be in"),
     Row("2021-161", "gather", lambda p, i: jaxops.gather(p, i), (ints(1), np.int32(-10)), FAR, "indices = -10 is not in"),
     Row("2021-161", "gather_nd", lambda p, i: jaxops.gather_nd(p, i), (ints(1), ints([-10])), FAR, r"\[-10\] does not index into"),
-    Row("2021-172", "safe_embedding_lookup_sparse", lambda p: jaxops.safe_embedding_lookup_sparse(p, Sparse([[0, 0]] * 3, [1], [5, 3])),
+    Row("2021-172", "safe_embedding_lookup_sparse", lambda p: jaxops.safe_embedding_lookup_sparse(p, SimpleNamespace(indices=[[0, 0]] * 3, values=[1], dense_shape=[5, 3])),
         (ONES,), ValueError, "sparse_ids must have values of shape"),
     Row("2021-173", "v0.split_v", lambda x: v0.split_v(x, [-1, -2], 0), (none(0),), ValueError, "sizes of at least 0"),
     Row("2021-179", "transpose", lambda x: jaxops.transpose(x, [-10]), (ints(1, 2, 3, 4),), ValueError, "perm must be in"),
