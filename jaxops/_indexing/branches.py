@@ -28,7 +28,6 @@ writes need a result of the branch, which is 0: `i` becomes `i + 0`.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -56,10 +55,6 @@ _MOST_INDICES = 1 << 16
 # A check whose indices take more operations begins another branch. The steps of an unrolled loop
 # may take thousands, and each check would go through all of them.
 _MOST_OPERATIONS = 256
-_REDUCERS = {
-    f"stablehlo.{name}"
-    for name in ("reduce", "reduce_window", "scatter", "select_and_scatter", "sort", "map")
-}
 # The call is made anew for each check, with the operands of all checks.
 _MOST_CHECKS = 256
 _INT32 = ShapedArray((), np.dtype(np.int32))
@@ -257,19 +252,6 @@ def _computing(value: ir.Value) -> Any:
     while owner.name in ("sdy.sharding_constraint", "stablehlo.custom_call"):
         owner = owner.operands[0].owner
     return owner.operation
-
-
-def is_in_reducer() -> bool:
-    """Whether the program that is being lowered is the function of a reduction, or of a scatter."""
-    here: Any = ir.InsertionPoint.current
-    parent = here.block.owner
-    # The loop of a `custom_linear_solve` has no parent yet.
-    with contextlib.suppress(ValueError):
-        while parent is not None and parent.name != "func.func":
-            if parent.name in _REDUCERS:
-                return True
-            parent = parent.parent
-    return False
 
 
 def _move_before(part: Any, operations: Sequence[Any]) -> None:

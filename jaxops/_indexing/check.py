@@ -227,14 +227,6 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
             f"cannot store. {spec.to_export} under "
             f"jax.experimental.checkify{or_elsewhere} [Op:{spec.operation}]{site}"
         )
-    if branches.is_in_reducer():
-        # XLA ends the process at a branch there (test_branches.py, test_functions_of_reductions).
-        if spec.is_of_jax:
-            return [indices]
-        raise NotImplementedError(
-            f"{spec.operation}: an index is checked in the function of a reduction or a scatter, "
-            f'where XLA allows no branch that raises. Use mode="fill" [Op:{spec.operation}]{site}'
-        )
     return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site, axes=axes)]
 
 
@@ -281,10 +273,11 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallS
 @functools.cache
 def _prepare_lowering() -> None:
     """Called before the check stands in any program; these modules import this one."""
-    from jaxops._indexing import inlined, loops
+    from jaxops._indexing import inlined, loops, reducers
 
     loops.carry_checks()
     inlined.inline_functions()
+    reducers.drop_checks()
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from typing import Any
 from jax.interpreters import mlir
 
 from jaxops import _jax_internals
-from jaxops._indexing import branches, lanes
+from jaxops._indexing import lanes
 from jaxops._indexing.loops import is_for_cpus
 from jaxops._jax_internals import Primitive
 
@@ -29,10 +29,8 @@ _MOST_EQUATIONS = 64
 def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     """The lowering rule of the call of a jitted function; `rule` is JAX's own."""
     eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
-    in_reducer = branches.is_in_reducer()
-    if lanes.calls_checks(eqn) and (
-        in_reducer or (is_for_cpus(ctx) and not _jax_internals.says_how_to_share(eqn))
-    ):
+    is_shared = _jax_internals.says_how_to_share(eqn)
+    if lanes.calls_checks(eqn) and is_for_cpus(ctx) and not is_shared:
         program = _jax_internals.body(eqn)
         equations = _jax_internals.equations_in(program)
         is_small = len([*itertools.islice(equations, _MOST_EQUATIONS + 1)]) <= _MOST_EQUATIONS
@@ -45,7 +43,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         )
         if called is not None:
             called[key] = True
-        if (in_reducer or (joins and is_small)) and not program.consts and not program.effects:
+        if joins and is_small and not program.consts and not program.effects:
             # Not by `mlir.lower_fun`, which would bind the primitives anew, under `checked`
             # (test_loops.py, test_a_function_that_is_exempt).
             with contextlib.suppress(AttributeError, TypeError):  # an unknown signature

@@ -1,6 +1,5 @@
 """The branch that raises, which the checks of a block of a program share."""
 
-import functools
 import itertools
 import re
 from typing import Any
@@ -390,31 +389,6 @@ def test_64_bits_for_a_part(name, x32, recwarn):
     np.testing.assert_array_equal(program(x, i), part(x, i))
     assert not [*recwarn]
     assert raised(program, x, i + 2).index == 5
-
-
-REDUCTIONS = {
-    "apply": lambda read, x, i: x.at[i].apply(lambda v: read(v.astype(int) % 4)),
-    "reduce": lambda read, x, i: lax.reduce(
-        x, 0.0, lambda a, b: read((a + b).astype(int) % 3), [0]
-    ),
-    "reduce_window": lambda read, x, i: lax.reduce_window(
-        x, 0.0, lambda a, b: read((a + b).astype(int) % 3), [2], [1], "VALID"
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REDUCTIONS)
-@pytest.mark.parametrize("within", [lambda f: f, jax.jit], ids=["itself", "jit"])
-def test_functions_of_reductions(name, within):
-    """XLA would end the process if they had a branch."""
-    x, i = jnp.arange(5.0), jnp.array([1, 3])
-    numbers = lambda: lax.iota(jnp.float32, 4)  # noqa: E731
-    for read in (lambda k: jnp.take(numbers(), k), lambda k: numbers()[k]):
-        f = functools.partial(REDUCTIONS[name], within(read))
-        np.testing.assert_array_equal(jax.jit(jaxops.checked(f))(x, i), f(x, i))
-    own = functools.partial(REDUCTIONS[name], within(lambda k: jaxops.gather(numbers(), k)))
-    with pytest.raises(NotImplementedError, match=r'gather: an index is checked.*mode="fill"'):
-        jax.jit(own)(x, i)
 
 
 def test_other_indices_than_those_of_the_program_are_a_defect():

@@ -1,0 +1,51 @@
+"""The functions of reductions and scatters, which are lowered without checks.
+
+XLA allows no branch there: it ends the process (test_reducers.py). An index that the function of a
+`lax.reduce` or an `x.at[i].apply` takes from JAX's own functions is not checked. Functions of
+jaxops promise an error, so they are refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from jax import lax
+from jax.interpreters import mlir
+
+from jaxops import _jax_internals
+from jaxops._indexing import check, lanes
+from jaxops._jax_internals import JaxprEqn, Primitive
+
+
+def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
+    """The lowering rule of a reduction; `rule` is JAX's own."""
+    eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
+    if lanes.calls_checks(eqn):
+        change = functools.partial(_without_check, "cpu" in _jax_internals.platforms_of(ctx))
+        drop = functools.partial(_jax_internals.map_equations, change=change)
+        params = {k: _jax_internals.with_programs(x, drop) for k, x in params.items()}
+    return rule(ctx, *operands, **params)
+
+
+def _without_check(is_for_cpu: bool, eqn: JaxprEqn) -> JaxprEqn | None:
+    if eqn.primitive is not check.check_p:
+        return eqn
+    spec, mode, site = (_jax_internals.param(eqn, k) for k in ("spec", "mode", "site"))
+    if not spec.is_of_jax and check.raises(mode, "cpu" if is_for_cpu else None):
+        raise NotImplementedError(
+            f"{spec.operation}: an index is checked in the function of a reduction or a scatter, "
+            "where XLA allows no branch that raises. Look the element up before the reduction, or "
+            f"by jnp.take, whose index is not checked there [Op:{spec.operation}]{site}"
+        )
+    return None
+
+
+def drop_checks() -> None:
+    """Makes reductions drop the checks of their functions; called before there is a check."""
+    for primitive in (lax.reduce_p, lax.reduce_window_p, lax.select_and_scatter_p, lax.scatter_p):
+        rule = _jax_internals.lowering_rule(primitive)
+        if rule is not None:
+            mlir.register_lowering(primitive, functools.partial(_lower, primitive, rule))
