@@ -366,10 +366,22 @@ def _barrier(indices: ir.Value) -> Any:
 
 
 def _to_use(memory: dict[Any, Any], barrier: Any, zero: ir.Value) -> ir.Value:
-    if wait_for_checks in memory:
+    if wait_for_checks in memory or _is_copied(barrier):
         return _wait(barrier, zero)
     memory.setdefault(_to_use, []).append((barrier, zero))
     return barrier.result
+
+
+def _is_copied(operation: Any) -> bool:
+    """Whether JAX will copy the operation into the program: a loop after it finds it no more.
+
+    JAX lowers these primitives as functions, which have their names, and copies the functions.
+    """
+    function = operation.block.owner.operation
+    if function.name != "func.func":
+        return False
+    name = str(function.attributes["sym_name"]).strip('"')
+    return name in ("remat2", "closed_call") or name.startswith("custom_")
 
 
 def _wait(barrier: Any, zero: ir.Value) -> ir.Value:

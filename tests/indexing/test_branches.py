@@ -168,6 +168,12 @@ def with_a_rule(count):
 with_a_rule.defjvp(lambda primals, tangents: (until_ten(*primals), tangents[0]))
 
 
+def with_own_rule(f):
+    function = jax.custom_jvp(f)
+    function.defjvp(lambda primals, tangents: (function(*primals), 0.0))
+    return function
+
+
 def in_a_scan(count):
     return lax.scan(lambda n, _: (until_ten(n), None), count, length=2)[0]
 
@@ -188,6 +194,7 @@ READS = {
     "take": lambda x, i: jnp.take(x, i),
     "second take": lambda x, i: jnp.take(x, jnp.take(x, i * 0) * 0) * 0 + jnp.take(x, i),
     "gather": jaxops.gather,
+    "in a checkpoint": jax.checkpoint(lambda x, i: x[i]),
     "in a branch": lambda x, i: lax.cond(i > -1, lambda: x[i], lambda: x[0]),
     "in a scan": lambda x, i: lax.scan(lambda _, k: (x[i], k), x[0], None, length=3)[0],
     "in a long scan": lambda x, i: lax.scan(
@@ -224,9 +231,9 @@ def test_no_loop_runs_with_what_was_read_out_of_bounds(loop, read):
 def test_programs_without_such_loops_do_not_wait():
     """A read waits for its check only if there is a loop whose number of steps is not known."""
 
-    def waits(loop, before=lambda i: i):
+    def waits(loop, before=lambda i: i, within=lambda f: f):
         def program(table, i):
-            return loop(jaxops.gather(table, before(i)))
+            return loop(within(lambda table, i: jaxops.gather(table, before(i)))(table, i))
 
         text = jax.jit(program).lower(TABLE, 1).as_text()
         return re.search(r"stablehlo.add .*: tensor<1xi\d+>", text) is not None
@@ -244,6 +251,8 @@ def test_programs_without_such_loops_do_not_wait():
         loop_with(lambda c: c[0] < 10, lambda c: (c[0] + 1, c[1] * 2)),
     ]
     assert not any(map(waits, counted))
+    within = (jax.jit, jax.checkpoint, with_own_rule, lambda f: jax.jit(jax.checkpoint(f)))
+    assert all(waits(lambda x: until_ten(x.astype(int)), within=f) for f in within)
     others = [
         loop_with(lambda c: c[0] < 10, lambda c: (c[0] + -1, c[1] * 2)),
         loop_with(lambda c: c[0] < 10, lambda c: (c[0] * 2, c[1] * 2)),
