@@ -209,13 +209,13 @@ def test_an_error_that_is_not_read_in_the_block(printed, devices):
 
 SLOW = """
 import os, time
-from jaxops._indexing import check
-error_at = check._error_at
+from jaxops._indexing import branches
+look = branches._look
 def slow(*args):
     time.sleep(0.2)
     os.write(1, b"raises\\n")  # at once, as threads write between one another
-    return error_at(*args)
-check._error_at = slow
+    return look(*args)
+branches._look = slow
 """
 
 
