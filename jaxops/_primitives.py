@@ -7,7 +7,8 @@ reference where no better one is given.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -19,16 +20,19 @@ from jaxops import _jax_internals
 from jaxops._jax_internals import Primitive
 
 
-def lower_fun(function: Callable, multiple_results: bool = True) -> Callable:
+def lower_fun(
+    function: Callable, multiple_results: bool = True, within: Iterable[Any] = ()
+) -> Callable:
     """`mlir.lower_fun` of a function that may compute 64-bit types while JAX has them switched off.
 
     A program is lowered when `with jax.enable_x64(True)` in the function that it is traced from has
     ended. An index of 64 bits was cut to 32 then (test_branches.py, test_64_bits_for_a_part).
+    `within`: types of values that the function computes, besides those of operands and results.
     """
     lower = mlir.lower_fun(function, multiple_results)
 
     def rule(ctx, *operands, **params):
-        avals = (*ctx.avals_in, *ctx.avals_out)
+        avals = itertools.chain(ctx.avals_in, ctx.avals_out, within)
         if jax.config.read("jax_enable_x64") or not any(map(_has_64_bits, avals)):
             return lower(ctx, *operands, **params)
         with jax.enable_x64(True):

@@ -135,7 +135,7 @@ class _Branch:
         self.call = result.owner.operation
         self.end.operands[0] = result
 
-    def parts(self, shape: Any, axes: tuple[str, ...]) -> tuple[Any, Any]:
+    def reduction_and_joint(self, shape: Any, axes: tuple[str, ...]) -> tuple[Any, Any]:
         """The reduction that takes bits of this shape, and the operation that takes their bit.
 
         Each is None if it takes none that devices have to agree on along these axes.
@@ -156,7 +156,7 @@ class _Branch:
         return True
 
     def add_bit(self, ctx: mlir.LoweringRuleContext, bit: ir.Value, axes: tuple[str, ...]) -> None:
-        """Makes the program take the branch for this bit too."""
+        """Makes the program take the branch also if `bit` is 1, on any device along `axes`."""
         if self.axes.issuperset(axes):
             self.add(bit, self.joint)
         else:
@@ -200,7 +200,9 @@ def raise_if_any(
     block = here.block
     before: Any = memory.get((_Branch, block))
     branch = before
-    reduction, joint = before.parts(shape, axes) if before and before.is_open else (None, None)
+    reduction, joint = None, None
+    if before and before.is_open:
+        reduction, joint = before.reduction_and_joint(shape, axes)
     if reduction is not None and branch.take_after([*values, *sources], reduction):
         shape_of_bits = reduction.operands[0].type.shape
         (bits,) = _lowered(ctx, functools.partial(_bits, spec, shape_of_bits), values)

@@ -264,7 +264,10 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         notes = _Notes(checks, jnp.zeros((), bool), noted)
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
-    return lower_fun(loop)(ctx, *operands)
+    called = _jax_internals.programs_in(eqn)
+    inner = (e for program in called for e in _jax_internals.equations_in(program))
+    avals = [v.aval for e in inner for v in e.outvars]
+    return lower_fun(loop, within=avals)(ctx, *operands)
 
 
 def _is_counted(eqn: Any, operands: Sequence[Any]) -> bool:

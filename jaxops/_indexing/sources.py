@@ -59,7 +59,7 @@ def sources_of(
     # The branch may force XLA to write a source that it would else fuse, such as the result of a
     # gather, which XLA fuses with the loop that reads it (test_sources.py,
     # test_no_more_is_written_than_the_indices). Several devices send one another their parts of
-    # each source, of an argument too (device_programs.py, column).
+    # each source, of an argument too (device_programs.py, check_that_a_column_is_sent_alone).
     is_for_one = _jax_internals.is_for_one_device(ctx)
     written = [s for s in sources if not (is_for_one and isinstance(s.owner, ir.Block))]
     if sum(map(_size, written)) > sum(map(_size, values)):

@@ -46,7 +46,8 @@ class IndexSpec:
     ignores_negative: ClassVar[bool] = False
     # Whether this error is raised before that of the next check, of what is made of the index.
     comes_first: ClassVar[bool] = False
-    # Whether a function of JAX takes the index, which does what JAX does where no check can be.
+    # Whether a function of JAX takes the index. Where no check can stand, JAX's behaviour remains
+    # for it; a function of jaxops is refused there.
     is_of_jax: ClassVar[bool] = False
 
     def raises_at(self, site: CallSite) -> bool:

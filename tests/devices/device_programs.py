@@ -291,7 +291,7 @@ def check_checkify_on_explicit_axes():
 
 
 def check_lanes_on_explicit_axes():
-    """Of a `cond` whose predicate the devices share."""
+    """A `vmap` computes both branches of a `cond`, and the devices share the predicates."""
     mesh = jax.make_mesh((8,), ("d",), (AxisType.Explicit,))
 
     def read(table, i):

@@ -389,6 +389,27 @@ PARTS = {
 }
 
 
+def long(x):
+    return lax.convert_element_type(x, np.int64)
+
+
+@pytest.mark.parametrize("loop", ["scan", "while_loop"])
+def test_64_bits_for_the_steps_of_a_loop(loop, x32, recwarn):
+    """No operand and no result of the loop has 64 bits."""
+
+    def steps(x, i):
+        with jax.enable_x64(True):
+            step = lambda i, _=None: lax.convert_element_type(x[long(i)], np.int32)  # noqa: E731
+            if loop == "scan":
+                return lax.scan(lambda i, _: (step(i), None), i, length=3)[0]
+            return lax.while_loop(lambda i: i < 3, step, i)
+
+    x, program = jnp.array([1, 2, 3, 7, 3], "int32"), jax.jit(jaxops.checked(steps))
+    assert program(x, 0) == jax.jit(steps)(x, 0) == 3
+    assert raised(program, x, -7 if loop == "while_loop" else 2).index in (-7, 7)
+    assert not [*recwarn]
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_64_bits_for_a_part(name, x32, recwarn):
     """JAX lowers a program when the block that switched 64-bit types on has ended."""

@@ -39,7 +39,7 @@ VALUES = np.array([3, 1, 2])
     ids=["sparse", "strings", "lists", "slices", "lengths", "splits", "rowids"],
 )
 def test_memory_stays_the_callers(make, given):
-    """What the caller writes later does not reach the object, and nothing writes the object."""
+    """A caller who writes to an array does not change the object, whose arrays are read-only."""
     given = [x.copy() for x in given]
     leaves = jax.tree.leaves(make(*given))
     before = [np.array(x) for x in leaves if isinstance(x.dtype, np.dtype)]

@@ -148,7 +148,7 @@ def test_means_are_rounded_once(name):
 
 @pytest.mark.parametrize("name", OF_ONE)
 def test_quotients_of_a_batch_have_the_same_bits(name):
-    """Of numbers whose products with a rounded reciprocal differ from their quotients."""
+    """A product with a rounded reciprocal has other last bits than these quotients."""
     n = 7
     call = _of_one_segment(np.zeros(n, np.int32), np.arange(n, dtype=np.int32))[name]
     batch = np.random.default_rng(n).uniform(1, 2, (3, n, 99)).astype(np.float32)
