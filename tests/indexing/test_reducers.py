@@ -38,7 +38,7 @@ def by_solve(read):
 
 
 def with_constant(read):
-    return jax.jit(lambda k: read(k) + jnp.asarray(np.zeros(4, np.float32))[k])
+    return jax.jit(lambda k: read(k) + jnp.asarray(np.zeros(4))[k])
 
 
 WITHIN = {
@@ -56,7 +56,7 @@ PAIRS = [(a, b) for a in REDUCTIONS for b in WITHIN if (a, b) != ("apply", "cons
 
 
 def numbers():
-    return lax.iota(jnp.float32, 4)
+    return lax.iota(jnp.result_type(float), 4)
 
 
 READS = {"take": lambda k: jnp.take(numbers(), k), "index": lambda k: numbers()[k]}
