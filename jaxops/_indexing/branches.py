@@ -427,7 +427,3 @@ def _names(attributes: Any) -> list[str]:
 
 def _constant(number: int) -> Any:
     return mlir.ir_constant(np.int32(number))
-
-
-def _size(bits: ir.Value) -> int:
-    return math.prod(ir.RankedTensorType(bits.type).shape)
