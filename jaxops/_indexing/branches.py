@@ -96,7 +96,8 @@ class _Branch:
         # The operation that takes the bits of the device.
         self.joint: Any = _computing(number) if axes else self.case
         self.is_open = True  # to further checks
-        self.checked: set[Any] = set()  # the operations whose results are the indices of the checks
+        # The indices of the checks. No operations: MLIR hashes one with its operands, which change.
+        self.checked: set[ir.Value] = set()
         self.reductions: dict[Any, Any] = {}  # by the shapes of their bits
 
     def add_check(
@@ -150,7 +151,9 @@ class _Branch:
         They cannot if they need the branch, and are not moved if they are too many.
         """
         operations = _operations_from(part, values, _MOST_OPERATIONS)
-        if operations is None or not self.checked.isdisjoint(operations):
+        if operations is None:
+            return False
+        if not self.checked.isdisjoint(x for operation in operations for x in operation.results):
             return False
         _move_before(part, operations)
         return True
@@ -216,7 +219,8 @@ def raise_if_any(
             branch.add_bit(ctx, bit, axes)
         else:
             branch = _Branch(ctx, bit, axes, before)
-        branch.reductions[shape] = _computing(bit)
+        if size != 1:  # the bit of one index is not reduced
+            branch.reductions[shape] = _computing(bit)
     memory[_Branch, block] = branch
     branch.add_check(ctx, spec, site, compute, sources, types, axes)
     branch.is_open = (
@@ -226,9 +230,14 @@ def raise_if_any(
     )
     if spec.comes_first:
         return values[0]
-    barrier = _barrier(values[0])
-    branch.checked.add(barrier)
-    return _to_use(memory, barrier, branch.case.result)
+    # XLA drops it: an operation whose operand changes if the program has to wait.
+    checked: Any = ir.Operation.create("stablehlo.reshape", [values[0].type], [values[0]])
+    branch.checked.add(checked.result)
+    if wait_for_checks in memory or _is_copied(checked):
+        _wait(checked, branch.case.result)
+    else:
+        memory.setdefault(_wait, []).append((checked, branch.case.result))
+    return checked.result
 
 
 def _agreed(ctx: mlir.LoweringRuleContext, bit: ir.Value, axes: tuple[str, ...]) -> Any:
@@ -327,7 +336,9 @@ def _bits(spec: IndexSpec, shape: Sequence[int], indices: jax.Array, *active: ja
 
 
 def _reduced(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
-    """The bit, and a number that the program has to use as well."""
+    """The bit, and a number that the program has to use as well, if there are several indices."""
+    if math.prod(indices.shape[:-1]) == 1:
+        return _bits(spec, (), indices, *active)
     return [*out_of_bounds_bit(indices, spec, *active)]
 
 
@@ -350,28 +361,13 @@ def wait_for_checks(ctx: mlir.LoweringRuleContext) -> None:
     """
     memory = _memory(ctx)
     memory[wait_for_checks] = True
-    for barrier, zero in memory.pop(_to_use, ()):
-        with ir.InsertionPoint(barrier):
-            owner: Any = _wait(barrier, zero).owner
-        after = owner.operation
-        barrier.move_before(after)
-        barrier.result.replace_all_uses_except(after.result, after)
+    for checked, zero in memory.pop(_wait, ()):
+        _wait(checked, zero)
 
 
 def _memory(ctx: mlir.LoweringRuleContext) -> dict[Any, Any]:
     memory = _jax_internals.memory_of_lowering(ctx)
     return {wait_for_checks: True} if memory is None else memory  # it may have a loop
-
-
-def _barrier(indices: ir.Value) -> Any:
-    return ir.Operation.create("stablehlo.optimization_barrier", [indices.type], [indices])
-
-
-def _to_use(memory: dict[Any, Any], barrier: Any, zero: ir.Value) -> ir.Value:
-    if wait_for_checks in memory or _is_copied(barrier):
-        return _wait(barrier, zero)
-    memory.setdefault(_to_use, []).append((barrier, zero))
-    return barrier.result
 
 
 def _is_copied(operation: Any) -> bool:
@@ -386,18 +382,22 @@ def _is_copied(operation: Any) -> bool:
     return name in ("remat2", "closed_call") or name.startswith("custom_")
 
 
-def _wait(barrier: Any, zero: ir.Value) -> ir.Value:
-    """The indices as a sum with `zero`, which the program has to compute first."""
-    type_ = barrier.result.type
+def _wait(checked: Any, zero: ir.Value) -> None:
+    """Makes the indices that `checked` hands on a sum with `zero`, which is computed first."""
+    type_ = checked.result.type
     scalar = ir.RankedTensorType.get([], type_.element_type)
-    if zero.type != scalar:
-        zero = ir.Operation.create("stablehlo.convert", [scalar], [zero]).result
-    along: dict[str, Any] = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
-    zeros = ir.Operation.create("stablehlo.broadcast_in_dim", [type_], [zero], along).result
-    # Without the barrier XLA takes the sum for the thing to compute in one loop, and writes the
-    # indices to memory for it and for the check, by one kernel more (test_branches.py,
-    # test_indices_that_wait_are_not_written).
-    return _operation("add", barrier.result, zeros).result
+    with ir.InsertionPoint(checked):
+        if zero.type != scalar:
+            zero = ir.Operation.create("stablehlo.convert", [scalar], [zero]).result
+        along: dict[str, Any] = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+        zeros = ir.Operation.create("stablehlo.broadcast_in_dim", [type_], [zero], along).result
+        # Without the barrier XLA takes the sum for the thing to compute in one loop, and writes the
+        # indices to memory for it and for the check, by one kernel more (test_branches.py,
+        # test_indices_that_wait_are_not_written).
+        barrier: Any = ir.Operation.create(
+            "stablehlo.optimization_barrier", [type_], [checked.operands[0]]
+        )
+        checked.operands[0] = _operation("add", barrier.result, zeros).result
 
 
 # --- operations ---

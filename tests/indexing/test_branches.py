@@ -43,8 +43,8 @@ def branches_of(program, *args):
 
 
 def test_the_checks_of_a_program_share_a_branch():
-    """Checks of as many indices share a reduction."""
-    assert branches_of(lookups, TABLE, *GOOD) == (1, 2)
+    """Checks of as many indices share a reduction; a check of one index needs none."""
+    assert branches_of(lookups, TABLE, *GOOD) == (1, 1)
     expected = sum(float(np.sum(i)) * number for number, i in enumerate(GOOD, 1))
     assert float(jax.jit(lookups)(TABLE, *GOOD)) == expected
 
@@ -269,19 +269,26 @@ def test_programs_without_such_loops_do_not_wait():
     assert waits(lambda x: x, before=lambda i: lax.while_loop(lambda n: n > 9, lambda n: n // 2, i))
 
 
+def kernels(program, *args):
+    compiled = fast.optimized_jit(jaxops.checked(program)).lower(*args).compile().as_text()
+    return str(compiled).partition("ENTRY")[2].count(" fusion(")
+
+
 def test_indices_that_wait_are_not_written():
     """XLA makes one loop of the check and another one of the reads, as where no loop is left."""
 
-    def kernels(step):
-        def program(table, i):
-            steps = lax.while_loop(lambda n: n < 10, step, i[0, 0])
-            return table[i[:, 0]], steps
-
-        compiled = fast.optimized_jit(jaxops.checked(program)).lower(ROWS, i).compile().as_text()
-        return str(compiled).partition("ENTRY")[2].count(" fusion(")
+    def program(step):
+        return lambda table, i: (table[i[:, 0]], lax.while_loop(lambda n: n < 10, step, i[0, 0]))
 
     i = jnp.zeros((100, 2), "int32")
-    assert kernels(lambda n: n + 1) == kernels(lambda n: n * 2 + 1)
+    waits, ends = program(lambda n: n * 2 + 1), program(lambda n: n + 1)
+    assert kernels(waits, ROWS, i) == kernels(ends, ROWS, i)
+
+
+def test_an_index_has_one_kernel_more():
+    """Only its check; XLA computes the index again for the read, and stacks no components."""
+    assert kernels(lambda x, i: x[i] + x[i, 0], ROWS, 2) == 1 + 1
+    assert kernels(lambda x, i: x[i] + x[i + 1, i], ROWS, 2) == 1 + 1
 
 
 def test_blocks_have_branches_of_their_own():
@@ -302,8 +309,8 @@ def test_blocks_have_branches_of_their_own():
 def test_many_indices_end_a_branch():
     """They need not stay in memory for the checks after theirs."""
     many = jnp.zeros(branches._MOST_INDICES + 1, int)
-    assert branches_of(lookups, TABLE, *GOOD, many[1:], *GOOD) == (1, 3)
-    assert branches_of(lookups, TABLE, *GOOD, many, *GOOD) == (2, 5)
+    assert branches_of(lookups, TABLE, *GOOD, many[1:], *GOOD) == (1, 2)
+    assert branches_of(lookups, TABLE, *GOOD, many, *GOOD) == (2, 3)
     assert raised(jax.jit(lookups), TABLE, *GOOD, many.at[7].set(14)).index == 14
 
 
