@@ -124,7 +124,7 @@ def out_of_bounds_bits(
         bad = lax.bitwise_not(_no_error(indices, spec, None))
     else:
         bad = lax.bitwise_or(*words)
-        bad = lax.shift_right_logical(bad, lax.full_like(bad, jnp.iinfo(bad.dtype).bits - 1))
+        bad = lax.shift_right_logical(bad, np.array(jnp.iinfo(bad.dtype).bits - 1, bad.dtype))
     bad = lax.convert_element_type(bad, np.int32)
     if active is not None and active.ndim:
         mask = lax.broadcast_in_dim(active, bad.shape, range(active.ndim))
@@ -164,7 +164,7 @@ def _words(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array] |
     pairs = []
     for k, limit in zip(range(indices.shape[-1]), limits, strict=True):
         value = lax.bitcast_convert_type(_component(indices, k), dtype)
-        left = lax.sub(lax.full_like(value, limit - np.array(1, dtype)), value)
+        left = lax.sub(limit - np.array(1, dtype), value)
         if ignores:  # no sign bit where the index has one
             value = left = lax.bitwise_and(left, lax.bitwise_not(value))
         pairs.append((value, left))
