@@ -211,15 +211,17 @@ def raise_if_any(
         (bits,) = _lowered(ctx, functools.partial(_bits, spec, shape_of_bits), values)
         branch.add(bits, reduction)
     else:
-        reduced = _reduced if is_for_one else _reduced_on_each
-        bit, *used = _lowered(ctx, functools.partial(reduced, spec), values)
+        to_one = functools.partial(_reduced if is_for_one else _reduced_on_each, spec)
+        if size == 1:  # XLA would write the index for a reduction, by one kernel more
+            to_one = functools.partial(_bits, spec, ())
+        bit, *used = _lowered(ctx, to_one, values)
         if used:
             sources, types = [*sources, *used], [*types, ShapedArray((), indices.dtype)]
         if joint is not None and branch.take_after([bit, *sources], joint):
             branch.add_bit(ctx, bit, axes)
         else:
             branch = _Branch(ctx, bit, axes, before)
-        if size != 1:  # the bit of one index is not reduced
+        if size != 1:
             branch.reductions[shape] = _computing(bit)
     memory[_Branch, block] = branch
     branch.add_check(ctx, spec, site, compute, sources, types, axes)
@@ -230,7 +232,9 @@ def raise_if_any(
     )
     if spec.comes_first:
         return values[0]
-    # XLA drops it: an operation whose operand changes if the program has to wait.
+    # A reshape to the same shape, which XLA drops. If the program has to wait, `_wait` changes its
+    # operand. A barrier here would make XLA write the indices to memory (test_branches.py,
+    # test_an_index_has_one_kernel_more).
     checked: Any = ir.Operation.create("stablehlo.reshape", [values[0].type], [values[0]])
     branch.checked.add(checked.result)
     if wait_for_checks in memory or _is_copied(checked):
@@ -336,9 +340,7 @@ def _bits(spec: IndexSpec, shape: Sequence[int], indices: jax.Array, *active: ja
 
 
 def _reduced(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
-    """The bit, and a number that the program has to use as well, if there are several indices."""
-    if math.prod(indices.shape[:-1]) == 1:
-        return _bits(spec, (), indices, *active)
+    """The bit, and a number that the program has to use as well."""
     return [*out_of_bounds_bit(indices, spec, *active)]
 
 
@@ -371,7 +373,7 @@ def _memory(ctx: mlir.LoweringRuleContext) -> dict[Any, Any]:
 
 
 def _is_copied(operation: Any) -> bool:
-    """Whether JAX will copy the operation into the program: a loop after it finds it no more.
+    """Whether JAX will copy the operation into the program: a later loop would change no copy.
 
     JAX lowers these primitives as functions, which have their names, and copies the functions.
     """
