@@ -138,8 +138,17 @@ def _component(indices: jax.Array, k: int) -> jax.Array:
 
 def _or_of_each(operands: tuple[jax.Array, jax.Array]) -> Any:
     """The OR of all numbers of each operand, by one reduction."""
-    zeros = tuple(np.zeros((), x.dtype) for x in operands)
+    zeros = tuple(zero_of_reduction(x.dtype) for x in operands)
     return lax.reduce(operands, zeros, _or_pairs, range(operands[0].ndim))
+
+
+def zero_of_reduction(dtype) -> jax.Array:
+    """0, of which XLA does not know that it is a constant while it computes constants.
+
+    XLA runs what it knows to be a reduction of constants when it compiles the program: 33 s for the
+    check of a million constant indices (test_bounds.py, test_a_check_of_constants_is_not_folded).
+    """
+    return lax.optimization_barrier(np.zeros((), dtype))
 
 
 def _or_pairs(some, others) -> tuple[jax.Array, jax.Array]:
@@ -194,6 +203,8 @@ def first_out_of_bounds(
     indices: jax.Array, spec: IndexSpec, active: jax.Array | None = None
 ) -> tuple[jax.Array, jax.Array]:
     """Multi-dimensional position and value of the first bad index vector."""
+    # Or XLA would search constant indices when it compiles the program; see `zero_of_reduction`.
+    indices = lax.optimization_barrier(indices)
     sharding = jax.typeof(indices).sharding
     # The slice below refuses types with sharded dimensions: under `checkify` a gather did not
     # compile on a mesh of explicit axes (device_programs.py, check_checkify_on_explicit_axes).

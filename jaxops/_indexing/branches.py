@@ -44,14 +44,16 @@ from jaxops import _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import raising
-from jaxops._indexing.bounds import out_of_bounds_bit, out_of_bounds_bits
-from jaxops._indexing.sources import sources_of
+from jaxops._indexing.bounds import out_of_bounds_bit, out_of_bounds_bits, zero_of_reduction
+from jaxops._indexing.sources import constant, sources_of
 from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import lower_fun
 
 # A check of more indices is the last of its branch: the arrays that a branch takes stay in memory
 # until the program comes to the branch.
 _MOST_INDICES = 1 << 16
+# Of more constant indices than these, such as a broadcast number, NumPy would make large arrays.
+_MOST_CONSTANTS = 1 << 24
 # A check whose indices take more operations begins another branch. The steps of an unrolled loop
 # may take thousands, and each check would go through all of them.
 _MOST_OPERATIONS = 256
@@ -191,8 +193,10 @@ def raise_if_any(
     sources, types, compute = sources_of(ctx, values)
     indices: Any = ctx.avals_in[0]
     size = math.prod(indices.shape[:-1])
-    # Such as those of `x[jnp.arange(3)]`.
-    if not sources and size <= _MOST_INDICES and not spec.outside(*compute()).any():
+    # Such as those of `x[jnp.arange(3)]`, or of a NumPy array.
+    constants = [constant(source) for source in sources]
+    are_known = size <= _MOST_CONSTANTS and all(array is not None for array in constants)
+    if are_known and not spec.outside(*compute(*constants)).any():
         return values[0]
     is_for_one = _jax_internals.is_for_one_device(ctx)
     # For bits of another shape devices would send one another their parts.
@@ -347,7 +351,7 @@ def _reduced(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
 def _reduced_on_each(spec: IndexSpec, indices: jax.Array, *active: jax.Array) -> list:
     """The bit of several devices, or of the shard of a device."""
     bits = out_of_bounds_bits(indices, spec, *active)
-    return [lax.reduce(bits, np.int32(0), lax.max, range(bits.ndim))]
+    return [lax.reduce(bits, zero_of_reduction(bits.dtype), lax.max, range(bits.ndim))]
 
 
 # --- loops that might never end with what was read out of bounds ---

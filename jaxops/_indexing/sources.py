@@ -78,6 +78,14 @@ def sources_of(
     return sources, [program.aval(source) for source in sources], compute
 
 
+def constant(source: ir.Value) -> np.ndarray | None:
+    """The elements of a source that is a constant; None if it is none."""
+    operation: Any = source.owner
+    if isinstance(operation, ir.Block) or operation.name != "stablehlo.constant":
+        return None
+    return np.array(operation.attributes["value"])
+
+
 class _Program:
     """The program that is being lowered."""
 
@@ -140,7 +148,7 @@ class _Program:
         shape, dtype = tuple(types[-1].shape), self.dtypes[types[-1].element_type]
         match name:
             case "constant" if math.prod(shape) <= _LARGEST_CONSTANT:
-                value = np.array(attributes["value"])
+                value = constant(operation.result)
                 return lambda: value
             case "iota":
                 axis = attributes["iota_dimension"].value

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from fast import optimized_jit
+from jax import lax
+from jax.experimental import checkify
 
 import jaxops
 from jaxops._indexing import bounds
@@ -65,3 +67,38 @@ def test_check_is_one_loop_on_a_cpu():
     assert compiled is not None
     assert len(re.findall(r" reduce\(", compiled)) == 1
     assert "reduce-window" not in compiled
+
+
+def at(table, *components):
+    """Reads at constant indices, which no check in NumPy knows: it does not compute a remainder."""
+    numbers = jnp.asarray(np.arange(300, dtype=np.int32)[::-1])
+    return jaxops.checked(lambda: table[tuple(numbers % n for n in components)].sum())()
+
+
+CONSTANTS = {
+    "row": lambda x: at(x, 5),
+    "element": lambda x: at(x, 5, 3),
+    "gradient": jax.grad(lambda x: at(x, 5)),
+    "lanes": lambda x: jax.vmap(lambda x: at(x, 5))(x[None]),
+    "branch": lambda x: lax.cond(x[0, 0] > 0, lambda: at(x, 5), lambda: 0.0),
+    "branch of lanes": lambda x: jax.vmap(lambda y: lax.cond(y > 0, lambda: at(x, 5), lambda: 0.0))(
+        x[0]
+    ),
+    "scan": lambda x: lax.scan(lambda sum_, _: (sum_ + at(x, 5), None), 0.0, length=3)[0],
+    "while": lambda x: lax.while_loop(lambda sum_: sum_ < 9, lambda sum_: sum_ + at(x, 5), 0.0),
+    "remat": jax.checkpoint(lambda x: at(x, 5)),
+    "checkify": checkify.checkify(lambda x: at(x, 5)),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_check_of_constants_is_not_folded(name):
+    """XLA takes seconds for a reduction of 100,000 constants when it compiles a program.
+
+    It folds a reduction of few constants too, and has none in the compiled program then.
+    """
+    args = (jnp.ones((5, 3)),)
+    compiled = optimized_jit(CONSTANTS[name]).lower(*args).compile().as_text()
+    assert compiled is not None
+    of_integers = re.findall(r"= \((?:s32|u32|pred)\[.* reduce\(.*", compiled)
+    assert len(of_integers) >= (2 if name == "checkify" else 1)  # that searches the first index too

@@ -370,6 +370,26 @@ def test_constant_indices():
         assert raised(jax.jit(program(first)), TABLE, i).index == index
 
 
+@pytest.mark.parametrize("bad", [None, 3000])
+def test_many_constant_indices(bad):
+    """Such as the edges of a graph; and a mask of those that count."""
+    numbers, counts = np.arange(4000, dtype=np.int32) % 10, np.arange(4000) != 3001
+    numbers[[3001] if bad is None else [bad, 3001]] = 10
+
+    def program(table):
+        def read(i, counts):
+            return lax.cond(counts, lambda: jaxops.gather(table, i), lambda: 0.0)
+
+        return jax.vmap(read)(numbers, counts)
+
+    assert branches_of(program, TABLE)[0] == (bad is not None)
+    if bad is None:
+        np.testing.assert_array_equal(jax.jit(program)(TABLE), np.where(counts, numbers, 0))
+    else:
+        error = raised(jax.jit(program), TABLE)
+        assert (error.index, error.position) == (10, (bad,))
+
+
 def in_64_bits(f):
     """The function, with 64-bit types for this part of a program."""
 
