@@ -71,8 +71,6 @@ MUTANTS = {
     "_indexing/branches": [
         ("if not self.checked.isdisjoint(", "if not set().isdisjoint(",
          "test_branches.py -k indices_that_were_read"),
-        ("_computing(number), {*axes}, {}", "_computing(number), {*axes}, self.reductions",
-         "tests/devices/test_devices.py -k share_a_branch"),
         ("    memory[wait_for_checks] = True\n", "", "test_branches.py -k without_such_loops"),
     ],
     "_indexing/loops": [

@@ -2,14 +2,15 @@
 
 XLA compiles a loop of a few scalar operations to one loop of the machine, but not if a step may
 call Python: with a branch for each check an edit distance took 106 times as long as without checks.
-So a loop that is lowered for a CPU carries the indices of its checks, as the first step had them in
-which one was out of bounds:
+So a loop that is lowered for a CPU carries the number of the first check that found an index out of
+bounds, from 1, and the indices of that check:
 
     step: indices -> x[indices]
-    becomes: (found, noted), indices -> (found | bad, select(bad & ~found, indices, noted)),
-             x[indices], where bad = any(indices are out of bounds)
+    becomes: (first, noted), indices -> (select(is_first, number, first),
+                                         select(is_first, indices, noted)), x[indices],
+             where is_first = any(indices are out of bounds) & (first == 0)
 
-A `while_loop` ends where `found` is set, as it might never end with what it read out of bounds.
+A `while_loop` ends where `first` is set, as it might never end with what it read out of bounds.
 After the outermost loop one branch raises, and the results of the loop go through that branch: what
 is computed from them comes after it.
 """
@@ -43,59 +44,64 @@ _MOST_ELEMENTS = 2048
 
 
 class _Notes:
-    """The indices of checks, as the first step had them in which one was out of bounds."""
+    """The first check with an index out of bounds, and its indices.
 
-    def __init__(self, checks: Sequence[JaxprEqn], found: jax.Array, noted: Sequence[jax.Array]):
-        self.checks = checks
-        self.found = found
-        self.noted = [*noted]
-        self.count = 0  # of the checks that the program has come to
+    Checks of indices of one shape and dtype share an array, as one check alone is noted: a loop
+    that interprets 40 instructions has 120 checks, and with an array for each it took 100 times as
+    long as without checks (test_loops.py, test_checks_share_what_a_loop_carries).
+    """
 
-    def look(self, indices: jax.Array, *active: jax.Array) -> None:
-        """Notes the indices of the next check."""
-        bad = any_out_of_bounds(indices, _spec(self.checks[self.count]), *active)
+    def __init__(self, checks: Sequence[tuple], state: tuple[jax.Array, dict[tuple, jax.Array]]):
+        self.checks = checks  # spec, site and kind of indices
+        # The number of the check, from 1, or 0 if none is noted; the indices of each kind.
+        self.state = state
+
+    @property
+    def found(self) -> jax.Array:
+        return self.state[0] > 0
+
+    def look(self, eqn: JaxprEqn, indices: jax.Array, *active: jax.Array) -> None:
+        """Notes the indices of a check."""
+        bad = any_out_of_bounds(indices, _spec(eqn), *active)
         for mask in active:  # the index 0 is in bounds
             mask = lax.broadcast_in_dim(mask, indices.shape, range(mask.ndim))
             indices = lax.select(mask, indices, jnp.zeros_like(indices))
         is_first = bad & ~self.found
-        self.noted[self.count] = lax.select(is_first, indices, self.noted[self.count])
-        self.found |= bad
-        self.count += 1
-
-    def of_next(self, count: int) -> tuple[jax.Array, list[jax.Array]]:
-        """The notes of the next `count` checks, for the loop or branch that has these checks."""
-        return self.found, self.noted[self.count : self.count + count]
-
-    @property
-    def state(self) -> tuple[jax.Array, list[jax.Array]]:
-        """The notes of all checks, as a step or branch returns them."""
-        return self.found, self.noted
-
-    def go_on(self, found: jax.Array, noted: Sequence[jax.Array]) -> None:
-        """Takes the notes over that a loop or branch has returned."""
-        self.found = found
-        self.noted[self.count : self.count + len(noted)] = noted
-        self.count += len(noted)
+        first, noted = self.state
+        number, kind = np.int32(self.checks.index(_check(eqn)) + 1), _kind(eqn)
+        indices = lax.select(is_first, indices, noted[kind])
+        self.state = lax.select(is_first, number, first), {**noted, kind: indices}
 
     def raise_if_found(self, results: list) -> list:
         """`results` of the loop, by way of a branch that raises if an index was out of bounds."""
+        first, noted = self.state
 
-        def first_error(*noted: np.ndarray) -> OutOfBoundsError:
-            for eqn, indices in zip(self.checks, noted, strict=True):
-                error = _spec(eqn).find_error(indices, _site(eqn))
-                if error is not None:
-                    return error
-            raise branches.nothing_found(_spec(self.checks[0]))
+        def error(first: np.ndarray, *noted_: np.ndarray) -> OutOfBoundsError:
+            spec, site, kind = self.checks[int(first) - 1]
+            found = spec.find_error(dict(zip(noted, noted_, strict=True))[kind], site)
+            if found is None:
+                raise branches.nothing_found(spec)
+            return found
 
         def report(noted, results):
-            (zero,) = raise_from_program(first_error, *noted)
+            (zero,) = raise_from_program(error, *noted)
             # If both branches returned the same, XLA would not let the results go through them.
             return [
                 x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
             ]
 
-        bit = self.found.astype(np.int32)
-        return _jax_internals.call_if(bit, report, lambda _, results: results, self.noted, results)
+        bit, noted_ = self.found.astype(np.int32), [first, *noted.values()]
+        return _jax_internals.call_if(bit, report, lambda _, results: results, noted_, results)
+
+
+def _check(eqn: JaxprEqn) -> tuple:
+    return _spec(eqn), _site(eqn), _kind(eqn)
+
+
+def _kind(eqn: Any) -> tuple:
+    """The shape and dtype of the indices of a check."""
+    aval = eqn.invars[0].aval
+    return aval.shape, str(aval.dtype)
 
 
 def _is_key(x: jax.Array) -> bool:
@@ -118,7 +124,7 @@ def _is_noted(eqn: JaxprEqn) -> bool:
 
 
 def _checks_of(program: Any) -> list[JaxprEqn]:
-    """The checks that `_evaluate` notes, in this order."""
+    """The checks that `_evaluate` notes."""
     found = ([eqn] if _is_noted(eqn) else _checks_within(eqn) for eqn in program.eqns)
     return [eqn for eqns in found for eqn in eqns]
 
@@ -128,10 +134,7 @@ def _checks_within(eqn: Any) -> list[JaxprEqn]:
 
 
 def _programs(eqn: Any) -> Sequence[ClosedJaxpr]:
-    """The programs that an equation calls, in the order in which their checks are noted.
-
-    None if their checks stay where they are.
-    """
+    """The programs that an equation calls whose checks are noted."""
     name = eqn.primitive.name
     if name in _CALLS or name == "scan":
         return [_jax_internals.body(eqn)]
@@ -140,7 +143,7 @@ def _programs(eqn: Any) -> Sequence[ClosedJaxpr]:
     if name == "while":
         cond, body = _programs_of_while(eqn)
         # Of a batch there is a predicate for each call, and some calls may have ended.
-        return [cond, body, cond] if cond.out_avals[0].shape == () else []
+        return [cond, body] if cond.out_avals[0].shape == () else []
     return []
 
 
@@ -161,7 +164,7 @@ def _may_hang(eqn: Any) -> bool:
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
     def step(eqn: JaxprEqn, inputs: list) -> list:
         if _is_noted(eqn):
-            notes.look(*inputs)
+            notes.look(eqn, *inputs)
             return inputs[:1]
         if _checks_within(eqn) or _may_hang(eqn):
             return _RULES[eqn.primitive.name](eqn, inputs, notes)
@@ -176,26 +179,23 @@ def _call_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 
 def _scan_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     program = _jax_internals.body(eqn)
-    checks = _checks_of(program)
     num_consts, num_carry = _jax_internals.scan_counts(eqn)
     consts, carry = inputs[:num_consts], inputs[num_consts : num_consts + num_carry]
 
     def step(state, xs):
         carry, noted = state
-        inner = _Notes(checks, *noted)
+        inner = _Notes(notes.checks, noted)
         results = _evaluate(program, [*consts, *carry, *xs], inner)
         return (results[:num_carry], inner.state), results[num_carry:]
 
     options = {name: _jax_internals.param(eqn, name) for name in ("length", "reverse", "unroll")}
-    state, xs = (carry, notes.of_next(len(checks))), inputs[num_consts + num_carry :]
-    (last, noted), stacked = lax.scan(step, state, xs, **options)
-    notes.go_on(*noted)
+    xs = inputs[num_consts + num_carry :]
+    (last, notes.state), stacked = lax.scan(step, (carry, notes.state), xs, **options)
     return [*last, *stacked]
 
 
 def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     cond, body = _programs_of_while(eqn)
-    checks = _checks_of(body) + _checks_of(cond)
     num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
     of_cond, of_body = inputs[:num_cond], inputs[num_cond : num_cond + num_body]
 
@@ -204,34 +204,25 @@ def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 
     def step(state):
         _, carry, noted = state
-        inner = _Notes(checks, *noted)
+        inner = _Notes(notes.checks, noted)
         carry = _evaluate(body, [*of_body, *carry], inner)
         return is_active(carry, inner), carry, inner.state
 
     carry = inputs[num_cond + num_body :]
-    state = is_active(carry, notes), carry, notes.of_next(len(checks))
-    _, last, noted = lax.while_loop(lambda state: state[0], step, state)
-    notes.go_on(*noted)
+    state = is_active(carry, notes), carry, notes.state
+    _, last, notes.state = lax.while_loop(lambda state: state[0], step, state)
     return last
 
 
 def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     index, *operands = inputs
-    branches = _jax_internals.branches(eqn)
-    of_each = [_checks_of(branch) for branch in branches]
-    checks = [eqn for eqns in of_each for eqn in eqns]
 
-    def branch(number):
-        def run(noted, *operands):
-            inner = _Notes(checks, *noted)
-            inner.count = sum(map(len, of_each[:number]))
-            return _evaluate(branches[number], operands, inner), inner.state
+    def evaluate(branch, noted, *operands):
+        inner = _Notes(notes.checks, noted)
+        return _evaluate(branch, operands, inner), inner.state
 
-        return run
-
-    noted = notes.of_next(len(checks))
-    results, noted = lax.switch(index, [*map(branch, range(len(branches)))], noted, *operands)
-    notes.go_on(*noted)
+    branches = [functools.partial(evaluate, b) for b in _jax_internals.branches(eqn)]
+    results, notes.state = lax.switch(index, branches, notes.state, *operands)
     return results
 
 
@@ -259,9 +250,9 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         return rule(ctx, *operands, **params)
 
     def loop(*operands):
-        avals: list[Any] = [eqn.invars[0].aval for eqn in checks]
-        noted = [jnp.zeros(aval.shape, aval.dtype) for aval in avals]
-        notes = _Notes(checks, jnp.zeros((), bool), noted)
+        indices: dict[tuple, Any] = {_kind(eqn): eqn.invars[0].aval for eqn in checks}
+        noted = {kind: jnp.zeros(aval.shape, aval.dtype) for kind, aval in indices.items()}
+        notes = _Notes([*dict.fromkeys(map(_check, checks))], (jnp.int32(0), noted))
         return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
 
     called = _jax_internals.programs_in(eqn)

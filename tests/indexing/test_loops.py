@@ -150,6 +150,45 @@ def test_the_first_error_of_a_step_is_named():
     assert raised(jax.jit(program), TABLE, jnp.array([-7, -4, -3])).index == 3
 
 
+def interpreter(count):
+    """A loop that runs one of `count` instructions in each step, of which each reads twice."""
+
+    def instruction(number, table, i):
+        return table[jnp.stack([i, i]) + number][1] * 100 + table[i + 2 * number]
+
+    instructions = [functools.partial(instruction, number) for number in range(count)]
+    step = lambda table, at: lax.switch(at[0], instructions, table, at[1])  # noqa: E731
+    return jaxops.checked(
+        lambda table, words, i: lax.scan(lambda _, at: (0, step(table, at)), 0, (words, i))[1]
+    )
+
+
+def test_checks_share_what_a_loop_carries():
+    """What a step carries, each branch returns: with arrays for each check that was most work."""
+    args = jnp.arange(9), jnp.array([0, 7, 3]), jnp.array([8, 1, 2])
+
+    def carried(count):
+        text = jax.jit(interpreter(count)).lower(*args).as_text()
+        return re.findall(r"= stablehlo.while\((.*)", text)[0].count("=")
+
+    assert carried(2) == carried(8)
+
+
+@pytest.mark.parametrize(
+    ("word", "i", "index", "line"),
+    [(3, 2, None, 0), (7, 2, 9, 0), (4, 5, 9, 0), (4, 2, 10, 1), (0, -10, -10, 0), (7, 1, 15, 1)],
+)
+def test_a_check_among_those_of_branches(word, i, index, line):
+    """The first of two, of two shapes, in one of eight branches."""
+    args = jnp.arange(9), jnp.array([0, word, 2]), jnp.array([0, i, 0])
+    program = jax.jit(interpreter(8))
+    if index is None:
+        np.testing.assert_array_equal(program(*args), [0, 508, 204])
+    else:
+        error = raised(program, *args)
+        assert (error.index, error.position) == (index, () if line else (0,))
+
+
 # --- what never ends with a number that was read out of bounds ---
 
 
