@@ -52,8 +52,9 @@ from jaxops._primitives import lower_fun
 # A check of more indices is the last of its branch: the arrays that a branch takes stay in memory
 # until the program comes to the branch.
 _MOST_INDICES = 1 << 16
-# Of more constant indices than these, such as a broadcast number, NumPy would make large arrays.
-_MOST_CONSTANTS = 1 << 24
+# Of more constant indices than these, such as a broadcast number, NumPy would make large arrays,
+# one for each operation that computes them.
+_MOST_CONSTANTS = 1 << 22
 # A check whose indices take more operations begins another branch. The steps of an unrolled loop
 # may take thousands, and each check would go through all of them.
 _MOST_OPERATIONS = 256

@@ -40,16 +40,28 @@ def register_rules() -> None:
     _jax_internals.wrap_batching_rule(lax.while_p, _batched_while, *of_while)
 
 
-_has_checks: weakref.WeakKeyDictionary[Jaxpr, bool] = weakref.WeakKeyDictionary()
+def _kept(make: Callable) -> Callable:
+    """`make(program, *others)`, whose results are kept as long as the program is.
+
+    For new programs JAX compiles anew: each call of a `vmap` of a `while_loop`, without `jit`, took
+    100 times as long as without checks (test_lanes.py, test_eager_calls_compile_once).
+    """
+    kept: weakref.WeakKeyDictionary[Any, dict[tuple, Any]] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(make)
+    def of_program(program, *others):
+        results = kept.setdefault(program, {})
+        if others not in results:
+            results[others] = make(program, *others)
+        return results[others]
+
+    return of_program
 
 
+@_kept
 def has_checks(jaxpr: Jaxpr) -> bool:
     """Whether a program, or one that it calls, holds a check."""
-    if jaxpr not in _has_checks:
-        _has_checks[jaxpr] = any(
-            eqn.primitive is check.check_p or calls_checks(eqn) for eqn in jaxpr.eqns
-        )
-    return _has_checks[jaxpr]
+    return any(eqn.primitive is check.check_p or calls_checks(eqn) for eqn in jaxpr.eqns)
 
 
 def calls_checks(eqn: JaxprEqn) -> bool:
@@ -69,16 +81,9 @@ def _batched_cond(rule: Callable, axis_data, args, dims, *, branches, **params):
     if index_dim is not None and any(has_checks(b.jaxpr) for b in branches):
         types: list[Any] = []
         jax.vmap(lambda index: types.append(jax.typeof(index)), index_dim)(index)
-        branches = tuple(
-            _with_mask(branch, types, functools.partial(_is, number))
-            for number, branch in enumerate(branches)
-        )
+        branches = tuple(_with_mask(b, types[0], number) for number, b in enumerate(branches))
         args, dims = (index, *args), (index_dim, *dims)
     return rule(axis_data, args, dims, branches=branches, **params)
-
-
-def _is(number: int, index: jax.Array) -> jax.Array:
-    return index == jnp.asarray(number, index.dtype)
 
 
 def _batched_while(rule: Callable, axis_data, args, dims, **params):
@@ -90,29 +95,37 @@ def _batched_while(rule: Callable, axis_data, args, dims, **params):
     num_cond, num_body = params["cond_nconsts"], params["body_nconsts"]
     # A condition that is batched already comes from a loop that has its masks.
     if has_checks(body.jaxpr) and cond.out_avals[0].shape == ():
-
-        def is_active(*operands):
-            consts, carry = operands[:num_cond], operands[num_cond + num_body :]
-            return _jax_internals.jaxpr_as_fun(_without_checks(cond))(*consts, *carry)[0]
-
-        def step(*operands):
-            return _evaluate(body, operands[num_cond:], is_active(*operands))
-
-        types = [*cond.in_avals[:num_cond], *body.in_avals]
-        params["body_jaxpr"] = jax.make_jaxpr(step)(*types)
+        params["body_jaxpr"] = _with_condition(body, cond, num_cond)
         params["body_nconsts"] = num_cond + num_body
         args, dims = ((*x[:num_cond], *x) for x in (args, dims))
     return rule(axis_data, args, dims, **params)
 
 
-def _with_mask(program: ClosedJaxpr, types: Sequence, mask: Callable) -> ClosedJaxpr:
-    """`program` with operands of these types before its own, whose checks count where `mask` is."""
+@_kept
+def _with_condition(body: ClosedJaxpr, cond: ClosedJaxpr, num_cond: int) -> ClosedJaxpr:
+    """`body` with the constants of `cond` before its own; its checks count where `cond` holds."""
+    num_body = len(body.in_avals) - (len(cond.in_avals) - num_cond)
 
-    def with_mask(*operands):
-        first, rest = operands[: len(types)], operands[len(types) :]
-        return _evaluate(program, rest, mask(*first))
+    def step(*operands):
+        consts, carry = operands[:num_cond], operands[num_cond + num_body :]
+        (active,) = _jax_internals.jaxpr_as_fun(_without_checks(cond))(*consts, *carry)
+        return _evaluate(body, operands[num_cond:], active)
 
-    return jax.make_jaxpr(with_mask)(*types, *program.in_avals)
+    return jax.make_jaxpr(step)(*cond.in_avals[:num_cond], *body.in_avals)
+
+
+@_kept
+def _with_mask(program: ClosedJaxpr, type_: Any, number: int | None = None) -> ClosedJaxpr:
+    """`program` with a mask of this type before its operands, where its checks count.
+
+    Or with the number of a branch, whose checks count where that is `number`.
+    """
+
+    def with_mask(first, *operands):
+        mask = first if number is None else first == jnp.asarray(number, first.dtype)
+        return _evaluate(program, operands, mask)
+
+    return jax.make_jaxpr(with_mask)(type_, *program.in_avals)
 
 
 def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list:
@@ -174,7 +187,7 @@ def _call(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
 
 
 def _checkpoint(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
-    program = _with_mask(_jax_internals.body(eqn), [jax.typeof(active)], lambda mask: mask)
+    program = _with_mask(_jax_internals.body(eqn), jax.typeof(active))
     jaxpr, constants = _jax_internals.open_program(program)
     return _jax_internals.bind_again(eqn, [*constants, active, *inputs], jaxpr=jaxpr)
 
@@ -196,7 +209,7 @@ def _while(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     num_cond = _jax_internals.param(eqn, "cond_nconsts")
     operands = [active, *inputs[:num_cond], active, *inputs[num_cond:]]
     changed = {
-        name: _with_mask(_jax_internals.param(eqn, name), [jax.typeof(active)], lambda mask: mask)
+        name: _with_mask(_jax_internals.param(eqn, name), jax.typeof(active))
         for name in ("cond_jaxpr", "body_jaxpr")
     }
     num_body = _jax_internals.param(eqn, "body_nconsts")
@@ -206,8 +219,7 @@ def _while(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
 
 def _cond(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     branches = tuple(
-        _with_mask(branch, [jax.typeof(active)], lambda mask: mask)
-        for branch in _jax_internals.branches(eqn)
+        _with_mask(branch, jax.typeof(active)) for branch in _jax_internals.branches(eqn)
     )
     index, *operands = inputs
     return _jax_internals.bind_again(eqn, [index, active, *operands], branches=branches)
@@ -223,7 +235,7 @@ def _linear_solve(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
         operands += [active] * is_given + rest[:count]
         rest = rest[count:]
     masked = (
-        _with_mask(program, [jax.typeof(active)], lambda mask: mask) if is_given else None
+        _with_mask(program, jax.typeof(active)) if is_given else None
         for program, is_given in zip(solvers, given, strict=True)
     )
     changed = {

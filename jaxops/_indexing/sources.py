@@ -21,24 +21,55 @@ from jax.interpreters.mlir import ir
 
 from jaxops import _jax_internals
 
+
+def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """As XLA divides: towards 0, and by 0 to a number of ones."""
+    divisor = y | (y == 0)
+    return np.where(y == 0, ~(x ^ x), (x - np.fmod(x, divisor)) // divisor)
+
+
+def _remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.where(y == 0, x, np.fmod(x, y | (y == 0)))
+
+
+def _shift_right(kind: str) -> Callable[..., np.ndarray]:
+    """Of signed or of unsigned integers, whatever the operands are."""
+
+    def shift(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        of_kind = (z.view(f"{kind}{z.itemsize}") for z in (x, y))
+        return np.right_shift(*of_kind).view(x.dtype)
+
+    return shift
+
+
 # Operations that XLA computes within the loop that takes their result; that of another, such as a
-# gather, is in memory. A division is none of them: in NumPy it may fail.
+# gather, is in memory. Of `(i + 1) % n`, where `i` is a mesh, XLA computes n numbers, and it would
+# write n * n of them for the branch.
 _ELEMENTWISE: dict[str, Callable] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
+    "divide": _quotient,
+    "remainder": _remainder,
     "negate": np.negative,
+    "abs": np.abs,
+    "sign": np.sign,
     "minimum": np.minimum,
     "maximum": np.maximum,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
     "not": np.invert,
+    "shift_left": np.left_shift,
+    "shift_right_arithmetic": _shift_right("i"),
+    "shift_right_logical": _shift_right("u"),
     "select": np.where,
+    "clamp": lambda least, x, most: np.minimum(np.maximum(x, least), most),
 }
 _DTYPES = ["bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))]
 # At most so many operations are looked at: an unrolled loop may have thousands (test_sources.py,
 # test_values_in_memory_are_sources).
-_MOST = 64
+_MOST = 256
 _LARGEST_CONSTANT = 1024  # elements; a larger one would be held twice
 
 

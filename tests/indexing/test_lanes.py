@@ -240,6 +240,32 @@ def test_batched_by_turns():
         raised(jax.jit(call), indices, jnp.array([False, True]))
 
 
+# JAX knows the functions of a loop or branch again if they are the same ones in each call.
+I = jnp.arange(3)  # noqa: E741
+READ = functools.partial(jaxops.gather, TABLE)
+SAVED = jax.checkpoint(READ)
+IS_SHORT, ADD = (lambda s: s[0] < 4), lambda s: (s[0] + 1, s[1] + READ(s[0]))
+ADD_AT = lambda k, x: x + READ(k)  # noqa: E731
+ADD_OR_NOT = lambda x, k: (x + lax.cond(k < 3, READ, SAVED, k), None)  # noqa: E731
+OF_A_BATCH = {
+    "while": lambda i: lax.while_loop(IS_SHORT, ADD, (i, 0.0))[1],
+    "fori": lambda i: lax.fori_loop(0, i, ADD_AT, 0.0),
+    "cond": lambda i: lax.cond(i < 2, READ, SAVED, i),
+    "switch": lambda i: lax.switch(i, [READ, SAVED, jnp.float32], i),
+    "scan": lambda i: lax.scan(ADD_OR_NOT, 0.0, i + I)[0],
+    "derivative": lambda i: jax.grad(lambda x: x * lax.cond(i < 2, READ, SAVED, i))(2.0),
+}
+
+
+@pytest.mark.parametrize("f", OF_A_BATCH.values(), ids=OF_A_BATCH.keys())
+def test_eager_calls_compile_once(f, caplog):
+    first = jax.vmap(f)(I)
+    jax.vmap(f)(I)
+    with jax.log_compiles():
+        np.testing.assert_array_equal(jax.vmap(f)(I), first)
+    assert not [r for r in caplog.records if r.message.startswith("Compiling")]
+
+
 def test_checkify():
     mapped = checkify.checkify(functools.partial(_values, jaxops.gather, _branch))
     assert mapped(READING)[0].get() is None

@@ -25,12 +25,29 @@ COMPUTED = {
     "add": lambda i, j, b: i + j,  # wraps around
     "subtract": lambda i, j, b: i - j,
     "multiply": lambda i, j, b: i * j,
+    "divide": lambda i, j, b: jnp.stack([lax.div(j, k) for k in (i, j, 0 * i - 1)]),
+    "divide unsigned": lambda i, j, b: lax.div(j.astype(np.uint32), i.astype(np.uint32)),
+    "remainder": lambda i, j, b: jnp.stack([lax.rem(j, k) for k in (i, j, 0 * i - 1)]),
+    "remainder unsigned": lambda i, j, b: lax.rem(j.astype(np.uint32), i.astype(np.uint32)),
+    "floor_divide": lambda i, j, b: jnp.stack([j // i, i // j, j // 3, i // -2]),
+    "mod": lambda i, j, b: jnp.stack([j % i, i % j, j % 3, i % -2]),
     "negate": lambda i, j, b: -j,
+    "abs": lambda i, j, b: abs(j) + abs(i),
+    "sign": lambda i, j, b: jnp.sign(j) + jnp.sign(i.astype(np.uint32)).astype(np.int32),
     "minimum": lambda i, j, b: jnp.minimum(i, j),
     "maximum": lambda i, j, b: jnp.maximum(i, j),
     "and": lambda i, j, b: i & j,
     "or": lambda i, j, b: i | j,
+    "xor": lambda i, j, b: i ^ j,
     "not": lambda i, j, b: ~i,
+    "shift_left": lambda i, j, b: jnp.stack([lax.shift_left(j, k) for k in (i, 0 * i + 31, j)]),
+    "shift_right": lambda i, j, b: jnp.stack([j >> k for k in (i, 0 * i + 31, j)]),
+    "shift_right unsigned": lambda i, j, b: j.astype(np.uint32) >> i.astype(np.uint32),
+    "shift_right_logical": lambda i, j, b: lax.shift_right_logical(j, i),
+    "shift_right_arithmetic": lambda i, j, b: lax.shift_right_arithmetic(
+        j.astype(np.uint32), i.astype(np.uint32)
+    ),
+    "clamp": lambda i, j, b: lax.clamp(-1, j, 1) + lax.clamp(0 * i, j, i),
     "not of bools": lambda i, j, b: ~b,
     "select": lambda i, j, b: lax.select(b, i, j),
     "constant": lambda i, j, b: i + np.array([7, 8, 9], np.int32),
@@ -50,7 +67,7 @@ COMPUTED = {
 # Programs with a part that is in memory.
 IN_MEMORY = {
     "gather": lambda i, j, b: j[i % 3] + 1,
-    "division": lambda i, j, b: i // (j * 0) + 1,
+    "popcnt": lambda i, j, b: lax.population_count(i) + 1,
     "floats": lambda i, j, b: (i.astype(np.float32) * 0.5).astype(np.int32) + 1,
     "large constant": lambda i, j, b: i[0] + np.arange(2000, dtype=np.int32),
     "loop": lambda i, j, b: lax.fori_loop(0, 3, lambda k, x: x + j, i) + 1,
