@@ -75,13 +75,9 @@ class _Notes:
     def raise_if_found(self, results: list) -> list:
         """`results` of the loop, by way of a branch that raises if an index was out of bounds."""
         first, noted = self.state
-
-        def error(first: np.ndarray, *noted_: np.ndarray) -> OutOfBoundsError:
-            spec, site, kind = self.checks[int(first) - 1]
-            found = spec.find_error(dict(zip(noted, noted_, strict=True))[kind], site)
-            if found is None:
-                raise branches.nothing_found(spec)
-            return found
+        # Without `self`: the program keeps this function, and the arrays that are traced would leak
+        # (test_loops.py, test_no_tracer_leaks).
+        error = functools.partial(_error, self.checks, [*noted])
 
         def report(noted, results):
             (zero,) = raise_from_program(error, *noted)
@@ -92,6 +88,16 @@ class _Notes:
 
         bit, noted_ = self.found.astype(np.int32), [first, *noted.values()]
         return _jax_internals.call_if(bit, report, lambda _, results: results, noted_, results)
+
+
+def _error(
+    checks: Sequence[tuple], kinds: Sequence[tuple], first: np.ndarray, *noted: np.ndarray
+) -> OutOfBoundsError:
+    spec, site, kind = checks[int(first) - 1]
+    error = spec.find_error(noted[kinds.index(kind)], site)
+    if error is None:
+        raise branches.nothing_found(spec)
+    return error
 
 
 def _check(eqn: JaxprEqn) -> tuple:
@@ -159,6 +165,14 @@ def _may_hang(eqn: Any) -> bool:
     if eqn.primitive is lax.while_p:
         return bool(called)
     return any(_may_hang(inner) for program in called for inner in program.eqns)
+
+
+def _hides_loop(eqn: Any) -> bool:
+    """Whether a `while_loop` stays as it is, which may not end with what was read out of bounds."""
+    if called := _programs(eqn):
+        return any(_hides_loop(inner) for program in called for inner in program.eqns)
+    within = map(_jax_internals.equations_in, _jax_internals.programs_in(eqn))
+    return any(e.primitive is lax.while_p for eqns in (*within, [eqn]) for e in eqns)
 
 
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
@@ -245,7 +259,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
     with contextlib.suppress(_jax_internals.UnknownParameter):
         # Most loops of a program have no check, which is known of a program for good.
         if lanes.calls_checks(eqn) and runs_here(ctx) and _is_small(eqn):
-            checks = _checks_within(eqn)
+            checks = [] if _hides_loop(eqn) else _checks_within(eqn)
     if not checks:
         return rule(ctx, *operands, **params)
 

@@ -196,10 +196,40 @@ def follow(table, start, until=2):
     return lax.while_loop(lambda i: i != until, lambda i: jaxops.gather(table, i), start)
 
 
+def within(transformed, loop=lax.map):
+    """A loop which never ends at the 0 that is read, where the loop around it cannot end it."""
+    until = lambda step, last: lax.while_loop(lambda k: k < last, lambda k: k + step, 0)  # noqa: E731
+
+    def program(table, i):
+        return loop(lambda j: transformed(until, jnp.maximum(jnp.take(table, 4 + j), 0)), i + I)
+
+    return program
+
+
+def by_while(step, xs):
+    return lax.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, step(xs[s[0]])), (0, 0))[1]
+
+
+I = jnp.arange(2)  # noqa: E741
+HIDDEN = [
+    lambda until, step: jax.vmap(lambda last: until(step, last))(jnp.array([5, 7])).sum(),
+    lambda until, step: jax.checkpoint(until)(step, 5),
+    lambda until, step: lax.platform_dependent(
+        step, cpu=lambda step: until(step, 5), default=lambda step: until(step, 6)
+    ),
+    lambda until, step: lax.composite(lambda step: until(step, 5), "test.until")(step),
+    lambda until, step: lax.custom_linear_solve(
+        lambda x: x, jnp.float32(step), lambda _, b: b + jnp.float32(until(step, 5)), symmetric=True
+    ).astype(int),
+]
+
+
 @pytest.mark.parametrize(
     "program",
     [
         follow,
+        *map(within, HIDDEN),
+        *(within(hidden, by_while) for hidden in HIDDEN),
         lambda table, i: lax.map(lambda i: follow(table, i), i[None]),
         # A loop without a check, in the step and after the loop: for ever at the 4 that JAX reads.
         lambda table, i: lax.map(
@@ -220,7 +250,16 @@ def follow(table, start, until=2):
 )
 def test_it_ends(program):
     table = jnp.array([1, 3, 2, 9, 4])  # from 3 to 9; JAX reads 4 there, for ever
-    assert raised(jax.jit(program), table, 0 if program is follow else 1).index in (5, 9)
+    program = jaxops.checked(program)
+    assert raised(jax.jit(program), table, 0 if program is follow else 1).index in (5, 9, 6)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in LOOPS if n != "calls"]
+)  # JAX itself keeps a tracer there
+def test_no_tracer_leaks(name):
+    with jax.checking_leaks():
+        jax.block_until_ready(jax.jit(functools.partial(LOOPS[name], jaxops.gather))(TABLE, GOOD))
 
 
 # --- loops that raise in the step ---
