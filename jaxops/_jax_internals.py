@@ -830,7 +830,10 @@ OF_REFERENCES = [
     _find("jax._src.state.primitives.swap_p"),
     _find("jax._src.state.primitives.addupdate_p"),
 ]
-_custom_vjp_call = _find("jax.custom_derivatives.custom_vjp_call_p")
+_CUSTOM_DERIVATIVES = [
+    _find("jax.custom_derivatives.custom_jvp_call_p"),
+    _find("jax.custom_derivatives.custom_vjp_call_p"),
+]
 _transformation = _find("jax._src.linear_util.transformation2")
 
 
@@ -891,22 +894,23 @@ def wrap_eager_calls(in_place_of: Callable[[Any], tuple | None]) -> None:
     setattr(importlib.import_module(_call_eagerly.__module__), _call_eagerly.__name__, call)
 
 
-def wrap_backward_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:
-    """Makes the backward rule of a `custom_vjp` run in the context of its call, from now on.
+def wrap_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:
+    """Makes the rules of custom derivatives run in the context of their call, from now on.
 
-    `within()` is that context, when the function is called. The rule may run much later.
+    `within()` is that context, when the function is called. The rules may run much later.
     """
 
     def run_within(rule, context, *args):
         with context:
             return rule(*args)
 
-    def bind_custom_vjp(bind, *operands, **params):
-        fun, fwd, bwd = params["subfuns"]
-        bwd = _transformation(run_within)(bwd, within())
-        return bind(*operands, **{**params, "subfuns": (fun, fwd, bwd)})
+    def bind_call(bind, *operands, **params):
+        fun, *rules = params["subfuns"]
+        rules = [_transformation(run_within)(rule, within()) for rule in rules]
+        return bind(*operands, **{**params, "subfuns": (fun, *rules)})
 
-    wrap_bind(_custom_vjp_call, bind_custom_vjp)
+    for primitive in _CUSTOM_DERIVATIVES:
+        wrap_bind(primitive, bind_call)
 
 
 _JAX = os.path.join(os.path.dirname(jax.__file__), "")

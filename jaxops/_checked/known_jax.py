@@ -29,6 +29,10 @@ function.defvjp(lambda x, i: (x[i], (x, i)), backward)
 def write(reference, i):
     reference[i] += 1
     jax.ref.addupdate(reference, i, reference[i])
+@jax.custom_jvp
+def double(x, i):
+    return 2 * x[i]
+double.defjvp(lambda primals, tangents: (2 * primals[0][primals[1]], 2 * tangents[0][primals[1]]))
 """
 # Functions of JAX and lines of the program. JAX traces `jnp.take` once, for both lines.
 _CHECKS = [
@@ -36,7 +40,7 @@ _CHECKS = [
     for function, line in [
         *(("ref.addupdate", 14), ("take", 3), ("take", 4), ("x.at[...].add", 10)),
         ("x[...]", 11),
-        *(("x[...]", 13), ("x[...]", 13), ("x[...]", 14)),
+        *(("x[...]", 13), ("x[...]", 13), ("x[...]", 14), ("x[...]", 18), ("x[...]", 18)),
     ]
 ]
 
@@ -69,7 +73,9 @@ def _checks_of_program() -> list[list[tuple[str, str]]]:
         with settings.within(Setting()):
             names["write"](jax.new_ref(x), i)
             value, pull = jax.vjp(lambda x: names["loss"](x, i), x)
-        return pull(value)  # `backward` runs after the call
+            double = _jax_internals.jaxpr_as_fun(jax.make_jaxpr(names["double"])(x, i))
+        # The rule of `double` and `backward` run after the call.
+        return pull(value), jax.vjp(lambda x: double(x, i), x)[0]
 
     with jax.disable_jit(False):
         program = jax.make_jaxpr(gradient)(x, i)

@@ -236,6 +236,50 @@ def test_a_backward_rule_that_runs_later():
     assert raised(pull, value).where.endswith("(<lambda>)")
 
 
+def _jvp_rule(x, i):
+    f = jax.custom_jvp(lambda x, i: 2 * x)
+    f.defjvp(lambda primals, tangents: (2 * primals[0], tangents[0] * X[primals[1], 0].sum()))
+    return f(x, i)
+
+
+def _forward_rule(x, i):
+    f = jax.custom_vjp(lambda x, i: 2 * x)
+    f.defvjp(lambda x, i: (2 * x, X[i, 0].sum()), lambda row, bar: (bar * row, None))
+    return f(x, i)
+
+
+PAST = 4  # the index of `BAD` that is out of bounds
+AROUND = {
+    "nothing": lambda f: f,
+    "jit": jax.jit,
+    "checkpoint": jax.checkpoint,
+    "scan": lambda f: lambda x, i: lax.scan(lambda x, _: (f(x, i), None), x, length=1)[0],
+    "cond": lambda f: lambda x, i: lax.cond(x > 0, f, lambda x, i: x, x, i),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("f", [_jvp_rule, _forward_rule])
+def test_rules_that_run_later(f, around):
+    """JAX may run them when the function that is checked, or is not, has returned."""
+    transformed = AROUND[around]
+    gradient = jax.jit(jax.grad(transformed(jaxops.checked(f))))
+    assert gradient(3.0, GOOD) == X[GOOD, 0].sum()
+    assert raised(gradient, 3.0, BAD).index == PAST
+    jaxops.checked(jax.grad(transformed(jaxops.unchecked(f))))(3.0, BAD)
+    with_padding = jaxops.checked(jax.grad(transformed(_passing(f))))
+    with_padding(3.0, BAD)
+    assert raised(with_padding, 3.0, BAD + 1).index == PAST + 1
+
+
+def _passing(f):
+    def with_padding(x, i):
+        with jaxops.padding_index(PAST):
+            return f(x, i)
+
+    return with_padding
+
+
 def test_options_of_a_decorator():
     @jaxops.checked(mode="error")
     def row(i):

@@ -295,7 +295,8 @@ CASES = {
         (
             checked_is_refused,
             [
-                *("jax._src.pjit.jit_p", "custom_vjp_call_p", "transformation2"),
+                *("jax._src.pjit.jit_p", "custom_jvp_call_p", "custom_vjp_call_p"),
+                "transformation2",
                 *('"trace_to_jaxpr', '"eval_jaxpr', "_src/numpy", '"op'),
                 *("state.primitives.get_p", "state.primitives.swap_p", "addupdate_p"),
                 *("_src/state/primitives.py", "_src/state/types.py", '"indices'),
