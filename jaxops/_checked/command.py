@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import io
 import os
+import pkgutil
 import runpy
 import sys
 import threading
@@ -70,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("script", nargs=argparse.PARSER, help=words)
     options = parser.parse_args(arguments)
     script = options.script[0]
-    if not options.is_module and not os.path.isfile(script):
+    if not options.is_module and not os.path.exists(script):
         parser.error(f"no such file: {script}; write -m before the name of a module")
 
     sys.argv = options.script
@@ -142,13 +144,25 @@ def _run_module(name: str) -> None:
 
 
 def _run_file(path: str) -> None:
-    """Runs a file as Python does, whose module stays `__main__` until the process ends."""
+    """Runs a file as Python does, whose module stays `__main__` until the process ends.
+
+    Or the `__main__.py` of a folder or a zip file.
+    """
     file = os.path.abspath(path)
+    importer: Any = pkgutil.get_importer(file)
+    if importer is not None:
+        spec = importer.find_spec("__main__")
+        if spec is None:
+            sys.exit(f"can't find '__main__' module in {path!r}")
+        sys.path[: not sys.flags.safe_path] = [file]
+        module = sys.modules["__main__"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return
     if not sys.flags.safe_path:
         sys.path[0] = os.path.dirname(os.path.realpath(file))
     module = types.ModuleType("__main__")
     module.__file__ = file
     sys.modules["__main__"] = module
     with io.open_code(file) as source:
-        code = compile(source.read(), file, "exec")
+        code = compile(source.read(), file, "exec", dont_inherit=True)
     exec(code, vars(module))

@@ -316,10 +316,14 @@ def _each_checked_by(spec: IndexOfJax, numbers, access: Access) -> Any:
 def _negative(access: Access, frame, which, index, *others):
     """The operands of a select, by which JAX counts a negative index from the end."""
     del frame
+    return which, _not_negative(access, index), *others
+
+
+def _not_negative(access: Access, index) -> Any:
     if jnp.issubdtype(index.dtype, jnp.unsignedinteger):
-        return which, index, *others
+        return index
     spec = NegativeIndex(access.operation, (jnp.iinfo(index.dtype).max,))
-    return which, _each_checked_by(spec, index, access), *others
+    return _each_checked_by(spec, index, access)
 
 
 def _negative_of_take(access: Access, frame, which, from_end, index):
@@ -351,7 +355,9 @@ def _narrowed(*operands, new_dtype, **params):
 def _put(access: Access, frame, operand, indices, updates):
     if frame.f_locals["mode"] is not None:
         return operand, indices, updates
-    flat, size = frame.f_locals["ind_arr"], np.size(operand)
+    flat, size, setting = frame.f_locals["ind_arr"], np.size(operand), settings.current()
+    if setting and setting.negative:
+        flat = _not_negative(access, flat)
     spec = PutIndex(access.operation, (size,), (0,), (1,), (size,), (True,))
     checked = checked_by(spec, _from_start(flat, size), access)
     return operand, _after(checked, indices), updates

@@ -28,6 +28,9 @@ from jaxops import _jax_internals
 from jaxops._indexing import check, programs
 from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn
 
+# Of whose functions no check is lowered (`reducers.py`).
+REDUCTIONS = (lax.reduce_p, lax.reduce_window_p, lax.select_and_scatter_p, lax.scatter_p)
+
 
 def register_rules() -> None:
     """Called by `policy.py` when it is imported, which all modules that bind checks import.
@@ -136,7 +139,7 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
             indices, *before = inputs
             both = active & before[0] if before else active
             return _jax_internals.bind_again(eqn, [indices, both])
-        if not calls_checks(eqn):
+        if eqn.primitive in REDUCTIONS or not calls_checks(eqn):
             return programs.bind(eqn, inputs)
         evaluate = _EVALUATED.get(eqn.primitive.name)
         # Here only the rule of a custom derivative may hold checks, and JAX has not traced that

@@ -12,7 +12,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from jax import lax
 from jax.interpreters import mlir
 
 from jaxops import _jax_internals
@@ -45,7 +44,7 @@ def _without_check(is_for_cpu: bool, eqn: JaxprEqn) -> JaxprEqn | None:
 
 def drop_checks() -> None:
     """Makes reductions drop the checks of their functions; called before there is a check."""
-    for primitive in (lax.reduce_p, lax.reduce_window_p, lax.select_and_scatter_p, lax.scatter_p):
+    for primitive in lanes.REDUCTIONS:
         rule = _jax_internals.lowering_rule(primitive)
         if rule is not None:
             mlir.register_lowering(primitive, functools.partial(_lower, primitive, rule))

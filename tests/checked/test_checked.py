@@ -22,6 +22,9 @@ NEGATIVE = {
     "at": lambda i: X.at[i].set(0.0),
     "take": lambda i: jnp.take(X, i, axis=0),
     "take_along_axis": lambda i: jnp.take_along_axis(X, i[:, None], 0),
+    "put": lambda i: jnp.put(X[:, 0], i, 0.0, inplace=False),
+    "put_along_axis": lambda i: jnp.put_along_axis(X, i[:, None], 0.0, 0, inplace=False),
+    "ufunc": lambda i: jnp.add.at(X, i, 1.0, inplace=False),
     "dynamic_slice": lambda i: lax.dynamic_slice(X, (i[1], i[0] * 0), (1, 3)),
     "index_in_dim": lambda i: lax.dynamic_index_in_dim(X, i[1]),
 }
@@ -83,7 +86,6 @@ NARROW = {
     **WIDE,
     "one_hot": lambda i: jax.nn.one_hot(i, 4),
     "segments": lambda i: jax.ops.segment_sum(X[:2], i, 4),
-    "put": lambda i: jnp.put(X[:, 0], i, 0.0, inplace=False),
     "gather": lambda i: PROGRAMS["lax-gather"][0](X, i),
     "scatter": lambda i: PROGRAMS["lax-scatter"][0](X, i),
 }
@@ -129,7 +131,7 @@ def test_repeat(run):
 PADDED = {
     "rows": NEGATIVE["rows"],
     "take": NEGATIVE["take"],
-    "put": lambda i: jnp.put(X[:, 0], i, 0.0, inplace=False),
+    "put": NEGATIVE["put"],
 }
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import jaxops
 from jaxops._checked import command
 
 SCRIPT = """
-import os, sys
+import os, sys, typing
 import importlib.util
 assert importlib.util.find_spec("jax") and "jax" not in sys.modules
 os.environ["JAX_ENABLE_X64"] = "1"
@@ -21,17 +22,18 @@ import atexit, pickle
 assert jnp.ones(()).dtype == "float64"
 import numbers_of_rows
 
-class Table:
-    pass
+class Table(typing.NamedTuple):
+    rows: int
 
-if __spec__ is None:  # a file
-    atexit.register(lambda: print(len(pickle.dumps(Table()))))
+if __spec__ is None or __spec__.name == "__main__":  # not a module
+    atexit.register(lambda: print(len(pickle.dumps(Table(4)))))
 
 def embed(table, ids):
     return jnp.take(table, ids, axis=0)
 
 if __name__ == "__main__":
-    print(*sys.argv, numbers_of_rows.NUMBER, sys.modules["__main__"].embed is embed)
+    print(*sys.argv, numbers_of_rows.NUMBER, sys.modules["__main__"].embed is embed, __file__)
+    print(Table.__annotations__, sys.path[0])
     jax.jit(embed)(jnp.ones((4, 3)), jnp.array([1, int(sys.argv[1])]))  # nothing reads the result
     print("after")
     if "--fail" in sys.argv:
@@ -51,7 +53,10 @@ def python(tmp_path):
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "train.py").write_text(SCRIPT)
+    (folder / "__main__.py").write_text(SCRIPT)
     (folder / "numbers_of_rows.py").write_text("NUMBER = 4")
+    shutil.make_archive(str(folder), "zip", folder)
+    (tmp_path / "empty").mkdir()
 
     def run(*arguments, cwd=tmp_path):
         environment = os.environ | {
@@ -65,11 +70,18 @@ def python(tmp_path):
     return run
 
 
+WAYS = {
+    "file": ["model/train.py"],
+    "module": ["-m", "train"],
+    "folder": ["model"],
+    "zip": ["model.zip"],
+}
+
+
 @pytest.mark.slow  # starts processes
-@pytest.mark.parametrize("way", ["file", "module"])
+@pytest.mark.parametrize("way", WAYS)
 def test_a_script_runs_as_python_runs_it(python, way, tmp_path):
-    script = ["model/train.py"] if way == "file" else ["-m", "train"]
-    cwd = tmp_path if way == "file" else tmp_path / "model"
+    script, cwd = WAYS[way], tmp_path / "model" if way == "module" else tmp_path
     for arguments in (
         ["3"],
         ["3", "--negative"],
@@ -81,9 +93,16 @@ def test_a_script_runs_as_python_runs_it(python, way, tmp_path):
         actual = python("-m", "jaxops", *script, *arguments, cwd=cwd)
         assert actual.stdout == expected.stdout != ""
         assert actual.returncode == expected.returncode
-        if way == "file":
-            assert actual.stderr == expected.stderr
+        lines = expected.stderr.splitlines()
+        assert actual.stderr.splitlines() == [x for x in lines if "<frozen runpy>" not in x]
     assert "True" in expected.stdout
+
+
+@pytest.mark.slow
+def test_a_folder_without_a_script(python):
+    failed = python("-m", "jaxops", "empty")
+    assert failed.returncode == 1
+    assert failed.stderr == "can't find '__main__' module in 'empty'\n"
 
 
 @pytest.mark.slow

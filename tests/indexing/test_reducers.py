@@ -62,17 +62,41 @@ def numbers():
 READS = {"take": lambda k: jnp.take(numbers(), k), "index": lambda k: numbers()[k]}
 
 
+def in_lanes(f):
+    return lambda x, i: jax.vmap(f, (0, None, None))(jnp.arange(3), x, i)
+
+
+def by_cond(f):
+    zeros = lambda x, i: jnp.zeros_like(jax.eval_shape(f, x, i))  # noqa: E731
+    return in_lanes(lambda count, x, i: lax.cond(count > 0, f, zeros, x, i))
+
+
+def by_while(f):
+    def add_up(count, x, i):
+        step = lambda carry: (carry[0] + 1, carry[1] + f(x, i))  # noqa: E731
+        start = (jnp.zeros_like(count), jnp.zeros_like(jax.eval_shape(f, x, i)))
+        return lax.while_loop(lambda carry: carry[0] < count, step, start)[1]
+
+    return in_lanes(add_up)
+
+
+WHERE = {"alone": lambda f: f, "cond": by_cond, "while": by_while}
+
+
+@pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize(("reduction", "within"), PAIRS)
-def test_the_process_lives(reduction, within, read):
-    f = functools.partial(REDUCTIONS[reduction], WITHIN[within](READS[read]))
+def test_the_process_lives(reduction, within, read, where):
+    f = WHERE[where](functools.partial(REDUCTIONS[reduction], WITHIN[within](READS[read])))
     x, i = jnp.arange(5.0), jnp.array([1, 3])
     np.testing.assert_array_equal(jax.jit(jaxops.checked(f))(x, i), f(x, i))
 
 
+@pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("within", ["itself", "checkpoint"])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_functions_of_jaxops_are_refused(reduction, within):
+def test_functions_of_jaxops_are_refused(reduction, within, where):
     read = WITHIN[within](lambda k: jaxops.gather(numbers(), k))
+    f = WHERE[where](functools.partial(REDUCTIONS[reduction], read))
     with pytest.raises(NotImplementedError, match=r"gather: an index is checked.*jnp\.take"):
-        jax.jit(functools.partial(REDUCTIONS[reduction], read))(jnp.arange(5.0), jnp.array([1, 3]))
+        jax.jit(f)(jnp.arange(5.0), jnp.array([1, 3]))
