@@ -80,11 +80,13 @@ def access_now(names: Collection[str], is_call: bool = False) -> Access | None:
     """The access of the primitive that is being bound; None if the index is not the caller's.
 
     `names` are those of the functions by which a caller indexes. `is_call`: the primitive is the
-    call of a function that JAX jits, and the caller may have called it with no other function of
-    JAX between.
+    call of a program with checks for later, as of a function that JAX jits, and the caller may have
+    called it with no other function of JAX between.
     """
-    setting = settings.current()
-    return None if setting is None else _access(inspect.currentframe(), setting, names, is_call)
+    setting, frame = settings.current(), inspect.currentframe()
+    if setting is not None:
+        return _access(frame, setting, names, is_call)
+    return _access_without_setting(frame) if is_call else None
 
 
 def frame_of(names: Collection[str]) -> FrameType | None:
@@ -117,8 +119,10 @@ def access_of_running_call() -> Access | None:
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
-    if frame is None or _call_sites.frame_of_caller() is None or setting is None:
+    if frame is None or _call_sites.frame_of_caller() is None:
         return Access("", NO_SITE)
+    if setting is None:
+        return _access_without_setting(frame)
     return _access(frame, setting, INDEXING | LOSING, is_call=True)
 
 
@@ -131,8 +135,10 @@ def _access(
         code = frame.f_code
         file, function = code.co_filename, code.co_name
         kind = _jax_internals.kind_of_frame(file, function)
-        if kind == "evaluate" or file.startswith(_OWN_INDICES):
-            return None  # the program has its checks already; functions of jaxops have their own
+        # Functions of jaxops have checks of their own. A program that JAX evaluates has them
+        # already; those for later, in a program that it calls, wait for the line of this call too.
+        if (kind == "evaluate" and not is_call) or file.startswith(_OWN_INDICES):
+            return None
         if kind == "trace" and _jax_internals.is_traced_for_later(frame):
             is_for_later = True
             break
@@ -154,6 +160,24 @@ def _access(
     if rule == "any" or _is_in_kernel(frame):
         return None
     return Access(operation, _site(frame), rule == "padding", setting.padding, _wraps(entry))
+
+
+def _access_without_setting(frame: FrameType | None) -> Access | None:
+    """The access of the call of a program with checks for later, outside of `checked`.
+
+    The caller has handed a function of JAX to `checked` and transformed the result, as in
+    `jax.jit(jaxops.checked(jnp.take))`. Indices that are not the caller's lost their checks while
+    that `checked` ran.
+    """
+    while frame is not None and not _call_sites.is_of_caller(frame.f_code.co_filename):
+        code = frame.f_code
+        kind = _jax_internals.kind_of_frame(code.co_filename, code.co_name)
+        if kind == "trace" and _jax_internals.is_traced_for_later(frame):
+            return Access("", None)
+        frame = frame.f_back
+    if frame is None:
+        return Access("", NO_SITE)
+    return None if _is_in_kernel(frame) else Access("", _site(frame))
 
 
 def _is_in_kernel(frame: FrameType) -> bool:

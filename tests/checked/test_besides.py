@@ -133,16 +133,21 @@ def test_explicit_mesh(spec):
         raised(f, x, BAD)
 
 
+@pytest.mark.parametrize("in_kernel", [False, True])
 @pytest.mark.parametrize("interpret", [False, True])
-def test_kernel_of_pallas(interpret, x32):
+def test_kernel_of_pallas(interpret, in_kernel, x32):
     """Pallas compiles no check; where it interprets the kernel, an index is checked."""
     from jax.experimental import pallas as pl
 
+    take = jnp.take_along_axis
+    if in_kernel:
+        take = jax.jit(jaxops.checked(take), static_argnums=2)
+
     def kernel(x, i, result):
-        result[...] = jnp.take_along_axis(x[...], i[...], 0)
+        result[...] = take(x[...], i[...], 0)
 
     @jax.jit
-    @jaxops.checked
+    @(jaxops.unchecked if in_kernel else jaxops.checked)
     def call(x, i):
         result = jax.ShapeDtypeStruct(x.shape, x.dtype)
         return pl.pallas_call(kernel, result, interpret=interpret)(x, i)

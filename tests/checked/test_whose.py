@@ -3,6 +3,7 @@
 import concurrent.futures
 import functools
 import inspect
+import operator
 import threading
 from typing import Any, cast
 
@@ -65,6 +66,61 @@ def test_two_lines_that_call_a_function_of_jax(function, jit):
         call(GOOD, GOOD)
         assert line_of(raised(call, BAD, GOOD)) == start + 1
         assert line_of(raised(call, GOOD, BAD)) == start + 2
+
+
+# Functions of JAX, of an array and an index: none calls the caller's code.
+OF_JAX = {
+    "take": jnp.take,
+    "take of jit": jax.jit(jnp.take),
+    "take of vmap": jax.vmap(jnp.take, (None, 0)),
+    "take of jacrev": jax.jacrev(jnp.take),
+    "getitem": operator.getitem,
+    "take_along_axis": functools.partial(jnp.take_along_axis, axis=0),
+    "put": functools.partial(jnp.put, v=1.0, inplace=False),
+    "put_along_axis": functools.partial(jnp.put_along_axis, values=1.0, axis=0, inplace=False),
+    "segment_sum": functools.partial(jax.ops.segment_sum, num_segments=4),
+    "dynamic_slice": functools.partial(lax.dynamic_slice_in_dim, slice_size=2),
+}
+# They call one for the second row of arrays, or for each row, transformed.
+TRANSFORMED = {
+    "jit": lambda f, x, i: jax.jit(f)(x[1], i[1]),
+    "jit of jit": lambda f, x, i: jax.jit(jax.jit(f))(x[1], i[1]),
+    "jit in jit": lambda f, x, i: jax.jit(lambda *args: jax.jit(f)(*args))(x[1], i[1]),
+    "vmap of jit": lambda f, x, i: jax.vmap(jax.jit(f))(x, i),
+    "jit of vmap": lambda f, x, i: jax.jit(jax.vmap(f))(x, i),
+    "jvp of jit": lambda f, x, i: jax.jvp(lambda x: jax.jit(f)(x, i[1]), (x[1],), (x[1],)),
+    "map": lambda f, x, i: lax.map(functools.partial(f, x[1]), i),
+    "jit of map": lambda f, x, i: jax.jit(functools.partial(lax.map, functools.partial(f, x[1])))(
+        i
+    ),
+    "checkpoint": lambda f, x, i: jax.checkpoint(f)(x[1], i[1]),
+    "cond": lambda f, x, i: lax.cond(i.ravel()[0] == 0, f, f, x[1], i[1]),
+    "compiled": lambda f, x, i: jax.jit(f).lower(x[1], i[1]).compile()(x[1], i[1]),
+}
+
+
+@pytest.mark.parametrize("transformed", TRANSFORMED)
+@pytest.mark.parametrize("function", OF_JAX)
+def test_a_function_of_jax_that_is_transformed_outside_of_checked(function, transformed):
+    call = functools.partial(TRANSFORMED[transformed], jaxops.checked(OF_JAX[function]))
+    x, i = jnp.arange(8.0).reshape(2, 4), jnp.array([[0, 1], [2, 3]])
+    bad = i.at[1, 1].set(7)
+    if function == "dynamic_slice":
+        i, bad = i[:, 0], bad[:, 1]
+    if function == "segment_sum":
+        x = x[:, :2]
+    for _ in range(2):
+        jax.block_until_ready(call(x, i))
+        error = raised(call, x, bad)
+        assert error.index == 7
+        assert line_of(error) == inspect.getsourcelines(TRANSFORMED[transformed])[1]
+
+
+def test_a_method_that_is_transformed_outside_of_checked():
+    x, bad = X[:, 0], BAD
+    raised(jax.jit(jaxops.checked(x.take)), bad)
+    raised(jax.jit(jaxops.checked(x.at[bad].get)))
+    raised(jax.jit(jaxops.checked(functools.partial(jnp.add.at, inplace=False))), x, bad, 1.0)
 
 
 @jax.jit
