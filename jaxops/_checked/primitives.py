@@ -189,13 +189,17 @@ def checked_by(spec: IndexOfJax, indices, access: Access) -> Any:
     spec, site = spec.of(access), access.site or LATER
     if 0 in np.shape(indices):
         return indices
-    if not isinstance(indices, Tracer) and spec.find_error(np.asarray(indices), site) is None:
+    is_known = not isinstance(indices, Tracer)
+    if is_known and spec.find_error(_of_numpy(np.asarray(indices)), site) is None:
         return indices
     indices = jnp.asarray(indices)
-    # NumPy, which searches the indices once the program raises, has no integers of 4 bits
-    # (test_checked.py, test_an_index_of_fewer_bits_than_int32).
-    wide = indices.astype(np.int32) if jnp.iinfo(indices.dtype).bits < 8 else indices
-    return check.error_if_any(spec, wide, setting.mode, site).astype(indices.dtype)
+    checked = check.error_if_any(spec, _of_numpy(indices), setting.mode, site)
+    return checked.astype(indices.dtype)
+
+
+def _of_numpy(indices) -> Any:
+    """The indices with a dtype of NumPy, which searches them and has no integers of 4 bits."""
+    return indices.astype(np.int32) if jnp.iinfo(indices.dtype).bits < 8 else indices
 
 
 # --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
