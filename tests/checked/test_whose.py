@@ -123,6 +123,22 @@ def test_a_method_that_is_transformed_outside_of_checked():
     raised(jax.jit(jaxops.checked(functools.partial(jnp.add.at, inplace=False))), x, bad, 1.0)
 
 
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_function_of_jax_that_the_caller_hands_to_another(jit):
+    def converted(x, i):
+        take, constants = jax.closure_convert(functools.partial(jnp.take, x), i)
+        return take(i, *constants)
+
+    def of_positions(x, i):
+        return jnp.fromfunction(functools.partial(jnp.take, x), (5,), dtype=int)
+
+    for function in (converted, of_positions):
+        checked = jaxops.checked(function)
+        error = raised(jax.jit(checked) if jit else checked, X[:, 0], BAD)
+        lines, start = inspect.getsourcelines(function)
+        assert line_of(error) == start + len(lines) - 1
+
+
 @jax.jit
 def _added_later(i, ones):
     for _ in range(4):
