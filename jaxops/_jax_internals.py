@@ -925,9 +925,8 @@ _COMPUTING = tuple(
 )
 # Those among them that call the caller's functions, or stand before every method of a tracer.
 _CALLING = ("control_flow", "vectorize.py")
-_CALLING_FUNCTIONS = {
-    *("op", "meth", "apply_along_axis", "apply_over_axes", "piecewise", "fromfunction"),
-}
+_CALLING_FUNCTIONS = {"op", "meth", "fromfunction", "piecewise"}
+_CALLING_FUNCTIONS |= {"apply_along_axis", "apply_over_axes"}
 # They trace a function to a program that JAX keeps for later calls; but not where they trace the
 # function of a `shard_map` for the call that is being made.
 _TRACING, _TRACING_CALL = "trace_to_jaxpr", "_shard_map_staging"

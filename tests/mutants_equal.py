@@ -36,7 +36,7 @@ EQUAL: dict[str, list[str]] = {
     "_indexing/explicit_axes": ["return P() if [mesh_of(x) -> x] is None else ..."],
     # How much is looked at, and what is kept: either way the values are the same.
     "_indexing/sources": [
-        "_MOST = [256 -> ...]",
+        "_MOST = [128 -> ...]",
         "_LARGEST_CONSTANT = [1024 -> ...]",
         "...[math.prod(shape) <= _LARGEST_CONSTANT -> ... < _LARGEST_CONSTANT]...",
         "key = [id(node) if isinstance(node, _Computed) else node -> node]",

@@ -149,6 +149,7 @@ def _run_file(path: str) -> None:
     Or the `__main__.py` of a folder or a zip file.
     """
     file = os.path.abspath(path)
+    # `runpy.run_path` would put its own frames into the traceback of an error of the script.
     importer: Any = pkgutil.get_importer(file)
     if importer is not None:
         spec = importer.find_spec("__main__")

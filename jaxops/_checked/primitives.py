@@ -212,11 +212,11 @@ _called: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 def _bind_call(bind: Callable, *operands, **params):
     """`bind(*operands, **params)`, the checks in the programs those of the call being made."""
     setting = settings.current()
-    if setting is not None and setting.at is not None:
-        return bind(*operands, **params)
-    # `jnp.take` counts from the end by it.
-    if setting is not None and setting.negative and params.get("name") == "_where":
-        operands = _within({"_take"}, _negative_of_take)(*operands)
+    if setting is not None:
+        if setting.at is not None:
+            return bind(*operands, **params)
+        if setting.negative and params.get("name") == "_where":  # by which `jnp.take` counts
+            operands = _within({"_take"}, _negative_of_take)(*operands)
     with_programs = _jax_internals.with_programs
     return bind(*operands, **{k: with_programs(x, _of_this_call) for k, x in params.items()})
 

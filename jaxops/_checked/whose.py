@@ -79,9 +79,9 @@ _OWN_INDICES = tuple(
 def access_now(names: Collection[str], is_call: bool = False) -> Access | None:
     """The access of the primitive that is being bound; None if the index is not the caller's.
 
-    `names` are those of the functions by which a caller indexes. `is_call`: the primitive is the
-    call of a program with checks for later, as of a function that JAX jits, and the caller may have
-    called it with no other function of JAX between.
+    `names` are those of the functions by which a caller indexes. `is_call`: the primitive calls a
+    program whose checks have no line yet, such as that of a function that JAX jits. The caller may
+    have called this function with no other function of JAX between.
     """
     setting, frame = settings.current(), inspect.currentframe()
     if setting is not None:
@@ -135,8 +135,8 @@ def _access(
         code = frame.f_code
         file, function = code.co_filename, code.co_name
         kind = _jax_internals.kind_of_frame(file, function)
-        # Functions of jaxops have checks of their own. A program that JAX evaluates has them
-        # already; those for later, in a program that it calls, wait for the line of this call too.
+        # Functions of jaxops have checks of their own, and so has a program that JAX evaluates. But
+        # if that program calls another, whose checks have no line yet, this call gives the line.
         if (kind == "evaluate" and not is_call) or file.startswith(_OWN_INDICES):
             return None
         if kind == "trace" and _jax_internals.is_traced_for_later(frame):

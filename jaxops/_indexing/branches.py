@@ -195,10 +195,11 @@ def raise_if_any(
     indices: Any = ctx.avals_in[0]
     size = math.prod(indices.shape[:-1])
     # Such as those of `x[jnp.arange(3)]`, or of a NumPy array.
-    constants = [constant(source) for source in sources]
-    are_known = size <= _MOST_CONSTANTS and all(array is not None for array in constants)
-    if are_known and not spec.outside(*compute(*constants)).any():
-        return values[0]
+    if size <= _MOST_CONSTANTS:
+        constants = [constant(source) for source in sources]
+        are_known = all(array is not None for array in constants)
+        if are_known and not spec.outside(*compute(*constants)).any():
+            return values[0]
     is_for_one = _jax_internals.is_for_one_device(ctx)
     # For bits of another shape devices would send one another their parts.
     shape = (size,) if is_for_one else indices.shape[:-1]

@@ -79,20 +79,21 @@ class _Notes:
         # (test_loops.py, test_no_tracer_leaks).
         error = functools.partial(_error, self.checks, [*noted])
 
-        def report(noted, results):
-            (zero,) = raise_from_program(error, *noted)
+        def report(operands, results):
+            (zero,) = raise_from_program(error, *operands)
             # If both branches returned the same, XLA would not let the results go through them.
             return [
                 x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
             ]
 
-        bit, noted_ = self.found.astype(np.int32), [first, *noted.values()]
-        return _jax_internals.call_if(bit, report, lambda _, results: results, noted_, results)
+        bit, operands = self.found.astype(np.int32), [first, *noted.values()]
+        return _jax_internals.call_if(bit, report, lambda _, results: results, operands, results)
 
 
 def _error(
     checks: Sequence[tuple], kinds: Sequence[tuple], first: np.ndarray, *noted: np.ndarray
 ) -> OutOfBoundsError:
+    """The error of the check with the number `first`; `noted` has the indices of each kind."""
     spec, site, kind = checks[int(first) - 1]
     error = spec.find_error(noted[kinds.index(kind)], site)
     if error is None:
@@ -101,6 +102,7 @@ def _error(
 
 
 def _check(eqn: JaxprEqn) -> tuple:
+    """What equations that find the same errors have in common."""
     return _spec(eqn), _site(eqn), _kind(eqn)
 
 
