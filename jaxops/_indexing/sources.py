@@ -69,8 +69,8 @@ _ELEMENTWISE: dict[str, Callable] = {
 }
 _DTYPES = ["bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))]
 # At most so many operations are looked at: an unrolled loop may have thousands (test_sources.py,
-# test_values_in_memory_are_sources). Those of a stencil in three dimensions have about 100. With 256
-# a program that reads at `i = (5 * i + k) % n`, 100 times over, took twice as long to lower.
+# test_values_in_memory_are_sources). The indices of a stencil in three dimensions have about 100.
+# With 256 a program that reads 100 times at `i = (5 * i + k) % n` took twice as long to lower.
 _MOST = 128
 _LARGEST_CONSTANT = 1024  # elements; a larger one would be held twice
 

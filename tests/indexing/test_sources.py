@@ -47,7 +47,7 @@ COMPUTED = {
     "shift_right_arithmetic": lambda i, j, b: lax.shift_right_arithmetic(
         j.astype(np.uint32), i.astype(np.uint32)
     ),
-    "clamp": lambda i, j, b: lax.clamp(-1, j, 1) + lax.clamp(0 * i, j, i),
+    "clamp": lambda i, j, b: lax.clamp(np.int32(-1), j, np.int32(1)) + lax.clamp(0 * i, j, i),
     "not of bools": lambda i, j, b: ~b,
     "select": lambda i, j, b: lax.select(b, i, j),
     "constant": lambda i, j, b: i + np.array([7, 8, 9], np.int32),
