@@ -251,7 +251,7 @@ OF_A_BATCH = {
     "while": lambda i: lax.while_loop(IS_SHORT, ADD, (i, 0.0))[1],
     "fori": lambda i: lax.fori_loop(0, i, ADD_AT, 0.0),
     "cond": lambda i: lax.cond(i < 2, READ, SAVED, i),
-    "switch": lambda i: lax.switch(i, [READ, SAVED, jnp.float32], i),
+    "switch": lambda i: lax.switch(i, [READ, SAVED, jnp.sqrt], i),
     "scan": lambda i: lax.scan(ADD_OR_NOT, 0.0, i + I)[0],
     "derivative": lambda i: jax.grad(lambda x: x * lax.cond(i < 2, READ, SAVED, i))(2.0),
 }
