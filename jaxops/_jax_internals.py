@@ -355,7 +355,12 @@ def is_for_one_device(ctx) -> bool:
 
     False if that is not known: what is right for several devices is right for one, and slower.
     """
-    return _read(ctx, "module_context.axis_context.num_devices") == 1
+    return num_devices(ctx) == 1
+
+
+def num_devices(ctx) -> int | None:
+    """The devices that a program that is being lowered will run on; None if that is not known."""
+    return _read(ctx, "module_context.axis_context.num_devices")
 
 
 def lowering_rule(primitive: Primitive) -> Callable | None:

@@ -237,7 +237,7 @@ MUTANTS = {
          "test_segments.py -k first_that_is_too_large"),
     ],
     "_jax_internals": [
-        ('axis_context.num_devices") == 1', 'axis_context.num_devices") != 0',
+        ("return num_devices(ctx) == 1", "return num_devices(ctx) != 0",
          "test_column_sums.py -k only_programs"),
         ("for d in decisions[: len(decisions) - outside]", "for d in decisions",
          "test_jax_internals.py -k around_the_look"),

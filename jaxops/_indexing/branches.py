@@ -63,6 +63,19 @@ _MOST_CHECKS = 256
 _INT32 = ShapedArray((), np.dtype(np.int32))
 
 
+class SharedAxes(NamedTuple):
+    """The axes of `shard_map` along which every shard comes by a check.
+
+    If one shard alone raised, the others would wait for it in their next collective until XLA
+    kills the process. So all shards learn that one of them has a bad index, and all raise. That
+    takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
+    some shards may not come by, the axes along which they decide differently are left out.
+    """
+
+    all: tuple[str, ...]
+    differing: tuple[str, ...]  # those of `all` along which the outcome can differ
+
+
 class _Check(NamedTuple):
     """A check of a branch, and from which operands of the call the host computes its indices."""
 
@@ -82,6 +95,7 @@ class _Branch:
         bit: Any,
         axes: tuple[str, ...],
         before: _Branch | None,
+        shared: SharedAxes | None,
     ):
         number = _agreed(ctx, bit, axes) if axes else bit
         # An operand of the call, so that the branch `before` raises first (test_branches.py,
@@ -93,6 +107,10 @@ class _Branch:
         for region in self.case.regions:
             with ir.InsertionPoint(region.blocks.append()):
                 self.end: Any = ir.Operation.create("stablehlo.return", operands=[self.last])
+        with ir.InsertionPoint(self.end):
+            self.met = _after_meeting(ctx, self.last, shared)
+        # jax 0.10.0 adds collectives at the end of the block.
+        _move_before(self.end, _operations_from(self.end, [self.met], math.inf) or ())
         self.call: Any = None
         self.checks: list[_Check] = []
         self.axes = {*axes}  # of `shard_map`, along which devices agree
@@ -123,7 +141,6 @@ class _Branch:
             if axes and sources:
                 gather = lambda *xs: [lax.all_gather(x, axes) for x in xs]  # noqa: E731
                 sources = _lowered(ctx, gather, sources, types)
-                # jax 0.10.0 adds them at the end of the block.
                 _move_before(end, _operations_from(end, sources, math.inf) or ())
             start = len(self.call.operands) if self.call else 1
             part = slice(start, start + len(sources))
@@ -135,7 +152,7 @@ class _Branch:
             types = [ShapedArray(x.type.shape, t) for x, t in zip(sources, dtypes, strict=True)]
             ctx = ctx.replace(avals_in=(_INT32, *types), avals_out=(_INT32,))
             look = functools.partial(_look, self.checks)
-            result: Any = raising.lower(ctx, self.last, *sources, error=look)[0]
+            result: Any = raising.lower(ctx, self.met, *sources, error=look)[0]
         self.call = result.owner.operation
         self.end.operands[0] = result
 
@@ -184,12 +201,12 @@ def raise_if_any(
     *values: ir.Value,
     spec: IndexSpec,
     site: CallSite,
-    axes: tuple[str, ...],
+    shared: SharedAxes | None,
 ) -> ir.Value:
     """Makes the program that is being lowered raise if an index is out of bounds.
 
-    `values` are the indices, and a mask of those that count, if there is one. `axes` are those of
-    `shard_map` along which the devices agree. The result is the indices to read and write with.
+    `values` are the indices, and a mask of those that count, if there is one. `shared` is None
+    outside of `shard_map`. The result is the indices to read and write with.
     """
     sources, types, compute = sources_of(ctx, values)
     indices: Any = ctx.avals_in[0]
@@ -203,7 +220,7 @@ def raise_if_any(
     is_for_one = _jax_internals.is_for_one_device(ctx)
     # For bits of another shape devices would send one another their parts.
     shape = (size,) if is_for_one else indices.shape[:-1]
-    axes = () if is_for_one else axes
+    axes = () if is_for_one or shared is None else shared.differing
     memory = _memory(ctx)
     here: Any = ir.InsertionPoint.current
     block = here.block
@@ -226,7 +243,7 @@ def raise_if_any(
         if joint is not None and branch.take_after([bit, *sources], joint):
             branch.add_bit(ctx, bit, axes)
         else:
-            branch = _Branch(ctx, bit, axes, before)
+            branch = _Branch(ctx, bit, axes, before, shared)
         if size != 1:
             branch.reductions[shape] = _computing(bit)
     memory[_Branch, block] = branch
@@ -253,6 +270,37 @@ def raise_if_any(
 def _agreed(ctx: mlir.LoweringRuleContext, bit: ir.Value, axes: tuple[str, ...]) -> Any:
     """Whether a device along these axes has the bit."""
     return _lowered(ctx, lambda bit: [lax.pmax(bit, axes)], [bit], [_INT32])[0]
+
+
+def _after_meeting(
+    ctx: mlir.LoweringRuleContext, number: ir.Value, shared: SharedAxes | None
+) -> ir.Value:
+    """`number`, which a device has once all devices have come to the branch.
+
+    XLA begins collectives in the same order on all devices, and a branch that has one is one of
+    them. It ran a branch that had none before a collective on one device, which raised, and after
+    the collective on another, which waited for the first (test_devices.py,
+    test_tables_that_devices_share).
+    """
+    if shared is not None:
+        return _agreed(ctx, number, shared.all) if shared.all else number
+    num_devices = _jax_internals.num_devices(ctx)
+    if num_devices is None or num_devices == 1:
+        return number
+    # The collectives of `lax` are for `shard_map`.
+    attributes = {
+        "replica_groups": ir.DenseIntElementsAttr.get(np.arange(num_devices)[None]),
+        "channel_handle": ir.Attribute.parse("#stablehlo.channel_handle<handle = 1, type = 1>"),
+        "use_global_device_ids": ir.UnitAttr.get(),
+    }
+    met: Any = ir.Operation.create(
+        "stablehlo.all_reduce", [number.type], [number], attributes, regions=1
+    )
+    block = met.regions[0].blocks.append(number.type, number.type)
+    with ir.InsertionPoint(block):
+        largest = _operation("maximum", *block.arguments)
+        ir.Operation.create("stablehlo.return", operands=[largest.result])
+    return met.result
 
 
 def _lowered(

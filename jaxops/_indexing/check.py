@@ -90,32 +90,29 @@ def error_if_any(
     if flags is not None:
         flags.append(any_out_of_bounds(indices, spec))
         return indices
-    axes, site = _axes_to_agree_on(indices), site or _call_sites.current()
-    return check_p.bind(indices, spec=spec, mode=mode, axes=axes, site=site)
+    shared, site = _shared_axes(indices), site or _call_sites.current()
+    return check_p.bind(indices, spec=spec, mode=mode, shared=shared, site=site)
 
 
-def _axes_to_agree_on(indices: jax.Array) -> tuple[str, ...]:
-    """The `shard_map` axes along which the outcome of a check can differ.
-
-    If one shard alone raised, the others would wait for it in their next collective until XLA
-    kills the process. So all shards learn that one of them has a bad index, and all raise. That
-    takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
-    some shards may not come by, it leaves out the axes along which they decide differently.
-    """
+def _shared_axes(indices: jax.Array) -> branches.SharedAxes | None:
+    """None outside of `shard_map`, where all devices come by each check with the same outcome."""
     # XLA ends a process in which one device waits 40 s for another at a collective
     # (test_devices.py, test_a_bad_shard_is_an_error_and_the_process_lives). Shards decide
     # differently in test_shards_may_go_different_ways.
     manual = jax.sharding.get_abstract_mesh().manual_axes
     if not manual:
-        return ()
+        return None
     # With `check_vma=False` types do not tell along which axes values vary: assume all.
     tracked = bool(_jax_internals.varying_axes(lax.axis_index(manual[0])))
-    differing = set(_jax_internals.varying_axes(indices)) if tracked else set(manual)
+    shared = set(manual)
     for decision in _jax_internals.decisions_of_enclosing_control_flow():
         if decision is None or not tracked:
-            return ()
-        differing -= _jax_internals.varying_axes(decision)
-    return tuple(a for a in manual if a in differing)
+            return branches.SharedAxes((), ())
+        shared -= _jax_internals.varying_axes(decision)
+    differing = shared & _jax_internals.varying_axes(indices) if tracked else shared
+    return branches.SharedAxes(
+        *(tuple(a for a in manual if a in axes) for axes in (shared, differing))
+    )
 
 
 def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
@@ -169,8 +166,8 @@ check_p = new_primitive("out_of_bounds_check")
 
 
 @check_p.def_impl
-def _check_eagerly(indices, *active, spec, mode, axes, site):
-    del axes
+def _check_eagerly(indices, *active, spec, mode, shared, site):
+    del shared
     # JAX passes the constants of a jaxpr as NumPy arrays (test_check.py,
     # test_indices_that_are_constants).
     indices = jnp.asarray(indices)
@@ -182,7 +179,7 @@ def _check_eagerly(indices, *active, spec, mode, axes, site):
 
 
 @check_p.def_abstract_eval
-def _check_abstract_eval(indices, *active, spec, mode, axes, site):
+def _check_abstract_eval(indices, *active, spec, mode, shared, site):
     _register_checkify_rule()
     _prepare_lowering()
     return indices
@@ -214,7 +211,7 @@ def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsEr
     return spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index), site)
 
 
-def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSite):
+def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, shared, site: CallSite):
     platforms = _jax_internals.platforms_of(ctx)
     if mode == "device" and "cpu" not in platforms:
         return [indices]
@@ -227,7 +224,7 @@ def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, axes, site: CallSi
             f"cannot store. {spec.to_export} under "
             f"jax.experimental.checkify{or_elsewhere} [Op:{spec.operation}]{site}"
         )
-    return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site, axes=axes)]
+    return [branches.raise_if_any(ctx, indices, *active, spec=spec, site=site, shared=shared)]
 
 
 # One rule for all platforms: JAX lowers no rules of several for a primitive without a cache. With
@@ -261,9 +258,9 @@ class _ErrorFormat(str):
         return str(error)
 
 
-def _functional_error(indices, *active, spec: IndexSpec, mode, axes, site: CallSite):
+def _functional_error(indices, *active, spec: IndexSpec, mode, shared, site: CallSite):
     """The arguments for `checkify.check`."""
-    del mode, axes
+    del mode, shared
     # JAX's rule of `checkify` for `shard_map` loses the constants of a check, so this check has
     # none (test_check.py, test_checkify_of_shard_map).
     ok = jnp.logical_not(any_out_of_bounds(indices, spec, *active))

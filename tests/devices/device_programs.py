@@ -28,6 +28,7 @@ SECONDS_TO_LIVE = 8  # after the programs, in which a shard that was left waitin
 MESH = Mesh(np.array(jax.devices()), ("d",))
 MESH_2D = Mesh(np.array(jax.devices()).reshape(4, 2), ("d", "m"))
 BY_ROWS = NamedSharding(MESH, P("d"))
+REPLICATED = NamedSharding(MESH, P())
 TABLE = jnp.arange(10, dtype=jnp.float32)
 ROWS = jax.device_put(jnp.arange(64, dtype=jnp.float32).reshape(16, 4), BY_ROWS)
 GOOD = jnp.arange(16, dtype=jnp.int32) % 10
@@ -112,6 +113,15 @@ def shard_gradient(rows, i):
     return jax.grad(lambda rows: (jaxops.gather(rows, i) ** 2).sum())(rows)
 
 
+def of_replicated(rows, i):
+    """The sum over the devices needs no element that is read."""
+    return jaxops.gather(TABLE, i).sum() + jnp.sin(rows).sum()
+
+
+def of_replicated_shards(i):
+    return jaxops.gather(TABLE, i).sum() + lax.psum(jnp.sin(lax.axis_index("d") + 1.0), "d")
+
+
 over_shards = functools.partial(jax.shard_map, mesh=MESH, in_specs=P("d"), out_specs=P())
 with_table = functools.partial(jax.shard_map, mesh=MESH, in_specs=(P(), P("d")), out_specs=P())
 sharded_jit = functools.partial(jax.jit, in_shardings=(BY_ROWS, BY_ROWS))
@@ -161,6 +171,8 @@ PROGRAMS: dict[str, tuple[Callable, tuple]] = {
         ),
         (),
     ),
+    "shard_map-replicated": (jax.jit(over_shards(of_replicated_shards, in_specs=P())), ()),
+    "replicated-jit": (jax.jit(of_replicated, in_shardings=(BY_ROWS, REPLICATED)), (ROWS,)),
     "sharded_jit-scan": (sharded_jit(sharded_scan), (ROWS,)),
     "sharded_jit-gradient": (sharded_jit(shard_gradient), (ROWS,)),
     "sharded_jit-deterministic": (sharded_jit(deterministic_gradient), (ROWS,)),
@@ -206,6 +218,8 @@ WORDS = {
     "shard_map": "indices[1] = 99 is not in [0, 10)",
     "shard_map-partly-manual": "indices[3] = 99 is not in [0, 10)",
     "shard_map-scatter_nd": "indices[1] = [99] does not index into shape [10]",
+    "shard_map-replicated": "indices[7] = 99 is not in [0, 10)",
+    "replicated": "indices[7] = 99 is not in [0, 10)",
     "sharded_jit": "indices[7] = 99 is not in [0, 16)",
     "checked": "index 99 at position [1] is out of bounds for axis 0",
 }
@@ -258,8 +272,9 @@ def check_shared(name):
     way, last = SHARED[name]
     checked = way(jaxops.checked(lookups))
     np.testing.assert_array_equal(checked(*with_bad()), way(lookups)(*with_bad()), name)
-    text = checked.lower(*with_bad()).compile().as_text() or ""
-    assert text.count(" conditional(") == 1, name
+    compiled = checked.lower(*with_bad()).compile()
+    assert compiled.as_text().count(" conditional(") == 1, name
+    check_devices_meet(name, compiled)
     positions = {2: "[1]", 1: f"[{last}, 1]", 0: f"[{last}]", 3: f"[{last}]"}
     for n, (number, position) in enumerate(positions.items()):  # in the order of the code
         for bad in ([number], [*positions][n:], [3, number]):
@@ -307,9 +322,25 @@ def check_lanes_on_explicit_axes():
         assert raised(checked, table, bad).index == 39
 
 
+def check_devices_meet(name, compiled):
+    """A collective in each branch that raises.
+
+    Without it XLA runs the branch and other collectives in any order, and a device may raise before
+    a collective at which the others wait.
+    """
+    computations = compiled.as_text().split("\n}\n")
+    raising = [text for text in computations if "python_cpu_callback" in text]
+    assert raising, name
+    for text in raising:
+        assert re.search(r" (all-reduce|all-gather)\(", text), (name, text)
+
+
 def check(name):
     """An error in these words and with this file, and right results before and after it."""
     function, args = PROGRAMS[name]
+    # Shards that may go different ways, as far as types tell, cannot meet; `pmap` has no `lower`.
+    if "in a branch" not in name and name != "checked-pmap":
+        check_devices_meet(name, function.lower(*args, BAD).compile())
     expected = np.asarray(UNCHECKED.get(name, function)(*args, GOOD))
     np.testing.assert_array_equal(function(*args, GOOD), expected, name)
     try:

@@ -139,7 +139,7 @@ def over_one_shard(program):
     return jax.jit(jax.shard_map(program, mesh=mesh, in_specs=spec, out_specs=spec))
 
 
-def axes_to_agree_on() -> list[tuple]:
+def shared_axes() -> list[tuple]:
     """Without control flow, in a branch that all shards take, and in one that some may not."""
     import jaxops
     from jaxops._indexing import check
@@ -147,7 +147,7 @@ def axes_to_agree_on() -> list[tuple]:
     seen = []
 
     def look(i):
-        seen.append(check._axes_to_agree_on(i))
+        seen.append(check._shared_axes(i))
         return jaxops.gather(jnp.asarray(X), i)
 
     def zero(i):
@@ -164,8 +164,9 @@ def axes_to_agree_on() -> list[tuple]:
 
 
 def shards_agree() -> None:
-    seen = axes_to_agree_on()
-    assert seen == [("d",), ("d",), (), ()], seen
+    seen = shared_axes()
+    d, none = (("d",), ("d",)), ((), ())
+    assert seen == [d, d, none, none], seen
 
 
 def shards_do_not_wait() -> None:
@@ -176,11 +177,11 @@ def shards_do_not_wait() -> None:
 
 def shards_raise_alone() -> None:
     shards_do_not_wait()
-    assert set(axes_to_agree_on()) == {()}
+    assert set(shared_axes()) == {((), ())}
 
 
 def types_are_refused() -> None:
-    refuses("jaxops: inside jax.shard_map the types of arrays must tell", axes_to_agree_on)
+    refuses("jaxops: inside jax.shard_map the types of arrays must tell", shared_axes)
 
 
 def in_lanes(rule: str | None = None):
