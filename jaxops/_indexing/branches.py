@@ -288,8 +288,9 @@ def _after_meeting(
     if num_devices is None or num_devices == 1:
         return number
     # The collectives of `lax` are for `shard_map`.
+    groups: Any = np.arange(num_devices)[None]
     attributes = {
-        "replica_groups": ir.DenseIntElementsAttr.get(np.arange(num_devices)[None]),
+        "replica_groups": ir.DenseIntElementsAttr.get(groups),
         "channel_handle": ir.Attribute.parse("#stablehlo.channel_handle<handle = 1, type = 1>"),
         "use_global_device_ids": ir.UnitAttr.get(),
     }
