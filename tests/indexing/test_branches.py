@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from checks import raised
 from jax import lax
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 import jaxops
 from jaxops._call_sites import CallSite
@@ -52,6 +54,27 @@ def test_the_checks_of_a_program_share_a_branch():
 def test_there_is_one_call_of_python():
     text = jax.jit(lookups).lower(TABLE, *GOOD).as_text()
     assert text.count("@xla_ffi_python_cpu_callback(") == 1
+
+
+@pytest.mark.parametrize("spec", [P(), P("d")], ids=str)
+@pytest.mark.parametrize("axes", [(), ("d",), ("d", "m")], ids=str)
+def test_devices_meet_in_the_branch_that_raises(axes, spec):
+    """At a collective before the call of Python; `axes` are those of `shard_map`.
+
+    `device_programs.py` looks at what XLA compiles.
+    """
+    mesh = AbstractMesh((4, 2), ("d", "m"), axis_types=(AxisType.Auto,) * 2)
+    program = jaxops.gather
+    if axes:
+        options = {"in_specs": (P(), spec), "out_specs": spec, "axis_names": {*axes}}
+        program = jax.shard_map(program, mesh=mesh, **options)
+    table, i = (
+        jax.ShapeDtypeStruct((16,), dtype, sharding=NamedSharding(mesh, of_argument))
+        for dtype, of_argument in ((jnp.float32, P()), (jnp.int32, spec))
+    )
+    text = jax.jit(program).trace(table, i).lower(lowering_platforms=("cpu",)).as_text()
+    branch = text.partition("stablehlo.case")[2].partition("@xla_ffi_python_cpu_callback")[0]
+    assert "stablehlo.all_reduce" in branch
 
 
 def test_a_branch_has_so_many_checks(monkeypatch):

@@ -53,7 +53,13 @@ def new_page(browser, address):
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("requestfailed", lambda request: wrong.append(f"{request.url} failed"))
+
+        def note(request):
+            # The browser ends the requests of a page that it leaves.
+            if request.failure != "net::ERR_ABORTED":
+                wrong.append(f"{request.url} failed: {request.failure}")
+
+        page.on("requestfailed", note)
 
         def handle(route):
             if route.request.url.startswith((address, "data:", "blob:", "file:")):
