@@ -109,8 +109,7 @@ class _Branch:
                 self.end: Any = ir.Operation.create("stablehlo.return", operands=[self.last])
         with ir.InsertionPoint(self.end):
             self.met = _after_meeting(ctx, self.last, shared)
-        # jax 0.10.0 adds collectives at the end of the block.
-        _move_before(self.end, _operations_from(self.end, [self.met], math.inf) or ())
+        _compute_before(self.end, [self.met])
         self.call: Any = None
         self.checks: list[_Check] = []
         self.axes = {*axes}  # of `shard_map`, along which devices agree
@@ -141,7 +140,7 @@ class _Branch:
             if axes and sources:
                 gather = lambda *xs: [lax.all_gather(x, axes) for x in xs]  # noqa: E731
                 sources = _lowered(ctx, gather, sources, types)
-                _move_before(end, _operations_from(end, sources, math.inf) or ())
+                _compute_before(end, sources)
             start = len(self.call.operands) if self.call else 1
             part = slice(start, start + len(sources))
             self.checks.append(_Check(spec, site, compute, part, bool(axes)))
@@ -190,8 +189,7 @@ class _Branch:
 
     def add(self, bits: ir.Value, part: Any) -> None:
         """Makes the program take the branch for these bits too; `part` has as many."""
-        # However many they are (test_branches.py, test_indices_of_many_components).
-        _move_before(part, _operations_from(part, [bits], math.inf) or ())
+        _compute_before(part, [bits])
         with ir.InsertionPoint(part):
             part.operands[0] = _operation("or", part.operands[0], bits).result
 
@@ -220,7 +218,8 @@ def raise_if_any(
     is_for_one = _jax_internals.is_for_one_device(ctx)
     # For bits of another shape devices would send one another their parts.
     shape = (size,) if is_for_one else indices.shape[:-1]
-    axes = () if is_for_one or shared is None else shared.differing
+    shared = None if is_for_one else shared
+    axes = shared.differing if shared else ()
     memory = _memory(ctx)
     here: Any = ir.InsertionPoint.current
     block = here.block
@@ -327,6 +326,15 @@ def _computing(value: ir.Value) -> Any:
 def _move_before(part: Any, operations: Sequence[Any]) -> None:
     for operation in operations:
         operation.move_before(part)
+
+
+def _compute_before(part: Any, values: Sequence[ir.Value]) -> None:
+    """Moves the operations that compute `values` before `part`, if they come after it.
+
+    However many they are (test_branches.py, test_indices_of_many_components). jax 0.10.0 adds
+    collectives at the end of the block.
+    """
+    _move_before(part, _operations_from(part, values, math.inf) or ())
 
 
 def _operations_from(start: Any, values: Sequence[ir.Value], most: float) -> list[Any] | None:

@@ -95,7 +95,10 @@ def error_if_any(
 
 
 def _shared_axes(indices: jax.Array) -> branches.SharedAxes | None:
-    """None outside of `shard_map`, where all devices come by each check with the same outcome."""
+    """The axes along which shards come by the check of these indices; None outside of `shard_map`.
+
+    There all devices come by each check, and see the same outcome.
+    """
     # XLA ends a process in which one device waits 40 s for another at a collective
     # (test_devices.py, test_a_bad_shard_is_an_error_and_the_process_lives). Shards decide
     # differently in test_shards_may_go_different_ways.

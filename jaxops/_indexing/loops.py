@@ -102,7 +102,7 @@ def _error(
 
 
 def _check(eqn: JaxprEqn) -> tuple:
-    """What equations that find the same errors have in common."""
+    """The key of a check: equations with the same key find the same errors."""
     return _spec(eqn), _site(eqn), _kind(eqn)
 
 

@@ -34,7 +34,7 @@ def _remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _shift_right(kind: str) -> Callable[..., np.ndarray]:
-    """Shifts the bits as of signed ("i") or unsigned ("u") integers, whichever the operands are."""
+    """A shift to the right that takes the operands for signed ("i") or unsigned ("u") integers."""
 
     def shift(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         of_kind = (z.view(f"{kind}{z.itemsize}") for z in (x, y))
