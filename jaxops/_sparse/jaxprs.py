@@ -21,9 +21,6 @@ IDENTITIES = {
     jax_primitives.sharding_constraint_p,
 }
 
-# By name: an array as it is, of another type on a mesh, or on another mesh.
-RESHARDS = {"reshard", "mesh_cast"}
-
 _CALLS = {jax_primitives.jit_p, jax_primitives.closed_call_p, jax_primitives.remat_p}
 
 

@@ -130,7 +130,7 @@ def function_of(name):
     return (lambda x, y: function(x)) if len(operands) == 1 else function
 
 
-@pytest.mark.parametrize("name", sorted(row_rules.ELEMENTWISE - DISCRETE - {"random_gamma_grad"}))
+@pytest.mark.parametrize("name", sorted(row_rules.ELEMENTWISE - DISCRETE))
 def test_elementwise(name):
     function = function_of(name)
 

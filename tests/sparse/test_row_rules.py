@@ -9,7 +9,7 @@ from jaxops._sparse import row_rules
 
 SETS = {name: getattr(row_rules, name) for name in ("ELEMENTWISE", "MOVES", "REDUCTIONS")}
 # `jax.extend` has no names of these.
-OTHERS = {"add_any", "mulhi", "random_gamma_grad", "split"}
+OTHERS = {"add_any", "mulhi", "split"}
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -49,7 +49,7 @@ def rule_of(eqn: JaxprEqn) -> Rule | None:
     return _RULES.get("gather" if is_gather(eqn) else eqn.primitive.name)
 
 
-@_rule(*row_rules.ELEMENTWISE, "bitcast_convert_type", "copy", "copy_p", "name", "stop_gradient")
+@_rule(*row_rules.ELEMENTWISE, "bitcast_convert_type", "copy", "name", "stop_gradient")
 def _elementwise(r: Reading) -> jax.Array:
     numbers = range(len(r.inputs))
     shapes = [r.shape_of(n) or (1,) * len(r.shape) for n in numbers]
@@ -66,7 +66,7 @@ def _pvary(r: Reading) -> jax.Array:
     return _jax_internals.varying_over(r.operand(0, r.at), r.param("axes"))
 
 
-@_rule("sharding_constraint", "reshard", "mesh_cast")
+@_rule("sharding_constraint", "reshard")
 def _shared_otherwise(r: Reading) -> jax.Array:
     """No reading: the sharding of all rows does not say how devices share a few of them."""
     return r.operand(0, r.at)

@@ -120,8 +120,7 @@ def _of_tables(eqn: JaxprEqn, inputs: list, reads: Reads) -> list | None:
 
 def _keeps_rows(eqn: JaxprEqn) -> bool:
     """Whether an equation returns its operand, of the same dtype, be it on another mesh."""
-    name = eqn.primitive.name
-    return eqn.primitive in jaxprs.IDENTITIES or name == "pvary" or name in jaxprs.RESHARDS
+    return eqn.primitive in jaxprs.IDENTITIES or eqn.primitive.name in ("pvary", "reshard")
 
 
 def _whole(eqn: JaxprEqn | None, x: Any, reads: Reads) -> Any:
