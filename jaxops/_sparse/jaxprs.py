@@ -63,16 +63,13 @@ def computed_from(program: ClosedJaxpr, is_source: Sequence[bool]) -> list[bool]
 
     A result that is an input as it is counts as not computed.
     """
-    jaxpr: Jaxpr = program.jaxpr
-    reached = {var for var, given in zip(jaxpr.invars, is_source, strict=True) if given}
-    for eqn in jaxpr.eqns:
-        if any(not isinstance(atom, Literal) and atom in reached for atom in eqn.invars):
-            reached.update(eqn.outvars)
-    inputs = unchanged(program, range(len(jaxpr.invars)))
-    return [
-        n is None and not isinstance(atom, Literal) and atom in reached
-        for atom, n in zip(jaxpr.outvars, inputs, strict=True)
-    ]
+
+    def step(eqn: JaxprEqn, are_reached: list[bool]) -> list[bool]:
+        return [any(are_reached)] * len(eqn.outvars)
+
+    reached = programs.walk(program, is_source, step, literal=lambda _: False)
+    inputs = unchanged(program, range(len(is_source)))
+    return [is_reached and n is None for is_reached, n in zip(reached, inputs, strict=True)]
 
 
 def types_of(function: Callable, values: list) -> Any:
