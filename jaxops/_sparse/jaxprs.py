@@ -85,11 +85,11 @@ def types_of(function: Callable, values: list) -> Any:
     return structures[-1].unflatten(types)
 
 
-def switch(eqn: JaxprEqn, index: Callable, cases: Sequence[Callable], *operands):
-    """A switch between `cases` by `index()`; a `lax.platform_dependent` where `eqn` is one."""
+def switch(eqn: JaxprEqn, index: jax.Array, cases: Sequence[Callable], *operands):
+    """A switch between `cases` by `index`; a `lax.platform_dependent` where `eqn` is one."""
     platforms = _jax_internals.platforms_of_branches(eqn)
     if not platforms:
-        return lax.switch(index(), cases, *operands)
+        return lax.switch(index, cases, *operands)
     by_platform = {
         platform: case
         for names, case in zip(platforms, cases, strict=True)

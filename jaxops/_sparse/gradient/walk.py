@@ -432,7 +432,7 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
         return computed, absent, nowhere
 
     cases = [functools.partial(take, n) for n in numbers]
-    computed, made, found = jaxprs.switch(eqn, lambda: index, cases, *given)
+    computed, made, found = jaxprs.switch(eqn, index, cases, *given)
     reads.add(found, eqn)
     of_branches = [
         structures[n].unflatten([next(arrays) if x is None else x for x in leaves[n]])
