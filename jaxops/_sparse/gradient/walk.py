@@ -139,15 +139,12 @@ def _bind_whole(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
 
 def _nodes(eqn: JaxprEqn, inputs: list) -> list[Node]:
     """The delayed results of an equation; none if no rule reads them."""
-    if eqn.primitive.name == "reshape" and (before := _reshaped(inputs[0])) is not None:
+    name = eqn.primitive.name
+    if name == "reshape" and isinstance(x := inputs[0], Node) and x.eqn.primitive.name == name:
         # `t.reshape(-1).reshape(t.shape)` is one reshape.
-        eqn, inputs = eqn.replace(invars=before.eqn.invars), before.inputs
+        eqn, inputs = eqn.replace(invars=x.eqn.invars), x.inputs
     rule = rule_of(eqn)
     return [] if rule is None else [Node(eqn, n, inputs, rule) for n in range(len(eqn.outvars))]
-
-
-def _reshaped(x: Any) -> Node | None:
-    return x if isinstance(x, Node) and x.eqn.primitive.name == "reshape" else None
 
 
 def _slices_rows(eqn: JaxprEqn) -> bool:
