@@ -52,11 +52,10 @@ def rule_of(eqn: JaxprEqn) -> Rule | None:
 @_rule(*row_rules.ELEMENTWISE, "bitcast_convert_type", "copy", "name", "stop_gradient")
 def _elementwise(r: Reading) -> jax.Array:
     numbers = range(len(r.inputs))
-    shapes = [r.shape_of(n) or (1,) * len(r.shape) for n in numbers]
+    shapes = [r.shape_of(n) or (None,) * len(r.shape) for n in numbers]  # a scalar has no axis
     if any(len(shape) != len(r.shape) for shape in shapes):
         raise NotRows
     at = [{axis: c for axis, c in r.at.items() if s[axis] == r.shape[axis]} for s in shapes]
-    at = [of if r.shape_of(n) else {} for n, of in enumerate(at)]
     return r.bind(*map(r.operand, numbers, at))
 
 
