@@ -130,29 +130,27 @@ class Absences:
 
     def rows_caught_up(self, inputs: Sequence, slices: Mapping[int, IndexedSlices]) -> list:
         """`inputs` caught up, in which some tables are those rows that are in `slices`."""
-        inputs = list(inputs)
-        for n in self.paths:
-            if n in slices:
-                inputs = self._caught_up(n, inputs, self._done_of_rows(n, slices[n]))
-        return inputs
+        self.done_of_rows = {
+            n: self._done_of_rows(path, slices[n]) for n, path in self.paths.items() if n in slices
+        }
+        return self._caught_up(inputs, self.done_of_rows)
 
     def whole_caught_up(self, inputs: Sequence, tables: Sequence[int]) -> list:
         """`inputs` with all rows of some tables caught up."""
-        inputs = list(inputs)
-        for n in self.paths:
-            if n in tables:
-                inputs = self._caught_up(n, inputs, self.state.done[self.paths[n]])
-        return inputs
+        done = {n: self.state.done[path] for n, path in self.paths.items() if n in tables}
+        return self._caught_up(inputs, done)
 
-    def _caught_up(self, table: int, inputs: Sequence, done: jax.Array) -> list:
-        return missed_steps.catch_up(self.step, table, inputs, done, self.state.steps)
+    def _caught_up(self, inputs: Sequence, done: Mapping[int, jax.Array]) -> list:
+        """`inputs` with some tables caught up; `done`, by table: the steps behind each row."""
+        for n, of_rows in done.items():
+            inputs = missed_steps.catch_up(self.step, n, inputs, of_rows, self.state.steps)
+        return list(inputs)
 
-    def _done_of_rows(self, table: int, slices: IndexedSlices) -> jax.Array:
-        """The steps that each row has behind it; all steps for an index that counts for nothing."""
-        done = gather_rows(self.state.done[self.paths[table]], _numbers(slices))
+    def _done_of_rows(self, path: str, slices: IndexedSlices) -> jax.Array:
+        """The steps behind each row of a table; all steps for an index that counts for nothing."""
+        done = gather_rows(self.state.done[path], _numbers(slices))
         is_row = counted(slices.indices, slices.num_rows) < slices.num_rows
-        self.done_of_rows[table] = jnp.where(is_row, done, self.state.steps)
-        return self.done_of_rows[table]
+        return jnp.where(is_row, done, self.state.steps)
 
     def after(
         self, optimizer: Any, slices: Mapping[int, IndexedSlices], whole: Sequence[int], steps: Any
