@@ -134,15 +134,13 @@ def in_rounds(
         """The rows of one round; of all rounds, if `turn` is None."""
         rows: dict[int, Rows] = {}
         for n, g in slices.items():
-            if n not in plans:
-                kept = g.indices if turn is None else jnp.where(turn == 0, g.indices, g.num_rows)
-                rows[n] = g._with_parts(g.values, kept)
-                continue
             if turn is None:
-                rows[n] = at_owners(g)
-                continue
-            sent = exchange.send(plans[n], g.values, g.num_rows, turn, shared[n])
-            rows[n] = OwnerRows(*sent, g.num_rows // shared[n].num_shards, shared[n])
+                rows[n] = at_owners(g) if n in plans else g
+            elif n in plans:
+                sent = exchange.send(plans[n], g.values, g.num_rows, turn, shared[n])
+                rows[n] = OwnerRows(*sent, g.num_rows // shared[n].num_shards, shared[n])
+            else:
+                rows[n] = g._with_parts(g.values, jnp.where(turn == 0, g.indices, g.num_rows))
         return rows
 
     def in_round(turn: jax.Array | None, arrays: Sequence) -> list:
