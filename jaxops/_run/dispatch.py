@@ -33,18 +33,33 @@ class Operation(Generic[P, R]):
     Its result is an array or a list or tuple of arrays. It validates shapes and static arguments,
     so that an eager call like one before validates nothing. Public functions call `run`, other
     implementations call the object, which is the function itself.
+
+    Args:
+        implementation: the function.
+        data: names of its arguments that are arrays of values; `"values[]"` is a list of them.
+        indices: names of its arguments that are arrays of integers, likewise.
+        of_own_dtype: the data that need not have the dtype of the others or of the result.
+        from_integers: the data that may be arrays of integers where the others are wider, as floats
+            are, and become arrays of their dtype.
+        pads: whether the function fills places that no index fills, so that `fill_value` counts
+            under every `mode`, and without one.
+        moves_elements: whether every element of the result is an element of the data or the fill
+            value, or a 0 where no element is. Only such an op takes keys of `jax.random`, and host
+            strings but for "no strings".
+        like: the data argument whose dtype all data must have, but for those of an own dtype.
     """
 
     def __init__(
         self,
         implementation: Callable[P, R],
-        data: Sequence[str],
-        indices: Sequence[str],
-        of_own_dtype: Sequence[str],
-        from_integers: Sequence[str],
-        pads: bool,
-        moves_elements: bool | Literal["no strings"],
-        like: str | None,
+        *,
+        data: Sequence[str] = (),
+        indices: Sequence[str] = (),
+        of_own_dtype: Sequence[str] = (),
+        from_integers: Sequence[str] = (),
+        pads: bool = False,
+        moves_elements: bool | Literal["no strings"] = False,
+        like: str | None = None,
     ) -> None:
         self.implementation = implementation
         self.data = [arg for arg in data if not arg.endswith("[]")]
@@ -148,34 +163,9 @@ class Operation(Generic[P, R]):
             return _run(call, self, on_arrays, data, indices, fill_value, moves_elements, like)
 
 
-def operation(
-    *,
-    data: Sequence[str] = (),
-    indices: Sequence[str] = (),
-    of_own_dtype: Sequence[str] = (),
-    from_integers: Sequence[str] = (),
-    pads: bool = False,
-    moves_elements: bool | Literal["no strings"] = False,
-    like: str | None = None,
-) -> Callable[[Callable[P, R]], Operation[P, R]]:
-    """Makes a function an `Operation`.
-
-    Args:
-        data: names of its arguments that are arrays of values; `"values[]"` is a list of them.
-        indices: names of its arguments that are arrays of integers, likewise.
-        of_own_dtype: the data that need not have the dtype of the others or of the result.
-        from_integers: the data that may be arrays of integers where the others are wider, as floats
-            are, and become arrays of their dtype.
-        pads: whether the function fills places that no index fills, so that `fill_value` counts
-            under every `mode`, and without one.
-        moves_elements: whether every element of the result is an element of the data or the fill
-            value, or a 0 where no element is. Only such an op takes keys of `jax.random`, and host
-            strings but for "no strings".
-        like: the data argument whose dtype all data must have, but for those of an own dtype.
-    """
-    return lambda implementation: Operation(
-        implementation, data, indices, of_own_dtype, from_integers, pads, moves_elements, like
-    )
+def operation(**options: Any) -> Callable[[Callable[P, R]], Operation[P, R]]:
+    """Makes a function an `Operation`, whose arguments are the `options`."""
+    return lambda implementation: Operation(implementation, **options)
 
 
 class _Call(NamedTuple):
