@@ -228,26 +228,24 @@ def _run(
     """`run` of arguments of any kind; `on_arrays(call, operands, fill_value)` takes arrays."""
     op, of_own_dtype = call.op, operation.of_own_dtype
     moves = operation.moves_elements if moves_elements is None else moves_elements
+    on_positions = functools.partial(on_arrays, call)
     if moves and any(map(arguments.are_keys, data.values())):
-        function = functools.partial(on_arrays, call)
-        return keys.by_position(op, function, data, fill_value, of_own_dtype)
+        return keys.by_position(op, on_positions, data, fill_value, of_own_dtype)
     for arg, x in data.items():
         if arguments.is_host_string(x):
             if moves is not True or arg in of_own_dtype:
                 arguments.to_operand(x, op, arg)  # refuses strings
-            function = functools.partial(on_arrays, call)
-            return strings.by_position(op, function, data, fill_value, of_own_dtype)
+            return strings.by_position(op, on_positions, data, fill_value, of_own_dtype)
+
+    def on_numbers(call):
+        return on_arrays(call, *_to_operands(op, operation, data, fill_value, like))
 
     if not _jax_internals.is_eager():
-
-        def on_numbers(call):
-            return on_arrays(call, *_to_operands(op, operation, data, fill_value, like))
-
         args = [*data.values(), *indices.values(), fill_value]
         result = _shape_arithmetic(call, on_numbers, args)
         if result is not None:
             return result
-    return on_arrays(call, *_to_operands(op, operation, data, fill_value, like))
+    return on_numbers(call)
 
 
 def _are_eager_arrays(
