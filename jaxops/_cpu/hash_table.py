@@ -84,14 +84,10 @@ def _first_by_hash(x: jax.Array) -> list[jax.Array]:
         found, _ = _search(keys[places], unknown, waiting, some_wait)
         return first.at[jnp.where(waits, places, n)].set(places[found], mode="drop")
 
-    def is_complete(first, waiting):
-        del waiting
-        return first
-
     if n <= _PART * FEW:
         return [_search(keys, first, nothing + n, some_wait)[0]]
     first, waiting = _search(keys, first, nothing, few_are_found, bidders=FEW)
-    return [lax.cond(waiting > 0, search_on, is_complete, first, waiting)]
+    return [lax.cond(waiting > 0, search_on, lambda first, _: first, first, waiting)]
 
 
 def _first_in_rows_by_hash(x: jax.Array) -> list[jax.Array]:
@@ -141,7 +137,7 @@ def _search(
             is_same = jnp.all(is_same, axis=1)
         found = waits & is_same & (winners < n)
         first = jnp.where(found, winners, first)
-        return table, first, _count(first < 0), turn + np.uint32(1)
+        return table, first, jnp.sum(first < 0, dtype=jnp.int32), turn + np.uint32(1)
 
     def more(state):
         _, first, waiting, _ = state
@@ -149,10 +145,6 @@ def _search(
 
     state = table, first, waiting, np.uint32(0)
     return lax.while_loop(more, play_round, state)[1:3]
-
-
-def _count(mask: jax.Array) -> jax.Array:
-    return mask.sum(dtype=jnp.int32)
 
 
 def _hash(keys: jax.Array, seed: int) -> jax.Array:
@@ -188,18 +180,14 @@ def _number_by_hash(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.A
         firsts = positions_by_rank(is_first, ranks, size)
         return firsts, ranks.at[first].get(mode="promise_in_bounds"), total
 
-    def number_by_all():
-        return number_by(is_first)
-
-    def number_by_few():
-        return number_by(is_first[:FEW])
-
     # If few values are distinct, most vectors have each of them among the first `FEW` elements:
     # then only these are numbered.
     if n > FEW:
-        firsts, numbers, total = lax.cond(jnp.any(is_first[FEW:]), number_by_all, number_by_few)
+        firsts, numbers, total = lax.cond(
+            jnp.any(is_first[FEW:]), lambda: number_by(is_first), lambda: number_by(is_first[:FEW])
+        )
     else:
-        firsts, numbers, total = number_by_all()
+        firsts, numbers, total = number_by(is_first)
     if not with_counts:
         return [firsts, numbers, total]
     counts = jnp.zeros(size + 1, jnp.int32)
