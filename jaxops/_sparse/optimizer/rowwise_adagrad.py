@@ -132,7 +132,7 @@ def _widened(dtype: Any) -> Any:
 
 def _scalar(x: Any, name: str) -> Any:
     array = arguments.to_operand(x, _OP, name)
-    if not (jnp.issubdtype(array.dtype, jnp.floating) or jnp.issubdtype(array.dtype, jnp.integer)):
+    if arguments.kind(array.dtype) not in (1, 2):  # integers, floats
         raise TypeError(
             f"{_OP}: {name} must be a real number or a function; received {array.dtype}"
         )

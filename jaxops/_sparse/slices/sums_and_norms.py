@@ -411,8 +411,7 @@ def _distinct_elements(gradient: Any) -> jax.Array:
 
 def _limit(clip_norm: Any, op: str) -> jax.Array:
     limit = arguments.to_operand(clip_norm, op, "clip_norm")
-    is_real = jnp.issubdtype(limit.dtype, jnp.floating) or jnp.issubdtype(limit.dtype, jnp.integer)
-    if not is_real:
+    if arguments.kind(limit.dtype) not in (1, 2):  # integers, floats
         raise TypeError(f"{op}: clip_norm must be a real number; received {limit.dtype}")
     if limit.ndim or not (isinstance(limit, Tracer) or limit > 0):
         raise ValueError(
