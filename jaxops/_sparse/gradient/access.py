@@ -136,12 +136,6 @@ def _like(number: int, x: jax.Array) -> jax.Array:
     return lax.full_like(x, number)
 
 
-def access_of(eqn: JaxprEqn) -> Access | None:
-    """The access by which `eqn` reads the table, its first operand; None if it is no lookup."""
-    access = window_of(eqn)
-    return access if access is not None and access.chooses_rows else None
-
-
 def window_of(eqn: JaxprEqn) -> Access | None:
     """The access by which `eqn` reads windows of its first operand; None if it reads none."""
     reader = _reader(eqn)
@@ -157,7 +151,8 @@ def is_gather(eqn: JaxprEqn) -> bool:
 def describe(eqn: JaxprEqn) -> str:
     """The use that `eqn` makes of a table if it does not look it up, in words."""
     name = "sharded_gather" if eqn.primitive is exchange.gather_p else eqn.primitive.name
-    reads_all = _reader(eqn) is not None and access_of(eqn) is None
+    access = window_of(eqn)
+    reads_all = access is not None and not access.chooses_rows
     return f"{name}, with all of its first axis" if reads_all else name
 
 
@@ -167,7 +162,7 @@ def starts_of(eqn: JaxprEqn, operands: list) -> list[jax.Array | None]:
     None stands for 0.
     """
     reader = _reader(eqn)
-    assert reader is not None, "asked for after `access_of`"
+    assert reader is not None, "asked for after `window_of`"
     return reader[1](eqn, *operands)
 
 

@@ -43,7 +43,6 @@ from jaxops._run import extents
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import (
     Access,
-    access_of,
     gather_params,
     is_gather,
     starts_of,
@@ -149,8 +148,8 @@ def _nodes(eqn: JaxprEqn, inputs: list) -> list[Node]:
 
 def _slices_rows(eqn: JaxprEqn) -> bool:
     """Whether an equation takes several rows that stand together, or by a stride."""
-    access = access_of(eqn) if eqn.primitive in _SLICES else None
-    return access is not None and access.sizes[0] > 1
+    access = window_of(eqn) if eqn.primitive in _SLICES else None
+    return access is not None and access.chooses_rows and access.sizes[0] > 1
 
 
 _SLICES = {jax_primitives.slice_p, jax_primitives.dynamic_slice_p}
