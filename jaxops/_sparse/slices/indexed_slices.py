@@ -258,10 +258,7 @@ class IndexedSlices(NotAnArray):
         """The dense array: shape `dense_shape`, dtype of `values`."""
         names = self._sharding.axis_names if self._sharding else ()
         spec = explicit_axes.rows_spec(self.values, self.dense_shape[: self.depth], names)
-        return self._shared(IndexedSlices._to_dense, spec)
-
-    def _to_dense(self) -> jax.Array:
-        return self._add_to_whole(jnp.zeros(self.dense_shape, self.dtype))
+        return self._shared(lambda s: s._add_to_whole(jnp.zeros(s.dense_shape, s.dtype)), spec)
 
     def add_to(self, dense: jax.Array) -> jax.Array:
         """`dense`, of shape `dense_shape`, with the values added at their rows.
