@@ -254,13 +254,13 @@ def _plan_of_device(numbers, *, num_rows: int, row_at_once: bool, sharding: RowS
         counts = jnp.where(owner < sharding.num_shards, ranks + 1, 0)
         return lax.pmax(jnp.max(counts, initial=0), names)
 
+    def ranks_in_round(bits):
+        return ranks(starts_owner | _differs(_leading(hashed, bits)))
+
     if row_at_once:
-        bits = _enough_bits(
-            lambda bits: most(ranks(starts_owner | _differs(hashed, bits))), capacity
-        )
-        turn = _leading(hashed, bits).astype(jnp.int32)
-        rank = ranks(starts_owner | _differs(hashed, bits))
-        rounds = jnp.int32(1) << bits
+        bits = _enough_bits(lambda bits: most(ranks_in_round(bits)), capacity)
+        turn, rounds = _leading(hashed, bits).astype(jnp.int32), jnp.int32(1) << bits
+        rank = ranks_in_round(bits)
     else:
         rank = ranks(starts_owner)
         turn, rounds = rank // capacity, (most(rank) + capacity - 1) // capacity
@@ -306,9 +306,8 @@ def _leading(hashes: jax.Array, bits: jax.Array) -> jax.Array:
     return (hashes >> 1) >> (width - 1 - bits).astype(hashes.dtype)
 
 
-def _differs(x: jax.Array, bits: jax.Array | None = None) -> jax.Array:
-    """Whether each element differs from the one before it, in its first bits."""
-    x = x if bits is None else _leading(x, bits)
+def _differs(x: jax.Array) -> jax.Array:
+    """Whether each element differs from the one before it."""
     return jnp.concatenate([jnp.ones_like(x[:1], bool), x[1:] != x[:-1]])
 
 
