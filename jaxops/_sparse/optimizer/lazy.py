@@ -382,10 +382,9 @@ def _put(
 
     def put(n: int) -> Any:
         x, result, owner = inputs[n], results[n], owners[n]
-        is_update = n < len(call.kinds.types)
-        if is_update and owner in added:
+        if owner in added:  # of such a table no state has rows
             return slices[owner]._with_values(result).add_to(x)
-        if is_update:
+        if n < len(call.kinds.types):  # an update
             result = (rows[n] + result).astype(rows[n].dtype)
         return result if owner is None else put_rows(x, result, slices[owner])
 
