@@ -147,22 +147,22 @@ class Probe:
             shape = (sizes[owner], *t.shape[self.depths[owner] :])
             return jax.ShapeDtypeStruct(shape, t.dtype)
 
-        def step(leaves: Sequence, states: Sequence, sizes: Mapping[int, int] | None) -> tuple:
-            """The program of a step, of so many rows if that is said, and types of its results."""
+        def step(leaves: Sequence, states: Sequence, sizes: Mapping[int, int] | None) -> Program:
+            """The program of a step, of so many rows if that is said."""
             if sizes is not None:
                 own = [n if n in sizes else None for n in range(len(leaves))]
                 leaves = [of_rows(t, n, sizes) for t, n in zip(leaves, own, strict=True)]
                 states = [of_rows(t, n, sizes) for t, n in zip(states, owners, strict=True)]
             program = _step(optimizer, small.structure, structure, leaves, states, extra)
-            return program, [*leaves, *states]
+            return Program(program, [*leaves, *states])
 
         self.init = Program(_trace(init, *small.types), states)
-        self.dense = Program(*step(small.types, states, None))
+        self.dense = step(small.types, states, None)
         most = max([_MANY, *(params.types[n].shape[0] for n in self.depths)])
         # Of two sizes in turn, so that a step that takes the rows of one table for those of another
         # raises or, where both have one size, differs. JAX keeps what it traced of one size.
         many_rows = {n: most + 2 * (place % 2) for place, n in enumerate(self.depths)}
-        many = _any_number(lambda: step(real.types, real_states, many_rows)[0])
+        many = _any_number(lambda: step(real.types, real_states, many_rows)).traced
         # If each row comes from itself alone, by the same numbers for 7 rows and for 4001, steps of
         # some rows need not be compared with steps of all.
         own = [n if n in self.depths else None for n in range(len(small.types))]
@@ -176,7 +176,7 @@ class Probe:
         self.difference = None
         if not self.rows_stay_apart:
             sizes = dict.fromkeys(self.depths, SLOTS)
-            self.some = _any_number(lambda: Program(*step(small.types, states, sizes)))
+            self.some = _any_number(lambda: step(small.types, states, sizes))
             # An equation of the step of some rows that is another one in that of many.
             self.difference = _difference(self.some.traced, many)
 
