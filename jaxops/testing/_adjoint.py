@@ -85,13 +85,11 @@ class _Check:
             return self.problem.call(operands, constants)
 
         if self.by == "linear_transpose":
-            return list(
-                jax.linear_transpose(of_operands, *self.problem.operands)(
-                    [jnp.asarray(a) for a in y]
-                )
-            )
-        zeros = [jnp.zeros_like(a) for a in self.problem.operands]
-        return list(jax.vjp(of_operands, *zeros)[1]([jnp.asarray(a) for a in y]))
+            transposed = jax.linear_transpose(of_operands, *self.problem.operands)
+        else:
+            zeros = [jnp.zeros_like(a) for a in self.problem.operands]
+            _, transposed = jax.vjp(of_operands, *zeros)
+        return list(transposed([jnp.asarray(a) for a in y]))
 
     def _evaluate(self, operands: Arrays) -> Arrays:
         return [np.asarray(a) for a in self.call(operands, self.problem.constants)]

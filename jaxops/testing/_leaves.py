@@ -32,7 +32,7 @@ def take_apart(f: Callable, args: tuple, op: str, is_operand: Callable[[Any], bo
     """
     paths, structure = tree_flatten_with_path(args)
     leaves = [leaf for _, leaf in paths]
-    names = [_name(path) for path, _ in paths]
+    names = [f"args[{path[0].idx}]{keystr(path[1:])}" for path, _ in paths]
     operands, constants, places = [], [], []
     for leaf, name in zip(leaves, names, strict=True):
         dtype = dtype_of(leaf)
@@ -71,10 +71,6 @@ def compiled(call: Callable, jit: Callable | None) -> Callable:
         return call([jnp.asarray(x) for x in operands], constants, *vectors)
 
     return with_arrays
-
-
-def _name(path) -> str:
-    return f"args[{path[0].idx}]{keystr(path[1:])}"
 
 
 def dtype_of(leaf: Any):
