@@ -64,7 +64,7 @@ def test_more_than_a_program_takes(monkeypatch, joins):
 
     def counted(operand, sizes, **static):
         counts.append(len(sizes))
-        return split(operand, sizes, **static)
+        return split(operand, sizes=sizes, **static)
 
     monkeypatch.setattr(pieces_by_python, "_compiled_split", counted)
     x = jnp.arange(3.0 * number).reshape(number, 3)
