@@ -158,16 +158,13 @@ def _large(static: Mapping[str, Any]) -> dict[str, Any]:
     return {
         arg: x
         for arg, x in sizes.items()
-        if any(map(_is_large, jax.tree.leaves(x))) or (arg == "shape" and len(x) > _MOST_DIMS)
+        if any(type(size) is int and abs(size) >= _LARGE for size in jax.tree.leaves(x))
+        or (arg == "shape" and len(x) > _MOST_DIMS)
     }
 
 
 def _listed(words: Sequence[str], separator: str) -> str:
     return separator.join([*words[:3], f"{len(words) - 3} more"] if len(words) > 4 else words)
-
-
-def _is_large(size: Any) -> bool:
-    return type(size) is int and abs(size) >= _LARGE
 
 
 def _types(jaxpr: Jaxpr) -> Iterator[Any]:
