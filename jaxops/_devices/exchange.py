@@ -23,8 +23,7 @@ With R = 4, P = 2, a capacity of 2 and the numbers [6, 1, 6, 3, 0] on a device:
     second round      asks owner 0 for its row 3
 
 `gather` and `scatter_add` are each other's transpose, so they are primitives of ours: the loop over
-the rounds has no transpose in JAX, and derivatives of the buckets would be as slow as they are
-needless.
+the rounds has no transpose in JAX, and derivatives of the buckets are not needed and would be slow.
 """
 
 from __future__ import annotations
@@ -157,8 +156,8 @@ def plan(
 ) -> Plan:
     """The plan by which `numbers[n]` of rows of a table of `num_rows` rows go to the owners.
 
-    With `row_at_once` all that the devices send of one row goes in one round, as an update takes
-    that is no sum. The round is then a hash of the row's number: as many of its leading bits as
+    With `row_at_once` one round holds all that the devices send of a row: an update that is no sum
+    needs all of it. The round is then a hash of the row's number: as many of its leading bits as
     give rounds in which no bucket is too small.
     """
     numbers = _padded(numbers, sharding, num_rows)

@@ -11,7 +11,7 @@ and a table of shape [4, 3], the walk evaluates `jnp.sum(tapped(table[indices], 
 `IndexedSlices(values=2 * rows, indices=[2, 0], dense_shape=(4, 3))`. JAX differentiates by the tap
 as by any other argument, through loops, branches and checkpoints. The table itself is a constant.
 
-How many taps there are, and of which shapes, the loss must tell first. So it is walked twice:
+The loss must tell first how many taps there are, and their shapes. So it is walked twice:
 
 1. Only traced, without taps. `Reads.found` is the list of lookups: here
    `[Lookup(positions=[2, 0], table=0, ...)]`. The lookups in the body of a `jit`, `checkpoint`,
@@ -27,8 +27,9 @@ branches, which read nothing.
 
 A loss may also take all rows of a table, as `jnp.max(table)` does. With `tied=True` the table is
 then an argument to differentiate by as well (`Table.whole`). Without, that is an error if the loss
-depends on it differentiably. To know, each such use has a tap too, a scalar that `_spread` adds to
-the tangent of every element: if the derivative of the loss uses it, it uses the whole table.
+depends on it differentiably. To find that out, each such use has a tap, a scalar that `_spread`
+adds to the tangent of every element: if the derivative of the loss uses the tap, it uses the whole
+table.
 """
 
 from __future__ import annotations

@@ -293,8 +293,8 @@ def _zero_after(results: Sequence[jax.Array]) -> jax.Array | None:
     loss reads a table before the update writes it. The gradient of `jnp.sum(table[i])` does not
     depend on the rows, so nothing says so, and XLA copies the table. With this 0 added to the
     positions of the gradient, the update waits for the results. An `optimization_barrier` does not
-    do, as XLA for the CPU removes it before it decides on copies. That shifting by 31 and then by
-    1 leaves nothing XLA does not see.
+    help, as XLA for the CPU removes it before it decides on copies. XLA does not see that shifting
+    by 31 and then by 1 leaves nothing.
     """
     if not any(isinstance(x, Tracer) for x in results):
         return None
@@ -369,7 +369,7 @@ def _flatten(params: Any) -> tuple[list[str], list[jax.Array], Any]:
 
 
 def _choose(tables: Any, paths: list[str], leaves: list[jax.Array]) -> list[bool]:
-    """The numbers of the leaves that are tables."""
+    """Whether each leaf is a table."""
     if callable(tables):
         chosen = [bool(tables(path, leaf)) for path, leaf in zip(paths, leaves, strict=True)]
     else:

@@ -174,9 +174,9 @@ class Part(Node):
 def _ends_parts(eqn: JaxprEqn, inputs: list) -> bool:
     """Whether an equation takes its operands that are parts whole.
 
-    It does unless it moves elements, or computes with repeated numbers: what a program makes of a
-    part beyond that, as layers of a network do of the first rows of a table of positions, is not
-    to be computed again for each row of it that is read.
+    It does unless it moves elements, or computes with repeated numbers. A program may compute more
+    of a part, as layers of a network do of the first rows of a table of positions. That is not to
+    be computed again for each row that is read.
     """
     if not any(map(is_part, inputs)):
         return False

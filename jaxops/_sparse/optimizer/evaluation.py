@@ -24,7 +24,7 @@ from jaxops._sparse import jaxprs, row_rules
 AT_A_TIME = 64  # inputs at once
 
 # Without LLVM's optimizations, the emitters of fused loops, and a module for each thread: an eighth
-# of the time, as what runs a hundred times on small arrays may be slow.
+# of the time. Programs that run a hundred times on small arrays may be slow.
 _FAST: dict[str, Any] = {
     "xla_backend_optimization_level": 0,
     "xla_llvm_disable_expensive_passes": True,
@@ -242,8 +242,7 @@ def joined(parts: Sequence[Any]) -> Any:
 
 
 def _by_jax(eqn: JaxprEqn) -> Callable:
-    """One after another in a compiled loop, which wants nothing of a primitive but to be run."""
-
+    """One input after another in a compiled loop, for which a primitive needs no batching rule."""
     numbers = np.arange(AT_A_TIME)  # of the inputs: an equation may have no operand
 
     @jax.jit

@@ -15,7 +15,7 @@ An optimizer is refused for a table if one of the steps in which it is run (`run
 - it keeps parameters for later steps: the state stays as it is in some steps, and in others begins
   anew with the parameters.
 
-A sign changes as magnitudes do not: an average of squares of gradients collects none.
+Negative gradients tell a state that collects gradients from an average of their squares.
 
 What an optimizer does in step 1,000 is seen by setting its counts of steps: to two steps before the
 numbers that its program and its state hold, each count by itself and together. Not found: what such

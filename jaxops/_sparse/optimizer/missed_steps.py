@@ -2,8 +2,8 @@
 
 The small runs of `judge.py` show what an optimizer does to such a row (`plan`). A row
 without a gradient must depend on nothing but itself, its state, and numbers whose values in a
-missed step are known: those that stay as they are, and those that count steps. All else is changed
-to see whether the row is another one then. With a gradient `g`, the state `m` of a row, a step
+missed step are known: those that stay as they are, and those that count steps. All else is
+changed, to see whether the row changes. With a gradient `g`, the state `m` of a row, a step
 count `t` and a state `a` of all rows that gives:
 
     update                          without a gradient
@@ -139,7 +139,6 @@ class _Seen:
 
     def _look_at_shared(self, inputs: Sequence, results: Sequence) -> None:
         """Whether the states of all rows stay as they are, or are 1 more."""
-
         more = {k: floats(results[k]) - floats(inputs[k]) for k in self.constants | self.counts}
         self.constants = {k for k in self.constants if np.all(more[k] == 0)}
         self.counts = {k for k in self.counts if np.all(more[k] == 1)}

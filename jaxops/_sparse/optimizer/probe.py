@@ -16,8 +16,8 @@ nothing: parameters, state and gradient of this row are 0.
 compiles and runs the programs.
 
 Dimensions of more than 8 become 9, 10, ..., so that neither the width of tables nor the size of
-other parameters costs time. An optimizer to which sizes matter is run with its own sizes. It is
-known by an exception, by states of other shapes, or by another sequence of primitives.
+other parameters costs time. An optimizer to which sizes matter is run with its own sizes. An
+exception, states of other shapes, or another sequence of primitives shows that sizes matter.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _ways(params: trees.Params) -> list[tuple[dict[int, int], bool]]:
 
 
 def _widened(t: Any) -> jax.ShapeDtypeStruct:
-    """Floats of 16 bits and less would hide what is to be seen by how they round."""
+    """The type, but float32 for floats of 16 bits and less, whose rounding hides differences."""
     dtype = jnp.float32 if narrow_sums.is_narrow(t.dtype) else t.dtype
     return jax.ShapeDtypeStruct(t.shape, dtype)
 
@@ -273,7 +273,7 @@ def _step(
 
 
 def _trace(function: Callable, *types: Any) -> ClosedJaxpr:
-    """Optax's transformations promote types; which types they get decides nothing here."""
+    """The program of a function, on no mesh, and with types promoted as optax wants them."""
     with (
         trees.off_mesh(),
         jax.numpy_dtype_promotion("standard"),

@@ -2,7 +2,7 @@
 
 Each step of a walk takes random gradients for some rows of each table, and what it does to other
 rows is taken back. A runner also repeats steps with other inputs, one kind at a time: other states,
-other parameters, the negatives of the gradients. What the results then still are does not depend on
+other parameters, the negatives of the gradients. Results that stay as they are do not depend on
 what was changed.
 """
 

@@ -11,13 +11,12 @@ Of a dense_shape (4, 2):
 A lookup `table[i, j]` reads parts of rows. The indices then count along two axes, row by row, which
 is a `depth` of 2: of the same array index 5 is the element [2, 1], and a value is one number.
 
-Nothing here takes time or memory that grows with the table, but `to_dense`: so gradients are added
-by joining their rows, and `sum_duplicates`, norms and optimizers sum the rows that repeat when they
-need them (`repeated_rows.py`).
+Only `to_dense` takes time or memory that grows with the table. Gradients are added by joining their
+rows; `sum_duplicates`, norms and optimizers sum the rows that repeat (`repeated_rows.py`).
 
-The indices are there in two forms, of which each is made of the other when it is asked for: the
-integers that code here computes with, and the leaf that JAX and users see in the pytree, which
-takes part in no arithmetic (`row_numbers.py`).
+The indices have two forms, each of which is made of the other on demand: the integers that code
+here computes with, and the leaf that JAX and users see in the pytree, which takes part in no
+arithmetic (`row_numbers.py`).
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ class IndexedSlices(NotAnArray):
 
     values: jax.Array  # anything while JAX maps over the leaves
     dense_shape: tuple[int, ...]
-    _indices: Any  # integers, and the same as a leaf: each of the two is made when asked for
+    _indices: Any  # integers, and the same as a leaf
     _leaf: Any
     _sharding: RowSharding | None  # how devices share the table, if rows were looked up by that
 
@@ -230,7 +229,7 @@ class IndexedSlices(NotAnArray):
 
     @property
     def _numbers(self) -> jax.Array:
-        """The values, where an error shall tell that they are bools."""
+        """The values; refused if they are bools."""
         _check_can_be_added(self.values)
         return self.values
 
@@ -402,7 +401,7 @@ def _restore(dense_shape, sharding, values, indices, leaf) -> IndexedSlices:
 def sum_all_at_first(slices: Sequence[IndexedSlices]) -> list[IndexedSlices]:
     """`sum_duplicates(size=n)` of each, but with the rows left where they first occur.
 
-    Which is faster; and several tables take fewer programs together.
+    That is faster, and several tables together take fewer programs.
     """
     if not slices:
         return []
@@ -442,7 +441,7 @@ def places(slices: IndexedSlices) -> tuple[jax.Array, Windows]:
 def gather_rows(x: jax.Array, slices: IndexedSlices, *, any_beyond: bool = False) -> jax.Array:
     """The rows of a table or its state at the indices; 0 where an index counts for nothing.
 
-    Rows of a state may have another shape than the table's. `any_beyond`: or any row there.
+    Rows of a state may have another shape than the table's. `any_beyond`: any row will do there.
     """
     if (sharding := slices.sharding) is not None:
         numbers = repeated_rows.counted(slices.indices, slices.num_rows)

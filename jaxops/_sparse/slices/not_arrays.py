@@ -31,7 +31,7 @@ class _Named(type):
 
 
 class NotAnArray(metaclass=_Named):
-    """The base class of sparse gradients. What they have of arrays they define themselves."""
+    """The base class of sparse gradients, which define the operations that they have."""
 
     __slots__ = ()
 

@@ -2,7 +2,7 @@
 
 An optimizer wants the sum of what all devices have for a row, and updates the row where it is. The
 rows of a gradient are where they were looked up, so they go to their owners first, in rounds (see
-`_devices/exchange.py`). What an owner gets counts along its own shard. With 2 devices that share a
+`_devices/exchange.py`). An owner counts the rows along its own shard. With 2 devices that share a
 table of 8 rows:
 
     device                       0                    1
@@ -13,8 +13,8 @@ table of 8 rows:
     gets, counted in its shard   a+c of 1, e of 2     b of 2, d of 2
     sums and updates             1 and 2              2, by b+d
 
-An update such as Adam's is no sum of updates by parts of a gradient, so all that comes for a row
-comes in one round. Some optimizers also sum over rows, as those that clip by a norm do: they want
+Adam's update by a gradient is no sum of updates by parts of the gradient, so one round holds all
+that comes for a row. Some optimizers also sum over rows, as those that clip by a norm do: they want
 all rows in one round, and if they do not fit, each device gets the rows of all.
 """
 

@@ -305,7 +305,7 @@ def _map_values(function: Callable, grads: Any) -> Any:
 
 
 def _as_arrays(grads: Any) -> Any:
-    """`grads` with arrays of JAX as leaves, where other libraries' arrays may stand."""
+    """`grads` with arrays of JAX in place of those of other libraries."""
     return _map(lambda x: x, lambda slices: slices, grads)
 
 
