@@ -16,6 +16,7 @@ from jaxops.testing._leaves import (
     element_name,
     is_complex,
     is_inexact,
+    root_mean_square,
     terms,
     widen,
 )
@@ -147,7 +148,7 @@ class _Check:
         sums = widen(a) + widen(b)
         if all(map(_is_exact, (total, a, b))):
             return widen(total) != sums
-        typical = np.sqrt(np.mean(np.abs(widen(total)) ** 2)) if total.size else 0.0
+        typical = root_mean_square(np.abs(widen(total)))
         allowed = ROUNDINGS * self.unit * np.maximum(typical, np.abs(sums))
         return ~(np.abs(widen(total) - sums) <= allowed)
 

@@ -16,6 +16,7 @@ from jaxops.testing._leaves import (
     compiled,
     element_name,
     first_where,
+    root_mean_square,
     widen,
 )
 from jaxops.testing._numeric import Direction, Estimate
@@ -141,7 +142,7 @@ class Differentiated:
         allowed = []
         for y in self.results:
             size = np.abs(widen(y))
-            allowed.append(self.rtol * np.maximum(size, _root_mean_square(size)))
+            allowed.append(self.rtol * np.maximum(size, root_mean_square(size)))
         if self._first_other(primals, allowed) is None:
             return
         # Terms that nearly cancel may round otherwise in another program (test_grads.py,
@@ -194,10 +195,6 @@ class Differentiated:
             f"{OP}: {what} of {settings.name} {text}\n  order {len(self.trail) + 1}, "
             f"seed={settings.seed}, rtol={self.rtol:.2g}"
         )
-
-
-def _root_mean_square(x: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
 
 
 def _widened(dtype, wide):

@@ -122,6 +122,11 @@ def products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray:
     return np.abs(np.concatenate([to_coordinates(x) * to_coordinates(y) for x, y in pairs]))
 
 
+def root_mean_square(x: np.ndarray) -> float:
+    """The size of a typical element; 0 of none."""
+    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
+
+
 def to_coordinates(x: np.ndarray) -> np.ndarray:
     """The array, flat, as float64; of a complex number the real part, then the imaginary one."""
     return widen(x).reshape(-1).view(np.float64)

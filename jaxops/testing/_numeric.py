@@ -16,6 +16,7 @@ from jaxops.testing._leaves import (
     from_coordinates,
     is_complex,
     pairing,
+    root_mean_square,
     terms,
     to_coordinates,
     widen,
@@ -88,8 +89,7 @@ def _move(x: np.ndarray, ladder: Ladder, dtype, rng) -> tuple[np.ndarray, np.nda
     wide = widen(x)
     size = np.abs(wide).reshape(-1)
     is_zero = size < 4 * float(jnp.finfo(x.dtype).tiny)
-    of_all = np.sqrt(np.mean(size**2)) if size.size else 1.0
-    scale = np.where(is_zero, of_all if not is_zero.all() else 1.0, size)
+    scale = np.where(is_zero, 1.0 if is_zero.all() else root_mean_square(size), size)
     if is_complex(x):
         scale = np.repeat(scale, 2)
     coordinates = wide.reshape(-1).view(np.float64)
@@ -148,7 +148,7 @@ def random_cotangents(results: Arrays, seed) -> Arrays:
     rng = np.random.default_rng(seed)
     cotangents = []
     for y in results:
-        size = np.sqrt(np.mean(np.abs(widen(y)) ** 2)) if y.size else 0.0
+        size = root_mean_square(np.abs(widen(y)))
         exponent = np.clip(-np.round(np.log2(size)), -8, 8) if size else 0.0
         shape = (*y.shape, 2) if is_complex(y) else y.shape
         signed = rng.uniform(0.5, 1.5, shape) * np.where(rng.random(shape) < 0.5, -1, 1)
