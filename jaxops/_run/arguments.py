@@ -523,8 +523,9 @@ def to_dtype(
                 fits = np.array_equal(np.isinf(converted), np.isinf(host))
             if fits:
                 return jnp.asarray(converted)
+    received = brief(x) if value.shape == () else f"an array of dtype {value.dtype}"
     raise TypeError(
-        f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {_summary(x, value)}; "
+        f"{op}: {arg} must fit dtype {np.dtype(dtype)}; received {received}; "
         f"{cast_hint(arg, value.dtype, dtype)}"
     )
 
@@ -548,10 +549,6 @@ def kind(dtype) -> int:
     """The family of a dtype: bool 0, integers 1, floats 2, complex 3."""
     families = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
     return next(n for n, family in enumerate(families) if jnp.issubdtype(dtype, family))
-
-
-def _summary(x: object, value: jax.Array) -> str:
-    return brief(x) if value.shape == () else f"an array of dtype {value.dtype}"
 
 
 def static_int(x: object, op: str, arg: str) -> int:
