@@ -16,7 +16,7 @@ from jax.core import Tracer, eval_context
 
 from jaxops import _call_sites, _jax_internals, _symbolic
 from jaxops._errors import OutOfBoundsError
-from jaxops._indexing import check, explicit_axes, policy
+from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents, keys, sharding, strings
 from jaxops._run.known import known
 
@@ -188,8 +188,6 @@ class _Call(NamedTuple):
         names = (*self.data, *self.indices, "fill_value")[: len(arrays)]
         by_name = dict(zip(names, arrays, strict=True))
         checked = extents.check_sizes(self.op, self._shared, by_name, dict(self.static))
-        if self.out_sharding is None and explicit_axes.mesh_of(*checked) is None:
-            return self.implementation(op=self.op, **self._options(checked))
         return self._shared(*checked)
 
     def _shared(self, *arrays: Any) -> Any:
