@@ -233,9 +233,7 @@ def _looked_up(eqn: JaxprEqn, inputs: list, reads: Reads) -> jax.Array | None:
 def _read(eqn: JaxprEqn, access: Access, inputs: list, reads: Reads) -> jax.Array | None:
     table, *others = inputs
     others = [explicit_axes.brought(dense(x, reads)) for x in others]
-    fill = None
-    if access.mode == lax.GatherScatterMode.FILL_OR_DROP:
-        fill = _fill_value(eqn)
+    fill = _fill_value(eqn) if access.mode == lax.GatherScatterMode.FILL_OR_DROP else None
     with _jax_internals.at_place_of(eqn):
         return look_up(table, access, starts_of(eqn, others), fill, reads)
 
