@@ -129,9 +129,6 @@ def _function(eqn: JaxprEqn, functions: dict) -> Callable[[list], Sequence]:
         return lambda operands: [operands[0].astype(dtypes[-1])]
     if name in _ELEMENTWISE and is_of_numpy:
         function, dtype = _ELEMENTWISE[name], dtypes[-1]
-        ranks = {len(jaxprs.type_of(v).shape) for v in eqn.invars}
-        if len(ranks) == 1:
-            return lambda operands: [function(*operands).astype(dtype, copy=False)]
         return lambda operands: [function(*_aligned(operands)).astype(dtype, copy=False)]
     if name in _OTHERS and is_of_numpy:
         return _OTHERS[name](eqn)
