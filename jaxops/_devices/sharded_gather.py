@@ -106,10 +106,8 @@ def _row_sharding(params: Any, axis_name: Any, mesh: Any, capacity: Any) -> RowS
         capacity = arguments.static_int(capacity, _OP, "capacity")
         if capacity < 1:
             raise ValueError(f"{_OP}: capacity must be positive; received {capacity}")
-    names, known_mesh = _names(axis_name), None
-    if names is None or mesh is None:
-        known_names, known_mesh = _sharding_of(params)
-        names = names or known_names
+    known_names, known_mesh = _sharding_of(params)
+    names = _names(axis_name) or known_names
     if not names:
         raise ValueError(
             f"{_OP}: axis_name must say which axis of a mesh shares the rows of params, unless the "
