@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
+from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
 from jaxops._indexing import check, programs
@@ -314,7 +315,7 @@ def _as_array(cotangent: Any) -> Any:
 
 _EVALUATED: dict[str, Callable[[JaxprEqn, list, Any], list]] = {
     "jit": _call,
-    "closed_call": _call,
+    jax_primitives.closed_call_p.name: _call,  # "eval_jaxpr" in jax 0.12
     "remat2": _checkpoint,
     "scan": _scan,
     "while": _while,

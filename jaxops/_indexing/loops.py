@@ -28,6 +28,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import primitives as jax_primitives
 from jax.interpreters import mlir
 
 from jaxops import _jax_internals
@@ -242,7 +243,7 @@ def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     return results
 
 
-_CALLS = ("jit", "closed_call", "custom_jvp_call", "custom_vjp_call")
+_CALLS = ("jit", jax_primitives.closed_call_p.name, "custom_jvp_call", "custom_vjp_call")
 _RULES = {
     **dict.fromkeys(_CALLS, _call_rule),
     "scan": _scan_rule,

@@ -49,6 +49,14 @@ def _custom_vjp(f):
     return function
 
 
+def _trace(f):
+    def function(x, i):
+        traced = jax.jit(f).trace(x, i)
+        return traced(x, i) if callable(traced) else f(x, i)  # it can be called since jax 0.12
+
+    return function
+
+
 TRANSFORMATIONS = {
     "jit": jax.jit,
     "vmap": lambda f: lambda x, i: jnp.sum(jax.vmap(f, (None, 0))(x, _both(i))),
@@ -80,6 +88,7 @@ TRANSFORMATIONS = {
     "custom_jvp": _custom_jvp,
     "custom_vjp": _custom_vjp,
     "make_jaxpr": lambda f: lambda x, i: jaxpr_as_fun(jax.make_jaxpr(f)(x, i))(x, i)[0],
+    "trace": _trace,
     "closure_convert": lambda f: lambda x, i: jax.closure_convert(f, x, i)[0](x, i),
     "vectorize": lambda f: lambda x, i: jnp.sum(jnp.vectorize(f, excluded={0})(x, _both(i))),
     "associative_scan": lambda f: (

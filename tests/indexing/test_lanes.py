@@ -96,7 +96,7 @@ READS = {
     "read": jaxops.gather,
     **{
         name: TRANSFORMATIONS[name](_gather)
-        for name in ("jit", "checkpoint", "scan", "cond", "custom_jvp", "map", "vmap")
+        for name in ("jit", "trace", "checkpoint", "scan", "cond", "custom_jvp", "map", "vmap")
     },
     "jit-of-jit": lambda table, i: jax.jit(lambda j: jax.jit(jaxops.gather)(table, j))(i),
     "switch": lambda table, i: lax.switch(1, [lambda: 0.0, lambda: jaxops.gather(table, i)]),
