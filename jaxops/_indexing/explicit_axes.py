@@ -18,6 +18,7 @@ to do each under the mesh of its types (`around`), and to bring other arrays the
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -110,13 +111,9 @@ def shared(function: Callable, mesh: Any, specs: Any, *args: Any) -> Any:
     def of_arrays(arrays: dict) -> Any:
         return function(*structure.unflatten([arrays.get(n, x) for n, x in enumerate(leaves)]))
 
-    shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs, is_leaf=_is_spec)
+    shardings = jax.tree.map(functools.partial(NamedSharding, mesh), specs)
     with on_mesh_of([*arrays.values()]):
         return jax.sharding.auto_axes(of_arrays, out_sharding=shardings)(arrays)
-
-
-def _is_spec(x: Any) -> bool:
-    return isinstance(x, P)
 
 
 def specs_of(tree: Any) -> Any:
