@@ -20,12 +20,8 @@ from jaxops._indexing.index_dtypes import over_components
 from jaxops._indexing.specs import IndexSpec
 
 
-def limits_of(indices: jax.Array, spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
-    """The limits, none above `largest`, as numbers that broadcast over `indices[..., K]`."""
-    return over_components(_limits(spec, largest, dtype), indices)
-
-
-def _limits(spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
+def limits_of(spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
+    """The limits, `[K]`, none above `largest`."""
     # Only known limits are cut: a program computes symbolic ones in JAX's default integer dtype.
     beyond = _symbolic.exceed(spec.limits, largest)
     limits = [largest if b else limit for b, limit in zip(beyond, spec.limits, strict=True)]
@@ -38,7 +34,7 @@ def _unsigned_limits(
     """The dtype in which negative indices are larger than every limit; the limits in it, `[K]`."""
     info = jnp.iinfo(indices.dtype)
     dtype = np.dtype(f"uint{info.bits}")
-    return dtype, _limits(spec, info.max + 1 if info.min < 0 else info.max, dtype)
+    return dtype, limits_of(spec, info.max + 1 if info.min < 0 else info.max, dtype)
 
 
 def in_bounds(indices: jax.Array, spec: IndexSpec) -> jax.Array:

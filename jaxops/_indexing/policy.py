@@ -161,7 +161,8 @@ def _clip(indices: jax.Array, spec: IndexSpec) -> jax.Array:
 
 def _wrap(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     info = jnp.iinfo(indices.dtype)
-    wrapped = jnp.remainder(indices, limits_of(indices, spec, info.max, indices.dtype))
+    limits = over_components(limits_of(spec, info.max, indices.dtype), indices)
+    wrapped = jnp.remainder(indices, limits)
     if not are_long(spec.limits) or indices.dtype.itemsize == 8:
         return wrapped
     is_long = over_components(_symbolic.exceed(spec.limits, info.max), indices)
