@@ -102,13 +102,15 @@ def lax_scatter(
 ) -> jax.Array:
     """The scatter of `lax` that adds, subtracts, multiplies, takes the "min" or "max", or is an
     "update"."""
-    return _LAX_SCATTERS[kind](
-        operand,
-        indices,
-        updates,
-        scatter_dimension_numbers(windows, operand.ndim, indices.ndim),
-        mode=mode,
+    batch = tuple(range(windows.batch_dims))
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=windows.window_dims(operand.ndim, indices.ndim),
+        inserted_window_dims=windows.axes,
+        scatter_dims_to_operand_dims=windows.axes,
+        operand_batching_dims=batch,
+        scatter_indices_batching_dims=batch,
     )
+    return _LAX_SCATTERS[kind](operand, indices, updates, numbers, mode=mode)
 
 
 def scatter_windows(
@@ -149,19 +151,6 @@ def gather_dimension_numbers(
         start_index_map=windows.axes,
         operand_batching_dims=batch,
         start_indices_batching_dims=batch,
-    )
-
-
-def scatter_dimension_numbers(
-    windows: Windows, operand_ndim: int, indices_ndim: int
-) -> lax.ScatterDimensionNumbers:
-    batch = tuple(range(windows.batch_dims))
-    return lax.ScatterDimensionNumbers(
-        update_window_dims=windows.window_dims(operand_ndim, indices_ndim),
-        inserted_window_dims=windows.axes,
-        scatter_dims_to_operand_dims=windows.axes,
-        operand_batching_dims=batch,
-        scatter_indices_batching_dims=batch,
     )
 
 
