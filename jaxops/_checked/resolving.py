@@ -13,7 +13,7 @@ what it does with those of `jaxops.gather`:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -42,11 +42,14 @@ def _resolve(call: AtCall, operand: Any, indices: Any, components: Components) -
     return policy.resolve(spec, jnp.asarray(indices), call.mode)
 
 
-def _filled(call: AtCall, result: jax.Array, valid: jax.Array | None) -> jax.Array:
-    """The result with the fill value where an index is not valid; `valid` has its rank."""
+def _filled(
+    call: AtCall, result: jax.Array, valid: jax.Array | None, window_dims: Sequence[int]
+) -> jax.Array:
+    """The result with the fill value where an index is not valid."""
     if valid is None:
         return result
-    return masks.read(result, jnp.asarray(call.fill_value, result.dtype), valid)
+    fill = jnp.asarray(call.fill_value, result.dtype)
+    return masks.read(result, fill, lax.expand_dims(valid, window_dims))
 
 
 def _gather(
@@ -61,9 +64,7 @@ def _gather(
         slice_sizes=slice_sizes,
         **{**params, "mode": lax.GatherScatterMode.PROMISE_IN_BOUNDS},
     )
-    if valid is not None:
-        valid = lax.expand_dims(valid, dimension_numbers.offset_dims)
-    return _filled(call, result, valid)
+    return _filled(call, result, valid, dimension_numbers.offset_dims)
 
 
 def _scatter(
@@ -91,9 +92,7 @@ def _dynamic_slice(call: AtCall, bind: Callable, operand, *starts, slice_sizes, 
     for number, axis in enumerate(axes):
         starts[axis] = lax.index_in_dim(vector, number, keepdims=False)
     result = bind(operand, *starts, slice_sizes=slice_sizes, **params)
-    if valid is not None:
-        valid = lax.expand_dims(valid, range(result.ndim))
-    return _filled(call, result, valid)
+    return _filled(call, result, valid, range(result.ndim))
 
 
 _KINDS = ("", "_add", "_sub", "_mul", "_min", "_max")
