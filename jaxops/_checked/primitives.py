@@ -332,8 +332,8 @@ def _not_negative(access: Access, index) -> Any:
 
 
 def _negative_of_take(access: Access, frame, which, from_end, index):
-    which, index, from_end = _negative(access, frame, which, index, from_end)
-    return which, from_end, index
+    del frame
+    return which, from_end, _not_negative(access, index)
 
 
 def _narrowed(*operands, new_dtype, **params):
