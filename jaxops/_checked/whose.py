@@ -51,9 +51,7 @@ INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
 LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}
 # They convert indices to int32.
 NARROWING = {"to_gather", "_index_to_gather", "to_dynamic_slice", "take_along_axis"}
-NORMALIZING = {
-    *("normalize_indices", "_normalize_index", "_dynamic_slice", "_dynamic_slice_indices"),
-}
+NORMALIZING = {"normalize_indices", "_normalize_index", "_dynamic_slice", "_dynamic_slice_indices"}
 
 
 @dataclasses.dataclass(frozen=True)
