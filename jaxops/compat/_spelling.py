@@ -173,17 +173,15 @@ def _may_be_dtype(x: object) -> bool:
         return False
 
 
-def _is_text(x: object) -> bool:
-    return isinstance(x, str)
-
-
 # By the words of an annotation what fits it. All else fits "Any".
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "int": _is_int,
     "Int": _is_int,
     "bool": lambda x: isinstance(x, (bool, np.bool_)),
-    "str": _is_text,
-    "NoMode": lambda x: _is_text(x) and x.upper() not in ("CONSTANT", "REFLECT", "SYMMETRIC"),
+    "str": lambda x: isinstance(x, str),
+    "NoMode": lambda x: (
+        isinstance(x, str) and x.upper() not in ("CONSTANT", "REFLECT", "SYMMETRIC")
+    ),
     "Sequence[int]": _are_ints,
     "Sequence[bool]": _are_bools,
     "DTypeLike": _may_be_dtype,
