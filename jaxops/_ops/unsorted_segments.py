@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -327,29 +326,23 @@ def _unsorted_segments(
     dtype = data.dtype
     sums.check_dtype(op, "data", kind, dtype)
     spec = spec_of(op, mode, num_segments, padding_index)
-    shape = data.shape[segment_ids.ndim :]
-    indices = segment_ids[..., None]
+    ids = segment_ids[..., None]
+
+    def reduced(combine, initial, rows, mode, **options):
+        shape = (num_segments, *rows.shape[segment_ids.ndim :])
+        return canonical.reduce(
+            combine, initial, shape, ids, rows, ROWS, spec, mode=mode, **options
+        )
+
     if kind not in ("mean", "sqrt_n"):
-        initial = initial_of(kind, data.dtype)
-        combine = functools.partial(canonical.reduce, "add" if kind == "sum" else kind, initial)
-        if kind == "sum":
-            combine = functools.partial(combine, deterministic=deterministic)
-            data = data.astype(sums.dtype_of_sums(op, "data", dtype, accumulate_dtype))
-        result = combine((num_segments, *shape), indices, data, ROWS, spec, mode=mode)
+        combine = "add" if kind == "sum" else kind
+        rows = data.astype(sums.dtype_of_sums(op, "data", dtype, accumulate_dtype))
+        result = reduced(combine, initial_of(kind, dtype), rows, mode, deterministic=deterministic)
         return result.astype(dtype)
-    ones = jnp.ones(segment_ids.shape, jnp.int32)
-    counts = canonical.reduce("add", 0, (num_segments,), indices, ones, ROWS, spec, mode=mode)
-    totals = canonical.reduce(
-        "add",
-        0,
-        (num_segments, *shape),
-        indices,
-        data.astype(sums.wide(dtype)),
-        ROWS,
-        spec,
-        mode="fill" if mode in ("device", "error") else mode,  # checked with the counts
-        deterministic=deterministic,
-    )
+    counts = reduced("add", 0, jnp.ones(segment_ids.shape, jnp.int32), mode)
+    unchecked = "fill" if mode in ("device", "error") else mode  # checked with the counts
+    rows = data.astype(sums.wide(dtype))
+    totals = reduced("add", 0, rows, unchecked, deterministic=deterministic)
     return averaged(kind, totals, jnp.maximum(counts, 1), dtype)
 
 
