@@ -233,10 +233,7 @@ def _to(op: str, x: ArrayLike, dtype: DTypeLike, name: str | None) -> jax.Array:
 
 def static_dtype(dtype: object, op: str, arg: str) -> np.dtype:
     """A dtype of JAX arrays, refused where JAX would use a 32-bit one in its place."""
-    try:
-        result = to_dtype_or_none(dtype)
-    except TypeError:  # not hashable
-        result = None
+    result = to_dtype_or_none(dtype)
     if result is None:
         raise TypeError(
             f"{op}: {arg} must be a numeric dtype of known width, or bool (JAX has no dtypes for "
@@ -259,12 +256,16 @@ def static_index_dtype(dtype: object, op: str, arg: str) -> np.dtype:
     return result
 
 
-@functools.lru_cache(maxsize=256)  # a third of a small eager cast without it
 def to_dtype_or_none(dtype: object) -> np.dtype | None:
-    """The dtype that is meant; None if it is no dtype of numbers or bools, or none at all.
+    """The dtype that is meant; None if it is no dtype of numbers or bools, or none at all."""
+    try:
+        return _known_dtype(dtype)
+    except TypeError:  # not hashable
+        return None
 
-    Raises `TypeError` for an object without a hash.
-    """
+
+@functools.lru_cache(maxsize=256)  # a third of a small eager cast without it
+def _known_dtype(dtype: object) -> np.dtype | None:
     if dtype is float or (isinstance(dtype, str) and dtype == "float"):
         return np.dtype(np.float32)
     try:

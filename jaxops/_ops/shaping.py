@@ -156,10 +156,7 @@ def shape_of(x: object, op: str, arg: str) -> tuple[int, ...]:
 
 
 def _as_out_type(values, out_type: DTypeLike, op: str) -> Any:
-    try:
-        dtype = to_dtype_or_none(out_type)
-    except TypeError:  # it has no hash
-        dtype = None
+    dtype = to_dtype_or_none(out_type)
     if dtype not in (np.int32, np.int64):
         raise TypeError(
             f"{op}: out_type must be int32 or int64; received {arguments.brief(out_type)}"
