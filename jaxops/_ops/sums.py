@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from jaxops._indexing.narrow_sums import is_narrow
 from jaxops._ops.casting import static_dtype
 
 
@@ -28,8 +29,7 @@ def wide(dtype: np.dtype) -> np.dtype:
     A sum of bfloat16 stops growing at 256 times its terms, one of float16 at 2,048 times.
     """
     # 4,096 ones of bfloat16 had the mean 0.0625 (test_sums.py, test_sums_of_many_narrow_numbers).
-    is_narrow = jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize < 4
-    return np.dtype(np.float32) if is_narrow else dtype
+    return np.dtype(np.float32) if is_narrow(dtype) else dtype
 
 
 def accumulator(op: str, accumulate_dtype: Any) -> np.dtype | None:
