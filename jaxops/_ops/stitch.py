@@ -157,7 +157,7 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
     places = policy.resolve_on_host(spec, flat, mode, platform)
     tail = _tail(op, shapes, [x.shape for x in arrays])
     arguments.check_addressable((limit, *tail), np.int64, limit - 1, op, "indices")
-    if not isinstance(arrays[0], jax.Array) and arguments.is_host_string(arrays[0]):
+    if arguments.is_host_string(arrays[0]):
         fill = fill_for_strings(arrays[0], fill_value, op)
     elif fill_value is None:
         fill = None
@@ -270,7 +270,8 @@ def _dynamic_stitch(
     # hundred conditionals took as long as the work (test_stitch.py,
     # test_many_lists_are_checked_together).
     together = 1 if len(indices) <= _FEW else len(indices)
-    limit = _limit(size, mode, return_size)
+    # A caller who is told how many places there are drops slices beyond `size` on purpose.
+    limit = _INT32_MAX if return_size and mode in ("device", "error") else size
     places, true_size = [], jnp.int32(0)
     for first in range(0, len(indices), together):
         lists = indices[first : first + together]
@@ -292,12 +293,6 @@ def _dynamic_stitch(
     fill = jnp.zeros((), rows[0].dtype) if fill_value is None else fill_value
     merged = put_rows(size, places, rows, fill)
     return (merged, true_size) if return_size else merged
-
-
-def _limit(size: int, mode: str, return_size: bool) -> int:
-    """The limit of indices: more than `size` if the caller is told how many places there are,
-    so that slices beyond `size` are dropped on purpose."""
-    return _INT32_MAX if return_size and mode in ("device", "error") else size
 
 
 def _join(indices: Sequence[jax.Array]) -> jax.Array:
