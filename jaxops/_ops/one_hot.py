@@ -179,8 +179,8 @@ def _one_hot(
     largest = jnp.iinfo(indices.dtype).max
     if _symbolic.longest([depth]) > largest + 1:  # the dtype of `indices` must hold every place
         raise ValueError(
-            f"{op}: depth must be at most {jnp.iinfo(indices.dtype).max + 1} for indices of dtype "
-            f"{indices.dtype}; received {depth}"
+            f"{op}: depth must be at most {largest + 1} for indices of dtype {indices.dtype}; "
+            f"received {depth}"
         )
     places = lax.broadcasted_iota(indices.dtype, shape, axis)
     return masks.where(lax.expand_dims(indices, [axis]) == places, on, off)
