@@ -197,9 +197,7 @@ class AtIndex:
                 f"{x.shape}; received a mask of shape {mask.shape}"
             )
         given = () if name == "apply" else np.shape(values)
-        if len(given) > len(rest) or any(
-            d not in (1, size) for d, size in zip(given[::-1], rest[::-1], strict=False)
-        ):
+        if not arguments.broadcasts(given, rest):
             raise ValueError(
                 f"at[...].{name}: with a traced mask, of which nobody knows how many elements it "
                 f"chooses, values must broadcast to the shape {rest}; received shape {given}"

@@ -92,10 +92,7 @@ def to_tensor(
 ):
     row_shape = values.shape[1:]
     default = jnp.zeros((), values.dtype) if default_value is None else default_value
-    fits = default.ndim <= len(row_shape) and all(
-        d in (1, size) for d, size in zip(default.shape[::-1], row_shape[::-1], strict=False)
-    )
-    if not fits:
+    if not arguments.broadcasts(default.shape, row_shape):
         raise ValueError(
             f"{op}: default_value must broadcast to the shape of one value, {row_shape}; "
             f"received shape {default.shape}"

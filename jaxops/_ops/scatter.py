@@ -457,7 +457,7 @@ def _windows(op, shape, indices, updates_shape, name, padding_index):
             f"{len(shape)}; received {depth} with {name} {shape}{hint}"
         )
     expected = indices.shape[:-1] + shape[depth:]
-    if not _broadcasts(updates_shape, expected):
+    if not arguments.broadcasts(updates_shape, expected):
         raise ValueError(
             f"{op}: updates must broadcast to indices.shape[:-1] + "
             f"{name}{'' if name == 'shape' else '.shape'}[{depth}:] = {expected}; "
@@ -472,9 +472,3 @@ def _windows(op, shape, indices, updates_shape, name, padding_index):
         indices_ndim=indices.ndim,
     )
     return Windows(axes=tuple(range(depth)), batch_dims=0), spec, expected
-
-
-def _broadcasts(shape, to) -> bool:
-    """Whether an array of a shape becomes one of shape `to` by NumPy's rule."""
-    sizes = zip(shape[::-1], to[::-1], strict=False)
-    return len(shape) <= len(to) and all(size in (1, wanted) for size, wanted in sizes)

@@ -495,6 +495,12 @@ def check_scalar(value: jax.Array, op: str, arg: str) -> None:
         raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")
 
 
+def broadcasts(shape: Sequence[int], to: Sequence[int]) -> bool:
+    """Whether an array of a shape becomes one of shape `to` by NumPy's rule."""
+    sizes = zip(shape[::-1], to[::-1], strict=False)
+    return len(shape) <= len(to) and all(size in (1, wanted) for size, wanted in sizes)
+
+
 def to_dtype(
     x: object, value: jax.Array, dtype, op: str, arg: str, from_integers: bool = False
 ) -> jax.Array:
