@@ -9,26 +9,22 @@ calls after the first share JAX's function, whose loops XLA compiles once.
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
-import types
 from collections.abc import Callable
 from typing import Any
 
 from jax.interpreters import mlir
 
 from jaxops import _jax_internals
-from jaxops._indexing import lanes
+from jaxops._indexing import lanes, programs
 from jaxops._indexing.loops import is_for_cpus
-from jaxops._jax_internals import Primitive
 
 # A larger function has a branch of its own, which takes less than the rest of the function.
 _MOST_EQUATIONS = 64
 
 
-def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
+def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     """The lowering rule of the call of a jitted function; `rule` is JAX's own."""
-    eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
     is_shared = _jax_internals.says_how_to_share(eqn)
     if lanes.calls_checks(eqn) and is_for_cpus(ctx) and not is_shared:
         program = _jax_internals.body(eqn)
@@ -64,8 +60,4 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
 
 def inline_functions() -> None:
     """Makes small functions with checks a part of the program; called before there is a check."""
-    primitive = _jax_internals.CALLING[0]
-    rule = primitive and _jax_internals.lowering_rule(primitive)
-    if rule is not None:
-        lower = functools.partial(_lower, primitive, rule)
-        mlir.register_lowering(primitive, lower, cacheable=False)
+    programs.wrap_lowering(_jax_internals.CALLING[0], _lower, cacheable=False)

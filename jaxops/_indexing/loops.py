@@ -20,7 +20,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,14 +28,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.extend.core import primitives as jax_primitives
-from jax.interpreters import mlir
 
 from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import branches, check, lanes, programs
 from jaxops._indexing.bounds import any_out_of_bounds
 from jaxops._indexing.raising import raise_from_program
-from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal, Primitive
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal
 from jaxops._primitives import lower_fun
 
 # A loop whose step computes more elements raises in the step: there the branch takes less than the
@@ -252,10 +250,9 @@ _RULES = {
 }
 
 
-def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
+def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a loop; `rule` is JAX's own."""
-    eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
-    if primitive is lax.while_p and not _is_counted(eqn, operands):
+    if eqn.primitive is lax.while_p and not _is_counted(eqn, operands):
         branches.wait_for_checks(ctx)
     checks: list[JaxprEqn] = []
     # A loop that jaxops does not know raises in the step.
@@ -270,7 +267,7 @@ def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
         indices: dict[tuple, Any] = {_kind(eqn): eqn.invars[0].aval for eqn in checks}
         noted = {kind: jnp.zeros(aval.shape, aval.dtype) for kind, aval in indices.items()}
         notes = _Notes([*dict.fromkeys(map(_check, checks))], (jnp.int32(0), noted))
-        return notes.raise_if_found(_RULES[primitive.name](eqn, list(operands), notes))
+        return notes.raise_if_found(_RULES[eqn.primitive.name](eqn, list(operands), notes))
 
     called = _jax_internals.programs_in(eqn)
     inner = (e for program in called for e in _jax_internals.equations_in(program))
@@ -347,11 +344,7 @@ def _num_elements(eqn: Any) -> int:
 
 def carry_checks() -> None:
     """Makes loops carry their checks; called before a check stands in any program."""
-    for primitive in (lax.scan_p, lax.while_p):
-        rule = _jax_internals.lowering_rule(primitive)
-        if rule is not None:
-            lower = functools.partial(_lower, primitive, rule)
-            # With the cache a `while_loop` would be lowered apart from the constant that its
-            # counter begins with (test_branches.py,
-            # test_programs_without_such_loops_do_not_wait).
-            mlir.register_lowering(primitive, lower, cacheable=primitive is lax.scan_p)
+    programs.wrap_lowering(lax.scan_p, _lower)
+    # With the cache a `while_loop` would be lowered apart from the constant that its counter begins
+    # with (test_branches.py, test_programs_without_such_loops_do_not_wait).
+    programs.wrap_lowering(lax.while_p, _lower, cacheable=False)

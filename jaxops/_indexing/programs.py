@@ -1,13 +1,16 @@
-"""Traced programs, evaluated equation by equation."""
+"""Traced programs, evaluated equation by equation, and equations, lowered in another way."""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jax.interpreters import mlir
+
 from jaxops import _jax_internals
 from jaxops._indexing import explicit_axes
-from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, jaxpr_as_fun
+from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, jaxpr_as_fun
 
 
 def walk(program: ClosedJaxpr, inputs: Sequence, step: Callable, literal=lambda x: x) -> list:
@@ -42,3 +45,19 @@ def bind(eqn: JaxprEqn, inputs: list) -> list:
     distinct = dict(zip(invars, inputs, strict=True))
     program = _jax_internals.program_of(eqn.primitive.name, [eqn], list(distinct), eqn.outvars)
     return jaxpr_as_fun(program)(*distinct.values())
+
+
+def wrap_lowering(primitive: Primitive, lower: Callable, *, cacheable: bool = True) -> None:
+    """Makes `lower(eqn, rule, ctx, *operands, **params)` lower a primitive, from now on.
+
+    `rule` is JAX's own, which stays if it is not known. `eqn` has the primitive and `params`.
+    """
+    rule = _jax_internals.lowering_rule(primitive)
+    if rule is None:
+        return
+
+    def of_equation(ctx, *operands, **params):
+        eqn = types.SimpleNamespace(primitive=primitive, params=params)
+        return lower(eqn, rule, ctx, *operands, **params)
+
+    mlir.register_lowering(primitive, of_equation, cacheable=cacheable)

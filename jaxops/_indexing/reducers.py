@@ -8,20 +8,16 @@ jaxops promise an error, so they are refused.
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable
 from typing import Any
 
-from jax.interpreters import mlir
-
 from jaxops import _jax_internals
-from jaxops._indexing import check, lanes
-from jaxops._jax_internals import JaxprEqn, Primitive
+from jaxops._indexing import check, lanes, programs
+from jaxops._jax_internals import JaxprEqn
 
 
-def _lower(primitive: Primitive, rule: Callable, ctx, *operands, **params):
+def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a reduction; `rule` is JAX's own."""
-    eqn: Any = types.SimpleNamespace(primitive=primitive, params=params)
     if lanes.calls_checks(eqn):
         change = functools.partial(_without_check, "cpu" in _jax_internals.platforms_of(ctx))
         drop = functools.partial(_jax_internals.map_equations, change=change)
@@ -45,6 +41,4 @@ def _without_check(is_for_cpu: bool, eqn: JaxprEqn) -> JaxprEqn | None:
 def drop_checks() -> None:
     """Makes reductions drop the checks of their functions; called before there is a check."""
     for primitive in lanes.REDUCTIONS:
-        rule = _jax_internals.lowering_rule(primitive)
-        if rule is not None:
-            mlir.register_lowering(primitive, functools.partial(_lower, primitive, rule))
+        programs.wrap_lowering(primitive, _lower)
