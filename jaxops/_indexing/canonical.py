@@ -14,12 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxops._indexing import deterministic_sums, explicit_axes, masks, policy
-from jaxops._indexing.dimension_numbers import (
-    Windows,
-    gather_windows,
-    lax_gather,
-    scatter_windows,
-)
+from jaxops._indexing.dimension_numbers import Windows, gather_windows, lax_gather, scatter_windows
 from jaxops._indexing.narrow_sums import widened
 from jaxops._indexing.products import scatter_product
 from jaxops._indexing.replacing import scatter_update
@@ -147,11 +142,7 @@ def scatter(
         deterministic_sums.check_countable(operand, indices, windows, spec.operation)
 
     combine = functools.partial(
-        _combine,
-        kind,
-        windows,
-        is_initial=is_initial,
-        deterministic=deterministic,
+        _combine, kind, windows, is_initial=is_initial, deterministic=deterministic
     )
     result = explicit_axes.scatter(
         combine, operand, indices, valid, updates, windows, is_initial=is_initial

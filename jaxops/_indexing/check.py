@@ -29,11 +29,7 @@ from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import OutOfBoundsError, brief, remember
 from jaxops._indexing import branches
-from jaxops._indexing.bounds import (
-    any_out_of_bounds,
-    first_out_of_bounds,
-    in_bounds,
-)
+from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
 from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import lower_fun, new_primitive
 

@@ -50,12 +50,7 @@ from jax.interpreters import ad, batching, mlir
 from jaxops import _symbolic
 from jaxops._indexing.bounds import in_bounds
 from jaxops._indexing.deterministic_sums import sort_rows
-from jaxops._indexing.dimension_numbers import (
-    Windows,
-    lax_gather,
-    lax_scatter,
-    scatter_windows,
-)
+from jaxops._indexing.dimension_numbers import Windows, lax_gather, lax_scatter, scatter_windows
 from jaxops._indexing.index_dtypes import widen
 from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import all_batched, lower_fun, new_primitive, varying_alike

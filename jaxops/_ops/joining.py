@@ -162,13 +162,7 @@ def concat(
     op = "concat"
     axis = static_int_of_one(axis, op, "axis")
     items = list(values) if isinstance(values, (list, tuple)) else [values]
-    return _concat.run(
-        op,
-        **_several(op, items),
-        name=name,
-        out_sharding=out_sharding,
-        axis=axis,
-    )
+    return _concat.run(op, **_several(op, items), name=name, out_sharding=out_sharding, axis=axis)
 
 
 def _several(op: str, values: list[Any]) -> dict[str, Any]:
@@ -410,13 +404,7 @@ def tile(
     """
     op = "tile"
     multiples = static_dims(multiples, op, "multiples")
-    return _tile.run(
-        op,
-        input=input,
-        name=name,
-        out_sharding=out_sharding,
-        multiples=multiples,
-    )
+    return _tile.run(op, input=input, name=name, out_sharding=out_sharding, multiples=multiples)
 
 
 @operation(data=("input",), moves_elements=True)

@@ -11,13 +11,7 @@ from jax import lax
 from jax.export import is_symbolic_dim
 
 from jaxops._indexing.positions import take_rows
-from jaxops._run.arguments import (
-    ArrayLike,
-    Ints,
-    check_addressable,
-    check_choice,
-    static_ints,
-)
+from jaxops._run.arguments import ArrayLike, Ints, check_addressable, check_choice, static_ints
 from jaxops._run.dispatch import operation
 
 

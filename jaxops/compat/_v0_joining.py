@@ -12,14 +12,7 @@ import jaxops
 from jaxops._ops.shaping import shape_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, Ints
-from jaxops.compat._spelling import (
-    NoMode,
-    OneInt,
-    once_without,
-    one_of,
-    spelled,
-    under_names,
-)
+from jaxops.compat._spelling import NoMode, OneInt, once_without, one_of, spelled, under_names
 
 
 def slice(input_: ArrayLike, begin: ArrayLike, size: Ints, name: str | None = None) -> jax.Array:
