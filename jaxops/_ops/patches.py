@@ -8,8 +8,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.export import is_symbolic_dim
 
+from jaxops import _symbolic
 from jaxops._indexing.positions import take_rows
 from jaxops._run.arguments import ArrayLike, Ints, check_addressable, check_choice, static_ints
 from jaxops._run.dispatch import operation
@@ -174,7 +174,7 @@ def _extract_patches(
         config = [(0, 0, 0), *((low, high, 0) for low, high in edges), (0, 0, 0)]
         images = lax.pad(images, jnp.zeros((), images.dtype), config)
     # A symbolic depth may be any.
-    is_narrow = not is_symbolic_dim(depth) and cols.size * depth <= 64
+    is_narrow = _symbolic.are_known([depth]) and cols.size * depth <= 64
     if strides == rates == (1, 1) and max(sizes) <= 5 and is_narrow:
         joined = _small_patches
     else:
@@ -214,20 +214,18 @@ def _windows(op, dim, size, stride, rate, padding) -> _Windows:
     reach = (size - 1) * rate + 1
     if padding == "SAME":
         count = -(-dim // stride)
-        missing = max((count - 1) * stride + reach - dim, 0)
-        return _Windows(count, size, _moving(stride, count, size), rate, missing // 2)
-    if reach - dim >= 2 * stride:  # where TensorFlow computes a negative size, rounding to zero
+        low = max((count - 1) * stride + reach - dim, 0) // 2
+    elif reach - dim >= 2 * stride:  # where TensorFlow computes a negative size, rounding to zero
         raise ValueError(
             f"{op}: sizes must reach less than two strides beyond images; "
             f"received a reach of {reach}, a stride of {stride} and a dimension of {dim}"
         )
-    count = max(-(-(dim - reach + 1) // stride), 0)
-    return _Windows(count, size, _moving(stride, count, size), rate, 0)
-
-
-def _moving(stride: int, count: int, size: int) -> int:
-    """The stride. It does not move a single window, and is made small enough to need no padding."""
-    return stride if is_symbolic_dim(count) or count > 1 else min(stride, size)
+    else:
+        count, low = max(-(-(dim - reach + 1) // stride), 0), 0
+    # The stride does not move a single window, and is made small enough to need no padding.
+    if _symbolic.are_known([count]) and count <= 1:
+        stride = min(stride, size)
+    return _Windows(count, size, stride, rate, low)
 
 
 def _join_pixels(x: jax.Array, *, rows: _Windows, cols: _Windows) -> jax.Array:
