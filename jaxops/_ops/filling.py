@@ -205,9 +205,6 @@ def _as_python(number: Any, dtype: np.dtype, op: str, arg: str) -> Any:
     return rounded.tolist()
 
 
-_TOO_FAR = "limit must be fewer than 2**63 steps from start"
-
-
 def _size(first: Any, end: Any, step: Any, dtype: np.dtype, op: str) -> Any:
     """The number of numbers, which TensorFlow computes in the dtype of floats."""
     if step == 0:
@@ -224,7 +221,8 @@ def _size(first: Any, end: Any, step: Any, dtype: np.dtype, op: str) -> Any:
         size = float(np.ceil(np.abs((end - first) / step)))
     if not size < 2**63:
         infinite = [arg for arg, x in (("start", first), ("limit", end)) if math.isinf(x)]
-        wrong = f"{infinite[0]} must be finite" if infinite else _TOO_FAR
+        too_far = "limit must be fewer than 2**63 steps from start"
+        wrong = f"{infinite[0]} must be finite" if infinite else too_far
         raise ValueError(f"{op}: {wrong}; received start={first}, limit={end}, delta={step}")
     return int(size)
 
