@@ -27,7 +27,7 @@ from jax.interpreters import batching, mlir
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._call_sites import CallSite
-from jaxops._errors import OutOfBoundsError, brief, remember
+from jaxops._errors import brief, remember
 from jaxops._indexing import branches
 from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
 from jaxops._indexing.specs import IndexSpec
@@ -59,7 +59,7 @@ def is_eager_call() -> bool:
 
 
 def raises(mode: str | None, platform: str | None) -> bool:
-    """Whether an index out of bounds is an error on `platform`; None: it is not known yet."""
+    """Whether an index out of bounds is an error on `platform`, which is None while not known."""
     return mode == "error" or (mode == "device" and platform == "cpu")
 
 
@@ -206,10 +206,6 @@ def _check_batching_rule(operands, dims, **params):
 batching.primitive_batchers[check_p] = _check_batching_rule
 
 
-def _error_at(spec: IndexSpec, site: CallSite, position, index) -> OutOfBoundsError | None:
-    return spec.error(tuple(int(p) for p in position), tuple(int(i) for i in index), site)
-
-
 def _lower(ctx, indices, *active, spec: IndexSpec, mode: str, shared, site: CallSite):
     platforms = _jax_internals.platforms_of(ctx)
     if mode == "device" and "cpu" not in platforms:
@@ -251,7 +247,7 @@ class _ErrorFormat(str):
     def format(self, *args, **kwargs) -> str:
         position, index = args
         del kwargs
-        error = _error_at(self.spec, self.site, position, index)
+        error = self.spec.error(tuple(map(int, position)), tuple(map(int, index)), self.site)
         assert error is not None, "a program that is traced has sites that are known"
         remember(error)
         return str(error)
