@@ -63,7 +63,6 @@ def _scatter_add(operand, updates, indices, *, windows: Windows):
     if updates.size == 0:
         return operand
     indexed = (*range(windows.batch_dims), *windows.axes)
-    kept = tuple(d for d in range(operand.ndim) if d not in indexed)
     dims = _indexed_dims(operand.shape, windows)
     rows = math.prod(dims)
     by_row = sort_rows(indices, windows, operand.shape)
@@ -85,10 +84,10 @@ def _scatter_add(operand, updates, indices, *, windows: Windows):
         sums = sums.reshape(n, *operand.shape[len(indexed) :])
         leading = Windows(axes=indexed, batch_dims=0)
         return scatter_windows("add", operand, vectors, sums, leading, _DROP)
-    table = operand.transpose(*indexed, *kept).reshape(rows, -1)
-    table = table.at[targets].add(sums, mode="drop", unique_indices=True)
-    table = table.reshape(*dims, *(operand.shape[d] for d in kept))
-    return table.transpose(*(tuple((*indexed, *kept).index(d) for d in range(operand.ndim))))
+    order = (*indexed, *(d for d in range(operand.ndim) if d not in indexed))
+    table = operand.transpose(order)
+    added = table.reshape(rows, -1).at[targets].add(sums, mode="drop", unique_indices=True)
+    return added.reshape(table.shape).transpose(*map(order.index, range(operand.ndim)))
 
 
 class SortedRows(NamedTuple):
