@@ -230,7 +230,7 @@ def _is_traced_mask(index: Any) -> bool:
 
 
 def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
-    """The fill value as a number of Python, of a value that this dtype can hold."""
+    """The fill value as a number of Python, which this dtype can hold."""
     op = "at[...].get"
     if fill_value is None:
         return 0

@@ -189,10 +189,10 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """A ragged array of the rows of a dense array of shape `[n, m, ...]`.
 
-        Of row `i` the first `lengths[i]` values, where a length below 0 counts as 0, and one above
-        `m` as `m`; or those before the values at
-        the end that equal `padding`, an array of the shape of one value; or all. `ragged_rank` is
-        1. The dtype of the splits is int32 while 64-bit types are off.
+        Row `i` has the first `lengths[i]` values of the dense row. A length below 0 counts as 0,
+        and one above `m` as `m`. With `padding`, an array of the shape of one value, a row ends
+        before the values at its end that equal it. With neither, rows have all values.
+        `ragged_rank` is 1. The dtype of the splits is int32 while 64-bit types are off.
 
         `size`, a static int, is the capacity of the result; it must be given where the lengths
         are traced, and `n * m` is always enough. Values that it does not hold are an error on the
