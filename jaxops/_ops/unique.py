@@ -279,18 +279,15 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
     # test_small_eager_calls_run_no_compiled_code).
     if max(known.size, known.shape[axis]) <= _SMALL and known.dtype.kind in "biuf":
         firsts, idx = _number_by_dict(known, axis)
-        count = np.bincount(idx, minlength=firsts.size) if with_counts else None
+        counts = [np.bincount(idx, minlength=firsts.size)] if with_counts else []
     else:
         with eval_context():
             size = known.shape[axis]
             numbered = _number_compiled(values, axis, size=size, with_counts=with_counts)
         firsts, idx, total, *counts = map(np.asarray, numbered)
-        firsts = firsts[:total]
-        count = counts[0][:total] if with_counts else None
+        firsts, counts = firsts[:total], [count[:total] for count in counts]
     # To move an array to the device costs as much as all the rest of a small call.
-    parts = [idx.astype(out_idx, copy=False)]
-    if count is not None:
-        parts.append(count.astype(out_idx))
+    parts = [x.astype(out_idx, copy=False) for x in (idx, *counts)]
     if with_total:
         parts.append(np.array(firsts.size, np.int32))
     y = on_host.take(data, firsts, axis, 1)
