@@ -8,16 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxops._indexing.narrow_sums import is_narrow
-from jaxops._ops.casting import static_dtype
+from jaxops._ops.casting import check_numeric, is_complex, static_dtype
 
 
 def check_dtype(op: str, arg: str, kind: str, dtype: np.dtype) -> None:
     """Refuses a dtype of the argument `arg` for which a reduction has no meaning."""
-    if dtype == np.bool_:
-        raise TypeError(f"{op}: {arg} must have a numeric dtype; received {dtype}")
-    if kind in ("min", "max") and jnp.issubdtype(dtype, jnp.complexfloating):
+    check_numeric(dtype, op, arg)
+    if kind in ("min", "max") and is_complex(dtype):
         raise TypeError(f"{op}: {arg} must have an ordered dtype; received {dtype}")
-    if kind == "mean" and jnp.issubdtype(dtype, jnp.complexfloating):
+    if kind == "mean" and is_complex(dtype):
         raise TypeError(f"{op}: {arg} must have a real dtype; received {dtype}")
     if kind == "sqrt_n" and not jnp.issubdtype(dtype, jnp.floating):
         raise TypeError(f"{op}: {arg} must have a dtype of floats; received {dtype}")
@@ -54,10 +53,8 @@ def dtype_of_sums(op: str, arg: str, dtype: np.dtype, accumulate_dtype: Any) -> 
             f"given, as sums of others are exact; received {dtype}"
         )
     of, to = jnp.finfo(dtype), jnp.finfo(accumulate_dtype)
-    is_complex, becomes_complex = (
-        jnp.issubdtype(d, jnp.complexfloating) for d in (dtype, accumulate_dtype)
-    )
-    if is_complex != becomes_complex or to.nmant < of.nmant or to.maxexp < of.maxexp:
+    is_of_kind = is_complex(dtype) == is_complex(accumulate_dtype)
+    if not is_of_kind or to.nmant < of.nmant or to.maxexp < of.maxexp:
         raise TypeError(
             f"{op}: accumulate_dtype must hold all numbers of the dtype of {arg}, {dtype}; "
             f"received {accumulate_dtype}"
