@@ -71,8 +71,7 @@ def unravel_index(
     size = math.prod(dims)
     if size >= 2**63:
         raise ValueError(f"{op}: dims must have a product below 2**63; received {brief(dims)}")
-    indexed = (size,)
-    return _unravel.run(op, indices=indices, name=name, mode=mode, indexed=indexed, dims=dims)
+    return _unravel.run(op, indices=indices, name=name, mode=mode, indexed=(size,), dims=dims)
 
 
 @operation(indices=("indices",))
