@@ -46,7 +46,7 @@ def take_along_axis(
             row-major order.
         mode: static; what an index outside `[0, P[axis])` does, as in `gather`.
         padding_index: static int or None, as in `gather`.
-        fill_value: scalar for `mode="fill"`, as in `gather`. Traced.
+        fill_value: scalar for `mode="fill"` and `padding_index`, as in `gather`. Traced.
         deterministic: static bool, as in `gather`.
 
     Returns:

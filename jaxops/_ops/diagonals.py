@@ -84,8 +84,8 @@ def matrix_diag(
             a square matrix where `num_cols` is not given either.
         num_cols: likewise of columns.
         padding_value: scalar of the dtype of `diagonal`. Traced.
-        align: static; at which end of `L` diagonals stand that are shorter: those above the main
-            one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or `"RIGHT_RIGHT"`.
+        align: static; at which end of `L` the shorter diagonals stand: those above the main one,
+            and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or `"RIGHT_RIGHT"`.
 
     Returns:
         Array of shape `[..., num_rows, num_cols]` and dtype of `diagonal`.
@@ -176,8 +176,8 @@ def matrix_diag_part(
             two, the lowest and the highest of several.
         padding_value: scalar of the dtype of `input`, for what is left of shorter diagonals.
             Traced.
-        align: static; at which end of the result diagonals stand that are shorter: those above the
-            main one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or
+        align: static; at which end of the result the shorter diagonals stand: those above the main
+            one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or
             `"RIGHT_RIGHT"`.
 
     Returns:
@@ -262,8 +262,8 @@ def matrix_set_diag(
             for several diagonals, the highest first. `L` is the length of the longest. Traced.
         k: static int in `(-M, N)`, the diagonal: 0 is the main one, positive ones lie above it. Or
             two, the lowest and the highest of several.
-        align: static; at which end of `L` diagonals stand that are shorter: those above the main
-            one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or `"RIGHT_RIGHT"`.
+        align: static; at which end of `L` the shorter diagonals stand: those above the main one,
+            and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or `"RIGHT_RIGHT"`.
 
     Returns:
         Array of the shape and dtype of `input`.

@@ -130,7 +130,7 @@ def range(
     dtype: DTypeLike | None = None,
     name: str | None = "range",
 ) -> jax.Array:
-    """The numbers from `start` in steps of `delta`, up to `limit` without it.
+    """The numbers from `start` up to `limit`, which is not among them, in steps of `delta`.
 
     Follows `tf.range`. Differs from it in: the numbers are static; `dtype` may be any integer
     dtype.

@@ -197,8 +197,8 @@ def reshape(
 
     Raises:
         TypeError: wrong type of an argument; a traced `shape`.
-        ValueError: `shape` has not the number of elements of `tensor`, a component below -1, or -1
-            twice.
+        ValueError: `shape` does not have the number of elements of `tensor`, or has a component
+            below -1, or -1 twice.
 
     Gradient: the cotangent, reshaped to `D`.
 
