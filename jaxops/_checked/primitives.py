@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import functools
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -39,7 +38,7 @@ from jaxops._checked.index import (
 )
 from jaxops._checked.whose import Access
 from jaxops._errors import OutOfBoundsError, find_in
-from jaxops._indexing import check
+from jaxops._indexing import check, programs
 from jaxops._jax_internals import Primitive
 
 
@@ -204,10 +203,6 @@ def _of_numpy(indices) -> Any:
 
 # --- functions of JAX that are traced once for all calls: jitted, or handed to `cond` by name ---
 
-# Of a program whether it has such checks, and what it is for each access.
-_has_later: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
-_called: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
-
 
 def _bind_call(bind: Callable, *operands, **params):
     """`bind(*operands, **params)`, the checks in the programs those of the call being made."""
@@ -224,7 +219,7 @@ def _bind_call(bind: Callable, *operands, **params):
 def _of_this_call(program: Any) -> Any:
     """The program, closed or not, with the checks of the call that is being made.
 
-    The same object for calls of one line: JAX's caches know programs by their identity.
+    The same object for calls of one line.
     """
     if not _has_checks_for_later(program):
         return program
@@ -235,12 +230,9 @@ def _access_of_call() -> Access | None:
     return whose.access_now(whose.INDEXING | whose.LOSING, is_call=True)
 
 
+@programs.kept
 def _with_access(program: Any, access: Access | None) -> Any:
-    known = _called.setdefault(program, {})
-    if access not in known:
-        changed = _jax_internals.map_equations(program, functools.partial(_of_call, access))
-        known.setdefault(access, changed)  # another thread may have made the same one
-    return known[access]
+    return _jax_internals.map_equations(program, functools.partial(_of_call, access))
 
 
 def _of_eager_call(program: Any) -> tuple[Any, contextlib.AbstractContextManager] | None:
@@ -274,14 +266,13 @@ def _adding(site: CallSite) -> Iterator[None]:
         raise OutOfBoundsError(f"{found}{site}", *fields) from None
 
 
+@programs.kept
 def _has_checks_for_later(program: Any) -> bool:
     """Whether a program, or one that it calls, leaves checks for later."""
-    if program not in _has_later:
-        _has_later[program] = any(
-            _is_later(eqn) or any(map(_has_checks_for_later, _jax_internals.programs_in(eqn)))
-            for eqn in program.eqns
-        )
-    return _has_later[program]
+    return any(
+        _is_later(eqn) or any(map(_has_checks_for_later, _jax_internals.programs_in(eqn)))
+        for eqn in program.eqns
+    )
 
 
 def _is_later(eqn) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,25 +43,7 @@ def register_rules() -> None:
     _jax_internals.wrap_batching_rule(lax.while_p, _batched_while, *of_while)
 
 
-def _kept(make: Callable) -> Callable:
-    """`make(program, *others)`, whose results are kept as long as the program is.
-
-    For new programs JAX compiles anew: each call of a `vmap` of a `while_loop`, without `jit`, took
-    100 times as long as without checks (test_lanes.py, test_eager_calls_compile_once).
-    """
-    kept: weakref.WeakKeyDictionary[Any, dict[tuple, Any]] = weakref.WeakKeyDictionary()
-
-    @functools.wraps(make)
-    def of_program(program, *others):
-        results = kept.setdefault(program, {})
-        if others not in results:
-            results[others] = make(program, *others)
-        return results[others]
-
-    return of_program
-
-
-@_kept
+@programs.kept
 def has_checks(jaxpr: Jaxpr) -> bool:
     """Whether a program, or one that it calls, holds a check."""
     return any(eqn.primitive is check.check_p or calls_checks(eqn) for eqn in jaxpr.eqns)
@@ -105,7 +86,7 @@ def _batched_while(rule: Callable, axis_data, args, dims, **params):
     return rule(axis_data, args, dims, **params)
 
 
-@_kept
+@programs.kept
 def _with_condition(body: ClosedJaxpr, cond: ClosedJaxpr, num_cond: int) -> ClosedJaxpr:
     """`body` with the constants of `cond` before its own; its checks count where `cond` holds."""
     num_body = len(body.in_avals) - (len(cond.in_avals) - num_cond)
@@ -118,7 +99,7 @@ def _with_condition(body: ClosedJaxpr, cond: ClosedJaxpr, num_cond: int) -> Clos
     return jax.make_jaxpr(step)(*cond.in_avals[:num_cond], *body.in_avals)
 
 
-@_kept
+@programs.kept
 def _with_mask(program: ClosedJaxpr, type_: Any, number: int | None = None) -> ClosedJaxpr:
     """`program` with a mask of this type before its operands, where its checks count.
 
