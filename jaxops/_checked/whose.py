@@ -94,18 +94,14 @@ def frame_of(names: Collection[str]) -> FrameType | None:
     while frame is not None and depth < _DEEPEST:
         if not frame.f_code.co_filename.startswith(_OURS):
             depth += 1
-            code = frame.f_code
-            if code.co_name in names and _is_computing(code.co_filename, code.co_name):
+            file, name = frame.f_code.co_filename, frame.f_code.co_name
+            if name in names and _jax_internals.kind_of_frame(file, name) == "compute":
                 return frame
         frame = frame.f_back
     return None
 
 
 _DEEPEST = 12  # frames from a primitive to the function that counts from the end
-
-
-def _is_computing(file: str, function: str) -> bool:
-    return _jax_internals.kind_of_frame(file, function) == "compute"
 
 
 def access_of_running_call() -> Access | None:
