@@ -73,12 +73,8 @@ def lower(ctx, *operands, error):
     results = _call(ctx, functools.partial(_raise_now, error), operands, has_side_effect=is_for_one)
     if not is_for_one:
         ctx = ctx.replace(avals_in=ctx.avals_out, avals_out=())
-        _call(ctx, _do_nothing, results, has_side_effect=True, partitioned=True)
+        _call(ctx, lambda _: (), results, has_side_effect=True, partitioned=True)
     return results
-
-
-def _do_nothing(value) -> tuple:
-    return ()
 
 
 def _call(ctx, function, operands, **options):
