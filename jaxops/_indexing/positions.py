@@ -38,14 +38,14 @@ def positions_by_rank(mask: jax.Array, ranks: jax.Array, size: int) -> jax.Array
     # All others are written to one place more, which is cut off: on a CPU three times as fast as a
     # scatter that drops them.
     places = jnp.where(mask, jnp.minimum(ranks, size), size)
-    positions = jnp.zeros(size + 1, jnp.int32)
-    return positions.at[places].set(_iota(mask), mode="promise_in_bounds")[:size]
+    positions, numbers = jnp.zeros(size + 1, jnp.int32), lax.iota(jnp.int32, mask.shape[0])
+    return positions.at[places].set(numbers, mode="promise_in_bounds")[:size]
 
 
 def true_ranks(mask: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The number of true elements before each element, and the number of all of them; int32."""
     if mask.shape[0] == 0:
-        return _iota(mask), jnp.int32(0)
+        return jnp.zeros(0, jnp.int32), jnp.int32(0)
     ranks, total = _forms.call(ranks_by_cumsum, mask)
     return ranks, total
 
@@ -55,10 +55,6 @@ def is_true(x: jax.Array) -> jax.Array:
     if x.dtype == bool:
         x = x.astype(jnp.uint8)  # views make bools of other bytes than 0 and 1, which miscount
     return x != jnp.zeros((), x.dtype)
-
-
-def _iota(mask: jax.Array) -> jax.Array:
-    return lax.iota(jnp.int32, mask.shape[0])
 
 
 def ranks_by_cumsum(mask: jax.Array) -> list[jax.Array]:
