@@ -98,7 +98,7 @@ def is_of_caller(file: str) -> bool:
 def _short(file: str) -> str:
     """`file` without the folder that Python imports it from: `"model.py"`, `"layers/embed.py"`."""
     try:
-        # Python ignores what is no string. "" is the working directory, which may be gone.
+        # Python ignores other entries. "" is the working directory, which may be gone.
         folders = [_folder(os.path.abspath(path)) for path in sys.path if isinstance(path, str)]
     except OSError:
         return file

@@ -1,4 +1,4 @@
-"""The docstrings of the public functions, with what their sources do not repeat."""
+"""The docstrings of the public functions, with the entries that their sources do not repeat."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class OutOfBoundsError(IndexError):
         return OutOfBoundsError, (self.args[0], *fields)
 
 
-# What programs raised. JAX's exceptions have the words only.
+# The errors that programs raised. JAX's exceptions have the words only.
 _raised: collections.deque[OutOfBoundsError] = collections.deque(maxlen=256)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # see `_of_extend`
 
 
 def _find(path: str) -> Any:
-    """A name of one of JAX's modules, or of what it imports; None if there is no such name."""
+    """A name of one of JAX's modules, or of an object in one; None if there is no such name."""
     module, _, name = path.rpartition(".")
     try:
         holder = importlib.import_module(module)
@@ -353,7 +353,7 @@ def call_if(bit: jax.Array, function: Callable, otherwise: Callable, *operands) 
 def is_for_one_device(ctx) -> bool:
     """Whether a program that is being lowered will run on one device.
 
-    False if that is not known: what is right for several devices is right for one, and slower.
+    False if that is not known: code for several devices is right for one, and slower.
     """
     return num_devices(ctx) == 1
 
@@ -978,7 +978,7 @@ def is_traced_for_kernel(frame: FrameType | None) -> bool:
 
 
 _HERE = os.path.join(os.path.dirname(__file__), "")
-# JAX attributes an equation, and what XLA makes of it, to the line of the caller's code.
+# JAX attributes an equation, and the code that XLA makes of it, to the line of the caller's code.
 _of_extend("source_info_util.register_exclusion")(_HERE)
 
 _hide_frames = _find("jax._src.traceback_util.register_exclusion")

@@ -154,8 +154,9 @@ def _read(line: str) -> tuple[str, Name]:
 
 TABLE = dict(_read(line) for line in _TABLE.strip().splitlines())
 
-# What `from jaxops import *` brings. Not `range` and `slice`, which would replace Python's own, and
-# not the modules, of which `math` would replace Python's and `nn` that of other libraries.
+# The names that `from jaxops import *` brings. Not `range` and `slice`, which would replace
+# Python's own, and not the modules, of which `math` would replace Python's and `nn` that of other
+# libraries.
 STAR = [name for name in TABLE if not hasattr(builtins, name)]
 
 # By module of TensorFlow the names that are there, and jaxops' names for the same functions. Where

@@ -64,5 +64,5 @@ def current() -> Setting | None:
 def set_everywhere(setting: Setting) -> None:
     """Applies a setting to all code of this process outside of `checked` and `unchecked`."""
     _everywhere[:] = [setting]
-    # One more value in the keys of the caches: what was traced before is not checked.
+    # One more value in the keys of the caches: code that was traced before is not checked.
     jax.make_user_context(setting)

@@ -141,8 +141,8 @@ def _or_of_each(operands: tuple[jax.Array, jax.Array]) -> Any:
 def zero_of_reduction(dtype) -> jax.Array:
     """0, of which XLA does not know that it is a constant while it computes constants.
 
-    XLA runs what it knows to be a reduction of constants when it compiles the program: 33 s for the
-    check of a million constant indices (test_bounds.py, test_a_check_of_constants_is_not_folded).
+    XLA computes a reduction of known constants when it compiles the program: 33 s for the check of
+    a million indices (test_bounds.py, test_a_check_of_constants_is_not_folded).
     """
     return lax.optimization_barrier(np.zeros((), dtype))
 

@@ -1,7 +1,7 @@
 """The canonical gather and the canonical scatters; every indexing op is one of them.
 
-Bounds are applied here, once per direction. What reaches `lax` is in bounds, or masked, or an
-index that `lax` is told to drop.
+Bounds are applied here, once per direction. An index that reaches `lax` is in bounds, or
+its result is masked, or `lax` drops it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def gather(
     deterministic: bool = False,
     as_vectors: Callable[[jax.Array], jax.Array] | None = None,
 ) -> jax.Array:
-    """Windows of `operand`; what is out of bounds under `mode` reads `fill_value` or 0.
+    """Windows of `operand`; an index out of bounds under `mode` reads `fill_value` or 0.
 
     `as_vectors` makes the index vectors for `windows` of the indices that `spec` is about, after
     the check, whose error has a position among the indices that the caller passed.
@@ -126,9 +126,9 @@ def scatter(
     deterministic: bool = False,
     is_initial: bool = False,
 ) -> jax.Array:
-    """Combines windows of `operand` with `updates`; what is out of bounds is dropped.
+    """Combines windows of `operand` with `updates`; an update out of bounds is dropped.
 
-    `is_initial`: the operand is what no update meets, and has no share in gradients.
+    `is_initial`: the operand is the result where no update comes, and has no share in gradients.
     """
     if indices.size == 0 and _is_empty_along(operand, windows.axes):
         return operand

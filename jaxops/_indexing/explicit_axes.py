@@ -4,15 +4,15 @@ On a mesh of `AxisType.Explicit` the primitives of `lax` tell the sharding of a 
 the operands, and refuse where they do not: a gather by sharded indices, a scatter of sharded
 updates. Here the sharding of the result is said, and the rest left to XLA's partitioner.
 
-A result is shared as what its dimensions come from: those of indices as the indices, those of
-windows as the operand. Of params [V@d, 4@m] and indices [n@d] that is [n@d, 4@m]. An axis of the
-mesh that shares an indexed dimension alone shares nothing of the result.
+The dimensions of a result that come from indices are shared as the indices, those of windows as the
+operand. Of params [V@d, 4@m] and indices [n@d] that is [n@d, 4@m]. An axis of the mesh that shares
+an indexed dimension alone shares nothing of the result.
 
 The rest is left to the partitioner by a context in which the axes of the mesh are `AxisType.Auto`.
 JAX wants all arrays of an operation to have types on the mesh around, so arrays change the types on
 their way in and out: in a program that was traced these are `reshard` equations, and the equations
-between them have a mesh of their own. What goes through such a program, equation by equation, has
-to do each under the mesh of its types (`around`), and to bring other arrays there (`brought`).
+between them have a mesh of their own. Code that goes through such a program has to evaluate each
+equation under the mesh of its types (`around`), and to bring other arrays there (`brought`).
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def _shared(function: Callable, mesh: Any, axes: list) -> Callable:
 def shared(function: Callable, mesh: Any, specs: Any, *args: Any) -> Any:
     """`function(*args)`, whose results the devices share by `specs`, a pytree of PartitionSpecs.
 
-    `args` are pytrees. What the function computes of their arrays is left to the partitioner. With
-    None as the mesh there are no explicit axes.
+    `args` are pytrees. The partitioner decides how devices share all else that the function
+    computes. With None as the mesh there are no explicit axes.
     """
     if mesh is None:
         return function(*args)

@@ -148,7 +148,7 @@ def _differ(keys: jax.Array, dtype: np.dtype) -> jax.Array:
 
 
 def _put(places: jax.Array, values: jax.Array, into: jax.Array) -> jax.Array:
-    """`values` at distinct `places`; what is beyond the end is dropped."""
+    """`values` at distinct `places`; those beyond the end are dropped."""
     return into.at[places].set(values, mode="drop", unique_indices=True)
 
 

@@ -163,7 +163,7 @@ def _without_checks(program: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _call(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
-    """The program of a `jit` in place of the call; what it says of shardings stays."""
+    """The program of a `jit` in place of the call; the shardings that it states stay."""
     # The program alone would lose the shardings that the `jit` asked for (test_lanes.py,
     # test_sharding_of_a_jit_stays).
     inputs = _jax_internals.shared_as_said(eqn, "in", inputs)

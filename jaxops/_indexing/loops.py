@@ -10,9 +10,9 @@ bounds, from 1, and the indices of that check:
                                          select(is_first, indices, noted)), x[indices],
              where is_first = any(indices are out of bounds) & (first == 0)
 
-A `while_loop` ends where `first` is set, as it might never end with what it read out of bounds.
-After the outermost loop one branch raises, and the results of the loop go through that branch: what
-is computed from them comes after it.
+A `while_loop` ends where `first` is set, as it might never end with values read out of bounds.
+After the outermost loop one branch raises, and the results of the loop go through that branch, so
+all that is computed from them comes after it.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _programs_of_while(eqn: Any) -> tuple[ClosedJaxpr, ClosedJaxpr]:
 
 
 def _may_hang(eqn: Any) -> bool:
-    """Whether there is a `while_loop`, which may not end with what was read out of bounds."""
+    """Whether there is a `while_loop`, which may not end with values read out of bounds."""
     called = _programs(eqn)
     if eqn.primitive is lax.while_p:
         return bool(called)
@@ -169,7 +169,7 @@ def _may_hang(eqn: Any) -> bool:
 
 
 def _hides_loop(eqn: Any) -> bool:
-    """Whether a `while_loop` stays as it is, which may not end with what was read out of bounds."""
+    """Whether a `while_loop` stays as it is, which may not end with values read out of bounds."""
     if called := _programs(eqn):
         return any(_hides_loop(inner) for program in called for inner in program.eqns)
     within = map(_jax_internals.equations_in, _jax_internals.programs_in(eqn))

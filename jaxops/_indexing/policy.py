@@ -33,7 +33,7 @@ lanes.register_rules()
 Mode: TypeAlias = Literal["device", "error", "fill", "clip", "wrap", "promise_in_bounds"]
 MODES: tuple[str, ...] = get_args(Mode)
 _SET_OF_MODES = frozenset(MODES)  # compares by hash first; arrays compare element by element
-# What TensorFlow's `bad_indices_policy` asks for; "" leaves it to `mode`.
+# The mode that each `bad_indices_policy` of TensorFlow asks for; "" leaves it to `mode`.
 _MODE_OF_POLICY: dict[str, Mode | Literal[""]] = {
     "": "",
     "DEFAULT": "device",
@@ -52,7 +52,7 @@ class Resolved(NamedTuple):
 def check_mode(op: str, mode: object) -> None:
     try:
         known = mode in _SET_OF_MODES
-    except TypeError:  # what has no hash is no mode
+    except TypeError:  # an object without a hash is no mode
         known = False
     if not known:
         received = brief(mode)

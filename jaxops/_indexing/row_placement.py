@@ -23,7 +23,7 @@ def find_and_gather(*arrays, size: int) -> jax.Array:
 
 
 def gather_back(cotangent, *arrays, size: int):
-    """The transpose of `find_and_gather`: what JAX makes of it adds the rows of the cotangent up.
+    """The transpose of `find_and_gather`; JAX's own would add the rows of the cotangent up.
 
     The cotangent of a row is that of its place, if the row stays there: a gather for each list.
     """

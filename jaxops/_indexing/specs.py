@@ -44,7 +44,7 @@ class IndexSpec:
     is_checked_if_empty: ClassVar[bool] = True
     # Whether a negative index is ignored, and no error.
     ignores_negative: ClassVar[bool] = False
-    # Whether this error is raised before that of the next check, of what is made of the index.
+    # Whether this error is raised before that of the next check, of a number made of the index.
     comes_first: ClassVar[bool] = False
     # Whether a function of JAX takes the index. Where no check can stand, JAX's behaviour remains
     # for it; a function of jaxops is refused there.

@@ -443,9 +443,9 @@ def _lookup_sparse(
 
 
 def _where_counted(counts, places, dense_shape, op, mode):
-    """The checked `places` of what `counts`, others out of bounds; and their limits.
+    """The checked `places` of the ids that count, others out of bounds; and their limits.
 
-    A sum skips what is out of bounds. To add 0s in its place would write all of the rows once more.
+    A sum skips places out of bounds. To add 0s instead would write all of the rows once more.
     """
     limits = dense_shape[:-1]
     places, _ = policy.resolve(_place_spec(op, limits, dense_shape), places, mode)

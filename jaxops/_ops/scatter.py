@@ -397,7 +397,7 @@ def _places(
 ):
     """The place in the result of each component of the updates, from 1; 0 for one that is ignored.
 
-    By gathering at the indices what scattering would add to.
+    By gathering, at the indices, the elements that scattering would add to.
     """
     del deterministic, accumulate_dtype  # strings are joined in their order
     _check_shape(op, shape)

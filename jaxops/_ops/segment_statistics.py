@@ -199,7 +199,7 @@ class _Segments(NamedTuple):
 
     def reduce(self, kind: str, initial: float, rows: jax.Array) -> jax.Array:
         shape = (self.number, *rows.shape[self.ids.ndim - 1 :])
-        mode = "promise_in_bounds"  # a scatter skips what lies behind
+        mode = "promise_in_bounds"  # a scatter skips numbers that lie behind
         return canonical.reduce(kind, initial, shape, self.ids, rows, ROWS, self.spec, mode=mode)
 
     def of_rows(self, values: jax.Array) -> jax.Array:
@@ -274,8 +274,8 @@ def _segment_moments(
     """The distances are those from one of the rows first, then from the mean that they give.
 
     A sum of rows loses digits: of 10,000 rows with mean 10,000 and variance 1 it makes a float32
-    mean that is wrong by 1. Neither result depends on what distances are from, so derivatives leave
-    that out; of second order is the square of a step, which is 0.
+    mean that is wrong by 1. Neither result depends on the point that distances are from, so
+    derivatives leave it out; of second order is the square of a step, which is 0.
     """
     rows, segments = _rows_of(op, "data", data, segment_ids, num_segments, **bounds)
     counts = segments.reduce("add", 0, jnp.ones(segment_ids.shape, jnp.int32))
@@ -303,7 +303,7 @@ def _segment_moments(
 
 
 def _a_row_of_each(rows: jax.Array, segments: _Segments) -> jax.Array:
-    """A row of each segment, with 0 for what is not finite; -inf for a segment without rows."""
+    """A row of each segment, with 0 for infinities and NaN; -inf for a segment without rows."""
     shape = segments.ids.shape[:-1]
     size = math.prod(shape)
     last = segments.reduce("max", -1, jnp.arange(size, dtype=jnp.int32).reshape(shape))

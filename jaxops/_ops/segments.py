@@ -393,8 +393,8 @@ def _rounded_means(totals: jax.Array, counts: jax.Array) -> jax.Array:
 def _sorted(op: str, ids: jax.Array, left_out: Any, num_segments: Any, mode: str):
     """The ids, and how bounds are handled behind them: the error, if that is one, is raised here.
 
-    Off the CPU what is not sorted is no error, and is combined all the same. The ids of rows that
-    are `left_out` are out of bounds.
+    Off the CPU ids that are not sorted are no error, and are combined all the same. The ids of rows
+    that are `left_out` are out of bounds.
     """
     spec: IndexSpec = ScalarIndex(op, (num_segments,))
     components = [ids]

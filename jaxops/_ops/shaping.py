@@ -47,7 +47,7 @@ def shape(input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = 
         array([2, 2, 3], dtype=int32)
     """
     op = "shape"
-    scope_name(op, name)  # refuses what is no name
+    scope_name(op, name)  # refuses a wrong name
     return _as_out_type(shape_of(input, op, "input"), out_type, op)
 
 
@@ -78,7 +78,7 @@ def shape_n(
         [array([2, 3], dtype=int32), array([1], dtype=int32)]
     """
     op = "shape_n"
-    scope_name(op, name)  # refuses what is no name
+    scope_name(op, name)  # refuses a wrong name
     arguments.check_list(input, op, "input")
     if not input:
         raise ValueError(f"{op}: input must hold at least one array; received an empty list")
@@ -112,7 +112,7 @@ def size(
         np.int32(12)
     """
     op = "size"
-    scope_name(op, name)  # refuses what is no name
+    scope_name(op, name)  # refuses a wrong name
     elements = math.prod(shape_of(input, op, "input"))
     return _as_out_type(elements, out_type, op)[()]
 
@@ -141,7 +141,7 @@ def rank(input: ArrayLike, name: str | None = None) -> np.int32:
         np.int32(3)
     """
     op = "rank"
-    scope_name(op, name)  # refuses what is no name
+    scope_name(op, name)  # refuses a wrong name
     return np.int32(len(shape_of(input, op, "input")))
 
 
