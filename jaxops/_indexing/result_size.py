@@ -78,6 +78,6 @@ def hold(spec: NumElements, counts: jax.Array, most: int, mode: str) -> jax.Arra
     return policy.resolve(spec, counts.reshape(-1), mode).indices.reshape(counts.shape)
 
 
-def check_on_host(spec: NumElements, counts: Sequence[int], mode: str) -> None:
-    """Checks counts that are known, as `hold` does counts in a program."""
-    policy.is_known_in_bounds(spec, np.array(counts), mode, "cpu")
+def check_on_host(op: str, size: int, noun: str, count: int, mode: str) -> None:
+    """Checks a count that is known, as `hold` does counts in a program."""
+    policy.is_known_in_bounds(num_elements(op, size, noun), np.array([count]), mode, "cpu")

@@ -167,8 +167,7 @@ def _of_strings(op, x, y, size, fill_value, mode):
     places = _places_of_others(arguments.as_bytes(x), arguments.as_bytes(y))
     out, total = x[places], np.array(places.size, np.int32)
     if size is not None:
-        spec = result_size.num_elements(op, size, _NOUN)
-        result_size.check_on_host(spec, [places.size], mode)
+        result_size.check_on_host(op, size, _NOUN, places.size, mode)
         out = on_host.fit_strings(out, 0, size, fill_value, op)
         places = np.append(places[:size], np.full(max(size - places.size, 0), x.size))
     return out, places, total

@@ -238,8 +238,7 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
         with on_host.named_scope(op, name):
             result, total = _of_strings(op, x, axis, size, fill_value, dtype)
             if size is not None:
-                spec = result_size.num_elements(op, size, _NOUN)
-                result_size.check_on_host(spec, [int(total)], mode)
+                result_size.check_on_host(op, size, _NOUN, int(total), mode)
     elif size is None:
         with on_host.named_scope(op, name):
             result, total = _exact(op, x, axis, dtype, with_counts, return_size)
