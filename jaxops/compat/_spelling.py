@@ -173,7 +173,7 @@ def _may_be_dtype(x: object) -> bool:
         return False
 
 
-# By the words of annotations the tests of their values. Every value fits other words, as "Any".
+# For words of annotations, tests of the values that fit them. Every value fits any other word.
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "int": _is_int,
     "Int": _is_int,
