@@ -6,6 +6,7 @@ may take one.
 
 from jaxops._cpu import column_sums as column_sums
 from jaxops._cpu import counting_sort as counting_sort
+from jaxops._cpu import even_parts as even_parts
 from jaxops._cpu import hash_table as hash_table
 from jaxops._cpu import narrow_scatter as narrow_scatter
 from jaxops._cpu import parts_in_turn as parts_in_turn

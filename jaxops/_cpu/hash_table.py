@@ -29,6 +29,7 @@ import numpy as np
 from jax import lax
 
 from jaxops import _symbolic
+from jaxops._cpu.even_parts import padded_evenly
 from jaxops._forms import register
 from jaxops._indexing.first_occurrences import (
     are_nan,
@@ -54,6 +55,9 @@ def _first_by_hash(x: jax.Array) -> list[jax.Array]:
     3. A round takes time for every element, also for those that are done. So the elements that
        wait are taken out of the vector and searched among themselves: equal ones all wait.
     """
+    count = x.shape[0]
+    if x.ndim == 1:
+        x = padded_evenly(x)  # the elements at the end are nobody's first one
     n = x.shape[0]
     positions = lax.iota(jnp.int32, n)
     keys = equality_keys(x)
@@ -85,9 +89,10 @@ def _first_by_hash(x: jax.Array) -> list[jax.Array]:
         return first.at[jnp.where(waits, places, n)].set(places[found], mode="drop")
 
     if n <= _PART * FEW:
-        return [_search(keys, first, nothing + n, some_wait)[0]]
+        return [_search(keys, first, nothing + n, some_wait)[0][:count]]
     first, waiting = _search(keys, first, nothing, few_are_found, bidders=FEW)
-    return [lax.cond(waiting > 0, search_on, lambda first, _: first, first, waiting)]
+    first = lax.cond(waiting > 0, search_on, lambda first, _: first, first, waiting)
+    return [first[:count]]
 
 
 def _first_in_rows_by_hash(x: jax.Array) -> list[jax.Array]:

@@ -10,12 +10,10 @@ import numpy as np
 from jax import lax
 from jax.typing import DTypeLike
 
-from jaxops import _symbolic
-from jaxops._indexing import canonical, index_dtypes
-from jaxops._indexing.dimension_numbers import Windows
-from jaxops._indexing.specs import ScalarIndex
+from jaxops import _forms, _symbolic
+from jaxops._indexing import index_dtypes
+from jaxops._indexing.bisection import bisect
 from jaxops._ops.casting import static_dtype, static_index_dtype
-from jaxops._primitives import varying_alike
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_choice, static_dim
 from jaxops._run.dispatch import operation
@@ -144,46 +142,17 @@ def searchsorted(
 def _searchsorted(
     sorted_sequence: jax.Array, values: jax.Array, *, op: str, side: str, out_type: np.dtype
 ):
-    """The positions, by the bisection of C++: so unsorted rows lead to TensorFlow's positions."""
-    dtype, length = sorted_sequence.dtype, _check_rows(op, sorted_sequence, values)
+    _check_rows(op, sorted_sequence, values)
+    dtype = sorted_sequence.dtype
     if dtype.kind in "bc":
         raise TypeError(f"{op}: sorted_sequence must have an ordered dtype; received {dtype}")
     sequence, values = lax.stop_gradient((sorted_sequence, values))
     if sequence.size == 0 or values.size == 0:
         return jnp.zeros(values.shape, out_type)
-    last_axis = sequence.ndim - 1
-    windows = Windows(axes=(last_axis,), batch_dims=last_axis)
-    spec = ScalarIndex(op, limits=(length,))
-    count, last = _symbolic.as_vector([length, length - 1], np.uint32)
-
-    def halve(step, state):
-        # After as many steps either `most` elements are left or one less: the last bit of the state
-        # is set then. The others are the first element that is left. One array of both is read and
-        # written in half the time of two.
-        # `jax.disable_jit` makes `step` an int.
-        most = count >> lax.convert_element_type(step, np.uint32)
-        first, left = state >> 1, most - (state & 1)
-        half = left >> 1
-        middle = first + half
-        # Of no elements left, where the middle may be the end.
-        at = jnp.minimum(middle, last).astype(np.int32)[..., None]
-        element = canonical.gather(sequence, at, windows, spec, mode="promise_in_bounds")
-        is_before = element < values if side == "left" else ~(values < element)
-        is_before &= left > 0
-        first = jnp.where(is_before, middle + 1, first)
-        left = jnp.where(is_before, left - half - 1, half)
-        return (first << 1) | ((most >> 1) - left)
-
-    steps = length.bit_length() if _symbolic.are_known([length]) else 31
-    # Under `shard_map` the carry of a loop must vary along the same axes as the operands of the
-    # loop (test_varying.py, test_function_and_derivatives).
-    whole, *_ = varying_alike(jnp.zeros(values.shape, np.uint32), sequence, values)
-    state = lax.fori_loop(0, steps, halve, whole)
-    return (state >> 1).astype(out_type)
+    return _forms.call(bisect, sequence, values, side=side).astype(out_type)
 
 
-def _check_rows(op: str, sorted_sequence, values) -> int:
-    """The length of the rows."""
+def _check_rows(op: str, sorted_sequence, values) -> None:
     for arg, x in (("sorted_sequence", sorted_sequence), ("values", values)):
         if x.ndim == 0:
             raise ValueError(f"{op}: {arg} must have rank 1 at least; received a scalar")
@@ -198,4 +167,3 @@ def _check_rows(op: str, sorted_sequence, values) -> int:
             f"{op}: sorted_sequence must have rows of less than {_LONGEST} elements; "
             f"received shape {sorted_sequence.shape}"
         )
-    return length

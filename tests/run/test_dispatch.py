@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from checks import assert_fails, printed_by
 from jax.core import Tracer
-from records import CALLS, FUNCTIONS, joined, needed
+from records import CALLS, FUNCTIONS, first_of_each_op, joined, needed
+from records import CASES as CASES_OF_OPS
 from records.arguments import X
 
 import jaxops
@@ -27,6 +28,30 @@ def test_a_second_eager_call_compiles_nothing(name):
             function(bad)
         with pytest.raises(RuntimeError, match="no_tracing"):
             jax.jit(lambda x: function(x))(good)
+
+
+# The first case of each op that has elements, of a batch of one, and its derivative in a direction.
+FIRST = [CASES_OF_OPS[name] for name in first_of_each_op(CASES_OF_OPS).values()]
+TRANSFORMED = {
+    "vmap": lambda case: (jax.vmap(case.op), [jnp.asarray(x)[None] for x in case.args]),
+    "jvp": lambda case: (
+        lambda *data: jax.jvp(lambda *data: case.op(*data, *case.indices), data, data),
+        [*map(jnp.asarray, case.data)],
+    ),
+}
+
+
+@pytest.mark.parametrize("transformation", TRANSFORMED)
+@pytest.mark.parametrize("case", FIRST, ids=first_of_each_op(CASES_OF_OPS))
+def test_a_later_eager_call_of_a_transformation_compiles_nothing(case, transformation, caplog):
+    function, args = TRANSFORMED[transformation](case)
+    if not args:
+        pytest.skip("there is nothing to differentiate")
+    for _ in range(2):  # JAX itself compiles some programs in the second call
+        function(*args)
+    with jax.log_compiles():
+        function(*args)
+    assert not [r for r in caplog.records if r.message.startswith("Compiling")]
 
 
 def test_a_transfer_guard_takes_no_error_away():
