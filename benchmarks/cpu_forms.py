@@ -72,6 +72,12 @@ ROWS = [
         lambda: (bfloat16s(65_536, 128), ints(65_536, 65_536)),
     ),
     Row(
+        "bisect_in_rows",
+        "searchsorted: 100,001 values in 100,001",
+        jaxops.searchsorted,
+        lambda: (np.arange(100_001, dtype=np.int32), ints(100_001, 100_001)),
+    ),
+    Row(
         "gather_columns",
         "gather: gradient of 1,024 of 4,096 columns",
         gradient_of_columns,

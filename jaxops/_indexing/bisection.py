@@ -9,15 +9,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _symbolic
+from jaxops import _forms, _symbolic
 from jaxops._indexing import canonical
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._primitives import varying_alike
 
 
+def places_of(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array:
+    """`bisect`, by the form for the platform."""
+    return _forms.call(bisect, sequence, values, side=side)
+
+
 # Without `jit` each eager call of a `vmap` or a derivative compiled the loop anew, which took 50 ms
-# (test_searching.py, test_eager_transformations_compile_once).
+# (test_dispatch.py, test_a_later_eager_call_of_a_transformation_compiles_nothing).
 @functools.partial(jax.jit, static_argnames="side")
 def bisect(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array:
     """The place of each of `values`, of shape `D + M`, in the row of `sequence`, `D + [n]`.

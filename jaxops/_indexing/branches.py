@@ -37,7 +37,6 @@ import jax
 import numpy as np
 from jax import lax
 from jax.core import ShapedArray
-from jax.extend.core import primitives as jax_primitives
 from jax.interpreters import mlir
 from jax.interpreters.mlir import ir
 
@@ -445,7 +444,7 @@ def _is_copied(operation: Any) -> bool:
     if function.name != "func.func":
         return False
     name = str(function.attributes["sym_name"]).strip('"')
-    return name in ("remat2", jax_primitives.closed_call_p.name) or name.startswith("custom_")
+    return name in ("remat2", "closed_call", "eval_jaxpr") or name.startswith("custom_")
 
 
 def _wait(checked: Any, zero: ir.Value) -> None:

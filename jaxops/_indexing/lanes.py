@@ -22,7 +22,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
-from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
 from jaxops._indexing import check, programs
@@ -296,7 +295,8 @@ def _as_array(cotangent: Any) -> Any:
 
 _EVALUATED: dict[str, Callable[[JaxprEqn, list, Any], list]] = {
     "jit": _call,
-    jax_primitives.closed_call_p.name: _call,  # "eval_jaxpr" in jax 0.12
+    "closed_call": _call,
+    "eval_jaxpr": _call,  # the name of a closed call since jax 0.12
     "remat2": _checkpoint,
     "scan": _scan,
     "while": _while,

@@ -27,7 +27,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
@@ -241,7 +240,7 @@ def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     return results
 
 
-_CALLS = ("jit", jax_primitives.closed_call_p.name, "custom_jvp_call", "custom_vjp_call")
+_CALLS = ("jit", "closed_call", "eval_jaxpr", "custom_jvp_call", "custom_vjp_call")
 _RULES = {
     **dict.fromkeys(_CALLS, _call_rule),
     "scan": _scan_rule,

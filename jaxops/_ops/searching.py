@@ -10,9 +10,9 @@ import numpy as np
 from jax import lax
 from jax.typing import DTypeLike
 
-from jaxops import _forms, _symbolic
+from jaxops import _symbolic
 from jaxops._indexing import index_dtypes
-from jaxops._indexing.bisection import bisect
+from jaxops._indexing.bisection import places_of
 from jaxops._ops.casting import static_dtype, static_index_dtype
 from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, check_choice, static_dim
@@ -149,7 +149,7 @@ def _searchsorted(
     sequence, values = lax.stop_gradient((sorted_sequence, values))
     if sequence.size == 0 or values.size == 0:
         return jnp.zeros(values.shape, out_type)
-    return _forms.call(bisect, sequence, values, side=side).astype(out_type)
+    return places_of(sequence, values, side=side).astype(out_type)
 
 
 def _check_rows(op: str, sorted_sequence, values) -> None:

@@ -1,8 +1,6 @@
 """Sets of primitives, by name: their effect on rows. Each module that uses a set says what for."""
 
-from jax.extend.core import primitives as jax_primitives
-
-CALLS = {"jit", jax_primitives.closed_call_p.name, "remat2", "custom_jvp_call", "custom_vjp_call"}
+CALLS = {"jit", "closed_call", "eval_jaxpr", "remat2", "custom_jvp_call", "custom_vjp_call"}
 
 # The n-th result is the n-th operand.
 EACH_BY_ITSELF = {"optimization_barrier", "copy", "name", "sharding_constraint", "reshard"}

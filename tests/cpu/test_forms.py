@@ -112,7 +112,8 @@ CALLS = {
         lambda x: jaxops.unique_with_counts(x, size=3000, axis=0), np.round(PARTS[:, :2]),
         "number_distinct"),
     "bisect_in_rows": (
-        lambda x: jaxops.searchsorted(np.arange(9, dtype=np.float32), x[:, 0]), PARTS, "bisect_in_rows"),
+        lambda x: jaxops.searchsorted(np.arange(9, dtype=np.float32), x[:, 0]), PARTS,
+        "bisect_in_rows"),
     "put_rows": (
         lambda x: jaxops.dynamic_stitch([ROWS, ROWS], [x[:4], x[4:8]], size=50), TABLE, "put_rows"),
     "split": (lambda x: jaxops.split(x, 300), jnp.arange(600.0), "split_in_many"),
