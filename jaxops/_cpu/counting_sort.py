@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -19,9 +21,9 @@ def _counting_sort(keys: jax.Array, *, num_keys: int) -> list[jax.Array]:
     scatter without collisions.
     """
     n = keys.shape[0]
-    # More steps mean fewer lanes and counters. With twice as many steps as different keys, there
-    # are about n/2 counters.
-    steps = min(n, max(256, 2 * num_keys))
+    # More steps mean fewer lanes and counters. With this number of steps they take as long as the
+    # counters, and the counters take no more memory than 8 arrays of keys.
+    steps = min(n, max(math.isqrt((num_keys + 1) * n // 75), num_keys // 8, 1))
     lanes = -(-n // steps)
     keys = jnp.pad(keys, (0, lanes * steps - n), constant_values=num_keys)
     lane = lax.iota(jnp.int32, lanes)[:, None]
@@ -50,7 +52,8 @@ register(
     "stable_order",
     form=_counting_sort,
     num_linear=0,
-    is_for=lambda keys, num_keys: _symbolic.are_known(keys.shape),
+    # Many kinds of few keys are sorted sooner by comparing keys.
+    is_for=lambda keys, num_keys: _symbolic.are_known(keys.shape) and num_keys <= keys.shape[0],
     returns_list=True,
     on_many_devices=True,
     maps_itself=True,

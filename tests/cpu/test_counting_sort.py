@@ -1,13 +1,21 @@
 """The stable order of small integers, by counting."""
 
+import math
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from checks import assert_equal
 
 import jaxops
+from jaxops._cpu.counting_sort import _counting_sort
+from jaxops._indexing.positions import stable_order
 
 
-@pytest.mark.parametrize(("n", "num_partitions"), [(1000, 3), (700, 20), (20, 300)])
+@pytest.mark.parametrize(
+    ("n", "num_partitions"), [(1000, 3), (701, 20), (20, 20), (40_000, 5), (20, 300)]
+)
 def test_many_rows(n, num_partitions):
     """More rows than one run of the counting sort takes, padding at its end, wide key types."""
     numbers = np.random.default_rng(0).integers(0, min(num_partitions, 20), n)
@@ -24,3 +32,17 @@ def test_many_rows(n, num_partitions):
     for part, rows in zip(padded, np.split(order, np.cumsum(counts)[:-1]), strict=True):
         assert_equal(part[: len(rows)], rows + 1)
         assert not part[len(rows) :].any()
+
+
+@pytest.mark.parametrize(("n", "num_keys"), [(1000, 1000), (3000, 5), (3000, 700), (9, 9)])
+def test_as_many_kinds_of_keys_as_keys(n, num_keys):
+    """Few steps of the loop, and counters that take no more memory than 8 arrays of keys."""
+    keys = np.random.default_rng(1).integers(0, num_keys + 1, n).astype(np.int32)
+    expected = np.argsort(keys, kind="stable"), np.bincount(keys, minlength=num_keys + 1)[:-1]
+    for actual, wanted in zip(stable_order(jnp.asarray(keys), num_keys), expected, strict=True):
+        assert_equal(actual, wanted)
+    program = jax.make_jaxpr(lambda keys: _counting_sort(keys, num_keys=num_keys))(keys)
+    (scan,) = (eqn for eqn in program.eqns if eqn.primitive.name == "scan")
+    counters = max(math.prod(v.aval.shape) for v in scan.invars)
+    assert scan.params["length"] <= n / 2
+    assert counters <= 9 * n + num_keys
