@@ -65,6 +65,15 @@ def test_windows_side_by_side_are_one_transpose():
     assert _count("slice", (16, 16), (8, 8), (1, 1), "VALID") <= 6
 
 
+@pytest.mark.parametrize("sizes", [(2, 2), (1, 4), (3, 1)], ids=str)
+def test_few_pixels_are_joined_one_by_one(sizes):
+    """On a CPU too; but not where windows do not overlap, which are a transpose."""
+    for rates in ((1, 1), (2, 3)):
+        assert _count("slice", sizes, (1, 1), rates) == sizes[0] * sizes[1]
+        assert _count("cond", sizes, (1, 1), rates) == 0
+    assert _count("cond", sizes, sizes) == 1
+
+
 LARGE = {
     "rows": ((40, 2), (1, 1), (1, 1), "SAME"),
     "columns": ((1, 23), (1, 2), (1, 1), "VALID"),
