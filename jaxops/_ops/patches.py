@@ -118,8 +118,8 @@ def _over_space(x: object, op: str, arg: str) -> tuple[int, int]:
 # gather runs faster too (test_patches.py, test_large_windows).
 _MOST_JOINED = 8
 _MOST_PIXELS = 32  # of a window whose pixels are joined one by one, off the CPU
-# On a CPU too: windows of 2 x 2 of 16 images of 128 x 128 x 16 bfloat16 take 13.8 ms, and 21.9 if they
-# are joined by rows, which is faster for most windows of 3 x 3 (test_patches.py,
+# On a CPU too: windows of 2 x 2 of 16 images of 128 x 128 x 16 bfloat16 take 13.8 ms, and 21.9 ms
+# joined by rows, which is faster for most windows of 3 x 3 (test_patches.py,
 # test_few_pixels_are_joined_one_by_one).
 _FEW_PIXELS = 4
 
