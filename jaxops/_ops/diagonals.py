@@ -312,10 +312,10 @@ def _put(matrix, diagonal, band):
     shape = (band.rows, band.columns)
     row, column = band.iota(shape, 0), band.iota(shape, 1)
     d = column - row
-    is_in_band = (d >= band.low) & (d <= band.high)
     if band.low == band.high:  # without a gather, whose transpose would be a scatter
-        values = _spread(band, diagonal)
+        is_in_band, values = d == band.low, _spread(band, diagonal)
     else:
+        is_in_band = (d >= band.low) & (d <= band.high)
         offset, _ = band.offsets(d)
         which = jnp.where(is_in_band, band.high - d, 0)
         place = jnp.where(is_in_band, jnp.minimum(row, column) + offset, 0)
