@@ -1,3 +1,4 @@
+import gc
 import importlib.util
 import os
 import shutil
@@ -48,6 +49,9 @@ def pytest_configure(config):
     if os.environ.get("JAXOPS_TESTS_SOON"):  # `make test`; each worker selects its tests itself
         config.option.markexpr += " and not slow and not optimized"
     fast.share_contexts()
+    # Python's collector went through the programs that JAX keeps again and again: 6,000 times in
+    # tests/checked and tests/sparse, a tenth of their time.
+    gc.set_threshold(100_000)
     # Lowering writes the stack of each operation's caller into MLIR, which takes a twentieth of the
     # time. No test reads more than the innermost frame.
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
