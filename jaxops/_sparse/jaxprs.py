@@ -6,13 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.extend as jax_extend
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
-from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._indexing import programs
+from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+
+# Modules import no part of `jax.extend`: while another thread imported the package, Python raised
+# `_DeadlockError` (test_import.py, test_no_module_imports_a_part_of_jax_extend).
+jax_primitives = jax_extend.core.primitives
 
 # Primitives whose result is their operand.
 IDENTITIES = {

@@ -1,6 +1,7 @@
 """`import jaxops` loads little beside JAX; what is loaded later works as if it had been there."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,15 @@ assert all(x is getattr(jaxops, name) for name, x in found)
 print("as ever")
 """
     assert run(code) == "as ever\n"
+
+
+def test_no_module_imports_a_part_of_jax_extend():
+    """`jax.extend` imports its parts. A thread that imports one of them waits for the package."""
+    for path in (ROOT / "jaxops").rglob("*.py"):
+        # `_jax_internals.py` does, for type checkers alone.
+        if path.name != "_jax_internals.py":
+            parts = re.findall(r"^ *(?:from|import) jax\.extend\.", path.read_text(), re.MULTILINE)
+            assert not parts, path
 
 
 @a_process

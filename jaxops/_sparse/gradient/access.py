@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import JaxprEqn
-from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _forms, _jax_internals
 from jaxops._devices import exchange
@@ -28,7 +26,8 @@ from jaxops._devices.exchange import RowSharding
 from jaxops._indexing import deterministic_sums, index_dtypes, moved_windows
 from jaxops._indexing.dimension_numbers import gather_dimension_numbers, lax_gather
 from jaxops._indexing.index_dtypes import position_dtype
-from jaxops._sparse.jaxprs import type_of
+from jaxops._jax_internals import JaxprEqn
+from jaxops._sparse.jaxprs import jax_primitives, type_of
 
 _MODES = lax.GatherScatterMode
 

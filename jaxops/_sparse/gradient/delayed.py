@@ -41,10 +41,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import JaxprEqn, Literal
 
 from jaxops import _jax_internals, _primitives
 from jaxops._indexing import explicit_axes, programs
+from jaxops._jax_internals import JaxprEqn, Literal
 from jaxops._sparse import jaxprs
 from jaxops._sparse.gradient.access import Access
 from jaxops._sparse.gradient.reads import Reads

@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._indexing import index_dtypes
+from jaxops._jax_internals import JaxprEqn
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import gather_params, is_gather
 from jaxops._sparse.gradient.delayed import (

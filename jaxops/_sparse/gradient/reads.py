@@ -44,11 +44,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
-from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._devices.exchange import RowSharding
 from jaxops._indexing import explicit_axes, programs
+from jaxops._jax_internals import JaxprEqn
 from jaxops._sparse import jaxprs
 from jaxops._sparse.gradient.access import Access, starts_of
 from jaxops._sparse.slices.indexed_slices import IndexedSlices

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from jaxops import _jax_internals, _symbolic
 from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
+from jaxops._jax_internals import ClosedJaxpr, jaxpr_as_fun
 from jaxops._run import arguments
 from jaxops._sparse import jaxprs
 from jaxops._sparse.gradient import reads, walk

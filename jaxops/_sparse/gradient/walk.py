@@ -34,11 +34,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn
-from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals, _symbolic
 from jaxops._indexing import explicit_axes, programs
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn
 from jaxops._run import extents
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import (
@@ -65,6 +64,7 @@ from jaxops._sparse.gradient.delayed import (
 from jaxops._sparse.gradient.delayed_rules import rule_of
 from jaxops._sparse.gradient.reads import Reads, map_lookups
 from jaxops._sparse.gradient.whole_uses import Use
+from jaxops._sparse.jaxprs import jax_primitives
 
 
 def evaluate(program: ClosedJaxpr, inputs: Sequence, reads: Reads) -> list[jax.Array]:

@@ -6,10 +6,10 @@ import dataclasses
 from typing import Any
 
 import jax.numpy as jnp
-from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._devices import exchange
+from jaxops._jax_internals import JaxprEqn
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import describe
 from jaxops._sparse.gradient.delayed import Choice, Node, Round, Table, has_table

@@ -15,10 +15,10 @@ from typing import Any
 import jax
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 
 from jaxops import _jax_internals
 from jaxops._indexing import programs
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal
 from jaxops._sparse import jaxprs, row_rules
 
 AT_A_TIME = 64  # inputs at once

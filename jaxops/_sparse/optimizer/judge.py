@@ -36,9 +36,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Literal
 
 from jaxops import _jax_internals
+from jaxops._jax_internals import ClosedJaxpr, Literal
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import refusals, trees
 from jaxops._sparse.optimizer.evaluation import CannotRun, aside, joined

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.extend.core import jaxpr_as_fun
 
 from jaxops import _jax_internals
 from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
+from jaxops._jax_internals import jaxpr_as_fun
 from jaxops._run import arguments
 from jaxops._sparse.optimizer import absences, judge, missed_steps, scaled, trees
 from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse

@@ -27,9 +27,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from jaxops import _jax_internals, _symbolic
+from jaxops._jax_internals import ClosedJaxpr, jaxpr_as_fun
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import judge, refusals, trees
 from jaxops._sparse.optimizer.evaluation import CannotRun, aside

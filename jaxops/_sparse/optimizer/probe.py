@@ -30,10 +30,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 
 from jaxops import _jax_internals
 from jaxops._indexing import narrow_sums
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal
 from jaxops._sparse.optimizer import scaled, trees
 
 ROWS = 7  # of a table

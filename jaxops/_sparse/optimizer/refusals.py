@@ -7,9 +7,8 @@ import os
 import re
 from collections.abc import Sequence
 
-from jax.extend.core import ClosedJaxpr, JaxprEqn
-
 from jaxops import _jax_internals
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn
 from jaxops._sparse.optimizer.trees import OP
 
 _REMEDY = (

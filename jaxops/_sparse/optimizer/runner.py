@@ -16,10 +16,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.extend.core import JaxprEqn
 
 from jaxops import _jax_internals
 from jaxops._indexing import narrow_sums
+from jaxops._jax_internals import JaxprEqn
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer.evaluation import AT_A_TIME, Evaluation, joined
 from jaxops._sparse.optimizer.probe import SLOTS, Probe, Program

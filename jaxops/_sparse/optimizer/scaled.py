@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, JaxprEqn
-from jax.extend.core import primitives as jax_primitives
 
 from jaxops import _jax_internals
 from jaxops._indexing import programs
+from jaxops._jax_internals import ClosedJaxpr, JaxprEqn
 from jaxops._sparse import jaxprs, row_rules
+from jaxops._sparse.jaxprs import jax_primitives
 
 
 class Dependence(NamedTuple):

@@ -14,10 +14,10 @@ import functools
 from typing import Any, NoReturn
 
 import jax
+import jax.extend as jax_extend
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.random import define_prng_impl
 
 from jaxops import _jax_internals
 from jaxops._sparse.slices import not_arrays
@@ -35,7 +35,7 @@ def _is_no_key(*_: Any, **__: Any) -> NoReturn:
 def _define(words: int, tag: str):
     """A dtype with elements of `words` uint32: one of keys, as JAX lets others define no other."""
     functions = dict.fromkeys(("seed", "split", "random_bits", "fold_in"), _is_no_key)
-    return define_prng_impl(
+    return jax_extend.random.define_prng_impl(
         key_shape=(words,), name=f"jaxops_row_numbers_{32 * words}", tag=tag, **functions
     )
 
