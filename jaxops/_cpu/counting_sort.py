@@ -52,7 +52,8 @@ register(
     "stable_order",
     form=_counting_sort,
     num_linear=0,
-    # Many kinds of few keys are sorted sooner by comparing keys.
+    # To sort fewer keys than there are values takes less time than a counter for each value: 300
+    # keys of 1,000 values take 118 us by counting, and 41 by XLA's sort.
     is_for=lambda keys, num_keys: _symbolic.are_known(keys.shape) and num_keys <= keys.shape[0],
     returns_list=True,
     on_many_devices=True,

@@ -1,8 +1,9 @@
 """Loops over a vector, of a length that threads share evenly.
 
 XLA's CPU compiler gives each thread a part of a vector. If the parts are not equal, the last thread
-has less to do, so each one asks before each element whether it is there, and LLVM leaves the loop a
-scalar one. With two threads `searchsorted` of 100,001 values took 10.4 ms, and of 100,000 0.56.
+has less to do. So each thread asks before each element whether the vector has that element, and
+LLVM does not vectorize the loop. With two threads `searchsorted` of 100,001 values took 10.4 ms,
+and of 100,000 values 0.56 ms.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from jaxops._indexing.bisection import bisect
 from jaxops._primitives import all_batched
 
 _ROW = 64
-# XLA gives the work for fewer values to one thread.
+# The usual numbers of threads divide it: powers of 2 up to 64, and three times those.
+_MULTIPLE = 192
+# XLA gives shorter vectors to one thread.
 _LEAST = 1024
 
 
 def padded_evenly(x: jax.Array) -> jax.Array:
-    """A vector with zeros at its end, of a length that most numbers of threads divide."""
+    """A vector with zeros at its end, of a length that the usual numbers of threads divide."""
     length = x.shape[0]
-    return jnp.pad(x, (0, -length % 192)) if length >= _LEAST else x
+    return jnp.pad(x, (0, -length % _MULTIPLE)) if length >= _LEAST else x
 
 
 def _is_shared(sequence: jax.Array, values: jax.Array, *, side: str) -> bool:
@@ -35,7 +38,7 @@ def _is_shared(sequence: jax.Array, values: jax.Array, *, side: str) -> bool:
 
 
 def _bisect_in_rows(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array:
-    """Threads share rows of 64 values, and ask whether a row is there."""
+    """`bisect` of rows of values: threads ask for each row, not each value, whether it is there."""
     *batch, length = values.shape
     padding = [(0, 0)] * len(batch) + [(0, -length % _ROW)]
     rows = jnp.pad(values, padding).reshape(*batch, -1, _ROW)

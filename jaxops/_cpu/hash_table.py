@@ -57,7 +57,7 @@ def _first_by_hash(x: jax.Array) -> list[jax.Array]:
     """
     count = x.shape[0]
     if x.ndim == 1:
-        x = padded_evenly(x)  # the elements at the end are nobody's first one
+        x = padded_evenly(x)  # no element before the padding has its first occurrence there
     n = x.shape[0]
     positions = lax.iota(jnp.int32, n)
     keys = equality_keys(x)

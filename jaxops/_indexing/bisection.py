@@ -25,9 +25,9 @@ def places_of(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array
 # (test_dispatch.py, test_a_later_eager_call_of_a_transformation_compiles_nothing).
 @functools.partial(jax.jit, static_argnames="side")
 def bisect(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array:
-    """The place of each of `values`, of shape `D + M`, in the row of `sequence`, `D + [n]`.
+    """The place of each of `values[D + M]` in its row of `sequence[D + [n]]`; uint32 `[D + M]`.
 
-    By the bisection of C++, so that unsorted rows lead to TensorFlow's places. uint32.
+    By the bisection of C++, so that unsorted rows lead to TensorFlow's places. `side` is static.
     """
     length = sequence.shape[-1]
     last_axis = sequence.ndim - 1

@@ -1,4 +1,4 @@
-"""What is done with traced programs: evaluation by equations, kept results, rules that lower."""
+"""Traced programs: to evaluate them, to keep results for each, to wrap rules that lower them."""
 
 from __future__ import annotations
 

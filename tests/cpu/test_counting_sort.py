@@ -35,8 +35,8 @@ def test_many_rows(n, num_partitions):
 
 
 @pytest.mark.parametrize(("n", "num_keys"), [(1000, 1000), (3000, 5), (3000, 700), (9, 9)])
-def test_as_many_kinds_of_keys_as_keys(n, num_keys):
-    """Few steps of the loop, and counters that take no more memory than 8 arrays of keys."""
+def test_steps_and_counters(n, num_keys):
+    """The loop has few steps, and counters that take no more memory than 8 arrays of keys."""
     keys = np.random.default_rng(1).integers(0, num_keys + 1, n).astype(np.int32)
     expected = np.argsort(keys, kind="stable"), np.bincount(keys, minlength=num_keys + 1)[:-1]
     for actual, wanted in zip(stable_order(jnp.asarray(keys), num_keys), expected, strict=True):
@@ -46,3 +46,11 @@ def test_as_many_kinds_of_keys_as_keys(n, num_keys):
     counters = max(math.prod(v.aval.shape) for v in scan.invars)
     assert scan.params["length"] <= n / 2
     assert counters <= 9 * n + num_keys
+
+
+def test_fewer_keys_than_key_values_are_compared():
+    keys = np.random.default_rng(2).integers(0, 701, 50).astype(np.int32)
+    assert_equal(stable_order(jnp.asarray(keys), 700)[0], np.argsort(keys, kind="stable"))
+    for num_keys, by_counting in ((50, True), (51, False)):
+        program = str(jax.make_jaxpr(lambda x, n=num_keys: stable_order(x, n))(keys))
+        assert (" = stable_order[" in program) == by_counting
