@@ -94,14 +94,31 @@ def is_concrete(x: object) -> bool:
 
 
 _is_no_trace_active = _find("jax._src.core.trace_state_clean")
+_traces = _find("jax._src.core.trace_ctx")
+# Transformations under which operations run at once: what their tracers hold.
+_AT_ONCE = {"BatchTrace": "val", "JVPTrace": "primal", "LinearizeTrace": "primal"}
 
 
 def is_eager() -> bool:
-    """Whether operations called now run at once: no jit, grad, vmap or shard_map is active.
+    """Whether operations called now run at once: no program is traced, and no shard_map is active.
 
-    False if that is not known: traced calls have the same results, and take longer.
+    `vmap`, `jvp` and `grad` may be active. False if that is not known: traced calls have the same
+    results, and take longer.
     """
-    return _is_no_trace_active is not None and _is_no_trace_active()
+    if _is_no_trace_active is None or _is_no_trace_active():
+        return _is_no_trace_active is not None
+    trace = _read(_traces, "trace")
+    while type(trace).__name__ in _AT_ONCE:
+        trace = _read(trace, "parent_trace")
+    return type(trace).__name__ == "EvalTrace"
+
+
+def array_in(x: jax.Array) -> Any:
+    """The array that a tracer holds where operations run at once; None if that is not known."""
+    while isinstance(x, Tracer):
+        trace = type(_read(x, "_trace")).__name__
+        x = _read(x, _AT_ONCE.get(trace, ""))
+    return x
 
 
 def allows_64_bits() -> bool:

@@ -48,6 +48,25 @@ def collect_flags():
         _flags.reset(token)
 
 
+def any_of(flags: list[jax.Array]) -> jax.Array:
+    """Whether a flag is up, also that of another call of a batch."""
+    return any_p.bind(functools.reduce(jnp.logical_or, flags))
+
+
+# A primitive, so that an eager `vmap` of a compiled call returns one flag, and no batch of flags.
+any_p = new_primitive("any_of_batch")
+any_p.def_impl(lambda flag: flag)
+any_p.def_abstract_eval(lambda flag: flag)
+mlir.register_lowering(any_p, lambda ctx, flag: [flag])
+
+
+def _any_batching_rule(operands, dims):
+    return any_p.bind(jnp.any(operands[0], axis=dims[0])), None
+
+
+batching.primitive_batchers[any_p] = _any_batching_rule
+
+
 def collected_flags() -> list[jax.Array] | None:
     """The flags that checks have appended so far; None where a check itself raises the error."""
     return _flags.get()

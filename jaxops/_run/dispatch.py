@@ -363,7 +363,7 @@ def _run_compiled(
             # XLA's CPU client never finishes the flag of a program whose result could not get its
             # memory: a wait for the flag alone would never end (test_segments.py,
             # test_one_id_too_large_for_memory_is_named).
-            _largest(result).block_until_ready()
+            jax.block_until_ready(_jax_internals.array_in(_largest(result)))
     except jax.errors.JaxRuntimeError as error:
         if not str(error).startswith("RESOURCE_EXHAUSTED"):
             raise
@@ -411,7 +411,7 @@ def _compiled(*fields) -> tuple[_Call, Callable]:
             arguments.check_integer(x.dtype, call.op, arg)
         with jax.named_scope(call.op), check.collect_flags() as flags:
             result = call(*arrays)
-        return result, functools.reduce(jnp.logical_or, flags) if flags else None
+        return result, check.any_of(flags) if flags else None
 
     # JAX names both where it refuses a call, for arrays on different devices, and logs one.
     flagged.__name__ = flagged.__qualname__ = call.op
