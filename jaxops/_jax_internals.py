@@ -94,9 +94,9 @@ def is_concrete(x: object) -> bool:
 
 
 _is_no_trace_active = _find("jax._src.core.trace_state_clean")
-_traces = _find("jax._src.core.trace_ctx")
-# Transformations under which operations run at once: what their tracers hold.
-_AT_ONCE = {"BatchTrace": "val", "JVPTrace": "primal", "LinearizeTrace": "primal"}
+_core = _find("jax._src.core")
+# Transformations under which operations run at once, and what a tracer of one may hold.
+_AT_ONCE, _HELD = {"BatchTrace", "JVPTrace", "LinearizeTrace"}, ("primal", "val")
 
 
 def is_eager() -> bool:
@@ -107,17 +107,21 @@ def is_eager() -> bool:
     """
     if _is_no_trace_active is None or _is_no_trace_active():
         return _is_no_trace_active is not None
-    trace = _read(_traces, "trace")
+    trace = _read(_core, "trace_ctx.trace")
     while type(trace).__name__ in _AT_ONCE:
         trace = _read(trace, "parent_trace")
     return type(trace).__name__ == "EvalTrace"
 
 
 def array_in(x: jax.Array) -> Any:
-    """The array that a tracer holds where operations run at once; None if that is not known."""
+    """The array that a tracer holds where operations run at once.
+
+    None if that is not known: then a call waits for another of its results, which may not end if
+    there is no memory for `x`.
+    """
     while isinstance(x, Tracer):
-        trace = type(_read(x, "_trace")).__name__
-        x = _read(x, _AT_ONCE.get(trace, ""))
+        held = [getattr(x, name, None) for name in _HELD]
+        x = next((value for value in held if value is not None), None)
     return x
 
 

@@ -56,9 +56,22 @@ def exported_for(platform, function, *args):
     return jax.export.export(program, platforms=[platform], disabled_checks=anywhere)(*args)
 
 
-def primitives(f, *args):
-    """The names of those of a traced call, one after the other."""
-    return [eqn.primitive.name for eqn in jax.make_jaxpr(f)(*args).eqns]
+def primitives(f, *args, platform=None):
+    """The names of those of a traced call, one after the other: see `equations`."""
+    return [eqn.primitive.name for eqn in equations(jax.make_jaxpr(f)(*args), platform)]
+
+
+def equations(program, platform=None):
+    """Those of a program, and of the functions that it calls, in place of the calls.
+
+    With a `platform` also those of the branches for that platform.
+    """
+    for eqn in program.eqns:
+        called = eqn.params["jaxpr"] if eqn.primitive.name == "jit" else None
+        for n, platforms in enumerate(eqn.params.get("branches_platforms") or ()):
+            if platform and called is None and platform in (platforms or [platform]):
+                called = eqn.params["branches"][n]
+        yield from equations(called, platform) if called else [eqn]
 
 
 def names_with(argument, holder):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,9 +19,6 @@ def places_of(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array
     return _forms.call(bisect, sequence, values, side=side)
 
 
-# Without `jit` each eager call of a `vmap` or a derivative compiled the loop anew, which took 50 ms
-# (test_dispatch.py, test_a_later_eager_call_of_a_transformation_compiles_nothing).
-@functools.partial(jax.jit, static_argnames="side")
 def bisect(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array:
     """The place of each of `values[D + M]` in its row of `sequence[D + [n]]`; uint32 `[D + M]`.
 

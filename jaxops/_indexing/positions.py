@@ -9,8 +9,6 @@ positions    1      2      4                     where the true elements stand
 
 from __future__ import annotations
 
-import functools
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -21,7 +19,6 @@ from jaxops._indexing.dimension_numbers import ROWS, Windows, lax_gather
 from jaxops._indexing.specs import ScalarIndex
 
 
-@functools.partial(jax.jit, static_argnames="size")
 def true_positions(mask: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
     """The first `size` positions where `mask` holds, 0 beyond, and how many hold in all.
 
@@ -62,7 +59,6 @@ def ranks_by_cumsum(mask: jax.Array) -> list[jax.Array]:
     return [up_to - mask.astype(jnp.int32), up_to[-1]]
 
 
-@functools.partial(jax.jit, static_argnames="num_keys")
 def stable_order(keys: jax.Array, num_keys: int) -> tuple[jax.Array, jax.Array]:
     """Positions of int32 `keys` sorted by key, equal ones in order; how often each key occurs.
 

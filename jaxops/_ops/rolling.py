@@ -119,10 +119,7 @@ def _roll(
         )
     if 0 in input.shape:
         return input
-    # In a program that is traced, which is for this shift alone. Where each operation runs by
-    # itself, as under an eager `jax.grad`, slices at other places would compile anew
-    # (test_rolling.py, test_where_each_operation_runs_by_itself_programs_serve_all_shifts).
-    if not (isinstance(shift, Tracer) and _symbolic.are_known(input.shape)):
+    if not _symbolic.are_known(input.shape):
         known = None
     # One roll for all the shifts of a dimension, and none of a dimension of 1: 60 shifts of two
     # dimensions took 27 ms one by one, and take 1 ms (test_rolling.py,

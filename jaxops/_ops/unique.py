@@ -323,8 +323,7 @@ def _unique(
     axis: int,
 ):
     axis = _check_axis(op, x, axis)
-    # Compiled, as an eager `vmap` would compile the operations one by one.
-    numbered = _number_compiled(lax.stop_gradient(x), axis, size=size, with_counts=True)
+    numbered = number_distinct(_rows(lax.stop_gradient(x), axis), size=size, with_counts=True)
     firsts, idx, total, count = numbered
     spec = result_size.num_elements(op, size, _NOUN)
     held = result_size.hold(spec, total, x.shape[axis], mode)

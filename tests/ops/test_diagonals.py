@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from checks import primitives
 
 import jaxops
 
@@ -24,7 +25,7 @@ def test_the_gradient_reads_the_diagonal_alone(k, num_rows, num_cols):
     np.testing.assert_array_equal(pull_back(cotangent)[0], expected)
     tangent = jax.jvp(function, [x], [x])[1]
     np.testing.assert_array_equal(tangent, jaxops.matrix_diag(x, None, k, num_rows, num_cols))
-    assert "reduce_sum" not in str(jax.make_jaxpr(pull_back)(y))
+    assert "reduce_sum" not in primitives(pull_back, y, platform="cpu")
 
 
 @pytest.mark.parametrize("platform", ["cuda", "tpu"])

@@ -49,7 +49,7 @@ def test_a_program_knows_shifts_that_are_not_traced(shift):
         assert "dynamic" not in str(jax.make_jaxpr(function)(x))
 
 
-def test_where_each_operation_runs_by_itself_programs_serve_all_shifts(monkeypatch):
+def test_under_an_eager_derivative_one_program_serves_all_shifts(monkeypatch):
     monkeypatch.setattr(rolling, "_roll_by_known", None)  # whose slices compile for each shift
     for shift in (1, -1):
         result, pull_back = jax.vjp(lambda x, by=shift: jaxops.roll(x, by, 0), LONG)

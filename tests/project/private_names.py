@@ -88,6 +88,20 @@ def eager() -> None:
     assert jaxops.gather(["a", "b"], [1])[0] == "b"
 
 
+def transformed() -> None:
+    """One operation after the other, with the same results and errors."""
+    import jaxops
+
+    def gather(indices, x=X):
+        return jaxops.gather(x, indices)
+
+    by_index = jax.vmap(lambda i: gather(i) + gather(3))
+    assert list(by_index(jnp.arange(2))) == [3, 4]
+    assert list(jax.grad(lambda x: gather(jnp.array([3, 3]), x)[0])(X)) == [0, 0, 0, 1]
+    refuses(OUT_OF_BOUNDS, by_index, jnp.array([9]))
+    refuses(OUT_OF_BOUNDS, jax.grad(lambda x: gather(jnp.array([9]), x)[0]), X)
+
+
 def checkify_raises() -> None:
     """As without checkify, in place of a functional error."""
     import jaxops
@@ -271,6 +285,13 @@ CASES = {
             ],
         ),
         (eager, ["trace_state_clean"]),
+        (
+            transformed,
+            [
+                *("_src.core", "trace_ctx.trace", "parent_trace", '"primal', '"val'),
+                *('"BatchTrace', '"JVPTrace', '"LinearizeTrace', '"EvalTrace'),
+            ],
+        ),
         (checkify_raises, ["checkify.error_checks"]),
         (rows, ["partial_eval.dce_jaxpr"]),
         (rows_first, ["jax._src.{path}"]),

@@ -13,6 +13,7 @@ from records import CASES as CASES_OF_OPS
 from records.arguments import X
 
 import jaxops
+from jaxops._run import dispatch
 
 CASES = joined("out_of_bounds")
 
@@ -52,6 +53,51 @@ def test_a_later_eager_call_of_a_transformation_compiles_nothing(op, transformat
     with jax.log_compiles():
         function(*args)
     assert not [r for r in caplog.records if r.message.startswith("Compiling")]
+
+
+@pytest.mark.parametrize(
+    ("op", "transformation"),
+    [(op, t) for op, case in FIRST.items() for t in TRANSFORMED if case.data or t == "vmap"],
+)
+def test_an_eager_transformation_runs_no_operations_one_by_one(op, transformation, monkeypatch):
+    """Each op is one compiled function, as in a plain call."""
+    run = dispatch._Call.__call__
+
+    def traced(self, *arrays):
+        assert isinstance(jnp.zeros(()), Tracer)  # true within `jit`, not under `vmap` or `jvp`
+        return run(self, *arrays)
+
+    monkeypatch.setattr(dispatch._Call, "__call__", traced)
+    function, args = TRANSFORMED[transformation](FIRST[op])
+    jax.block_until_ready(function(*args))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_bad_index_of_a_batch_is_an_error_of_an_eager_vmap(name):
+    function, *indices = CASES[name][:3]
+    good, bad = map(jnp.array, indices)
+    jax.vmap(function)(jnp.stack([good, good]))
+    with pytest.raises(jaxops.OutOfBoundsError):
+        jax.vmap(function)(jnp.stack([good, bad]))
+
+
+def test_an_error_under_eager_transformations_names_the_place_in_the_batch():
+    def rows(i, x=X):
+        return jaxops.gather(x, i)
+
+    def loss(x, i):
+        return jnp.sum(rows(i, x))
+
+    batch, bad = jnp.array([[1, 0], [2, 9]]), jnp.array([2, 9])
+    assert_fails("indices[1,1] = 9", jax.vmap(rows), batch)
+    assert_fails("indices[1,1] = 9", jax.vmap(jax.grad(loss), (None, 0)), X, batch)
+    assert_fails(
+        "indices[1,1] = 9", jax.grad(lambda x: jax.vmap(loss, (None, 0))(x, batch).sum()), X
+    )
+    assert_fails("indices[1] = 9", jax.grad(loss), X, bad)
+    assert_fails("indices[1] = 9", lambda: jax.jvp(lambda x: rows(bad, x), [X], [X]))
+    with jax.disable_jit():
+        assert_fails("indices[1,1] = 9", jax.vmap(rows), batch)
 
 
 def test_a_transfer_guard_takes_no_error_away():
