@@ -91,8 +91,12 @@ def test_data_made_while_x64_was_on(op, dtype):
         expected = OF_ROWS[op](x)
     with jax.enable_x64(False):
         result = OF_ROWS[op](x)
-        with pytest.raises(ValueError, match=f"{op}: .* must have 32 bits .* {dtype}; switch"):
-            jax.jit(OF_ROWS[op])(x)
+        traced = [jax.jit(OF_ROWS[op]), lambda x: jax.vmap(OF_ROWS[op])(x[None])]
+        if dtype != "int64":  # which has no derivative
+            traced.append(lambda x: jax.jvp(OF_ROWS[op], [x], [x]))
+        for function in traced:
+            with pytest.raises(ValueError, match=f"{op}: .* must have 32 bits .* {dtype}; switch"):
+                function(x)
     np.testing.assert_array_equal(np.asarray(result), np.asarray(expected), strict=True)
 
 
