@@ -113,7 +113,7 @@ def is_eager() -> bool:
     return type(trace).__name__ == "EvalTrace"
 
 
-def array_in(x: jax.Array) -> Any:
+def array_in(x: Any) -> Any:
     """The array that a tracer holds where operations run at once.
 
     None if that is not known: then a call waits for another of its results, which may not end if

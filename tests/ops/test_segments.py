@@ -186,8 +186,7 @@ def test_one_id_too_large_for_memory_is_named(name):
     def bounded(data):
         return getattr(jaxops, name)(data, *args[1:], num_segments=2_000_000_001)
 
+    words = f"{name}: RESOURCE_EXHAUSTED.* num_segments 2000000001"
     for call in (bounded, jax.grad(lambda x: bounded(x)[0, 0])):
-        with pytest.raises(
-            MemoryError, match=f"{name}: RESOURCE_EXHAUSTED.* num_segments 20000000"
-        ):
+        with pytest.raises(MemoryError, match=words):
             call(data)
