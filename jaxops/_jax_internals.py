@@ -355,19 +355,6 @@ def _decisions_are_seen() -> bool:
     return seen == [{np.dtype(bool)}, {np.dtype(np.int32)}, {np.dtype(bool)}]
 
 
-def call_if(bit: jax.Array, function: Callable, otherwise: Callable, *operands) -> list:
-    """`function(*operands)`, a list, where `bit`, an int32, is 1, and `otherwise` where it is 0.
-
-    The primitive of `lax.cond` takes the number of a branch. `lax.cond` compares and `lax.switch`
-    clamps it first, and on a CPU XLA makes that a kernel of its own.
-    """
-    branches = tuple(jax.make_jaxpr(f)(*operands) for f in (otherwise, function))
-    try:
-        return lax.cond_p.bind(bit, *operands, branches=branches)
-    except (AttributeError, TypeError):  # no such name, or other parameters
-        return lax.cond(bit > 0, function, otherwise, *operands)
-
-
 # --- lowering: the context of a rule is public, but not these attributes ---
 
 

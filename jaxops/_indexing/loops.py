@@ -84,8 +84,8 @@ class _Notes:
                 x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
             ]
 
-        bit, operands = self.found.astype(np.int32), [first, *noted.values()]
-        return _jax_internals.call_if(bit, report, lambda _, results: results, operands, results)
+        operands = [first, *noted.values()]
+        return lax.cond(self.found, report, lambda _, results: results, operands, results)
 
 
 def _error(
