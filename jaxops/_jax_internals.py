@@ -775,8 +775,13 @@ def equations_in(program: Any) -> Iterator[JaxprEqn]:
     """The equations of a program, closed or not, and of those that it calls."""
     for eqn in program.eqns:
         yield eqn
-        for inner in programs_in(eqn):
-            yield from equations_in(inner)
+        yield from equations_called_by(eqn)
+
+
+def equations_called_by(eqn: JaxprEqn) -> Iterator[JaxprEqn]:
+    """The equations of the programs that an equation calls."""
+    for program in programs_in(eqn):
+        yield from equations_in(program)
 
 
 def is_of_jax(program: Any) -> bool:

@@ -123,11 +123,12 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
         if eqn.primitive in REDUCTIONS or not calls_checks(eqn):
             return programs.bind(eqn, inputs)
         evaluate = _EVALUATED.get(eqn.primitive.name)
-        # Here only the rule of a custom derivative may hold checks, and JAX has not traced that
-        # rule. The equation stays as it is (test_lanes.py, test_rules_without_checks_stay).
-        if evaluate is None and not _holds_check(eqn):
-            return programs.bind(eqn, inputs)
         if evaluate is None:
+            called = _jax_internals.equations_called_by(eqn)
+            if all(inner.primitive is not check.check_p for inner in called):
+                # Only the rule of a custom derivative may hold checks, and JAX has not traced that
+                # rule. The equation stays as it is (test_lanes.py, test_rules_without_checks_stay).
+                return programs.bind(eqn, inputs)
             raise NotImplementedError(
                 f"jaxops: an index is checked inside {eqn.primitive.name}, in a branch of a cond "
                 "or a step of a while_loop whose predicate jax.vmap batches; which calls of the "
@@ -137,15 +138,6 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
         return evaluate(eqn, inputs, active)
 
     return programs.walk(program, inputs, step)
-
-
-def _holds_check(eqn: JaxprEqn) -> bool:
-    """Whether a program that an equation calls holds a check for certain."""
-    return any(
-        inner.primitive is check.check_p
-        for program in _jax_internals.programs_in(eqn)
-        for inner in _jax_internals.equations_in(program)
-    )
 
 
 def _without_checks(program: ClosedJaxpr) -> ClosedJaxpr:

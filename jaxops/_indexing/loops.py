@@ -171,8 +171,8 @@ def _hides_loop(eqn: Any) -> bool:
     """Whether a `while_loop` stays as it is, which may not end with values read out of bounds."""
     if called := _programs(eqn):
         return any(_hides_loop(inner) for program in called for inner in program.eqns)
-    within = map(_jax_internals.equations_in, _jax_internals.programs_in(eqn))
-    return any(e.primitive is lax.while_p for eqns in (*within, [eqn]) for e in eqns)
+    eqns = (eqn, *_jax_internals.equations_called_by(eqn))
+    return any(e.primitive is lax.while_p for e in eqns)
 
 
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
@@ -268,9 +268,7 @@ def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
         notes = _Notes([*dict.fromkeys(map(_check, checks))], (jnp.int32(0), noted))
         return notes.raise_if_found(_RULES[eqn.primitive.name](eqn, list(operands), notes))
 
-    called = _jax_internals.programs_in(eqn)
-    inner = (e for program in called for e in _jax_internals.equations_in(program))
-    avals = [v.aval for e in inner for v in e.outvars]
+    avals = [v.aval for e in _jax_internals.equations_called_by(eqn) for v in e.outvars]
     return lower_fun(loop, within=avals)(ctx, *operands)
 
 
@@ -323,11 +321,9 @@ def is_for_cpus(ctx) -> bool:
 
 def _is_small(eqn: Any) -> bool:
     """Whether a step computes few elements, and does no more, as `jax.debug.print` does."""
-    called = [*_jax_internals.programs_in(eqn)]
-    if any(program.effects for program in called):
+    if any(program.effects for program in _jax_internals.programs_in(eqn)):
         return False
-    eqns = (inner for program in called for inner in _jax_internals.equations_in(program))
-    return sum(map(_num_elements, eqns)) <= _MOST_ELEMENTS
+    return sum(map(_num_elements, _jax_internals.equations_called_by(eqn))) <= _MOST_ELEMENTS
 
 
 def _num_elements(eqn: Any) -> int:

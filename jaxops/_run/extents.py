@@ -169,13 +169,11 @@ def _listed(words: Sequence[str], separator: str) -> str:
 
 def _types(jaxpr: Jaxpr) -> Iterator[Any]:
     """The types of all arrays of a program, and of the programs inside it."""
-    for eqn in jaxpr.eqns:
+    for eqn in _jax_internals.equations_in(jaxpr):
         for var in eqn.outvars:
             aval: Any = var.aval
             if isinstance(getattr(aval, "dtype", None), np.dtype):  # not a key, nor a token
                 yield aval
-        for inner in _jax_internals.programs_in(eqn):
-            yield from _types(inner)
 
 
 # An identity on the arguments of an op, whose batching rule learns by how much they are batched.
