@@ -267,5 +267,8 @@ def _by_jax(eqn: JaxprEqn) -> Callable:
 def _compile(lowered: Any) -> Callable:
     try:
         return lowered.compile(compiler_options=_FAST)
-    except jax.errors.JaxRuntimeError:  # also of an XLA that does not know one of these options
-        return lowered.compile()
+    except jax.errors.JaxRuntimeError as error:
+        unknown = [name for name in _FAST if f"'{name}'" in str(error)]
+        for name in unknown:  # the XLA of jax 0.12 has no other emitters
+            _FAST.pop(name, None)
+        return _compile(lowered) if unknown else lowered.compile()
