@@ -91,24 +91,28 @@ class Access(NamedTuple):
         None stands for 0. Of a window that is out of bounds the positions are the number of rows,
         but where the mode clips.
         """
-        clips = self.mode == _MODES.CLIP
-        starts, valid = list(starts), None
-        for axis, start in enumerate(starts):
-            last = self.shape[axis] - (self.sizes[axis] - 1) * self.strides[axis] - 1
-            if start is not None and clips:
-                starts[axis] = jnp.clip(start, 0, last)
-            elif start is not None:
-                # A window that is not wholly inside is dropped as a whole.
-                inside = lax.bitwise_and(
-                    lax.ge(start, _like(0, start)), lax.le(start, _like(last, start))
-                )
-                valid = inside if valid is None else lax.bitwise_and(valid, inside)
+        starts, valid = self.moved_inside(starts)
         result = self.row_major(starts)
         if valid is not None:
             valid = lax.broadcast_in_dim(valid, result.shape, range(valid.ndim))
             rows = math.prod(self.shape[: self.depth])
             result = lax.select(valid, result, lax.full_like(result, rows))
         return lax.reshape(result, (result.size,))
+
+    def moved_inside(self, starts: Sequence) -> tuple[list, jax.Array | None]:
+        """The begins of the nearest windows inside, and which windows are inside as they are.
+
+        None if the mode clips. Else a window that is not wholly inside is dropped as a whole.
+        """
+        starts, valid = list(starts), None
+        for axis, start in enumerate(starts):
+            if start is not None:
+                last = self.shape[axis] - (self.sizes[axis] - 1) * self.strides[axis] - 1
+                starts[axis] = nearest = jnp.clip(start, 0, last)
+                if self.mode != _MODES.CLIP:
+                    inside = lax.eq(start, nearest)
+                    valid = inside if valid is None else lax.bitwise_and(valid, inside)
+        return starts, valid
 
     def row_major(self, starts: Sequence[jax.Array | None]) -> jax.Array:
         """Positions `[*batch_shape, *window]` of the rows, if all windows are inside."""

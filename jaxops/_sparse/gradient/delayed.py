@@ -389,19 +389,13 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
     dtype = _coordinate_dtype(shape)
     windows = [sizes[axis] for axis in chosen]
     all_positions = (*access.batch_shape, *windows)
-    at, valid = {}, None
-    for axis, dim in enumerate(shape):
-        last = dim - (sizes[axis] - 1) * strides[axis] - 1
-        inside = jnp.zeros(access.batch_shape, dtype)
-        if (start := starts[axis]) is not None:
-            inside = jnp.clip(start, 0, last)
-            if access.mode != lax.GatherScatterMode.CLIP:
-                valid = both(valid, start == inside)
-        if axis in chosen:
-            start = inside.astype(dtype).reshape(*inside.shape, *[1] * len(windows))
-            dimension = len(access.batch_shape) + chosen.index(axis)
-            offset = lax.broadcasted_iota(dtype, all_positions, dimension)
-            at[axis] = (start + offset * np.array(strides[axis], dtype)).reshape(-1)
+    starts, valid = access.moved_inside(starts)
+    at = {}
+    for n, axis in enumerate(chosen):
+        start = jnp.zeros(access.batch_shape, dtype) if starts[axis] is None else starts[axis]
+        start = start.astype(dtype).reshape(*access.batch_shape, *[1] * len(windows))
+        offset = lax.broadcasted_iota(dtype, all_positions, len(access.batch_shape) + n)
+        at[axis] = (start + offset * np.array(strides[axis], dtype)).reshape(-1)
     if valid is not None:
         valid = valid.reshape(*access.batch_shape, *[1] * len(windows))
         valid = jnp.broadcast_to(valid, all_positions).reshape(-1)
