@@ -32,9 +32,9 @@ def loss(table, ids, capacity=None):
     return jnp.sum(lookup(table, ids, capacity=capacity) ** 2)
 
 
-def slices_of(ids=IDS, capacity=None):
+def slices_of(capacity=None):
     gradient = jaxops.sparse_value_and_grad(loss, tables="")
-    return jax.jit(gradient, static_argnums=2)(TABLE, ids, capacity)[1]
+    return jax.jit(gradient, static_argnums=2)(TABLE, IDS, capacity)[1]
 
 
 def cases_of(op):
@@ -152,7 +152,7 @@ def test_a_gradient_keeps_how_the_table_is_shared():
         assert (plain + slices).sharding == sharding
         return (plain + slices).add_to(jnp.asarray(TABLE)), slices.to_dense()
 
-    slices = slices_of(capacity=3)
+    slices = slices_of(3)
     np.testing.assert_array_equal(slices.indices, IDS.reshape(-1))
     table, dense = results(slices, slices_of())
     np.testing.assert_array_equal(table, TABLE + 2 * dense)

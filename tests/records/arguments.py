@@ -32,7 +32,6 @@ PADS = ("pairs, [M, 2]", [[0, 0], [0, 0]])
 FEW = np.array([99, 5, 99, 0], np.int32)
 LENGTH = 300
 TABLE = np.arange(LENGTH * 3, dtype=np.float32).reshape(LENGTH, 3)
-TALL = np.arange(200 * LENGTH, dtype=np.float32).reshape(200, LENGTH)
 
 
 # Dtypes of elements that are moved.

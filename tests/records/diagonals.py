@@ -60,11 +60,11 @@ def set_case(shape, k, align="RIGHT_LEFT"):
     )
 
 
-def diag_case(shape, k, sizes, align="RIGHT_LEFT", **given):
+def diag_case(shape, k, sizes, **given):
     """With the matrices' shape."""
     return Case(
-        lambda x: jaxops.matrix_diag(x, k=k, align=align, **given),
-        lambda x: matrix_set_diag(np.zeros(sizes, x.dtype), x, k, align),
+        lambda x: jaxops.matrix_diag(x, k=k, **given),
+        lambda x: matrix_set_diag(np.zeros(sizes, x.dtype), x, k, "RIGHT_LEFT"),
         (floats(*shape),),
     )
 

@@ -21,7 +21,7 @@ def dynamic_stitch(indices, data, size=None, mode="fill", fill_value=0):
     return out
 
 
-def stitch_case(indices, row_shape, size, modes=MODES):
+def stitch_case(indices, row_shape, size):
     count = len(indices)
     indices = tuple(np.asarray(i, np.int32) for i in indices)
     data = tuple(floats(*i.shape, *row_shape) for i in indices)
@@ -30,7 +30,7 @@ def stitch_case(indices, row_shape, size, modes=MODES):
         lambda *a, mode="fill", **k: dynamic_stitch(a[count:], a[:count], size, mode, **k),
         data,
         indices,
-        modes,
+        MODES,
     )
 
 
