@@ -267,7 +267,7 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
         constants = zip(closed.jaxpr.constvars, map(_of_literals, closed.consts), strict=True)
         operands_of_check = program_of("check", before, inputs, check_eqn.invars, dict(constants))
         error, _ = rules[check_eqn.primitive](
-            *context, *jaxpr_as_fun(operands_of_check)(*operands), **_params(check_eqn)
+            *context, *jaxpr_as_fun(operands_of_check)(*operands), **params_of(check_eqn)
         )
         return error, operands[0]
 
@@ -604,7 +604,7 @@ def drop_unused(program: ClosedJaxpr) -> ClosedJaxpr:
     return ClosedJaxpr(jaxpr, program.consts)
 
 
-def _params(eqn: JaxprEqn) -> dict[str, Any]:
+def params_of(eqn: JaxprEqn) -> dict[str, Any]:
     """The parameters of a primitive, whose names are JAX's own affair."""
     return eqn.params
 
@@ -616,15 +616,15 @@ class UnknownParameter(NotImplementedError):
 def _unknown(eqn: JaxprEqn, names: Sequence[str]) -> NotImplementedError:
     return UnknownParameter(
         f"jaxops: {eqn.primitive.name} must have a parameter {' or '.join(map(repr, names))}; that "
-        f"of jax {jax.__version__} has {', '.join(map(repr, sorted(_params(eqn)))) or 'none'}. Use "
-        "a version of jax that this version of jaxops knows: sparse_value_and_grad, lazy and "
+        f"of jax {jax.__version__} has {', '.join(map(repr, sorted(params_of(eqn)))) or 'none'}. "
+        "Use a version of jax that this version of jaxops knows: sparse_value_and_grad, lazy and "
         "checks in branches of which jax.vmap batches the predicate need the parameter"
     )
 
 
 def param(eqn: JaxprEqn, *names: str) -> Any:
     """A parameter of a primitive, by the first of `names` that it has; refused without any."""
-    params = _params(eqn)
+    params = params_of(eqn)
     for name in names:
         if name in params:
             return params[name]
@@ -633,12 +633,7 @@ def param(eqn: JaxprEqn, *names: str) -> Any:
 
 def name_of(eqn: JaxprEqn) -> str:
     """The primitive, or the function that a `jit` calls, for the words of errors."""
-    return str(_params(eqn).get("name", eqn.primitive.name))
-
-
-def params_of(eqn: JaxprEqn) -> dict[str, Any]:
-    """All parameters of an equation, to compare them with those of another."""
-    return dict(_params(eqn))
+    return str(params_of(eqn).get("name", eqn.primitive.name))
 
 
 def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
@@ -646,7 +641,7 @@ def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
     # How devices share the results does not say how they share parts of them.
     params = {
         name: None if isinstance(value, jax.sharding.Sharding) else value
-        for name, value in _params(eqn).items()
+        for name, value in params_of(eqn).items()
     }
     results = eqn.primitive.bind(*operands, **{**params, **changed})
     return results if eqn.primitive.multiple_results else [results]
@@ -659,13 +654,13 @@ def body(eqn: JaxprEqn) -> ClosedJaxpr:
 
 def says_how_to_share(eqn: JaxprEqn) -> bool:
     """Whether a `jit` was given shardings, which hold for the inputs and results that it has."""
-    shardings = [*_params(eqn).get("in_shardings", ()), *_params(eqn).get("out_shardings", ())]
+    shardings = [*params_of(eqn).get("in_shardings", ()), *params_of(eqn).get("out_shardings", ())]
     return any(type(x).__name__ != "UnspecifiedValue" for x in shardings)
 
 
 def shared_as_said(eqn: JaxprEqn, side: str, arrays: Sequence) -> list:
     """The inputs (`side` "in") or results ("out") of a `jit`, shared as it says."""
-    said = _params(eqn).get(f"{side}_shardings") or [None] * len(arrays)
+    said = params_of(eqn).get(f"{side}_shardings") or [None] * len(arrays)
     return [
         lax.with_sharding_constraint(x, sharding)
         if isinstance(sharding, jax.sharding.Sharding)
@@ -692,7 +687,7 @@ def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | Non
     The two are one primitive, and only the first has the parameter. A `cond` with a parameter that
     is not known may be either, and is refused.
     """
-    params = _params(eqn)
+    params = params_of(eqn)
     if not params.keys() <= {"branches", "branches_platforms"}:
         raise _unknown(eqn, ["branches_platforms"])
     return params.get("branches_platforms")
@@ -700,7 +695,7 @@ def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | Non
 
 def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:
     """The numbers of inputs of a `scan` that are constants, and that are carried."""
-    if "ft_in" not in _params(eqn):  # before jax 0.12
+    if "ft_in" not in params_of(eqn):  # before jax 0.12
         return param(eqn, "num_consts"), param(eqn, "num_carry")
     unpack = _read(param(eqn, "ft_in"), "unpack")
     if unpack is None:
@@ -766,7 +761,7 @@ def _closed(jaxpr: Jaxpr, consts: Sequence) -> ClosedJaxpr:
 
 def programs_in(eqn: JaxprEqn) -> Iterator[Jaxpr]:
     """The programs that an equation calls, whatever the names of its parameters."""
-    for inner in jax.tree.leaves([*_params(eqn).values()], is_leaf=_is_program):
+    for inner in jax.tree.leaves([*params_of(eqn).values()], is_leaf=_is_program):
         if _is_program(inner):
             yield inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
 
@@ -818,7 +813,7 @@ def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn | None]) -
         return [x if isinstance(x, Literal) else dropped.get(x, x) for x in atoms]
 
     for eqn in program.eqns:
-        params = {name: with_programs(x, within) for name, x in _params(eqn).items()}
+        params = {name: with_programs(x, within) for name, x in params_of(eqn).items()}
         changed = change(eqn.replace(params=params, invars=operands(eqn.invars)))
         if changed is None:
             dropped[eqn.outvars[0]] = operands(eqn.invars)[0]
@@ -829,7 +824,7 @@ def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn | None]) -
 
 def set_params(eqn: JaxprEqn, **changed) -> JaxprEqn:
     """`eqn` with other parameters."""
-    return eqn.replace(params={**_params(eqn), **changed})
+    return eqn.replace(params={**params_of(eqn), **changed})
 
 
 # --- the primitives that are bound, and the frames of JAX that bind them: see `_checked` ---

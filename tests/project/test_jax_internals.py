@@ -84,7 +84,7 @@ def gone(monkeypatch, primitive: str, *names: str) -> None:
         gone = names if eqn.primitive.name == primitive else ()
         return {f"{key}_gone" if key in gone else key: x for key, x in eqn.params.items()}
 
-    monkeypatch.setattr(_jax_internals, "_params", params)
+    monkeypatch.setattr(_jax_internals, "params_of", params)
 
 
 I = jnp.array([3, 0])  # noqa: E741
@@ -228,7 +228,7 @@ def test_all_parameters_are_taken_away():
 
 def test_counts_of_a_scan(monkeypatch):
     (eqn,) = jax.make_jaxpr(in_scan)(TABLE).jaxpr.eqns[-1:]
-    monkeypatch.setattr(_jax_internals, "_params", lambda _: {"ft_in": object()})
+    monkeypatch.setattr(_jax_internals, "params_of", lambda _: {"ft_in": object()})
     with pytest.raises(NotImplementedError, match="scan must have a parameter 'num_consts'"):
         _jax_internals.scan_counts(eqn)
 
