@@ -81,6 +81,10 @@ REFUSED = {
         lambda t: jnp.linalg.norm(t[I, 0])),
     "largest": Refused(lambda t: jnp.max(2 * t), f"mul{PLACE}, and reduce_max{PLACE}", REDUCE,
         lambda t: jnp.max(2 * t[I])),
+    "one of two": Refused(
+        lambda t: jnp.sum(lax.cond(t[0, 0] > 0, lambda: 2 * t, lambda: t)),
+        f"mul{PLACE}, and reduce_sum{PLACE} takes all rows", REDUCE,
+        lambda t: jnp.sum(lax.cond(t[0, 0] > 0, lambda: 2 * t[I], lambda: t[I]))),
     "pad": Refused(lambda t: jnp.sum(jnp.pad(t, 1)), f"pad{PLACE}, and reduce_sum", REDUCE,
         lambda t: jnp.sum(jnp.pad(t[I], 1))),
     "where": Refused(lambda t: jnp.sum(jnp.where(t > 0, t, 0.0)), f"select_n{PLACE}, and", REDUCE,

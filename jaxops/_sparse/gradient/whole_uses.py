@@ -53,8 +53,8 @@ class Use:
     """
 
     eqn: JaxprEqn  # takes all rows
-    first: tuple[JaxprEqn, ...]  # take a table itself; the last of them ran first
-    is_of_table: bool  # whether `eqn` is one of them
+    first: tuple[JaxprEqn, ...]  # before it take a table itself; the last of them ran first
+    is_of_table: bool  # whether `eqn` takes a table itself
     is_of_product: bool  # whether one of the equations before is a matrix product
 
     def __eq__(self, other):
@@ -67,9 +67,10 @@ class Use:
     def of(cls, eqn: JaxprEqn, x: Any) -> Use:
         """The use of a delayed array by `eqn`."""
         before = _before(eqn, x)
+        of_tables = (e for e, operand in before if isinstance(operand, Table) and _has_floats(e))
         return cls(
             eqn,
-            tuple(e for e, operand in before if isinstance(operand, Table) and _has_floats(e)),
+            tuple(e for e in of_tables if e is not eqn),
             is_of_table=isinstance(x, Table),
             is_of_product=any(e.primitive.name == "dot_general" for e, _ in before),
         )
