@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 from sparse_checks import assert_sparse, square, table
+from sparse_patterns import WITHIN, assert_rows_first, params
 
 import jaxops
 
@@ -83,3 +84,13 @@ def chosen_by_a_while_loop(uses_table):
 def test_chosen_by_a_while_loop(uses_table, tied):
     params = {"embed": table(7, 3), "w": jnp.float32(2)}
     assert_sparse(chosen_by_a_while_loop(uses_table), params, tied=tied)
+
+
+@pytest.mark.parametrize("within", ["jit", "checkpoint", "scan", "cond"])
+def test_the_only_row_after_a_step(within):
+    """It is read at a constant, but has a tap for each index."""
+
+    def loss(p, i):
+        return square(jnp.tanh(p["t"] @ p["w"])[i]) + square((2 * p["t"])[i])
+
+    assert_rows_first(WITHIN[within](loss), {**params(), "t": table(1, 3)}, 0 * I)

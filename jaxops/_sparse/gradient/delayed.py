@@ -162,7 +162,8 @@ class Table(Delayed):
         mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
         sizes = sizes_at(self.shape, at)
         array = explicit_axes.brought(self.array)
-        rows = lax.gather(array, jnp.stack([at[axis] for axis in axes]), numbers, sizes, mode=mode)
+        index = jnp.stack([at[axis] for axis in axes]) + reads.zero
+        rows = lax.gather(array, index, numbers, sizes, mode=mode)
         access = Access(self.shape, sizes, (1,) * rank, (), (), tuple(range(rank)), mode)
         starts = [jnp.asarray(at[axis]) if axis in at else None for axis in range(rank)]
         positions = access.row_major(starts)
@@ -402,6 +403,7 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
 
     def row(at: Position, valid: Any, taps: Any) -> tuple[jax.Array, list]:
         own = reads.inside(taps)
+        own.zero = 0 * next(iter(at.values()))
         part = read(x, at, valid, own)
         if valid is None:
             return part, own.found

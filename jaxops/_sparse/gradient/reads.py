@@ -155,6 +155,9 @@ class Reads:
         self.found: list = []
         self.memo: dict = {}  # arrays that were computed whole, by identity
         self.parts: dict = {}  # and slices of several rows
+        # A 0 that `vmap` batches as it batches taps, to add to numbers of rows: JAX cannot
+        # differentiate a batched loop in which rows are not batched and their tap is.
+        self.zero: Any = 0
         self._taps = None if taps is None else list(taps)
         self._mesh = jax.sharding.get_abstract_mesh()
         self._use: Any = None
