@@ -784,8 +784,16 @@ def is_of_jax(program: Any) -> bool:
 
     False if that is not known.
     """
+    return is_of_source(program, _JAX)
+
+
+def is_of_source(program: Any, *paths: str) -> bool:
+    """Whether a file with one of these parts in its path defines the function of a closed program.
+
+    False if that is not known.
+    """
     source = _read(program, "jaxpr.debug_info.func_src_info")
-    return isinstance(source, str) and _JAX in source
+    return isinstance(source, str) and any(path in source for path in paths)
 
 
 def _is_program(x: Any) -> bool:

@@ -75,6 +75,14 @@ STEPS = {
         p["c"][0] * jnp.arange(1, 5, dtype=t.dtype)[:, None]
     ),
     "rows added to": lambda t, p: t.at[jnp.array([3, 5, 3, -1, 99])].add(p["c"][0]),
+    "rows subtracted from": lambda t, p: t.at[jnp.array([3, 5, 3, -1, 99])].subtract(p["c"][0]),
+    "tensor_scatter_nd_add": lambda t, p: jaxops.tensor_scatter_nd_add(
+        t, [[3], [5], [3]], p["c"][0]
+    ),
+    "tensor_scatter_nd_update": lambda t, p: jaxops.tensor_scatter_nd_update(
+        t, [[0], [16]], p["c"][0]
+    ),
+    "columns gathered": lambda t, p: jaxops.gather(t, np.arange(t.shape[1])[::-1], axis=1),
     "column set": lambda t, p: t.at[:, 0].set(p["of_rows"]),
     "first rows set": lambda t, p: t.at[:2].set(p["c"][1]),
     "updated": lambda t, p: lax.dynamic_update_slice(  # of INDICES 0 is before, 16 just behind

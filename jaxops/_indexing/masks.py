@@ -10,11 +10,14 @@ So these are two linear primitives, each the transpose of the other. `read` stan
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import ad
 
+from jaxops._jax_internals import Primitive
 from jaxops._primitives import linear_primitive, varying_alike
 
 
@@ -100,3 +103,8 @@ write_p = linear_primitive(
     transpose=_write_transpose,
     is_typed_as_first=True,
 )
+
+
+def reference_of(primitive: Primitive) -> Callable | None:
+    """The function that a primitive of this module computes; None for others."""
+    return {read_p: _read, write_p: _write}.get(primitive)

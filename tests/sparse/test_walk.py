@@ -57,6 +57,29 @@ def test_all_within(pattern, name):
     assert_rows_first(loss, params(), tolerance=1e-4)
 
 
+# Functions of jaxops that a program for large arrays computes in another way than for small ones.
+LARGE = {
+    "custom_jvp_call": lambda t, i: jaxops.tile(t, [2, 1])[i + t.shape[0]],
+    "split_in_many": lambda t, i: jaxops.split(t, 300)[7][i],
+    "join_many": lambda t, i: jaxops.concat([*[jnp.ones((1, 3))] * 255, t], 0)[250 + i],
+    "narrow_scatter": lambda t, i: jaxops.tensor_scatter_nd_add(
+        t.astype(jnp.bfloat16), i[:, None], jnp.bfloat16(1)
+    )[i].astype(jnp.float32),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_tables(name):
+    p = {**params(), "t": jnp.arange(36_000.0).reshape(12_000, 3) / 12_000}
+
+    def loss(p, i):
+        return polynomial(LARGE[name](p["t"], i))
+
+    names = {eqn.primitive.name for eqn in jax.make_jaxpr(loss)(p, INDICES).eqns}
+    assert name in names
+    assert_rows_first(loss, p)
+
+
 COMPOSED = [
     *((seed, eagerly, False) for seed in range(8)),
     *((seed, fast_jit, False) for seed in range(8, 32)),

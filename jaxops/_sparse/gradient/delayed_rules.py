@@ -344,7 +344,7 @@ def _row_set(r: Reading, axis: int, at: Position, of_updates: Position, update_d
     These are windows of `size` rows.
     """
     name, mode = r.eqn.primitive.name, r.param("mode")
-    if name not in ("scatter", "scatter-add"):
+    if name not in ("scatter", "scatter-add", "scatter-sub"):
         raise NotRows
     indices = index_dtypes.to_signed(jnp.asarray(r.operand(1, {}))).reshape(-1, 1)
     size = r.shape_of(2)[update_dims[axis]] if axis in update_dims else 1
@@ -360,6 +360,7 @@ def _row_set(r: Reading, axis: int, at: Position, of_updates: Position, update_d
         is_inside, indices + lax.iota(indices.dtype, size)[None], r.shape[axis]
     ).reshape(-1)
     updates = r.operand(2, of_updates)
+    updates = -updates if name == "scatter-sub" else updates
     window = [int(d) for a, d in update_dims.items() if a != axis]
     before = [d for d in range(updates.ndim) if d not in update_dims.values()]
     before += [d for a, d in update_dims.items() if a == axis]
@@ -371,7 +372,7 @@ def _row_set(r: Reading, axis: int, at: Position, of_updates: Position, update_d
     rows, updates = rows[order], updates[order]
     row = r.at[axis].astype(rows.dtype)
     last = jnp.maximum(jnp.searchsorted(rows, row, side="right") - 1, 0)
-    if name == "scatter-add":
+    if name != "scatter":
         group = jnp.cumsum(jnp.diff(rows, prepend=rows[:1]) != 0)
         updates = jax.ops.segment_sum(updates, group, count, indices_are_sorted=True)
         updated = x + updates[group[last]].astype(x.dtype)

@@ -7,6 +7,7 @@ notes in a `Reads` (`reads.py`) which rows are looked up. An equation with a del
 - one that `delayed_rules.py` can read rows of: its result is delayed too;
 - a slice of several rows: a `Part`, of which a lookup after it reads rows; else it is a lookup;
 - a lookup: reads rows of a delayed array, and has a usual array as its result;
+- one of jaxops that stands for few of JAX, such as a form of `lax.scatter_add`: these instead;
 - a `jit`, `checkpoint`, `scan` or `cond`: `evaluate` goes on in its body (`_BODIES`);
 - any other: the delayed arrays are computed whole, as the program says. If the derivative needs
   that, and the table is not tied, `value_and_grad.py` refuses it, in the words of `whole_uses.py`.
@@ -27,6 +28,7 @@ well, so that they are not repeated for all rows.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,8 +37,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _jax_internals, _symbolic
-from jaxops._indexing import explicit_axes, programs
+from jaxops import _forms, _jax_internals, _symbolic
+from jaxops._indexing import explicit_axes, masks, programs
 from jaxops._jax_internals import ClosedJaxpr, JaxprEqn
 from jaxops._run import extents
 from jaxops._sparse import jaxprs, row_rules
@@ -83,7 +85,7 @@ def _evaluate(
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
         eqn = eqn if outer is None else _jax_internals.placed(eqn, outer)
-        if eqn.primitive in _CALLS and (results := _inlined(eqn, inputs, reads)) is not None:
+        if (results := _inlined(eqn, inputs, reads)) is not None:
             return results
         if _ends_parts(eqn, inputs):
             inputs = [dense(x, reads) if is_part(x) else x for x in inputs]
@@ -253,22 +255,47 @@ def _fill_value(eqn: JaxprEqn) -> Any:
 
 _CALLS = {jax_primitives.jit_p, jax_primitives.closed_call_p}
 _SHORT = 16
+# Their functions have custom derivatives that are those of JAX, computed in another way.
+_AS_JAX = [
+    os.path.join("jaxops", "_ops", "copies.py"),
+    os.path.join("jaxops", "_indexing", "replacing.py"),
+]
 
 
-def _is_short(eqn: JaxprEqn) -> bool:
-    """Whether a call has few equations, all of which can wait, as JAX's `where` and `pad`."""
-    eqns = _jax_internals.body(eqn).jaxpr.eqns
+def _is_short(program: ClosedJaxpr) -> bool:
+    """Whether a program has few equations, all of which can wait, as JAX's `where` and `pad`."""
+    eqns = program.jaxpr.eqns
     return len(eqns) <= _SHORT and all(
-        _is_short(inner) if inner.primitive in _CALLS else rule_of(inner) is not None
+        _is_short(_jax_internals.body(inner))
+        if inner.primitive in _CALLS
+        else rule_of(inner) is not None
         for inner in eqns
     )
 
 
 def _inlined(eqn: JaxprEqn, inputs: list, reads: Reads) -> list | None:
-    """The results of a short call, or None."""
-    if _jax_internals.says_how_to_share(eqn) or not _is_short(eqn):
+    """The results of a short call, or of what an equation of jaxops stands for; or None."""
+    if eqn.primitive in _CALLS:
+        program = None if _jax_internals.says_how_to_share(eqn) else _jax_internals.body(eqn)
+    else:
+        program = _in_place_of(eqn) if any(map(has_table, inputs)) else None
+    if program is None or not _is_short(program):
         return None
-    return _evaluate(_jax_internals.body(eqn), inputs, reads, outer=eqn)
+    return _evaluate(program, inputs, reads, outer=eqn)
+
+
+def _in_place_of(eqn: JaxprEqn) -> ClosedJaxpr | None:
+    """The program of JAX's equations for one of jaxops: a form, a mask, a custom derivative."""
+    if eqn.primitive.name == "custom_jvp_call":
+        program = _jax_internals.body(eqn)
+        return program if _jax_internals.is_of_source(program, *_AS_JAX) else None
+    reference = _forms.reference_of(eqn.primitive) or masks.reference_of(eqn.primitive)
+    params = _jax_internals.params_of(eqn)
+    if reference is None or is_gather(eqn) or "maps" in params:
+        return None
+    with _jax_internals.at_place_of(eqn):
+        types = map(jaxprs.type_of, eqn.invars)
+        return jax.make_jaxpr(functools.partial(reference, **params))(*types)
 
 
 class _Body:
