@@ -174,3 +174,16 @@ def test_what_is_out_of_bounds_is_the_number_of_lax(x32):
         return total
 
     assert_sparse(loss, big_params()["t"], tables="")
+
+
+def test_debug_nans():
+    """Outside of `jit` only NaN that the loss makes is an error, and that is JAX's."""
+
+    def gradient(step):
+        loss = lambda t: jnp.sum(jnp.take(step(t), INDICES, axis=0))  # noqa: E731
+        return jaxops.sparse_value_and_grad(loss, tables="")(jnp.ones((17, 3)))[1]
+
+    with jax.debug_nans(True):
+        np.testing.assert_array_equal(gradient(lambda t: 2 * t).values, 2)
+        with pytest.raises(FloatingPointError):
+            gradient(lambda t: jnp.log(-t))

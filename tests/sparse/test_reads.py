@@ -94,3 +94,16 @@ def test_the_only_row_after_a_step(within):
         return square(jnp.tanh(p["t"] @ p["w"])[i]) + square((2 * p["t"])[i])
 
     assert_rows_first(WITHIN[within](loss), {**params(), "t": table(1, 3)}, 0 * I)
+
+
+def test_rows_in_an_array_reference():
+    def loss(t, i):
+        ref = jax.new_ref(jnp.zeros(3, t.dtype))
+
+        def add(n, _):
+            ref[...] += t[i[n]] ** 2
+
+        lax.fori_loop(0, 3, add, None)
+        return square(ref[...])
+
+    assert_sparse(loss, table(7, 3), I, tables="")

@@ -409,12 +409,13 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
             return part, own.found
         # What is read outside has no gradient, nor has a scale of rows there.
         fills = access.mode == lax.GatherScatterMode.FILL_OR_DROP
-        outside = jnp.full_like(part, fill) if fills else lax.stop_gradient(part)
-        return lax.select_n(valid, outside, part), own.found
+        with jax.debug_nans(False):  # `fill` may be NaN where no index is out of bounds
+            outside = jnp.full_like(part, fill) if fills else lax.stop_gradient(part)
+            return lax.select_n(valid, outside, part), own.found
 
     try:
         rows, found = jax.vmap(row)(at, valid, reads.next_taps())
-    except _jax_internals.UnknownParameter:
+    except (_jax_internals.UnknownParameter, FloatingPointError):  # the latter of `debug_nans`
         raise
     except Exception:  # as in `_rule_can_read`
         return None

@@ -252,6 +252,8 @@ def _transposed(
         return jaxpr_as_fun(derivative)(*[next(rest) if is_so else x for x, is_so in pairs])
 
     wanted = [x for x, is_so in zip(tangents, is_wanted, strict=True) if is_so]
+    if derivative.effects:  # of array references, which `linear_transpose` does not take
+        return list(jax.vjp(of_wanted, *wanted)[1]([jnp.ones_like(value)]))
     return list(jax.linear_transpose(of_wanted, *wanted)([jnp.ones_like(value)]))
 
 
