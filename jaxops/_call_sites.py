@@ -67,7 +67,12 @@ def frame_of_caller() -> FrameType | None:
 
 def place(file: str, line: int, function: str) -> str:
     """`"model.py:31 (Decoder.embed)"`; a function within another stands without that one."""
-    return f"{_short(file)}:{line} ({function.rpartition('<locals>.')[2]})"
+    return f"{_short(file)}:{line} ({without_outer(function)})"
+
+
+def without_outer(function: str) -> str:
+    """The qualified name of a function, without the function that it is defined in."""
+    return function.rpartition("<locals>.")[2]
 
 
 def _folder(*path: str) -> str:

@@ -73,8 +73,8 @@ def checked(
             patterns of files and functions to a rule, as in `{"jax_md/partition.py": "padding",
             "*:lookup": "any"}`. "any": no index of these functions is checked. "padding": the index
             may be the size of the axis. A pattern is the end of a path, or of path and
-            function; `*` fits anything, and a method has its class, as in "model.py:Encoder.embed".
-            The first pattern that fits counts.
+            function, which has the name that errors give; `*` fits anything, and a method has its
+            class, as in "model.py:Encoder.embed". The first pattern that fits counts.
         negative: "from_end", or "error": then an array of indices may have no negative ones. A
             number that stands in the source, as in `x[-1]`, may be negative.
         one_hot: bool; whether a class that is not among the `num_classes` of `jax.nn.one_hot` is an

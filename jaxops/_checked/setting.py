@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import jax
 
+from jaxops import _call_sites
+
 
 class AtCall(NamedTuple):
     """A call of a method of `jaxops.at(x)[index]`."""
@@ -39,7 +41,8 @@ class Setting:
 
 @functools.lru_cache(maxsize=4096)
 def _rule(outside: tuple[tuple[str, str], ...], file: str, function: str) -> str | None:
-    names = (file, f"{file}:{function}")
+    # A user copies the function's name from an error, which has it without the outer function.
+    names = (file, f"{file}:{function}", f"{file}:{_call_sites.without_outer(function)}")
     for pattern, rule in outside:
         if any(fnmatch.fnmatchcase(name, f"*{pattern}") for name in names):
             return rule

@@ -17,6 +17,10 @@ RULES = Setting((("md/partition.py", "padding"), ("*:lookup", "any"), ("net.py:N
         ("/home/md/other.py", "Table.lookup", None),
         ("/home/net.py", "Net.embed", "any"),
         ("/home/net.py", "embed", None),
+        # A function within another, as an error names it.
+        ("/home/md/other.py", "step.<locals>.lookup", "any"),
+        ("/home/md/other.py", "Table.step.<locals>.lookup", "any"),
+        ("/home/net.py", "make.<locals>.Net.embed", "any"),
         ("/home/net.pyc", "Net.embed", None),
     ],
 )
