@@ -213,7 +213,7 @@ $(PARITY_STAMP): pyproject.toml
 .venv-cuda/.installed: REQUIREMENTS = 'jax[cuda12-local]' nvidia-cuda-nvcc-cu12
 .venv-tpu/.installed: REQUIREMENTS = 'jax[tpu]'
 .venv-device/.installed: REQUIREMENTS = 'jax[cuda12]' pytest
-.venv-foreign/.installed: REQUIREMENTS = chex distrax dm-haiku dm-pix flax frozendict jraph jumanji mctx pgx rlax pytest pytest-xdist
+.venv-foreign/.installed: REQUIREMENTS = chex craftax distrax dm-haiku dm-pix flax frozendict jaxmarl jraph jumanji mctx pgx rlax pytest pytest-xdist
 .venv-%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip

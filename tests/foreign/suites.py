@@ -25,7 +25,7 @@ PRINTED = HERE.parents[1] / "build" / "foreign"  # what pytest prints
 IN_WHEELS = ("jraph", "mctx", "haiku", "chex", "rlax", "distrax", "optax", "dm_pix")
 IN_SOURCES = ("flax",)
 # Packages without tests of their own: ours, in the folders beside this file.
-OURS = ("pgx", "jumanji")
+OURS = ("pgx", "jumanji", "craftax", "jaxmarl")
 
 
 def tests_of(package: str) -> Path:
