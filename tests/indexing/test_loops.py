@@ -277,10 +277,11 @@ def test_a_step_with_effects(capfd):
     assert "step 9" not in capfd.readouterr().out
 
 
-def test_a_step_of_many_elements():
-    large = jnp.ones((100, 100))
-    program = lambda i: lax.map(lambda j: jnp.exp(large) + jaxops.gather(TABLE, j), i)  # noqa: E731
-    assert has_call_in_loop(program, GOOD)
+@pytest.mark.parametrize(("size", "is_large"), [(50, False), (100, True)])
+def test_a_step_of_many_elements(size, is_large):
+    matrix = jnp.ones((size, size))
+    program = lambda i: lax.map(lambda j: jnp.exp(matrix) + jaxops.gather(TABLE, j), i)  # noqa: E731
+    assert has_call_in_loop(program, GOOD) == is_large
     assert raised(jax.jit(program), BAD).index == 5
 
 
