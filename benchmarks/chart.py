@@ -35,6 +35,7 @@ PANELS = {
     "tiny": "One eager call with a few elements",
     "compile": "Time to compile",
     "gradients": "Gradients",
+    "tiny_gradients": "One eager gradient of a few elements",
     "bandwidth": "Moving contiguous memory",
     "bounds": "Checks of bounds, beside none",
     "checked": "Code of JAX with jaxops.checked, beside none",

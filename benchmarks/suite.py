@@ -47,6 +47,7 @@ ALLOCATORS = {
 
 
 def in_group(row: Row, group: str) -> bool:
+    group = "gradients" if group == "tiny_gradients" else group
     return any(word == group or word.startswith(f"{group}-") for word in row.groups.split())
 
 

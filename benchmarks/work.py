@@ -219,7 +219,13 @@ def cotangents_of(row: Row, arguments: tuple[Any, ...]) -> list[np.ndarray]:
     return [np.full(x.shape, 0.5, x.dtype) for x in results]
 
 
-def gradients(row: Row, size=full) -> Work:
+def tiny_gradients(row: Row, size=full) -> Work:
+    """As `gradients`, of a few elements and not compiled; `size` is that of no tiny row."""
+    del size
+    return gradients(row, small, eager=True)
+
+
+def gradients(row: Row, size=full, eager: bool = False) -> Work:
     """The cotangent of the result, pulled back to the differentiated arguments."""
     numpy_arguments = row.arguments(size)
     arguments = convert(numpy_arguments, to_jax)
@@ -227,17 +233,17 @@ def gradients(row: Row, size=full) -> Work:
     cotangents = cotangents_of(row, arguments)
     pulls = {name: pullback(row, functions[name]) for name in ("jaxops", "jnp")}
     inputs = [*map(jnp.asarray, cotangents)], *arguments
-    calls = {name: jax_call(pull, inputs) for name, pull in pulls.items()}
+    calls = {name: jax_call(pull, inputs, eager) for name, pull in pulls.items()}
     if "tensorflow" in functions:
-        calls |= {"tensorflow": tensorflow_gradient(row, numpy_arguments, cotangents)}
+        calls |= {"tensorflow": tensorflow_gradient(row, numpy_arguments, cotangents, eager)}
     if "torch" in functions:
         calls |= {"torch": torch_gradient(row, numpy_arguments, cotangents)}
     answers = {name: [*jax.tree.leaves(call())] for name, call in calls.items()}
-    return Work(calls, answers, same=same_programs(pulls, inputs))
+    return Work(calls, answers, same=() if eager else same_programs(pulls, inputs))
 
 
-def tensorflow_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: list):
-    """In a tf.function; IndexedSlices are made dense, as the others' gradients are."""
+def tensorflow_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: list, eager: bool):
+    """In a tf.function unless `eager`; IndexedSlices are made dense, as the others' gradients."""
     function: Any = row.tensorflow
     outputs = [tf.constant(c) for c in cotangents]
 
@@ -254,7 +260,7 @@ def tensorflow_gradient(row: Row, numpy_arguments: tuple[Any, ...], cotangents: 
         ]
 
     bound, arrays = bind(pull, convert(numpy_arguments, to_tensorflow))
-    compiled = tf_function(bound)
+    compiled = bound if eager else tf_function(bound)
     return lambda: compiled(*arrays)
 
 
@@ -301,6 +307,7 @@ GROUPS: dict[str, Callable[..., Work]] = {
     "tiny": tiny,
     "compile": compile_times,
     "gradients": gradients,
+    "tiny_gradients": tiny_gradients,
     "bandwidth": bandwidth,
     "bounds": bounds,
     "checked": throughput,

@@ -77,7 +77,9 @@ def test_recorded_results_are_of_the_rows():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", ["throughput", "tiny", "compile", "gradients", "bounds"])
+@pytest.mark.parametrize(
+    "group", ["throughput", "tiny", "compile", "gradients", "tiny_gradients", "bounds"]
+)
 def test_a_row_of_the_suite(group, without_tensorflow):
     result = suite.run_row(group, GATHER, rounds=3, size=small)
     assert min(result["microseconds"].values()) > 0
