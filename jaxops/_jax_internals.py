@@ -94,31 +94,37 @@ def is_concrete(x: object) -> bool:
 
 
 _is_no_trace_active = _find("jax._src.core.trace_state_clean")
+
+
+def is_eager() -> bool:
+    """Whether operations called now run at once: no jit, grad, vmap or shard_map is active.
+
+    False if that is not known: traced calls have the same results, and take longer.
+    """
+    return _is_no_trace_active is not None and _is_no_trace_active()
+
+
 _core = _find("jax._src.core")
 # Transformations under which operations run at once, and what a tracer of one may hold.
 _AT_ONCE, _HELD = {"BatchTrace", "JVPTrace", "LinearizeTrace"}, ("primal", "val")
 
 
-def is_eager() -> bool:
-    """Whether operations called now run at once: no program is traced, and no shard_map is active.
+def is_in_program() -> bool:
+    """Whether operations called now become a part of a program, or of a shard_map.
 
-    `vmap`, `jvp` and `grad` may be active. False if that is not known: traced calls have the same
-    results, and take longer.
+    False in eager calls, and where vmap, jvp and grad alone are active. True if that is not known:
+    the results are the same, and take longer.
     """
-    if _is_no_trace_active is None or _is_no_trace_active():
-        return _is_no_trace_active is not None
+    if is_eager():
+        return False
     trace = _read(_core, "trace_ctx.trace")
     while type(trace).__name__ in _AT_ONCE:
         trace = _read(trace, "parent_trace")
-    return type(trace).__name__ == "EvalTrace"
+    return type(trace).__name__ != "EvalTrace"
 
 
 def array_in(x: Any) -> Any:
-    """The array that a tracer holds where operations run at once.
-
-    None if that is not known: then a call waits for another of its results, which may not end if
-    there is no memory for `x`.
-    """
+    """The array that a tracer holds where operations run at once; None if that is not known."""
     while isinstance(x, Tracer):
         held = [getattr(x, name, None) for name in _HELD]
         x = next((value for value in held if value is not None), None)

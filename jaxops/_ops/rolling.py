@@ -73,7 +73,7 @@ def roll(
         name=name,
         axes=axes,
         is_one=is_one,
-        known=None if _jax_internals.is_eager() else _known(shift, op),
+        known=_known(shift, op) if _jax_internals.is_in_program() else None,
     )
 
 

@@ -84,8 +84,8 @@ def slice(
         mode=mode,
         fill_value=fill_value,
         size=_resolve_rest(op, input_, begin, static_dims(size, op, "size")),
-        # An eager call takes `begin` as data: one compiled function serves all its values.
-        static_begin=None if _jax_internals.is_eager() else static_begin,
+        # Outside of programs `begin` is data: one compiled function serves all its values.
+        static_begin=static_begin if _jax_internals.is_in_program() else None,
     )
 
 

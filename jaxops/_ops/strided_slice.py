@@ -246,7 +246,7 @@ def strided_slice(
     entries = _parse_entries(op, begin, end, strides, masks)
     singles = [e.begin for e in entries if e.kind == "single"]
     static_singles = None
-    if not _jax_internals.is_eager() and not any(isinstance(s, jax.Array) for s in singles):
+    if _jax_internals.is_in_program() and not any(isinstance(s, jax.Array) for s in singles):
         static_singles = tuple(singles)
     # Ranges alone send no indices to the device: an eager call then takes a third of the time
     # (test_strided_slice.py, test_ranges_alone_send_no_indices_to_the_device).

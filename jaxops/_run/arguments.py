@@ -208,18 +208,16 @@ def is_wider_than_jax(x: Any) -> bool:
 def keeping_64_bits(op: str, data: Mapping[str, object]) -> contextlib.AbstractContextManager:
     """A context in which an eager call computes with arrays that have 64 bits while x64 is off.
 
-    Traced ones and those of a program are refused with a ValueError: they would have zeros of 32
-    bits beside them, and derivatives of 32 bits, and a program would scatter their low bits only
-    (test_arguments.py, test_data_made_while_x64_was_on).
+    In a trace it refuses them with a ValueError: a program would have zeros of 32 bits beside them,
+    and scatter their low bits only (test_arguments.py, test_data_made_while_x64_was_on).
     """
     arrays = [(arg, x) for arg, x in data.items() if isinstance(x, jax.Array)]
-    wide = [(arg, x) for arg, x in arrays if is_wider_than_jax(x)]
-    if not wide or _jax_internals.allows_64_bits():
+    wide = next((arg for arg, x in arrays if is_wider_than_jax(x)), None)
+    if wide is None or _jax_internals.allows_64_bits():
         return contextlib.nullcontext()
-    traced = [(arg, x) for arg, x in wide if isinstance(x, Tracer)]
-    if not traced and _jax_internals.is_eager():
+    if _jax_internals.is_eager():
         return jax.enable_x64(True)
-    raise _refusal_of_64_bits(op, *(traced or wide)[0])
+    raise _refusal_of_64_bits(op, wide, dict(arrays)[wide])
 
 
 def _refusal_of_64_bits(op: str, arg: str, x: jax.Array) -> ValueError:

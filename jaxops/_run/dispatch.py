@@ -338,7 +338,7 @@ def _run_on_arrays(
         arguments.to_indices(x, call.op, arg, call.mode, dims, padding_index)
         for arg, x in indices.items()
     ]
-    if one_by_one or not _jax_internals.is_eager():
+    if one_by_one or _jax_internals.is_in_program():
         fill = (fill_value,) if call.takes_fill else ()
         with jax.named_scope(scope):
             return call(*operands, *arrays, *fill)
@@ -363,7 +363,11 @@ def _run_compiled(
             # XLA's CPU client never finishes the flag of a program whose result could not get its
             # memory: a wait for the flag alone would never end (test_segments.py,
             # test_one_id_too_large_for_memory_is_named).
-            jax.block_until_ready(_jax_internals.array_in(_largest(result)))
+            largest = _largest(result)
+            if type(largest) is type(bad):
+                largest.block_until_ready()
+            else:  # traced by `vmap`, `jvp` or `grad`, as the flag never is
+                jax.block_until_ready(_jax_internals.array_in(largest))
     except jax.errors.JaxRuntimeError as error:
         if not str(error).startswith("RESOURCE_EXHAUSTED"):
             raise

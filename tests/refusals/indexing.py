@@ -26,6 +26,8 @@ CALLS = {
         lambda: jaxops.gather(np.array([2**40]), 0), ValueError, 'gather: params holds 1099511627776, which does not fit int32 (from int64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
     "gather-params-float64-overflow": (
         lambda: jaxops.gather(np.array([1e300]), 0), ValueError, 'gather: params holds 1e+300, which does not fit float32 (from float64); switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
+    "gather-params-strings-in-vmap": (
+        lambda: jax.vmap(lambda i: jaxops.gather(["a", "b"], i))(np.zeros(1, int)), TypeError, "gather: params hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "gather-params-strings-in-jit": (
         lambda: jax.jit(lambda i: jaxops.gather(["a", "b"], i))(0), TypeError, "gather: params hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "gather-params-empty": (lambda: jaxops.gather([], 0), jaxops.OutOfBoundsError, "indices = 0 is not in [0, 0) [Op:gather]"),
@@ -87,6 +89,8 @@ CALLS = {
     "scatter_nd-updates-rank": (lambda: jaxops.scatter_nd(I, [[1.0]], [4]), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2,); received (1, 1) with indices of shape (2, 1)"),
     "scatter_nd-updates-rank-in-vmap": (
         lambda: jax.vmap(lambda x: jaxops.scatter_nd(I, x, [4, 2]))(np.stack([X, X])), ValueError, "must broadcast to indices.shape[:-1] + shape[1:] = (2, 2); received (4, 3) with"),
+    "scatter_nd-updates-strings-in-vmap": (
+        lambda: jax.vmap(lambda i: jaxops.scatter_nd(i, ["a"], [2]))(np.zeros((1, 1, 1), int)), TypeError, "scatter_nd: updates hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "scatter_nd-updates-strings-in-jit": (
         lambda: jax.jit(lambda i: jaxops.scatter_nd(i, ["a"], [2]))([[0]]), TypeError, "scatter_nd: updates hold strings, which exist on the host only; call it outside jit, vmap and grad"),
     "scatter_nd-updates-strings-and-numbers": (lambda: jaxops.scatter_nd([[0], [1]], np.array(["a", 1], object), [2]), TypeError, "must hold strings only; received"),

@@ -171,14 +171,23 @@ def without_options(name):
     return {a: x for a, x in CALLS[name].items() if a in needed(name) or x[0] == "dtype"}
 
 
+def under_jvp(function):
+    jax.jvp(lambda x: [x, function()][0], [1.0], [1.0])
+
+
+def under_vmap(function):
+    jax.vmap(lambda x: [x, function()][0])(jnp.ones(1))
+
+
 @pytest.mark.parametrize("call_of", [CALLS.get, without_options], ids=["all", "exact"])
+@pytest.mark.parametrize("run", [lambda f: jax.jit(f)(), under_jvp, under_vmap])
 @pytest.mark.parametrize("name", OF_INTEGERS)
-def test_shapes_are_computed_while_tracing(name, call_of):
+def test_shapes_are_computed_while_tracing(name, run, call_of):
     """What is computed of integers that the host knows is of NumPy, so it serves as a shape."""
     arguments = integer_arguments(call_of(name))
     eager = FUNCTIONS[name](**arguments)
     found = []
-    jax.jit(lambda: found.extend(jax.tree.leaves(FUNCTIONS[name](**arguments))))()
+    run(lambda: found.extend(jax.tree.leaves(FUNCTIONS[name](**arguments))))
     assert all(isinstance(x, (np.ndarray, np.generic)) for x in found), found
     for ours, expected in zip(found, jax.tree.leaves(eager), strict=True):
         np.testing.assert_array_equal(np.asarray(ours), expected, strict=True)
