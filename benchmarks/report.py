@@ -143,11 +143,14 @@ def summaries(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for allocator, group in keys:
         rows = [r for r in results if (r["allocator"], r["group"]) == (allocator, group)]
         of_best = [r["to_best_peer"] for r in rows if r["best_peer"]]
-        of_tf = [
-            r["ratios"]["tensorflow"]["median"]
-            for r in rows
-            if "tensorflow" in r["ratios"] and "tensorflow" not in r["shown_only"]
-        ]
+
+        def to(peer, rows=rows):
+            return geometric_mean(
+                r["ratios"][peer]["median"]
+                for r in rows
+                if peer in r["ratios"] and peer not in r["shown_only"]
+            )
+
         found.append(
             {
                 "allocator": allocator,
@@ -156,7 +159,8 @@ def summaries(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "missed": sum(r["met"] is False for r in rows),
                 "same_program": sum(bool(r["same_program"]) for r in rows),
                 "to_best_peer": geometric_mean(of_best),
-                "to_tensorflow": geometric_mean(of_tf),
+                "to_tensorflow": to("tensorflow"),
+                "to_jnp": to("jnp"),
             }
         )
     return found
@@ -166,11 +170,12 @@ def summary_text(results: list[dict[str, Any]]) -> str:
     lines = ["Geometric means of the ratios; below 1, jaxops takes less time."]
     for s in summaries(results):
         to_tf = f", to TensorFlow {s['to_tensorflow']:.2f}" if s["to_tensorflow"] else ""
+        to_jnp = f", to jnp {s['to_jnp']:.2f}" if s["to_jnp"] else ""
         to_best = f"to the best peer {s['to_best_peer']:.2f}" if s["to_best_peer"] else "no peer"
         lines.append(
             f"{s['allocator']:8} {s['group']:11} {s['rows']:4} rows, "
             f"{s['missed']:3} miss their figure, {s['same_program']:2} are a peer's program: "
-            f"{to_best}{to_tf}"
+            f"{to_best}{to_tf}{to_jnp}"
         )
     return "\n".join(lines)
 

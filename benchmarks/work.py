@@ -220,7 +220,7 @@ def cotangents_of(row: Row, arguments: tuple[Any, ...]) -> list[np.ndarray]:
 
 
 def tiny_gradients(row: Row, size=full) -> Work:
-    """As `gradients`, of a few elements and not compiled; `size` is that of no tiny row."""
+    """What `gradients` does, of few elements and not compiled. `size` is not used, as in `tiny`."""
     del size
     return gradients(row, small, eager=True)
 

@@ -105,7 +105,8 @@ def is_eager() -> bool:
 
 
 _core = _find("jax._src.core")
-# Transformations under which operations run at once, and what a tracer of one may hold.
+# Operations run at once under `vmap`, `jvp` and `grad`. A tracer of these has the array as one of
+# the two attributes.
 _AT_ONCE, _HELD = {"BatchTrace", "JVPTrace", "LinearizeTrace"}, ("primal", "val")
 
 

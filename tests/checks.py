@@ -57,14 +57,14 @@ def exported_for(platform, function, *args):
 
 
 def primitives(f, *args, platform=None):
-    """The names of those of a traced call, one after the other: see `equations`."""
+    """The names of the primitives of a traced call, in order; `equations` tells which they are."""
     return [eqn.primitive.name for eqn in equations(jax.make_jaxpr(f)(*args), platform)]
 
 
 def equations(program, platform=None):
-    """Those of a program, and of the functions that it calls, in place of the calls.
+    """The equations of a program, in order. A call of a `jit` is replaced by its equations.
 
-    With a `platform` also those of the branches for that platform.
+    With a `platform`, a choice between platforms is replaced by the equations for that platform.
     """
     for eqn in program.eqns:
         called = eqn.params["jaxpr"] if eqn.primitive.name == "jit" else None

@@ -49,7 +49,7 @@ def collect_flags():
 
 
 def any_of(flags: list[jax.Array]) -> jax.Array:
-    """Whether a flag is up, also that of another call of a batch."""
+    """A scalar bool: whether one of the flags, scalar bools, is up in any call of a batch."""
     return any_p.bind(functools.reduce(jnp.logical_or, flags))
 
 

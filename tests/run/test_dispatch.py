@@ -43,10 +43,13 @@ TRANSFORMED = {
 }
 
 
-@pytest.mark.parametrize(
+EACH_TRANSFORMED = pytest.mark.parametrize(
     ("op", "transformation"),
     [(op, t) for op, case in FIRST.items() for t in TRANSFORMED if case.data or t == "vmap"],
 )
+
+
+@EACH_TRANSFORMED
 def test_a_later_eager_call_of_a_transformation_compiles_nothing(op, transformation, caplog):
     function, args = TRANSFORMED[transformation](FIRST[op])
     function(*args)
@@ -55,10 +58,7 @@ def test_a_later_eager_call_of_a_transformation_compiles_nothing(op, transformat
     assert not [r for r in caplog.records if r.message.startswith("Compiling")]
 
 
-@pytest.mark.parametrize(
-    ("op", "transformation"),
-    [(op, t) for op, case in FIRST.items() for t in TRANSFORMED if case.data or t == "vmap"],
-)
+@EACH_TRANSFORMED
 def test_an_eager_transformation_runs_no_operations_one_by_one(op, transformation, monkeypatch):
     """Each op is one compiled function, as in a plain call."""
     run = dispatch._Call.__call__

@@ -146,7 +146,7 @@ def printed(x):
 
 
 def test_an_option_that_xla_lacks_is_left_out_alone(monkeypatch):
-    """As one of jax 0.10 is with jax 0.12: the others save most of the time to compile."""
+    """The XLA of jax 0.12 lacks one option. The other options save most of the compile time."""
     options = {**evaluation._FAST, "xla_no_such_option": True}
     monkeypatch.setattr(evaluation, "_FAST", options)
     evaluation._compile(jax.jit(lambda x: x + 1).lower(1.0))

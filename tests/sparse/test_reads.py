@@ -88,7 +88,7 @@ def test_chosen_by_a_while_loop(uses_table, tied):
 
 @pytest.mark.parametrize("within", ["jit", "checkpoint", "scan", "cond"])
 def test_the_only_row_after_a_step(within):
-    """It is read at a constant, but has a tap for each index."""
+    """The row is read at a constant position, and the gradient has one tap for each index."""
 
     def loss(p, i):
         return square(jnp.tanh(p["t"] @ p["w"])[i]) + square((2 * p["t"])[i])
