@@ -270,24 +270,14 @@ def register_checkify_rule(primitive, out_of_bounds: Callable) -> None:
                 "none that jaxops can find. Call the function without checkify"
             )
         inputs = closed.jaxpr.invars
-        # The rule of `shard_map` loses the arrays that are constants of the checked program.
-        constants = zip(closed.jaxpr.constvars, map(_of_literals, closed.consts), strict=True)
-        operands_of_check = program_of("check", before, inputs, check_eqn.invars, dict(constants))
+        constants = dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+        operands_of_check = program_of("check", before, inputs, check_eqn.invars, constants)
         error, _ = rules[check_eqn.primitive](
             *context, *jaxpr_as_fun(operands_of_check)(*operands), **params_of(check_eqn)
         )
         return error, operands[0]
 
     rules[primitive] = rule
-
-
-def _of_literals(constant: Any) -> Any:
-    """A constant array, joined from scalars, which stand in a program as literals."""
-    if np.ndim(constant) == 0:
-        return constant
-    empty = jnp.zeros((0,), constant.dtype)
-    parts = [jnp.full((1,), x) for x in np.asarray(constant).flat]
-    return jnp.concatenate([empty, *parts]).reshape(constant.shape)
 
 
 def register_jet_rule(primitive, rule: Callable) -> None:
@@ -466,6 +456,7 @@ def let_tokens_fail(is_expected: Callable[[Exception], bool]) -> None:
     tokens.set_output_runtime_token = set_output_runtime_token
 
 
+@functools.cache
 def watch_runtime_errors(note: Callable[[BaseException], None]) -> None:
     """Calls `note` from now on for each `jax.errors.JaxRuntimeError` that reaches Python.
 
@@ -835,11 +826,6 @@ def map_equations(program: Any, change: Callable[[JaxprEqn], JaxprEqn | None]) -
         else:
             eqns.append(changed)
     return program.replace(eqns=eqns, outvars=operands(program.outvars))
-
-
-def set_params(eqn: JaxprEqn, **changed) -> JaxprEqn:
-    """`eqn` with other parameters."""
-    return eqn.replace(params={**params_of(eqn), **changed})
 
 
 # --- the primitives that are bound, and the frames of JAX that bind them: see `_checked` ---

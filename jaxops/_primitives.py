@@ -113,8 +113,12 @@ def linear_primitive(
     if is_typed_as_first:
         primitive.def_abstract_eval(lambda first, *_, **__: first)
     else:
-        type_rule = types_of_results if returns_list else type_of_result
-        primitive.def_abstract_eval(functools.partial(type_rule, reference))
+
+        def types(*operands, **static):
+            found = types_of_results(reference, *operands, **static)
+            return found if returns_list else found[0]
+
+        primitive.def_abstract_eval(types)
     tangent_fn = primitive.bind if transpose else reference
     ad.primitive_jvps[primitive] = functools.partial(_jvp, primitive, tangent_fn, num_linear)
     transpose_rule = transpose or functools.partial(transpose_of, reference)
@@ -125,18 +129,12 @@ def linear_primitive(
     return primitive
 
 
-def type_of_result(implementation: Callable, *operands, **static) -> Any:
-    """The type of an array that is computed, for a primitive's rule.
+def types_of_results(implementation: Callable, *operands, **static) -> list[Any]:
+    """The types of arrays that are computed, for a primitive's rule.
 
     By tracing the implementation, as a type has more than shape and dtype: the axes along which the
     array varies under `shard_map`.
     """
-    (result,) = types_of_results(implementation, *operands, **static)
-    return result
-
-
-def types_of_results(implementation: Callable, *operands, **static) -> list[Any]:
-    """The types of several arrays that are computed."""
     return jax.make_jaxpr(functools.partial(implementation, **static))(*operands).out_avals
 
 

@@ -39,11 +39,11 @@ EQUAL: dict[str, list[str]] = {
         "_MOST = [128 -> ...]",
         "_LARGEST_CONSTANT = [1024 -> ...]",
         "...[math.prod(shape) <= _LARGEST_CONSTANT -> ... < _LARGEST_CONSTANT]...",
-        "key = [id(node) if isinstance(node, _Computed) else node -> node]",
         "axes = [list(...) -> ...]",
         "permutation = [list(...) -> ...]",
-        "waiting = [list(...) -> ...]",
-        "nodes = sources = [list(values) -> values]",
+        "sources = [list(numbers) -> numbers]",
+        "sources, numbered = ([list(values) -> values], ...",
+        "sources, numbered = (..., [list(range(len(values))) -> ...])",
     ],
     # Of no element the number -1 is taken, as for an index that is ignored. In 64 bits no axis is
     # longer than an index reaches, so the select that follows changes nothing.

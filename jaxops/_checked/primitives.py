@@ -87,16 +87,12 @@ def _of_caller(with_check: Callable) -> Callable:
     return checked_operands
 
 
-def _gather(access: Access, operand, indices, *, dimension_numbers, slice_sizes, mode, **_):
-    if mode == lax.GatherScatterMode.CLIP:
-        return operand, indices
+def _gather(access: Access, operand, indices, *, dimension_numbers, slice_sizes, **_):
     components = Components.of_gather(dimension_numbers, slice_sizes, access.wraps is True)
     return operand, _checked(access, indices, operand, components)
 
 
-def _scatter(access: Access, operand, indices, updates, *, dimension_numbers, mode, **_):
-    if mode == lax.GatherScatterMode.CLIP:
-        return operand, indices, updates
+def _scatter(access: Access, operand, indices, updates, *, dimension_numbers, **_):
     components = Components.of_scatter(operand, updates, dimension_numbers, access.wraps is True)
     return operand, _checked(access, indices, operand, components), updates
 
@@ -282,10 +278,11 @@ def _is_later(eqn) -> bool:
 def _of_call(access: Access | None, eqn):
     if not _is_later(eqn):
         return eqn
-    spec = _jax_internals.param(eqn, "spec")
     if access is None:  # not the caller's
         return None
-    return _jax_internals.set_params(eqn, spec=spec.of(access), site=access.site or LATER)
+    params = _jax_internals.params_of(eqn)
+    changed = {"spec": params["spec"].of(access), "site": access.site or LATER}
+    return eqn.replace(params={**params, **changed})
 
 
 # --- functions of JAX that change an index before a primitive has it, or lose data without one ---

@@ -56,7 +56,7 @@ def ignored(indices: jax.Array, spec: IndexSpec) -> jax.Array | None:
     None if there can be none.
     """
     is_padding = padding(indices, spec)
-    if not _ignores_negative(indices, spec):
+    if not spec.ignores_negative or jnp.issubdtype(indices.dtype, jnp.unsignedinteger):
         return is_padding
     negative = jnp.any(indices < 0, axis=-1)
     return negative if is_padding is None else negative | is_padding
@@ -71,10 +71,6 @@ def padding(indices: jax.Array, spec: IndexSpec) -> jax.Array | None:
         if number is not None and info.min <= number <= info.max
     ]
     return functools.reduce(lax.bitwise_or, masks) if masks else None
-
-
-def _ignores_negative(indices: jax.Array, spec: IndexSpec) -> bool:
-    return spec.ignores_negative and not jnp.issubdtype(indices.dtype, jnp.unsignedinteger)
 
 
 def any_out_of_bounds(
@@ -92,7 +88,7 @@ def any_out_of_bounds(
     """
     words = None if active is not None and active.ndim else _words(indices, spec)
     if words is None:
-        return jnp.logical_not(jnp.all(_no_error(indices, spec, active)))
+        return jnp.any(out_of_bounds_bits(indices, spec, active))
     seen = lax.bitwise_or(*_or_of_each(words))
     return seen >= np.array(_sign(seen.dtype), seen.dtype)
 
@@ -114,10 +110,15 @@ def out_of_bounds_bit(
 def out_of_bounds_bits(
     indices: jax.Array, spec: IndexSpec, active: jax.Array | None = None
 ) -> jax.Array:
-    """For each index vector 1 if it is out of bounds, and `active`, and 0 if not."""
+    """For each index vector 1 if it is out of bounds, and `active`, and 0 if not.
+
+    `active` has the leading axes of the indices. A scalar, which no `vmap` has batched, says
+    nothing: where it is False the program does not come here.
+    """
     words = _words(indices, spec)
     if words is None:
-        bad = lax.bitwise_not(_no_error(indices, spec, None))
+        bad, is_ignored = lax.bitwise_not(in_bounds(indices, spec)), ignored(indices, spec)
+        bad = bad if is_ignored is None else bad & ~is_ignored
     else:
         bad = lax.bitwise_or(*words)
         bad = lax.shift_right_logical(bad, np.array(jnp.iinfo(bad.dtype).bits - 1, bad.dtype))
@@ -165,34 +166,17 @@ def _words(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array] |
     dtype, limits = _unsigned_limits(indices, spec)
     if isinstance(limits, np.ndarray) and limits.max() > _sign(dtype):
         return None
-    ignores = _ignores_negative(indices, spec)
     pairs = []
     for k, limit in zip(range(indices.shape[-1]), limits, strict=True):
         value = lax.bitcast_convert_type(_component(indices, k), dtype)
         left = lax.sub(limit - np.array(1, dtype), value)
-        if ignores:  # no sign bit where the index has one
-            value = left = lax.bitwise_and(left, lax.bitwise_not(value))
         pairs.append((value, left))
     words = functools.reduce(_or_pairs, pairs)
-    is_padding = padding(indices, spec)
-    if is_padding is None:
+    is_ignored = ignored(indices, spec)
+    if is_ignored is None:
         return words
-    value, left = (lax.select(is_padding, lax.full_like(word, 0), word) for word in words)
+    value, left = (lax.select(is_ignored, lax.full_like(word, 0), word) for word in words)
     return value, left
-
-
-def _no_error(indices: jax.Array, spec: IndexSpec, active: jax.Array | None) -> jax.Array:
-    """Mask `[...]` of the index vectors that are in bounds, ignored, or not active.
-
-    `active` has the leading axes of the indices. A scalar, which no `vmap` has batched, says
-    nothing: where it is False the program does not come here.
-    """
-    inside, is_ignored = in_bounds(indices, spec), ignored(indices, spec)
-    if is_ignored is not None:
-        inside |= is_ignored
-    if active is not None and active.ndim:
-        inside |= ~lax.broadcast_in_dim(active, inside.shape, range(active.ndim))
-    return inside
 
 
 def first_out_of_bounds(
@@ -207,7 +191,9 @@ def first_out_of_bounds(
     if sharding.mesh.explicit_axes:
         indices = jax.sharding.reshard(indices, sharding.update(spec=P(*[None] * indices.ndim)))
     shape = indices.shape[:-1]
-    flat = jnp.argmin(_no_error(indices, spec, active).reshape(-1))
+    flat = jnp.argmax(out_of_bounds_bits(indices, spec, active).reshape(-1))
     index = lax.dynamic_index_in_dim(indices.reshape(-1, indices.shape[-1]), flat, keepdims=False)
-    position = jnp.array(jnp.unravel_index(flat, shape), dtype=flat.dtype).reshape(len(shape))
+    # `jnp.stack` of none is refused, and an array would be a constant (check.py,
+    # `_functional_error`).
+    position = jnp.stack(jnp.unravel_index(flat, shape)) if shape else jnp.zeros(0, flat.dtype)
     return position, index

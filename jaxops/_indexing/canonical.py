@@ -39,11 +39,6 @@ def gather(
     """
     vectors = indices if as_vectors is None else jax.eval_shape(as_vectors, indices)
     shape = windows.result_shape(operand.shape, vectors.shape)
-    if indices.size == 0 and _is_empty_along(operand, windows.axes):
-        nothing = jnp.zeros(shape, operand.dtype)
-        # Plain zeros would not depend on the indices, and JAX would drop the checks of the indices
-        # (test_empty.py, test_a_program_raises_where_an_eager_call_does).
-        return masks.where((indices == 0).reshape(shape), nothing, nothing)
     mode = _mode_for(shape, operand, windows, spec, mode)
     indices, valid = policy.resolve(spec, indices, mode)
     if as_vectors is not None:
@@ -130,8 +125,6 @@ def scatter(
 
     `is_initial`: the operand is the result where no update comes, and has no share in gradients.
     """
-    if indices.size == 0 and _is_empty_along(operand, windows.axes):
-        return operand
     mode = _mode_for(updates.shape, operand, windows, spec, mode)
     shape = operand.shape
     operand = pad_empty_axes(operand, windows.axes, jnp.zeros((), operand.dtype))

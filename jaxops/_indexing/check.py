@@ -198,8 +198,7 @@ def _check_eagerly(indices, *active, spec, mode, shared, site):
 
 @check_p.def_abstract_eval
 def _check_abstract_eval(indices, *active, spec, mode, shared, site):
-    _register_checkify_rule()
-    _prepare_lowering()
+    _prepare()
     return indices
 
 
@@ -282,16 +281,18 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, shared, site: Cal
 
 
 @functools.cache
-def _prepare_lowering() -> None:
-    """Called before the check stands in any program; these modules import this one."""
-    from jaxops._indexing import inlined, loops, reducers
+def _prepare() -> None:
+    """Makes JAX lower the equations around a check in our ways; before there is a program with one.
 
-    loops.carry_checks()
-    inlined.inline_functions()
-    reducers.drop_checks()
+    The modules import this one, and `checkify` takes long to import.
+    """
+    from jaxops._indexing import inlined, lanes, loops, programs, reducers
 
-
-@functools.cache
-def _register_checkify_rule() -> None:
-    """Called before the check stands in any program: `checkify` takes long to import."""
+    programs.wrap_lowering(lax.scan_p, loops.lower)
+    # With the cache a `while_loop` would be lowered apart from the constant that its counter begins
+    # with (test_branches.py, test_programs_without_such_loops_do_not_wait).
+    programs.wrap_lowering(lax.while_p, loops.lower, cacheable=False)
+    programs.wrap_lowering(_jax_internals.CALLING[0], inlined.lower, cacheable=False)
+    for primitive in lanes.REDUCTIONS:
+        programs.wrap_lowering(primitive, reducers.lower)
     _jax_internals.register_checkify_rule(check_p, _functional_error)

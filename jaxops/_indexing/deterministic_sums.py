@@ -157,16 +157,6 @@ def _gather_transpose(cotangent, operand, indices, *, windows):
     return scatter_add(zeros, indices, cotangent, windows), None
 
 
-def _scatter_add_jvp(primals, tangents, *, windows):
-    operand, updates, indices = primals
-    operand_dot, updates_dot, _ = tangents
-    result = scatter_add(operand, indices, updates, windows)
-    operand_dot = ad.instantiate_zeros(operand_dot)
-    if type(updates_dot) is ad.Zero:
-        return result, operand_dot
-    return result, scatter_add(operand_dot, indices, updates_dot, windows)
-
-
 def _scatter_add_transpose(cotangent, operand, updates, indices, *, windows):
     operand_bar = cotangent if ad.is_undefined_primal(operand) else None
     updates_bar = gather(cotangent, indices, windows) if ad.is_undefined_primal(updates) else None
@@ -188,4 +178,3 @@ scatter_add_p = linear_primitive(
     transpose=_scatter_add_transpose,
 )
 scatter_add_p.def_impl(jax.jit(_scatter_add, static_argnames="windows"))
-ad.primitive_jvps[scatter_add_p] = _scatter_add_jvp  # sorts nothing for a tangent of 0

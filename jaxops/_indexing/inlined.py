@@ -16,14 +16,14 @@ from typing import Any
 from jax.interpreters import mlir
 
 from jaxops import _jax_internals
-from jaxops._indexing import lanes, programs
+from jaxops._indexing import lanes
 from jaxops._indexing.loops import is_for_cpus
 
 # A larger function has a branch of its own, which takes less than the rest of the function.
 _MOST_EQUATIONS = 64
 
 
-def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
+def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     """The lowering rule of the call of a jitted function; `rule` is JAX's own."""
     is_shared = _jax_internals.says_how_to_share(eqn)
     if lanes.calls_checks(eqn) and is_for_cpus(ctx) and not is_shared:
@@ -33,7 +33,7 @@ def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
         # XLA compiles the loops of many calls of one function once. Inlined, 100 calls of one
         # `jnp.take` took 2.0 s to lower and compile; they take 1.2 s. On several devices each
         # branch takes 0.2 ms of each run: all calls share one.
-        called, key = _jax_internals.memory_of_lowering(ctx), (_lower, program.jaxpr)
+        called, key = _jax_internals.memory_of_lowering(ctx), (lower, program.jaxpr)
         joins = called is not None and (
             key not in called or not _jax_internals.is_for_one_device(ctx)
         )
@@ -56,8 +56,3 @@ def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
                 )
                 return results
     return rule(ctx, *operands, **params)
-
-
-def inline_functions() -> None:
-    """Makes small functions with checks a part of the program; called before there is a check."""
-    programs.wrap_lowering(_jax_internals.CALLING[0], _lower, cacheable=False)

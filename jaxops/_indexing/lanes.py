@@ -12,7 +12,6 @@ Without a batched predicate nothing is changed.
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -88,11 +87,15 @@ def _batched_while(rule: Callable, axis_data, args, dims, **params):
 @programs.kept
 def _with_condition(body: ClosedJaxpr, cond: ClosedJaxpr, num_cond: int) -> ClosedJaxpr:
     """`body` with the constants of `cond` before its own; its checks count where `cond` holds."""
+    # The condition is computed twice, and checked once.
+    unchecked = _jax_internals.map_equations(
+        cond, lambda eqn: None if eqn.primitive is check.check_p else eqn
+    )
     num_body = len(body.in_avals) - (len(cond.in_avals) - num_cond)
 
     def step(*operands):
         consts, carry = operands[:num_cond], operands[num_cond + num_body :]
-        (active,) = _jax_internals.jaxpr_as_fun(_without_checks(cond))(*consts, *carry)
+        (active,) = _jax_internals.jaxpr_as_fun(unchecked)(*consts, *carry)
         return _evaluate(body, operands[num_cond:], active)
 
     return jax.make_jaxpr(step)(*cond.in_avals[:num_cond], *body.in_avals)
@@ -138,16 +141,6 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
         return evaluate(eqn, inputs, active)
 
     return programs.walk(program, inputs, step)
-
-
-def _without_checks(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program without checks: a loop's condition is computed twice, and checked once."""
-
-    def step(eqn: JaxprEqn, inputs: list) -> list:
-        return inputs[:1] if eqn.primitive is check.check_p else programs.bind(eqn, inputs)
-
-    walked = functools.partial(programs.walk, program, step=step)
-    return jax.make_jaxpr(lambda *inputs: walked(inputs))(*program.in_avals)
 
 
 # --- equations that call programs with checks ---

@@ -252,7 +252,7 @@ _RULES = {
 }
 
 
-def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
+def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a loop; `rule` is JAX's own."""
     if eqn.primitive is lax.while_p and not _is_counted(eqn, operands):
         branches.wait_for_checks(ctx)
@@ -338,11 +338,3 @@ def _num_elements(eqn: Any) -> int:
     is_in_place = eqn.primitive.name in ("scatter", "dynamic_update_slice", "atomic_sums")
     written = eqn.invars[1:] if is_in_place else eqn.outvars
     return sum(math.prod(v.aval.shape) for v in written)
-
-
-def carry_checks() -> None:
-    """Makes loops carry their checks; called before a check stands in any program."""
-    programs.wrap_lowering(lax.scan_p, _lower)
-    # With the cache a `while_loop` would be lowered apart from the constant that its counter begins
-    # with (test_branches.py, test_programs_without_such_loops_do_not_wait).
-    programs.wrap_lowering(lax.while_p, _lower, cacheable=False)

@@ -54,8 +54,6 @@ def add_rows(table: jax.Array, updates: jax.Array, numbers: jax.Array, depth: in
 
 
 def _add_rows(table, updates, numbers, *, depth: int):
-    if updates.size == 0:
-        return table
     if _symbolic.are_known((*table.shape, *updates.shape)) and table.size <= updates.size:
         # To convert the table takes less than to find the rows that repeat.
         wide = _add_rows_by_lax(widened(table), widened(updates), numbers, depth=depth)

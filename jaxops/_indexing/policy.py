@@ -32,7 +32,6 @@ lanes.register_rules()
 
 Mode: TypeAlias = Literal["device", "error", "fill", "clip", "wrap", "promise_in_bounds"]
 MODES: tuple[str, ...] = get_args(Mode)
-_SET_OF_MODES = frozenset(MODES)  # compares by hash first; arrays compare element by element
 # The mode that each `bad_indices_policy` of TensorFlow asks for; "" leaves it to `mode`.
 _MODE_OF_POLICY: dict[str, Mode | Literal[""]] = {
     "": "",
@@ -50,11 +49,7 @@ class Resolved(NamedTuple):
 
 
 def check_mode(op: str, mode: object) -> None:
-    try:
-        known = mode in _SET_OF_MODES
-    except TypeError:  # an object without a hash is no mode
-        known = False
-    if not known:
+    if not isinstance(mode, str) or mode not in MODES:
         received = brief(mode)
         hint = "; JAX's mode 'drop' is 'fill' here" if received == "'drop'" else ""
         raise ValueError(f"{op}: mode must be one of {', '.join(MODES)}; received {received}{hint}")

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxops import _jax_internals
-from jaxops._indexing import check, lanes, programs
+from jaxops._indexing import check, lanes
 from jaxops._jax_internals import JaxprEqn
 
 
-def _lower(eqn: Any, rule: Callable, ctx, *operands, **params):
+def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     """The lowering rule of a reduction; `rule` is JAX's own."""
     if lanes.calls_checks(eqn):
         change = functools.partial(_without_check, "cpu" in _jax_internals.platforms_of(ctx))
@@ -36,9 +36,3 @@ def _without_check(is_for_cpu: bool, eqn: JaxprEqn) -> JaxprEqn | None:
             f"by jnp.take, whose index is not checked there [Op:{spec.operation}]{site}"
         )
     return None
-
-
-def drop_checks() -> None:
-    """Makes reductions drop the checks of their functions; called before there is a check."""
-    for primitive in lanes.REDUCTIONS:
-        programs.wrap_lowering(primitive, _lower)

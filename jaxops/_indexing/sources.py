@@ -88,7 +88,10 @@ def sources_of(
     """The sources of `values`, of integers, their types, and the values as a function of them."""
     program = _Program(ctx)
     nodes = [program.node(value, {}) for value in values]
-    sources = _sources(nodes)
+    numbers: dict[ir.Value, int] = {}
+    # No value of the program may outlive it.
+    numbered = [_numbered(node, numbers, {}) for node in nodes]
+    sources = list(numbers)
     # The branch may force XLA to write a source that it would else fuse, such as the result of a
     # gather, which XLA fuses with the loop that reads it (test_sources.py,
     # test_no_more_is_written_than_the_indices). Several devices send one another their parts of
@@ -96,10 +99,7 @@ def sources_of(
     is_for_one = _jax_internals.is_for_one_device(ctx)
     written = [s for s in sources if not (is_for_one and isinstance(s.owner, ir.Block))]
     if sum(map(_size, written)) > sum(map(_size, values)):
-        nodes = sources = list(values)
-    # No value of the program may outlive it.
-    numbers: dict[Any, Any] = {source: number for number, source in enumerate(sources)}
-    numbered = [_numbered(node, numbers) for node in nodes]
+        sources, numbered = list(values), list(range(len(values)))
 
     def compute(*arrays: np.ndarray) -> list[np.ndarray]:
         results: dict[int, np.ndarray] = {}
@@ -231,32 +231,18 @@ def _along(x: np.ndarray, axes: Sequence[int], shape: tuple[int, ...]) -> np.nda
     return np.broadcast_to(np.expand_dims(x, others), shape)
 
 
-def _sources(nodes: Sequence[Any]) -> list[ir.Value]:
-    """The sources of all nodes, each once.
+def _numbered(node: Any, numbers: dict[ir.Value, int], known: dict[int, Any]) -> Any:
+    """The node with the number of each source for the source; new sources get the next numbers.
 
     A node is looked at once, however many nodes have it as an operand: in `i + i`, 40 times over,
     there are 2^40 ways to the source.
     """
-    sources: dict[ir.Value, None] = {}
-    seen: set[int] = set()
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, _Computed):
-            sources[node] = None
-        elif id(node) not in seen:
-            seen.add(id(node))
-            waiting += node.operands
-    return list(sources)
-
-
-def _numbered(node: Any, numbers: dict[Any, Any]) -> Any:
-    """The node with the number of each source for the source."""
-    key = id(node) if isinstance(node, _Computed) else node
-    if key not in numbers:
-        operands = tuple(_numbered(operand, numbers) for operand in node.operands)
-        numbers[key] = node._replace(operands=operands)
-    return numbers[key]
+    if not isinstance(node, _Computed):
+        return numbers.setdefault(node, len(numbers))
+    if id(node) not in known:
+        operands = tuple(_numbered(operand, numbers, known) for operand in node.operands)
+        known[id(node)] = node._replace(operands=operands)
+    return known[id(node)]
 
 
 def _evaluate(node: Any, arrays: Sequence[np.ndarray], results: dict[int, np.ndarray]) -> Any:

@@ -55,10 +55,9 @@ class IndexSpec:
         del site
         return True
 
-    @staticmethod
-    def inside(index, limit):
+    def inside(self, index, limit):
         """Whether a component of an index is in bounds; of a NumPy array whether each number is."""
-        return (index >= 0) & (index < limit)
+        return (index < limit) & (self.ignores_negative | (index >= 0))
 
     def error(
         self, position: tuple[int, ...], index: tuple[int, ...], site: CallSite
@@ -137,9 +136,7 @@ class ScalarIndex(IndexSpec):
 class DefaultId(ScalarIndex):
     """`safe_embedding_lookup_sparse`: one number, which the caller gives as `default_id`."""
 
-    def describe(self, position, index):
-        message = f"default_id = {index[0]} is not in [0, {self.limits[0]})"
-        return message, position, index[0], self.limits[0]
+    arg = "default_id"
 
 
 class RowIndex(ScalarIndex):
@@ -346,7 +343,3 @@ class SegmentIdsOrNone(SegmentIds):
     """Segment numbers of which a negative one says that the slice belongs to no segment."""
 
     ignores_negative = True
-
-    @staticmethod
-    def inside(index, limit):
-        return index < limit
