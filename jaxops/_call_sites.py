@@ -51,10 +51,7 @@ def current() -> CallSite:
     too: batched, differentiated, computed again in a backward pass.
     """
     frame = frame_of_caller()
-    if frame is None:
-        return CallSite("", _name.get())
-    code = frame.f_code
-    return CallSite(place(code.co_filename, frame.f_lineno, code.co_qualname), _name.get())
+    return CallSite("" if frame is None else place_of(frame), _name.get())
 
 
 def frame_of_caller() -> FrameType | None:
@@ -68,6 +65,11 @@ def frame_of_caller() -> FrameType | None:
 def place(file: str, line: int, function: str) -> str:
     """`"model.py:31 (Decoder.embed)"`; a function within another stands without that one."""
     return f"{_short(file)}:{line} ({without_outer(function)})"
+
+
+def place_of(frame: FrameType) -> str:
+    """`place` of the line that a frame is at."""
+    return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
 
 
 def without_outer(function: str) -> str:

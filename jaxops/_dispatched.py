@@ -40,12 +40,6 @@ def count(error: BaseException) -> None:
             programs.forget(words)
 
 
-@functools.cache
-def count_errors() -> None:
-    """Counts from now on the exceptions that JAX raises for programs that failed."""
-    _jax_internals.watch_runtime_errors(count)
-
-
 class Programs:
     """Programs of which some may still run, and the errors of those that failed.
 
@@ -55,7 +49,7 @@ class Programs:
     """
 
     def __init__(self, choose: Callable, thread: int | None = None) -> None:
-        count_errors()
+        _jax_internals.watch_runtime_errors(count)
         self._choose = choose
         self.thread = thread
         self._running: collections.deque[Any] = collections.deque()  # a result of each

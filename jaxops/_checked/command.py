@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib.util
 import io
 import os
@@ -76,7 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"no such file: {script}; write -m before the name of a module")
 
     sys.argv = options.script
-    run = _run_module if options.is_module else _run_file
+    run_module = functools.partial(runpy.run_module, run_name="__main__", alter_sys=True)
+    run = run_module if options.is_module else _run_file
     leaving = None
     try:
         with contextlib.ExitStack() as block:
@@ -137,10 +139,6 @@ class _JaxFinder:
         # Code may look for JAX and not import it (test_command.py, SCRIPT).
         spec.loader.exec_module = exec_module
         return spec
-
-
-def _run_module(name: str) -> None:
-    runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
 def _run_file(path: str) -> None:

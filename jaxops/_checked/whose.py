@@ -212,18 +212,14 @@ def _wraps(entry: FrameType | None) -> bool | tuple[bool, ...]:
 
 def _site(frame: FrameType) -> CallSite:
     """The innermost line of the caller's code; of a library's, with the line that led there."""
-    where = _place(frame.f_code, frame.f_lineno)
+    where = _call_sites.place_of(frame)
     outer: FrameType | None = frame
     if _is_installed(frame.f_code.co_filename):
         while outer is not None and not _is_of_project(outer.f_code):
             outer = outer.f_back
         if outer is not None:
-            where += f", called at {_place(outer.f_code, outer.f_lineno)}"
+            where += f", called at {_call_sites.place_of(outer)}"
     return CallSite(where, None)
-
-
-def _place(code: CodeType, line: int) -> str:
-    return _call_sites.place(code.co_filename, line, code.co_qualname)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -677,11 +677,11 @@ def static_matrix(x: Any, op: str, arg: str, shape: str) -> tuple[tuple[int, ...
     """Rows of Python ints known at trace time; `shape` is for the message, such as `[rank, 2]`."""
     refuse_traced(x, op, arg)
     rows: Any = [*map(readable, x)] if isinstance(x, (list, tuple)) else as_numpy_or_none(x)
-    if rows is None or (isinstance(rows, np.ndarray) and rows.ndim != 2):
+    kinds = (list, tuple, range, np.ndarray, jax.Array)
+    has_other_rank = getattr(rows, "ndim", 2) != 2
+    if rows is None or has_other_rank or not all(isinstance(row, kinds) for row in rows):
         error = ValueError if _is_list_or_ints(rows) else TypeError
         raise error(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
-    if not all(isinstance(row, (list, tuple, range, np.ndarray, jax.Array)) for row in rows):
-        raise ValueError(f"{op}: {arg} must have shape {shape}; received {brief(x)}")
     return tuple(static_ints(row, op, f"each row of {arg}") for row in rows)
 
 

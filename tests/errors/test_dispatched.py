@@ -90,7 +90,7 @@ def test_it_waits_no_longer_than_it_may():
 
 
 def test_an_error_that_the_caller_has_got():
-    _dispatched.count_errors()
+    _jax_internals.watch_runtime_errors(_dispatched.count)
     failed = Result(error="seen by the caller", is_ready=False)
     dependent = Result(error="seen by the caller", is_ready=False)
     lost = Result(error="seen by nobody", is_ready=False)
