@@ -215,8 +215,9 @@ class AtIndex:
         if padding_index is not None:
             padding_index = arguments.padding_index(padding_index, op)
         primitives.wrap_primitives()
-        _refuse_whole_slices(self._index, self._operand.shape, op)
-        index = _as_int32(self._index, self._operand.shape, mode, op, padding_index)
+        elements = self._index if isinstance(self._index, tuple) else (self._index,)
+        _refuse_whole_slices(elements, self._operand.shape, op)
+        index = _as_int32(elements, self._operand.shape, mode, op, padding_index)
         method = getattr(self._operand.at[index], name)
         padding = None if padding_index is None else _INT32.max
         wraps = options.get("wrap_negative_indices", True) is not False
@@ -234,18 +235,14 @@ def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
     op = "at[...].get"
     if fill_value is None:
         return 0
-    if isinstance(fill_value, Tracer):
-        raise TypeError(
-            f"{op}: fill_value must be a number that is known while tracing; received "
-            f"{brief(fill_value)}"
-        )
+    arguments.refuse_traced(fill_value, op, "fill_value")
     with jax.ensure_compile_time_eval():
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value").item()
 
 
 def _as_int32(
-    index: Any, shape: tuple[int, ...], mode: str, op: str, padding_index: int | None
-) -> Any:
+    elements: Sequence, shape: tuple[int, ...], mode: str, op: str, padding_index: int | None
+) -> tuple:
     """The index with int32 for its integers; one that int32 does not hold stays out of bounds.
 
     JAX cuts integers to int32, so that 2**32 + 2 becomes 2: here it becomes the largest int32. And
@@ -257,27 +254,25 @@ def _as_int32(
     """
     if any(isinstance(d, int) and d > _INT32.max for d in shape):
         if padding_index is None:
-            return index  # JAX takes int64
+            return tuple(elements)  # JAX takes int64
         raise ValueError(
             f"{op}: padding_index must be None where an axis is longer than int32 counts; received "
             f"{padding_index} with an operand of shape {shape}"
         )
-    elements: list[Any] = [
-        np.array(x, None if x else int) if isinstance(x, list) else x
-        for x in (index if isinstance(index, tuple) else (index,))
+    given: list[Any] = [
+        np.array(x, None if x else int) if isinstance(x, list) else x for x in elements
     ]
     most = _INT32.max - (padding_index is not None)
-    numbers = [x.start if _jax_internals.is_ds(x) else x for x in elements]
+    numbers = [x.start if _jax_internals.is_ds(x) else x for x in given]
     paddings = _paddings(numbers, shape, padding_index)
     converted = [
         _element_as_int32(x, shape, mode, op, most, padding)
         for x, padding in zip(numbers, paddings, strict=True)
     ]
-    converted = [
+    return tuple(
         dataclasses.replace(x, start=number) if _jax_internals.is_ds(x) else number
-        for x, number in zip(elements, converted, strict=True)
-    ]
-    return tuple(converted) if isinstance(index, tuple) else converted[0]
+        for x, number in zip(given, converted, strict=True)
+    )
 
 
 def _paddings(
@@ -302,9 +297,8 @@ def _first_axes(elements: Sequence, rank: int) -> list[int]:
     return axes
 
 
-def _refuse_whole_slices(index: Any, shape: tuple[int, ...], op: str) -> None:
+def _refuse_whole_slices(elements: Sequence, shape: tuple[int, ...], op: str) -> None:
     """Refuses a `jax.ds` of a whole axis, of which JAX drops a start that is not known."""
-    elements = index if isinstance(index, tuple) else (index,)
     for x, axis in zip(elements, _first_axes(elements, len(shape)), strict=True):
         if not _jax_internals.is_ds(x) or isinstance(x.start, int):
             continue

@@ -18,10 +18,6 @@ from jaxops._run.arguments import Int
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_RULES = ("any", "padding")
-_MODES = ("device", "error")
-_NEGATIVE = ("from_end", "error")
-
 
 @overload
 def checked(
@@ -260,22 +256,13 @@ def _setting(op: str, outside, negative, one_hot, repeat, mode) -> Setting:
             raise TypeError(
                 f"{op}: outside must map strings, as 'model.py:embed'; received {brief(pattern)}"
             )
-        _check_choice(op, f"outside[{pattern!r}]", rule, _RULES)
-    _check_choice(op, "negative", negative, _NEGATIVE)
-    _check_choice(op, "mode", mode, _MODES)
-    for name, value in (("one_hot", one_hot), ("repeat", repeat)):
-        if not isinstance(value, bool):
-            raise TypeError(f"{op}: {name} must be a bool; received {brief(value)}")
-    options = {"negative": negative == "error", "one_hot": one_hot, "repeat": repeat}
+        arguments.check_choice(rule, ("any", "padding"), op, f"outside[{pattern!r}]")
+    arguments.check_choice(negative, ("from_end", "error"), op, "negative")
+    arguments.check_choice(mode, ("device", "error"), op, "mode")
+    options = {"negative": negative == "error"}
+    options["one_hot"] = arguments.check_bool(one_hot, op, "one_hot")
+    options["repeat"] = arguments.check_bool(repeat, op, "repeat")
     for name, is_on in options.items():
         if is_on:
             primitives.wrap_for_option(name)
     return Setting(tuple((outside or {}).items()), mode, **options)
-
-
-def _check_choice(op: str, name: str, value, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{op}: {name} must be a str; received {brief(value)}")
-    if value not in choices:
-        words = " or ".join(map(repr, choices))
-        raise ValueError(f"{op}: {name} must be {words}; received {value!r}")

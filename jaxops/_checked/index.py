@@ -64,8 +64,7 @@ class IndexOfJax(IndexSpec):
 
     def padded_with(self, number: int) -> tuple[int | None, ...]:
         """The `padding` where an index that the caller writes as this number is no error."""
-        del number
-        return ()
+        return (number,)
 
 
 def _at(position: tuple[int, ...]) -> str:
@@ -167,10 +166,6 @@ class SegmentNumber(JaxIndex):
 
     ignores_negative = True
 
-    @staticmethod
-    def inside(index, limit):
-        return index < limit
-
 
 class SegmentNumberFromZero(JaxIndex):
     """The number of a segment, where `negative="error"` refuses negative numbers."""
@@ -191,9 +186,6 @@ class PutIndex(JaxIndex):
 class NegativeIndex(IndexOfJax):
     """An array of indices as the caller wrote them, before JAX adds the size of the axis."""
 
-    def padded_with(self, number):
-        return (number,)
-
     def describe(self, position, index):
         return _refused(index[0], position), position, index[0], self.limits[0]
 
@@ -202,9 +194,6 @@ class OneHotClass(IndexOfJax):
     """`jax.nn.one_hot`: the number of a class."""
 
     takes_padding = True
-
-    def padded_with(self, number):
-        return (number,)
 
     def describe(self, position, index):
         message = f"class {index[0]}{_at(position)} is not in [0, {self.limits[0]})"
@@ -234,6 +223,10 @@ class RepeatedLength(IndexOfJax):
     """`jnp.repeat`: how much more than `total` the sum of the repeats is, which must be 0."""
 
     total: int
+
+    def padded_with(self, number):
+        del number
+        return ()
 
     def describe(self, position, index):
         received = self.total + index[0]

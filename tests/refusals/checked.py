@@ -16,19 +16,19 @@ OPTIONS = {
     "outside-rule": (
         {"outside": {"a.py": "all"}},
         ValueError,
-        "outside['a.py'] must be 'any' or 'padding'; received 'all'",
+        "outside['a.py'] must be one of any, padding; received 'all'",
     ),
-    "outside-none": ({"outside": {"a.py": None}}, TypeError, "outside['a.py'] must be a str"),
-    "negative-bool": ({"negative": True}, TypeError, "must be a str; received True"),
+    "outside-none": ({"outside": {"a.py": None}}, ValueError, "outside['a.py'] must be one of any"),
+    "negative-bool": ({"negative": True}, ValueError, "must be one of from_end, error; received T"),
     "negative-wrap": (
         {"negative": "wrap"},
         ValueError,
-        "must be 'from_end' or 'error'; received 'wrap'",
+        "must be one of from_end, error; received 'wrap'",
     ),
-    "mode-none": ({"mode": None}, TypeError, "must be a str; received None"),
-    "mode-clip": ({"mode": "clip"}, ValueError, "must be 'device' or 'error'; received 'clip'"),
-    "one_hot-int": ({"one_hot": 1}, TypeError, "must be a bool; received 1"),
-    "repeat-str": ({"repeat": "error"}, TypeError, "must be a bool; received 'error'"),
+    "mode-none": ({"mode": None}, ValueError, "must be one of device, error; received None"),
+    "mode-clip": ({"mode": "clip"}, ValueError, "must be one of device, error; received 'clip'"),
+    "one_hot-int": ({"one_hot": 1}, TypeError, "must be a static bool; received 1"),
+    "repeat-str": ({"repeat": "error"}, TypeError, "must be a static bool; received 'error'"),
 }
 
 
@@ -63,7 +63,7 @@ AT = {
     "at-fill_value-traced": (
         lambda: jax.jit(lambda v: jaxops.at(X)[0].get(mode="fill", fill_value=v))(1.0),
         TypeError,
-        "at[...].get: fill_value must be a number that is known while tracing",
+        "at[...].get: fill_value must be static; received a traced array of shape ()",
     ),
     "at-get-mask": (
         lambda: jax.jit(lambda m: jaxops.at(X)[m].get())(np.ones(1, bool)),
