@@ -777,14 +777,6 @@ def equations_called_by(eqn: JaxprEqn) -> Iterator[JaxprEqn]:
         yield from equations_in(program)
 
 
-def is_of_jax(program: Any) -> bool:
-    """Whether JAX's own source defines the function that a closed program was traced from.
-
-    False if that is not known.
-    """
-    return is_of_source(program, _JAX)
-
-
 def is_of_source(program: Any, *paths: str) -> bool:
     """Whether a file with one of these parts in its path defines the function of a closed program.
 
@@ -927,10 +919,10 @@ def wrap_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:
         wrap_bind(primitive, bind_call)
 
 
-_JAX = os.path.join(os.path.dirname(jax.__file__), "")
+JAX = os.path.join(os.path.dirname(jax.__file__), "")
 # Folders and modules whose functions compute something for a caller, by way of primitives.
 _COMPUTING = tuple(
-    os.path.join(_JAX, *path.split("/"))
+    os.path.join(JAX, *path.split("/"))
     for path in (
         *("_src/numpy", "_src/ops", "_src/nn", "_src/scipy", "_src/image", "_src/lax"),
         *("_src/third_party", "_src/random", "_src/prng.py", "experimental"),
@@ -946,13 +938,13 @@ _CALLING_FUNCTIONS |= {"apply_along_axis", "apply_over_axes"}
 _TRACING, _TRACING_CALL = "trace_to_jaxpr", "_shard_map_staging"
 # They evaluate a program that was traced before; the module does where it has array references.
 _EVALUATING = ("eval_jaxpr", "lower_jaxpr_to_fun", "jaxpr_subcomp", "backward_pass")
-_EVALUATING_MODULE = os.path.join(_JAX, "_src", "state", "discharge.py")
+_EVALUATING_MODULE = os.path.join(JAX, "_src", "state", "discharge.py")
 
 
 @functools.lru_cache(maxsize=4096)
 def kind_of_frame(file: str, function: str) -> str | None:
     """The kind of a function of JAX, by its frame: "compute", "evaluate", "trace", or None."""
-    if not file.startswith(_JAX):
+    if not file.startswith(JAX):
         return None
     if function.startswith(_EVALUATING) or file == _EVALUATING_MODULE:
         return "evaluate"
@@ -967,7 +959,7 @@ def is_traced_for_later(frame: FrameType) -> bool:
     return frame.f_back is not None and frame.f_back.f_code.co_name != _TRACING_CALL
 
 
-_PALLAS = os.path.join(_JAX, "_src", "pallas", "")
+_PALLAS = os.path.join(JAX, "_src", "pallas", "")
 
 
 def is_traced_for_kernel(frame: FrameType | None) -> bool:

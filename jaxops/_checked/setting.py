@@ -34,13 +34,10 @@ class Setting:
     padding: int | None = None  # an index of this number is no error: by `jaxops.padding_index`
     at: AtCall | None = None  # while a method of `jaxops.at(x)[index]` runs JAX's
 
-    def rule_for(self, file: str, function: str) -> str | None:
-        """The rule of `outside` for the indices of a function: "any", "padding" or None."""
-        return _rule(self.outside, file, function) if self.outside else None
-
 
 @functools.lru_cache(maxsize=4096)
-def _rule(outside: tuple[tuple[str, str], ...], file: str, function: str) -> str | None:
+def rule_of(outside: tuple[tuple[str, str], ...], file: str, function: str) -> str | None:
+    """The rule of `outside` for the indices of a function: "any", "padding" or None."""
     # A user copies the function's name from an error, which has it without the outer function.
     names = (file, f"{file}:{function}", f"{file}:{_call_sites.without_outer(function)}")
     for pattern, rule in outside:

@@ -150,7 +150,7 @@ def _access(
         site = None if is_for_later else NO_SITE
         return Access(operation, site, padding=setting.padding, wraps=_wraps(entry))
     code = frame.f_code
-    rule = setting.rule_for(code.co_filename, code.co_qualname)
+    rule = settings.rule_of(setting.outside, code.co_filename, code.co_qualname)
     if rule == "any" or _is_in_kernel(frame):
         return None
     return Access(operation, _site(frame), rule == "padding", setting.padding, _wraps(entry))

@@ -147,6 +147,7 @@ def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
 # stay this primitive (test_check.py,
 # test_only_indices_in_bounds_count_in_an_eager_gather_on_a_gpu).
 valid_p = new_primitive("in_bounds_off_cpu")
+valid_p.def_abstract_eval(lambda all_valid, *_, **__: all_valid)
 
 
 @valid_p.def_impl
@@ -154,11 +155,6 @@ def _valid_eagerly(all_valid, indices, *, spec):
     # Not the platform of the indices: where a walk evaluates a program, its literals have none
     # (test_access.py, test_eager_gradients_of_indices_that_numpy_holds).
     return all_valid if raises("device", platform_of(all_valid)) else in_bounds(indices, spec)
-
-
-@valid_p.def_abstract_eval
-def _valid_abstract_eval(all_valid, indices, *, spec):
-    return all_valid
 
 
 def _valid_batching_rule(operands, dims, *, spec):
@@ -170,12 +166,8 @@ def _valid_batching_rule(operands, dims, *, spec):
 batching.primitive_batchers[valid_p] = _valid_batching_rule
 
 
-def _valid_off_cpu(all_valid, indices, *, spec):
-    return in_bounds(indices, spec)
-
-
 mlir.register_lowering(valid_p, lambda ctx, all_valid, *_, **__: [all_valid], platform="cpu")
-mlir.register_lowering(valid_p, lower_fun(_valid_off_cpu, multiple_results=False))
+mlir.register_lowering(valid_p, lower_fun(lambda _, indices, *, spec: [in_bounds(indices, spec)]))
 
 
 # A second operand, which few checks have, is a mask: it tells which indices count, along leading

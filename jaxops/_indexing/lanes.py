@@ -55,7 +55,8 @@ def calls_checks(eqn: JaxprEqn) -> bool:
     """
     if eqn.primitive.name in ("custom_jvp_call", "custom_vjp_call"):
         program = _jax_internals.body(eqn)
-        return has_checks(program.jaxpr) or not _jax_internals.is_of_jax(program)
+        is_of_jax = _jax_internals.is_of_source(program, _jax_internals.JAX)
+        return has_checks(program.jaxpr) or not is_of_jax
     return any(map(has_checks, _jax_internals.programs_in(eqn)))
 
 

@@ -19,6 +19,7 @@ from jaxops._jax_internals import Primitive
 
 raise_p = Primitive("raise_out_of_bounds")
 raise_p.multiple_results = True
+raise_p.def_abstract_eval(lambda *_, **__: [ShapedArray((), np.dtype(np.int32))])
 
 
 def raise_from_program(
@@ -31,12 +32,6 @@ def raise_from_program(
     after it came here, the number that `error` returned.
     """
     return raise_p.bind(*operands, error=error)
-
-
-@raise_p.def_abstract_eval
-def _raise_abstract_eval(*operands, error):
-    del operands, error
-    return [ShapedArray((), np.dtype(np.int32))]
 
 
 def _raise_now(error: Callable[..., _errors.OutOfBoundsError | int], *operands) -> tuple:

@@ -25,8 +25,8 @@ RULES = Setting((("md/partition.py", "padding"), ("*:lookup", "any"), ("net.py:N
     ],
 )
 def test_rule_for_a_function(file, function, rule):
-    assert RULES.rule_for(file, function) == rule
-    assert Setting().rule_for(file, function) is None
+    assert settings.rule_of(RULES.outside, file, function) == rule
+    assert settings.rule_of((), file, function) is None
 
 
 def test_current():
