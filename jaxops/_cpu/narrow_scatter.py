@@ -28,7 +28,6 @@ from jaxops._indexing.dimension_numbers import (
     lax_gather,
     lax_scatter,
     row_numbers,
-    scatter_updates,
 )
 from jaxops._indexing.first_occurrences import first_occurrences
 
@@ -43,7 +42,7 @@ def _is_widened_whole(operand, updates, indices, *, kind: str, windows: Windows,
 def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mode):
     """The scatter with a call of Python, which puts finished rows into the operand."""
     if not _is_faster(kind, operand.shape, updates.shape, indices.shape, windows):
-        return scatter_updates(operand, updates, indices, kind=kind, windows=windows, mode=mode)
+        return lax_scatter(operand, updates, indices, kind=kind, windows=windows, mode=mode)
     dims = operand.shape[: windows.batch_dims + len(windows.axes)]
     nowhere = math.prod(dims)
     numbers = row_numbers(indices, windows.batch_dims, dims, jnp.int32).reshape(-1)
@@ -53,7 +52,7 @@ def _scatter_rows(operand, updates, indices, *, kind: str, windows: Windows, mod
         first = first_occurrences(numbers)
         old = lax_gather(operand, indices, windows).reshape(rows.shape)
         old, new = (x.astype(jnp.float32) for x in (old, rows))
-        rows = lax_scatter(kind, old, first[:, None], new, ROWS).astype(operand.dtype)
+        rows = lax_scatter(old, new, first[:, None], kind=kind, windows=ROWS).astype(operand.dtype)
         numbers = jnp.where(first == lax.iota(first.dtype, first.size), numbers, nowhere)
     result = jax.ShapeDtypeStruct(operand.shape, operand.dtype)
     # The callback writes into the operand itself, so that memory does not grow with the table. XLA
@@ -109,7 +108,7 @@ def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
     else:  # the derivative is no scatter of this kind; `lax` knows it, or that there is none
 
         def of_floats(operand, updates):
-            return scatter_updates(operand, updates, indices, **static)
+            return lax_scatter(operand, updates, indices, **static)
 
         _, out_dot = jax.jvp(of_floats, (operand, updates), (operand_dot, updates_dot))
     return _scatter_p.bind(*primals, **static), out_dot
@@ -118,7 +117,7 @@ def _jvp(primals, tangents, *, kind: str, windows: Windows, mode):
 # By XLA's scatter a lazy step of Adam in bfloat16 was reported to take 419 ms and 773 MB. The same
 # step in float32 took 6.8 ms.
 _scatter_p = register(
-    scatter_updates,
+    lax_scatter,
     "narrow_scatter",
     form=_scatter_rows,
     num_linear=2,

@@ -32,7 +32,6 @@ from jaxops._indexing.dimension_numbers import (
     lax_gather,
     lax_scatter,
     row_numbers,
-    scatter_updates,
     scatter_windows,
 )
 
@@ -74,7 +73,7 @@ def _by_additions(operand, updates, indices, *, kind: str, windows: Windows, mod
     updates = _negated(updates) if kind == "sub" else updates
     if _is_widened(operand, indices, windows):
         return _add_vectors(operand, updates, indices, windows)
-    return lax_scatter("add", operand, indices, updates, windows, mode)
+    return lax_scatter(operand, updates, indices, kind="add", windows=windows, mode=mode)
 
 
 def _negated(x: jax.Array) -> jax.Array:
@@ -118,19 +117,13 @@ def _add_vectors(operand, updates, indices, windows: Windows):
 
     table = operand.transpose(order).reshape(-1)
     table = lax.pad(table, jnp.float32(0), [(0, num_vectors * _VECTOR - table.size, 0)])
-    table = lax_scatter(
-        "add",
-        table.reshape(-1, _VECTOR),
-        places,
-        vectors,
-        ROWS,
-    )
+    table = lax_scatter(table.reshape(-1, _VECTOR), vectors, places, kind="add", windows=ROWS)
     table = table.reshape(-1)[: operand.size].reshape([operand.shape[d] for d in order])
     return table.transpose([order.index(d) for d in range(operand.ndim)])
 
 
 register(
-    scatter_updates,
+    lax_scatter,
     "atomic_sums",
     form=_by_additions,
     num_linear=2,

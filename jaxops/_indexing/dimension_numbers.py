@@ -93,15 +93,16 @@ _LAX_SCATTERS = {
 
 
 def lax_scatter(
-    kind: str,
     operand: jax.Array,
-    indices: jax.Array,
     updates: jax.Array,
+    indices: jax.Array,
+    *,
+    kind: str,
     windows: Windows,
     mode: lax.GatherScatterMode = lax.GatherScatterMode.PROMISE_IN_BOUNDS,
 ) -> jax.Array:
     """The scatter of `lax` that adds, subtracts, multiplies, takes the "min" or "max", or is an
-    "update"."""
+    "update". The operands in which it is linear are the first."""
     batch = tuple(range(windows.batch_dims))
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=windows.window_dims(operand.ndim, indices.ndim),
@@ -123,12 +124,7 @@ def scatter_windows(
 ) -> jax.Array:
     """`lax_scatter`, or a form of it that programs for the CPU compute faster."""
     static = {"kind": kind, "windows": windows, "mode": mode}
-    return _forms.call(scatter_updates, operand, updates, indices, **static)
-
-
-def scatter_updates(operand, updates, indices, *, kind: str, windows: Windows, mode) -> jax.Array:
-    """`lax_scatter`, with the operands in which it is linear first."""
-    return lax_scatter(kind, operand, indices, updates, windows, mode)
+    return _forms.call(lax_scatter, operand, updates, indices, **static)
 
 
 def is_widened(dtype: np.dtype) -> bool:

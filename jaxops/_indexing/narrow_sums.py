@@ -61,7 +61,8 @@ def _add_rows(table, updates, numbers, *, depth: int):
     vectors, windows = _places(table, numbers, depth)
     first = first_occurrences(numbers)
     rows = lax_gather(table, vectors, windows, _DROP).astype(jnp.float32)
-    sums = lax_scatter("add", rows, first[:, None], updates.astype(jnp.float32), ROWS)
+    wide = updates.astype(jnp.float32)
+    sums = lax_scatter(rows, wide, first[:, None], kind="add", windows=ROWS)
     is_first = first == lax.iota(first.dtype, first.size)
     vectors = jnp.where(is_first[:, None], vectors, jnp.asarray(table.shape[:depth], vectors.dtype))
     return scatter_windows("update", table, vectors, sums.astype(table.dtype), windows, _DROP)
@@ -69,7 +70,7 @@ def _add_rows(table, updates, numbers, *, depth: int):
 
 def _add_rows_by_lax(table, updates, numbers, *, depth: int):
     vectors, windows = _places(table, numbers, depth)
-    return lax_scatter("add", table, vectors, updates, windows, _DROP)
+    return lax_scatter(table, updates, vectors, kind="add", windows=windows, mode=_DROP)
 
 
 def _places(table: jax.Array, numbers: jax.Array, depth: int) -> tuple[jax.Array, Windows]:

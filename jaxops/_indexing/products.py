@@ -67,7 +67,7 @@ _LARGEST_EXPONENT = 2**29  # the sum of two fits into int32
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def scatter_product(windows: Windows, ones, indices, updates) -> jax.Array:
     """The products of the updates that meet in one element of an array of `ones`."""
-    return lax_scatter("mul", ones, indices, updates, windows)
+    return lax_scatter(ones, updates, indices, kind="mul", windows=windows)
 
 
 @scatter_product.defjvp
@@ -220,7 +220,7 @@ def _are_few(lanes: _Lanes) -> jax.Array:
     of_places = Windows(tuple(range(windows.batch_dims, len(indexed))), windows.batch_dims)
     zeros = jnp.zeros([shape[d] for d in indexed], jnp.int32)
     ones = jnp.ones(indices.shape[:-1], jnp.int32)
-    counts = lax_scatter("add", zeros, indices, ones, of_places, _DROP)
+    counts = lax_scatter(zeros, ones, indices, kind="add", windows=of_places, mode=_DROP)
     return jnp.max(counts) <= _MOST_FACTORS
 
 
@@ -239,7 +239,8 @@ def _products(updates, indices, windows: Windows, shape):
 
     def combined(kind, initial, values):
         result = jnp.full(lanes.shape, initial, values.dtype)
-        return lax_scatter(kind, result, lanes.indices, values, lanes.windows, _DROP)
+        static = {"kind": kind, "windows": lanes.windows, "mode": _DROP}
+        return lax_scatter(result, values, lanes.indices, **static)
 
     (mantissas, exponents), is_zero = _factors(updates)
     products = combined("mul", 1, mantissas)

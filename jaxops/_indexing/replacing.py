@@ -35,7 +35,7 @@ def _scatter_update_jvp(windows, primals, tangents):
     # test_updates_are_numbered_by_window).
     numbers = 1 + lax.reshape(lax.iota(jnp.uint32, math.prod(vectors)), vectors)
     zeros = jnp.zeros(places, jnp.uint32)
-    staying = lax_scatter("update", zeros, indices, numbers, of_places)
+    staying = lax_scatter(zeros, numbers, indices, kind="update", windows=of_places)
     stays = lax_gather(staying, indices, of_places) == numbers
 
     is_kept = lax.broadcast_in_dim(staying == 0, operand.shape, indexed)

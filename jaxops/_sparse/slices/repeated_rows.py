@@ -83,7 +83,8 @@ def sum_at_first(
 
     def sums(x: jax.Array, slots: jax.Array) -> jax.Array:
         wide = narrow_sums.widened(x)
-        total = lax_scatter("add", jnp.zeros_like(wide), slots[:, None], wide, ROWS, _DROP)
+        options = {"kind": "add", "windows": ROWS, "mode": _DROP}
+        total = lax_scatter(jnp.zeros_like(wide), wide, slots[:, None], **options)
         return total.astype(x.dtype)
 
     places = first_places(indices, num_rows)
