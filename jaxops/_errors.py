@@ -92,13 +92,14 @@ class OutOfBoundsError(IndexError):
         return OutOfBoundsError, (self.args[0], *fields)
 
 
-# The errors that programs raised. JAX's exceptions have the words only.
+# Copies of the errors that programs and callbacks raised. JAX's exceptions have the words only. The
+# errors themselves have tracebacks, whose frames hold arrays.
 _raised: collections.deque[OutOfBoundsError] = collections.deque(maxlen=256)
 
 
 def remember(error: OutOfBoundsError) -> None:
-    """Notes an error that a program raises, for `find_in`."""
-    _raised.append(error)
+    """Notes an error for `find_in`."""
+    _raised.append(copy.copy(error))
 
 
 def find_in(error: BaseException | None) -> OutOfBoundsError | None:

@@ -97,6 +97,7 @@ MUTANTS = {
     "_indexing/check": [
         ("    _jax_internals.register_checkify_rule(check_p, _functional_error)\n", "",
          "test_check.py -k 'test_checkify and gather'"),
+        ("remember(error)  # a", "pass  # a", "test_typed_errors.py -k 'callbacks and array'"),
         ("    indices = jnp.moveaxis(indices, dim, 0)\n    if indices.size == 0:",
          "    if indices.size == 0:", "test_check.py -k lanes_along"),
         ("flags.append(any_out_of_bounds(indices, spec))", "flags.append(jnp.zeros((), bool))",

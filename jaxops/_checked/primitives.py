@@ -37,7 +37,7 @@ from jaxops._checked.index import (
     WideIndex,
 )
 from jaxops._checked.whose import Access
-from jaxops._errors import OutOfBoundsError, find_in
+from jaxops._errors import OutOfBoundsError, find_in, remember
 from jaxops._indexing import check, programs
 from jaxops._jax_internals import Primitive
 
@@ -259,7 +259,9 @@ def _adding(site: CallSite) -> Iterator[None]:
         if found.where:  # a check of the caller's code, within the program
             raise found from None
         fields = (found.operation, found.position, found.index, found.bound, site.where)
-        raise OutOfBoundsError(f"{found}{site}", *fields) from None
+        placed = OutOfBoundsError(f"{found}{site}", *fields)
+        remember(placed)
+        raise placed from None
 
 
 @programs.kept

@@ -184,6 +184,7 @@ def _check_eagerly(indices, *active, spec, mode, shared, site):
     if raises(mode, platform_of(indices)):
         error = spec.find_error(np.asarray(indices), site, *map(np.asarray, active))
         if error is not None:
+            remember(error)  # a callback of a program may make the call
             raise error
     return indices
 

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxops import _call_sites, _symbolic
-from jaxops._errors import brief
+from jaxops._errors import brief, remember
 from jaxops._indexing import check, lanes
 from jaxops._indexing.bounds import ignored, in_bounds, limits_of
 from jaxops._indexing.index_dtypes import are_long, from_the_end, narrow, over_components, widen
@@ -144,6 +144,7 @@ def is_known_in_bounds(
     """
     error = spec.find_error(indices, _call_sites.current())
     if error is not None and check.raises(mode, platform):
+        remember(error)
         raise error
     return error is None
 

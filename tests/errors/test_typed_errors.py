@@ -10,8 +10,9 @@ from traceback import walk_tb
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
-from jax.experimental import checkify
+from jax.experimental import checkify, io_callback
 
 import jaxops
 from jaxops import _errors
@@ -223,3 +224,37 @@ def test_the_words_are_one_sentence():
         assert re.fullmatch(r"INTERNAL: \w+ error calling callback", words)
         where = f'at {FIELDS["where"]}, name="token_embedding"'
         assert error == f"indices[1] = 99 is not in [0, 10) [Op:gather] {where}"
+
+
+EAGER = {
+    "array": lambda i: jaxops.gather(TABLE, i),
+    "numpy": lambda i: jaxops.gather(np.array(["a", "b"]), np.asarray(i)).size,
+    "element": jaxops.checked(lambda i: TABLE[i]),
+    "take": jaxops.checked(lambda i: jnp.take(TABLE, i)),
+    "jit": jax.jit(lambda i: jaxops.gather(TABLE, i)),
+}
+CALLBACKS = {
+    "pure_callback": lambda f, i: jax.pure_callback(f, jnp.float32(0), i),
+    "io_callback": lambda f, i: io_callback(f, jnp.float32(0), i),
+    "debug": lambda f, i: jax.debug.callback(f, i),
+}
+
+
+def wait_for(results):
+    jax.block_until_ready(results)
+    jax.effects_barrier()
+
+
+@pytest.mark.parametrize("callback", CALLBACKS)
+@pytest.mark.parametrize("call", EAGER)
+def test_calls_in_callbacks(call, callback):
+    """The program raises the error of the call that its callback made."""
+
+    def on_host(i):
+        return np.float32(np.sum(EAGER[call](jnp.asarray(i))))
+
+    program = jax.jit(lambda i: (CALLBACKS[callback](on_host, i), i + 1))
+    with pytest.raises(jaxops.OutOfBoundsError) as info, jaxops.typed_errors():
+        wait_for(program(BAD))
+    assert (info.value.index, info.value.position) == (99, (1,))
+    assert "test_typed_errors.py" in info.value.where
