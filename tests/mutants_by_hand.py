@@ -296,6 +296,9 @@ MUTANTS = {
         ("2**32 - 1, parts", "0, parts", "test_keys.py -k out_of_bounds"),
     ],
     "_run/known": [
+        ('jax.transfer_guard("allow")', 'jax.transfer_guard("disallow")',
+         "test_settings.py -k known_values"),
+        ("jax.no_execution(False)", "jax.no_execution(True)", "test_settings.py -k known_values"),
         ("nullcontext() if is_traced else", "nullcontext() if True else",
          "test_known.py -k stays_known"),
     ],

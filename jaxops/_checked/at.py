@@ -23,6 +23,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import padding_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
+from jaxops._run.known import at_once
 
 _INT32 = np.iinfo(np.int32)
 
@@ -236,7 +237,7 @@ def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
     if fill_value is None:
         return 0
     arguments.refuse_traced(fill_value, op, "fill_value")
-    with jax.ensure_compile_time_eval():
+    with at_once():
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value").item()
 
 

@@ -77,7 +77,7 @@ def _checks_of_program() -> list[list[tuple[str, str]]]:
         # The rule of `double` and `backward` run after the call.
         return pull(value), jax.vjp(lambda x: double(x, i), x)[0]
 
-    with jax.disable_jit(False):
+    with jax.disable_jit(False), jax.no_tracing(False):
         program = jax.make_jaxpr(gradient)(x, i)
         with settings.within(Setting()):
             again = jax.make_jaxpr(_jax_internals.jaxpr_as_fun(program))(x, i)

@@ -9,14 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import eval_context
 from jax.typing import DTypeLike
 
 from jaxops import _jax_internals
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import operation
-from jaxops._run.known import known
+from jaxops._run.known import at_once, known
 
 
 def cast(x: ArrayLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
@@ -301,7 +300,7 @@ def run_from_true_values(op, implementation, x, arg, name, dtype: np.dtype) -> A
         if not is_eager or jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
             # The values are known on the host, so the cast runs at once (test_casting.py,
             # test_host_values_count_without_x64_too).
-            with eval_context(), jax.enable_x64(True):
+            with at_once(), jax.enable_x64(True):
                 result = implementation.run(op, **{arg: x}, name=name, dtype=dtype)
             # At trace time integers may be shapes, as in every op, and floats made of them a part
             # of a shape's computation.

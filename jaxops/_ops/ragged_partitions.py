@@ -11,7 +11,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import eval_context
 
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import canonical, index_dtypes, policy
@@ -19,6 +18,7 @@ from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.specs import RowPartition, ScalarIndex
 from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
+from jaxops._run.known import at_once
 
 
 def from_partition(
@@ -70,7 +70,7 @@ def dtype_of_splits(op: str, dtype: Any) -> np.dtype:
 def to_partition(op: str, x: Any, arg: str) -> Any:
     """int32 or int64 numbers."""
     is_known = on_host.concrete_integers(x, op, arg) is not None
-    with eval_context() if is_known else contextlib.nullcontext():
+    with at_once() if is_known else contextlib.nullcontext():
         numbers = index_dtypes.to_signed(arguments.to_indices(x, op, arg, None), op)
     if numbers.ndim != 1:
         raise ValueError(f"{op}: {arg} must be a vector; received shape {numbers.shape}")
@@ -80,7 +80,7 @@ def to_partition(op: str, x: Any, arg: str) -> Any:
 def to_device(splits: Any) -> jax.Array:
     if not isinstance(splits, np.ndarray):
         return splits
-    with eval_context():
+    with at_once():
         return jnp.asarray(splits)
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer, eval_context
+from jax.core import Tracer
 from jax.export import register_namedtuple_serialization
 from jax.typing import DTypeLike
 
@@ -20,6 +20,7 @@ from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
+from jaxops._run.known import at_once
 
 _NOUN = "values of x that are not in y"
 _SMALL = 1024  # up to so many elements are compared by a loop in Python
@@ -186,7 +187,7 @@ def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
     if x_known.size + y_known.size <= _SMALL and x_known.dtype.kind in "biuf":
         places = _places_of_others(x_known, y_known)
     else:
-        with eval_context():
+        with at_once():
             places = np.flatnonzero(~np.asarray(_are_in(*values)))
     out = on_host.take(data, places, 0, 1)
     parts = [places.astype(index_dtype), np.array(places.size, np.int32)]

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer, eval_context
+from jax.core import Tracer
 from jax.export import register_namedtuple_serialization
 from jax.typing import DTypeLike
 
@@ -22,6 +22,7 @@ from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, check_bool
 from jaxops._run.dispatch import operation
+from jaxops._run.known import at_once
 
 _NOUN = "distinct values of x"
 _SMALL = 1024  # up to so many elements are numbered by a loop in Python
@@ -280,7 +281,7 @@ def _exact(op: str, x: ArrayLike, axis, out_idx: np.dtype, with_counts: bool, wi
         firsts, idx = _number_by_dict(known, axis)
         counts = [np.bincount(idx, minlength=firsts.size)] if with_counts else []
     else:
-        with eval_context():
+        with at_once():
             size = known.shape[axis]
             numbered = _number_compiled(values, axis, size=size, with_counts=with_counts)
         firsts, idx, total, *counts = map(np.asarray, numbered)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer, eval_context
+from jax.core import Tracer
 
 from jaxops import _jax_internals
 from jaxops._indexing import masks, result_size
@@ -18,7 +18,7 @@ from jaxops._indexing.positions import is_true, true_positions
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int, brief, check_bool
 from jaxops._run.dispatch import operation
-from jaxops._run.known import known
+from jaxops._run.known import at_once, known
 
 _NOUN = "true values of condition"
 
@@ -227,7 +227,7 @@ def _to_fill(op: str, fill_value: Any, dtype: np.dtype) -> jax.Array | np.ndarra
     """The fill value, in NumPy unless JAX holds it: so a trace can know positions."""
     if isinstance(fill_value, jax.Array):
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value")
-    with eval_context():
+    with at_once():
         return np.asarray(arguments.to_scalar_like(fill_value, dtype, op, "fill_value"))
 
 

@@ -12,13 +12,13 @@ from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer, eval_context
+from jax.core import Tracer
 
 from jaxops import _call_sites, _jax_internals, _symbolic
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents, keys, sharding, strings
-from jaxops._run.known import known
+from jaxops._run.known import at_once, known
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
 NO_FILL: Any = object()
@@ -287,7 +287,7 @@ def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> 
     if sum(map(np.size, leaves)) > _MANY or not _may_be_shapes(lambda: on_numbers(call)):
         return None
     try:
-        with eval_context():
+        with at_once():
             result = on_numbers(call._replace(mode="error") if call.mode == "device" else call)
     except OutOfBoundsError:
         return None  # the program raises it, should it come here, and run on a CPU

@@ -21,17 +21,29 @@ _BINARY = "add and divmod floordiv lshift matmul mod mul or pow rshift sub trued
 _OTHERS = "abs eq ge getitem gt invert le lt ne neg pos round setitem"
 
 
+@contextlib.contextmanager
+def at_once() -> Iterator[None]:
+    """Runs operations at once, also while a program is traced, whatever the caller forbids.
+
+    The caller forbids transfers and runs of the program, and these are a part of its trace
+    (test_settings.py, test_known_values_while_tracing).
+    """
+    allowed = jax.transfer_guard("allow"), jax.no_execution(False), jax.no_tracing(False)
+    with eval_context(), allowed[0], allowed[1], allowed[2]:
+        yield
+
+
 class KnownArray(np.ndarray):
     """An array of NumPy with the attributes of `jax.Array`. `known` makes one."""
 
     def __getattr__(self, name: str) -> Any:  # of what NumPy's arrays lack, such as `at`
-        with eval_context():
+        with at_once():
             return getattr(jnp.asarray(np.asarray(self)), name)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Computes a ufunc; operators call this too, where a number of NumPy stands on the left."""
         by_jax = None if method != "__call__" or kwargs else getattr(jnp, ufunc.__name__, None)
-        with eval_context():
+        with at_once():
             result = (by_jax or getattr(ufunc, method))(*map(np.asarray, inputs), **kwargs)
         return jax.tree.map(known, result)
 
@@ -59,7 +71,7 @@ def known(x: Any) -> Any:
 def _by_jax(name: str) -> Callable:
     def method(self, *args, **kwargs):
         is_traced = any(isinstance(x, jax.Array) for x in jax.tree.leaves((args, kwargs)))
-        with contextlib.nullcontext() if is_traced else eval_context():
+        with contextlib.nullcontext() if is_traced else at_once():
             result = getattr(jnp.asarray(np.asarray(self)), name)(*args, **kwargs)
         return result if is_traced else jax.tree.map(known, result)
 

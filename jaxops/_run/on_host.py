@@ -15,13 +15,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer, eval_context
+from jax.core import Tracer
 
 from jaxops import _call_sites, _jax_internals
 from jaxops._indexing import check
 from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
-from jaxops._run.known import known
+from jaxops._run.known import at_once, known
 from jaxops._run.strings import fill_for_strings
 
 # The longest vector whose positions compiled code can number in int32. Less than 2**31, as
@@ -104,7 +104,7 @@ def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:
         return arguments.to_host_strings(x, op, arg)
     if _jax_internals.is_eager() or isinstance(x, jax.Array) or concrete(x, op, arg) is None:
         return arguments.to_operand(x, op, arg)
-    with eval_context():
+    with at_once():
         array = arguments.to_operand(x, op, arg)
     return np.asarray(array) if jnp.issubdtype(array.dtype, jnp.integer) else array
 

@@ -23,6 +23,9 @@ def test_this_version_is_known():
         lambda: jax.enable_x64(True),
         lambda: jax.debug_nans(True),
         jax.checking_leaks,
+        lambda: jax.transfer_guard("disallow_explicit"),
+        lambda: jax.no_execution(True),
+        lambda: jax.no_tracing(True),
     ],
 )
 def test_where_the_first_function_is_checked(context):
