@@ -81,10 +81,13 @@ def access_now(names: Collection[str], is_call: bool = False) -> Access | None:
     program whose checks have no line yet, such as that of a function that JAX jits. The caller may
     have called this function with no other function of JAX between.
     """
-    setting, frame = settings.current(), inspect.currentframe()
+    # No variable here holds this frame: a frame that held itself would keep the arrays of all its
+    # callers until Python collects garbage (test_settings.py,
+    # test_no_array_waits_for_the_garbage_collector).
+    setting = settings.current()
     if setting is not None:
-        return _access(frame, setting, names, is_call)
-    return _access_without_setting(frame) if is_call else None
+        return _access(inspect.currentframe(), setting, names, is_call)
+    return _access_without_setting(inspect.currentframe()) if is_call else None
 
 
 def frame_of(names: Collection[str]) -> FrameType | None:

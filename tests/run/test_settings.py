@@ -5,6 +5,7 @@ be refused too. No constant of jaxops may.
 """
 
 import concurrent.futures
+import gc
 
 import jax
 import jax.numpy as jnp
@@ -144,3 +145,31 @@ def test_what_was_traced_before_needs_no_trace(name):
     expected = program(X, GOOD)
     with jax.no_tracing(True):
         assert_equal(program(X, GOOD), expected)
+
+
+FUNCTIONS = {
+    **{f.__name__: f for f in (gather, scatter, lazy_step, checked, loop)},
+    "element": jaxops.checked(lambda x, i: x[i]),
+    "write": jaxops.checked(lambda x, i: x.at[i].set(0.0)),
+    "at": lambda x, i: jaxops.at(x)[i].get(),
+}
+
+
+@pytest.mark.parametrize("trace", [False, True], ids=["eager", "traced"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_array_waits_for_the_garbage_collector(name, trace):
+    """As `jax.array_garbage_collection_guard` wants it."""
+
+    def call():
+        f = FUNCTIONS[name]
+        jax.block_until_ready(jax.jit(lambda x, i: f(x, i))(X, GOOD) if trace else f(X, GOOD))
+
+    call()
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(jax.live_arrays())
+        call()
+        assert len(jax.live_arrays()) == before
+    finally:
+        gc.enable()
