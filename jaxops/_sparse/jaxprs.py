@@ -34,9 +34,8 @@ def type_of(atom) -> Any:
 
 
 def spec_of(eqn: JaxprEqn) -> Any:
-    """The specification of an equation's only result on devices, as far as its type says."""
-    sharding = getattr(type_of(eqn.outvars[0]), "sharding", None)
-    return None if sharding is None else sharding.spec
+    """The specification of an equation's only result on devices."""
+    return type_of(eqn.outvars[0]).sharding.spec
 
 
 def is_known(x: Any) -> bool:
@@ -47,11 +46,12 @@ def is_known(x: Any) -> bool:
 
 
 def with_results(program: ClosedJaxpr, numbers: Sequence[int]) -> ClosedJaxpr:
-    """`program` with those of its results that have these numbers."""
+    """`program` with those of its results that have these numbers, and what they depend on."""
     jaxpr: Jaxpr = program.jaxpr
     constants = dict(zip(jaxpr.constvars, program.consts, strict=True))
     results = [jaxpr.outvars[n] for n in numbers]
-    return _jax_internals.program_of("part", jaxpr.eqns, jaxpr.invars, results, constants)
+    part = _jax_internals.program_of("part", jaxpr.eqns, jaxpr.invars, results, constants)
+    return _jax_internals.drop_unused(part)
 
 
 def used_inputs(program: ClosedJaxpr) -> list[bool]:
@@ -78,15 +78,8 @@ def computed_from(program: ClosedJaxpr, is_source: Sequence[bool]) -> list[bool]
 
 def types_of(function: Callable, values: list) -> Any:
     """The types of the results of a function, a pytree, with the devices that they vary over."""
-    structures = []
-
-    def flat(*values):
-        leaves, structure = jax.tree.flatten(function(*values))
-        structures.append(structure)
-        return leaves
-
-    types = jax.make_jaxpr(flat)(*values).out_avals
-    return structures[-1].unflatten(types)
+    program, results = jax.make_jaxpr(function, return_shape=True)(*values)
+    return jax.tree.structure(results).unflatten(program.out_avals)
 
 
 def switch(eqn: JaxprEqn, index: jax.Array, cases: Sequence[Callable], *operands):

@@ -122,21 +122,17 @@ class Access(NamedTuple):
         dimension = len(self.batch_shape)
         for axis in range(self.depth):
             if result is not None:
-                result = lax.mul(result, _like(self.shape[axis], result))
+                result = lax.mul(result, lax.full_like(result, self.shape[axis]))
             if (start := starts[axis]) is not None:
                 start = lax.convert_element_type(start, dtype)
                 start = lax.broadcast_in_dim(start, shape, range(start.ndim))
                 result = start if result is None else lax.add(result, start)
             if axis in self._kept:
                 offset = lax.broadcasted_iota(dtype, shape, dimension)
-                offset = lax.mul(offset, _like(self.strides[axis], offset))
+                offset = lax.mul(offset, lax.full_like(offset, self.strides[axis]))
                 result = offset if result is None else lax.add(result, offset)
                 dimension += 1
         return jnp.zeros(shape, dtype) if result is None else result
-
-
-def _like(number: int, x: jax.Array) -> jax.Array:
-    return lax.full_like(x, number)
 
 
 def window_of(eqn: JaxprEqn) -> Access | None:

@@ -188,17 +188,16 @@ class Node(Delayed):
         self._can_read: dict[frozenset[int], bool] = {}
 
     def tree_flatten(self):
-        # Literals stay: they have no type of their own as inputs of a body.
-        is_literal = [isinstance(v, Literal) for v in self.eqn.invars]
-        literals = [x if fixed else None for x, fixed in zip(self.inputs, is_literal, strict=True)]
-        inputs = [None if fixed else x for x, fixed in zip(self.inputs, is_literal, strict=True)]
-        return (inputs,), _Static(self.eqn, self.number, self.rule, literals)
+        # Without literals, which have no type of their own as inputs of a body.
+        pairs = zip(self.inputs, self.eqn.invars, strict=True)
+        inputs = [None if isinstance(v, Literal) else x for x, v in pairs]
+        return (inputs,), _Static(self.eqn, self.number, self.rule)
 
     @classmethod
     def tree_unflatten(cls, static, children):
         (inputs,) = children
-        pairs = zip(inputs, static.literals, static.eqn.invars, strict=True)
-        inputs = [fixed if isinstance(v, Literal) else x for x, fixed, v in pairs]
+        pairs = zip(inputs, static.eqn.invars, strict=True)
+        inputs = [v.val if isinstance(v, Literal) else x for x, v in pairs]
         return cls(static.eqn, static.number, inputs, static.rule)
 
     def dense(self, reads):
@@ -234,15 +233,15 @@ class _Static:
     code counts too, as errors name it.
     """
 
-    def __init__(self, eqn: JaxprEqn, number: int, rule: Rule, literals: list):
-        self.eqn, self.number, self.rule, self.literals = eqn, number, rule, literals
+    def __init__(self, eqn: JaxprEqn, number: int, rule: Rule):
+        self.eqn, self.number, self.rule = eqn, number, rule
 
     def _contents(self) -> tuple:
         eqn = self.eqn
         operands = [(jaxprs.type_of(v), getattr(v, "val", None)) for v in eqn.invars]
         results = [jaxprs.type_of(v) for v in eqn.outvars]
         params = _jax_internals.params_of(eqn)
-        return eqn.primitive, self.number, operands, results, params, _jax_internals.frames_of(eqn)
+        return eqn.primitive, operands, results, params, _jax_internals.frames_of(eqn)
 
     def __eq__(self, other):
         if not isinstance(other, _Static) or self.number != other.number:
@@ -267,7 +266,6 @@ class Round(Delayed):
 
     def __post_init__(self):
         self.shape = self.whole.shape[1:]
-        self.has_table = self.whole.has_table
 
     def dense(self, reads):
         # Each round would look all of its part up, and all rounds together all rows.
@@ -298,7 +296,7 @@ class Choice(Delayed):
         self.shape = self.arrays[0].shape
 
     def dense(self, reads):
-        return choose(self.index, [dense(x, reads) for x in self.arrays])
+        return lax.select_n(self.index, *(dense(x, reads) for x in self.arrays))
 
     def can_read(self, axes):
         return all(can_read(x, axes) for x in self.arrays)
@@ -307,7 +305,7 @@ class Choice(Delayed):
         index = explicit_axes.brought(self.index)
         chosen = [both(valid, index == n) for n in range(len(self.arrays))]
         pairs = zip(self.arrays, chosen, strict=True)
-        return choose(index, [read(x, at, is_chosen, reads) for x, is_chosen in pairs])
+        return lax.select_n(index, *(read(x, at, is_chosen, reads) for x, is_chosen in pairs))
 
 
 def is_delayed(x: object) -> bool:
@@ -402,7 +400,7 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
         valid = jnp.broadcast_to(valid, all_positions).reshape(-1)
 
     def row(at: Position, valid: Any, taps: Any) -> tuple[jax.Array, list]:
-        own = reads.inside(taps)
+        own = Reads(reads.is_tied, taps)
         own.zero = 0 * next(iter(at.values()))
         part = read(x, at, valid, own)
         if valid is None:
@@ -444,15 +442,6 @@ def clip(coordinate: Any, last: int) -> Any:
 def both(valid: Any, also: Any) -> Any:
     """Whether both; None is true."""
     return also if valid is None else valid & also
-
-
-def choose(index: jax.Array, arrays: list[jax.Array]) -> jax.Array:
-    """`arrays[index]`, of arrays that are equally shaped."""
-    if len(arrays) == 1:
-        return arrays[0]
-    if len(arrays) == 2:
-        index = index.astype(bool)
-    return lax.select_n(index, *arrays)
 
 
 def sizes_at(shape: tuple[int, ...], at: Container[int]) -> tuple[int, ...]:

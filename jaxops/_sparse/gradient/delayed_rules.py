@@ -26,7 +26,6 @@ from jaxops._sparse.gradient.delayed import (
     Reading,
     Rule,
     both,
-    choose,
     clip,
 )
 
@@ -112,18 +111,15 @@ def _without_axes(r: Reading) -> jax.Array:
 @_rule("dot_general")
 def _dot_general(r: Reading) -> jax.Array:
     contracting, batch = r.param("dimension_numbers")
-    places: list[dict[int, int]] = [{}, {}]  # by operand: its axis by that of the result
-    for n in (0, 1):
-        places[n].update({d: int(axis) for d, axis in enumerate(batch[n])})
+    places = [{d: int(axis) for d, axis in enumerate(axes)} for axes in batch]  # by dimension
     dimension = len(batch[0])
-    for n in (0, 1):
+    for n, place in enumerate(places):
         used = {*map(int, contracting[n]), *map(int, batch[n])}
-        for axis in range(len(r.shape_of(n))):
-            if axis not in used:
-                places[n][dimension] = axis
-                dimension += 1
+        free = [axis for axis in range(len(r.shape_of(n))) if axis not in used]
+        place.update(enumerate(free, dimension))
+        dimension += len(free)
     at = [{place[d]: c for d, c in r.at.items() if d in place} for place in places]
-    return r.bind(r.operand(0, at[0]), r.operand(1, at[1]))
+    return r.bind(*map(r.operand, (0, 1), at))
 
 
 # --- what moves elements ---
@@ -188,7 +184,7 @@ def _concatenate(r: Reading) -> jax.Array:
         pieces.append(r.operand(n, {**r.at, dimension: inside}, own == inside))
         begin += size
         which = which + (own >= size).astype(jnp.int32)
-    return choose(which, pieces)
+    return lax.select_n(which, *pieces)
 
 
 @_rule("stack")
@@ -202,7 +198,7 @@ def _stack(r: Reading) -> jax.Array:
     if jaxprs.is_known(which):
         return jnp.expand_dims(r.operand(int(which), at), axis)
     arrays = [r.operand(n, at, which == which.dtype.type(n)) for n in numbers]
-    return jnp.expand_dims(choose(which.astype(jnp.int32), arrays), axis)
+    return jnp.expand_dims(lax.select_n(which.astype(jnp.int32), *arrays), axis)
 
 
 @_rule("pad")

@@ -145,6 +145,8 @@ def map_lookups(function: Callable[[Lookup], Any], found: Any) -> Any:
 class Reads:
     """The reads of tables by one program, in the order of its equations.
 
+    The body of an equation has reads of its own, as has each of the rows that `vmap` reads.
+
     Args:
         is_tied: static; whether a table has an array to take all rows of, with a gradient.
         taps: the taps of the program, nested as `found` will be; None in the first walk.
@@ -161,10 +163,6 @@ class Reads:
         self._taps = None if taps is None else list(taps)
         self._mesh = jax.sharding.get_abstract_mesh()
         self._use: Any = None
-
-    def inside(self, taps: Sequence | None) -> Reads:
-        """The reads in the body of an equation, or in one of the rows that `vmap` reads."""
-        return Reads(self.is_tied, taps)
 
     def next_taps(self) -> Any:
         """The taps of the next item of `found`, on the mesh around; None in the first walk."""

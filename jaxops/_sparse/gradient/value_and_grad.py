@@ -234,10 +234,11 @@ def _gradients_of_program(
         for n, wanted in zip(dense, is_wanted[len(of_lookups) :], strict=True)
         if wanted
     }
-    gradients = [
-        _gradient_of_table(leaf, slices.get(n), of_dense.get(n)) if is_table[n] else of_dense[n]
-        for n, leaf in enumerate(leaves)
-    ]
+    gradients: list = [of_dense.get(n) for n in range(len(leaves))]
+    for n, leaf in enumerate(leaves):
+        if is_table[n]:
+            rows = concatenate(slices.get(n) or [_no_slices(leaf)])
+            gradients[n] = TiedGradient(of_dense[n], rows) if n in of_dense else rows
     return [value, *others], gradients
 
 
@@ -279,13 +280,6 @@ def _slices(
         own = psum(own, sorted(spread_over)) if spread_over else own
         slices.setdefault(lookup.table, []).append(own)
     return slices
-
-
-def _gradient_of_table(
-    table: jax.Array, slices: list[IndexedSlices] | None, dense: jax.Array | None
-) -> IndexedSlices | TiedGradient:
-    indexed = concatenate(slices or [_no_slices(table)])
-    return indexed if dense is None else TiedGradient(dense, indexed)
 
 
 def _zero_after(results: Sequence[jax.Array]) -> jax.Array | None:

@@ -43,7 +43,6 @@ from jaxops._jax_internals import ClosedJaxpr, JaxprEqn
 from jaxops._run import extents
 from jaxops._sparse import jaxprs, row_rules
 from jaxops._sparse.gradient.access import (
-    Access,
     gather_params,
     is_gather,
     starts_of,
@@ -227,17 +226,13 @@ def _looked_up(eqn: JaxprEqn, inputs: list, reads: Reads) -> jax.Array | None:
         return reads.rows(eqn, access, inputs[0], [dense(x, reads) for x in inputs[1:]])
     if access.sharding is not None:  # rows of other devices, which have parts of their own
         return None
-    with explicit_axes.auto_around(programs.mesh_of(eqn)):
-        rows = _read(eqn, access, inputs, reads)
-    return None if rows is None else explicit_axes.brought(rows, jaxprs.spec_of(eqn))
-
-
-def _read(eqn: JaxprEqn, access: Access, inputs: list, reads: Reads) -> jax.Array | None:
     table, *others = inputs
-    others = [explicit_axes.brought(dense(x, reads)) for x in others]
-    fill = _fill_value(eqn) if access.mode == lax.GatherScatterMode.FILL_OR_DROP else None
-    with _jax_internals.at_place_of(eqn):
-        return look_up(table, access, starts_of(eqn, others), fill, reads)
+    with explicit_axes.auto_around(programs.mesh_of(eqn)):
+        others = [explicit_axes.brought(dense(x, reads)) for x in others]
+        fill = _fill_value(eqn) if access.mode == lax.GatherScatterMode.FILL_OR_DROP else None
+        with _jax_internals.at_place_of(eqn):
+            rows = look_up(table, access, starts_of(eqn, others), fill, reads)
+    return None if rows is None else explicit_axes.brought(rows, jaxprs.spec_of(eqn))
 
 
 def _fill_value(eqn: JaxprEqn) -> Any:
@@ -380,7 +375,7 @@ def _scan_by_rounds(eqn: JaxprEqn, inputs: list, loops: dict[int, object], reads
 
     def step(carry, of_round):
         number, given, taps = of_round
-        own = reads.inside(taps)
+        own = Reads(reads.is_tied, taps)
         args = [*consts, *_put_back(init, carry)]
         for x, array in zip(xs, _put_back(xs, given), strict=True):
             args.append(Round(x, number, loops[len(args)]) if has_table(x) else array)
@@ -422,7 +417,7 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
     taps = reads.next_taps()
 
     def results_of(number: int, values: Sequence) -> tuple[list, Reads]:
-        own = reads.inside(None if taps is None else taps[number])
+        own = Reads(reads.is_tied, None if taps is None else taps[number])
         results = _evaluate(programs[number], _put_back(operands, values), own)
         return [x for x, on in zip(results, passed, strict=True) if on is None], own
 

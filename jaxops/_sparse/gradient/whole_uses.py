@@ -84,7 +84,9 @@ class Use:
         """The words of the error: the refused use, its place, and the cure."""
         eqn, place = self.eqn, jaxprs.where(self.eqn)
         if self.is_of_table or not self.first:
-            return f"received a use by {describe(eqn)}{place}. {_instead(eqn)}"
+            # `tied=True` would not help: JAX has no reverse derivative of a while_loop.
+            cures = [_WHILE] if eqn.primitive.name == "while" else [*_cures(eqn), _TIED]
+            return f"received a use by {describe(eqn)}{place}. {'. '.join(cures)}"
         first = self.first[-1]
         cures = [] if self.is_of_product else _cures(eqn)
         if first.primitive.name == "reshape":
@@ -119,12 +121,6 @@ def _before(use: JaxprEqn, x: Any) -> list[tuple[JaxprEqn, Any]]:
         elif isinstance(x, Choice):
             waiting += [(eqn, array) for array in x.arrays]
     return pairs
-
-
-def _instead(use: JaxprEqn) -> str:
-    """The cures for a use of a table, as sentences."""
-    # `tied=True` would not help: JAX has no reverse derivative of a while_loop.
-    return _WHILE if use.primitive.name == "while" else ". ".join([*_cures(use), _TIED])
 
 
 def _cures(use: JaxprEqn) -> list[str]:
