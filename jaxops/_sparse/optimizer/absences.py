@@ -46,9 +46,9 @@ def check_state(state: Any, params: trees.Params) -> LazyState:
             f"{_OP}: with catch_up, state must come from init; received "
             f"{arguments.brief(type(state))}"
         )
+    rows = {path: t.shape[:1] for path, t in zip(params.paths, params.types, strict=True)}
     for path, done in state.done.items():
-        n = params.paths.index(path) if path in params.paths else None
-        if n is None or np.shape(done) != params.types[n].shape[:1]:
+        if np.shape(done) != rows.get(path):
             raise ValueError(
                 f"{_OP}: state must come from init for these params; received one with "
                 f"{np.shape(done)} rows of {path!r}"
@@ -125,8 +125,7 @@ class Absences:
             for n, t in enumerate(params.types)
             if n in plan.tables
         }
-        leaves, state_leaves = inputs[: len(params.types)], inputs[len(params.types) :]
-        self.step = missed_steps.step_without_gradients(update, plan, leaves, state_leaves, blocks)
+        self.step = missed_steps.step_without_gradients(update, plan, inputs, blocks)
 
     def rows_caught_up(self, inputs: Sequence, slices: Mapping[int, IndexedSlices]) -> list:
         """`inputs` caught up, in which some tables are those rows that are in `slices`."""

@@ -181,15 +181,30 @@ def judged(
     arguments are those of `Probe`.
     """
     owners = [n if n in depths else None for n in owners]
-    args = optimizer, params, depths, owners, extra
+
+    def each_alone(message: str | None = None) -> dict[int, str]:
+        """The problems of each table alone: a table that is wrong may hide that others are right.
+
+        `message` is for a table with which alone the optimizer raises.
+        """
+        found: dict[int, str] = {}
+        for n, depth in depths.items():
+            try:
+                found |= judged(optimizer, params, {n: depth}, owners, extra)[0]
+            except UpdateRaises:
+                if message is None:
+                    raise
+                found[n] = message
+        return found
+
     try:
-        probe = Probe(*args)
+        probe = Probe(optimizer, params, depths, owners, extra)
     except NotAnyNumber as error:
         alone = len(depths) == 1
-        return dict.fromkeys(depths, str(error)) if alone else _each_alone(*args, str(error)), None
+        return dict.fromkeys(depths, str(error)) if alone else each_alone(str(error)), None
     if probe.difference is not None:
         if len(depths) > 1:
-            return _each_alone(*args), None
+            return each_alone(), None
         what = "computes other things for other numbers of rows"
         of_rows = {n: refusals.of_rows(params.paths[n], what, probe.difference) for n in depths}
         return of_rows, None
@@ -199,35 +214,12 @@ def judged(
     if judge.are_all:
         return judge.found, None if judge.found else (judge.runner, judge.steps)
     if not judge.found:  # what all rows share is another one, of which table it is not known
-        return _each_alone(*args), None
+        return each_alone(), None
     # Without these tables the others may be right, or have problems of other kinds.
     rest = {n: depth for n, depth in depths.items() if n not in judge.found}
     found, steps = judged(optimizer, params, rest, owners, extra) if rest else ({}, None)
     found |= judge.found
     return {n: found[n] for n in depths if n in found}, steps
-
-
-def _each_alone(
-    optimizer: Any,
-    params: Params,
-    depths: Mapping[int, int],
-    owners: Sequence[int | None],
-    extra: Mapping[str, Any],
-    together: str | None = None,
-) -> dict[int, str]:
-    """The problems of each table alone: a table that is wrong may hide that others are right.
-
-    `together` is the message for a table with which alone the optimizer raises.
-    """
-    found: dict[int, str] = {}
-    for n, depth in depths.items():
-        try:
-            found |= judged(optimizer, params, {n: depth}, owners, extra)[0]
-        except UpdateRaises:
-            if together is None:
-                raise
-            found[n] = together
-    return found
 
 
 class _Judge:

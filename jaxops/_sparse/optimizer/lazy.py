@@ -186,7 +186,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         inner = absences.check_state(state, kinds).optimizer if catches_up else state
         of_state = checked.owners(kinds, {n: g.depth for n, g in slices.items()}, inner, extra)
         owners = [*(n if n in slices else None for n in range(len(leaves))), *of_state]
-        call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
+        call = trees.Call(optimizer, kinds, jax.tree.structure(inner), extra)
         inputs = [*leaves, *jax.tree.leaves(inner)]
         absent = None
         if catches_up:
@@ -235,7 +235,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     ) -> tuple[Any, absences.LazyState]:
         kinds, leaves = trees.flatten(params)
         inner = absences.check_state(state, kinds).optimizer
-        call = _Call(optimizer, kinds, jax.tree.structure(inner), extra)
+        call = trees.Call(optimizer, kinds, jax.tree.structure(inner), extra)
         inputs = [*leaves, *jax.tree.leaves(inner)]
         slices = {} if rows is None else absences.slices_of_rows(rows, kinds)
         whole = range(len(leaves)) if rows is None else ()
@@ -259,36 +259,6 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
 def _shared_as(*arrays: Any) -> tuple[Any, Any]:
     """The mesh with explicit axes, if there is one, and how the devices share each array."""
     return explicit_axes.mesh_of(*jax.tree.leaves(arrays)), explicit_axes.specs_of(arrays)
-
-
-class _Call(NamedTuple):
-    """An optimizer and the structures of its arguments, which are lists of leaves here."""
-
-    optimizer: Any
-    kinds: trees.Params
-    state_structure: Any
-    extra: Mapping[str, Any]
-
-    def update(self, gradients: Sequence, inputs: Sequence) -> list:
-        """Updates and new state, from gradients and from the leaves of parameters and state."""
-        structure = self.kinds.structure
-        params, states = inputs[: len(gradients)], inputs[len(gradients) :]
-        updates, new_state = self.optimizer.update(
-            structure.unflatten(gradients),
-            self.state_structure.unflatten(states),
-            structure.unflatten(params),
-            **self.extra,
-        )
-        return [
-            *trees.leaves_like(updates, structure, "updates"),
-            *trees.leaves_like(new_state, self.state_structure, "state"),
-        ]
-
-    def unflatten(self, leaves: Sequence) -> tuple[Any, Any]:
-        """Parameters and state."""
-        count = len(self.kinds.types)
-        params = self.kinds.structure.unflatten(leaves[:count])
-        return params, self.state_structure.unflatten(leaves[count:])
 
 
 def _traced(
@@ -370,7 +340,7 @@ def _gather(
 
 
 def _put(
-    call: _Call,
+    call: trees.Call,
     inputs: Sequence,
     rows: Sequence,
     results: Sequence,
@@ -477,7 +447,7 @@ class _Checked:
         return plan
 
     def absences(
-        self, call: _Call, state: absences.LazyState, inputs: Sequence, slices: Mapping
+        self, call: trees.Call, state: absences.LazyState, inputs: Sequence, slices: Mapping
     ) -> absences.Absences:
         absences.check_extra(call.extra)
         plan = self.plan(call.kinds, call.extra)

@@ -28,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops import _jax_internals, _symbolic
+from jaxops import _symbolic
 from jaxops._jax_internals import ClosedJaxpr, jaxpr_as_fun
 from jaxops._sparse import jaxprs
 from jaxops._sparse.optimizer import judge, refusals, trees
@@ -213,35 +213,35 @@ class EmptyStep(NamedTuple):
 
 
 def step_without_gradients(
-    update: Callable, plan: Plan, leaves: Sequence, state_leaves: Sequence, sizes: Mapping[int, int]
+    update: Callable, plan: Plan, inputs: Sequence, sizes: Mapping[int, int]
 ) -> EmptyStep:
     """The step for so many rows of each table.
 
     Args:
         update: from gradients, and parameters and state, as lists, to updates and state.
         plan: of the optimizer.
-        leaves: the parameters, of which the types matter.
-        state_leaves: the leaves of the state, likewise.
+        inputs: parameters and state, of which the types matter.
         sizes: by table, how many rows `catch_up` shall do at a time.
     """
-    owners = [n if n in plan.tables else None for n in range(len(leaves))] + plan.states.owners
+    num_params = len(inputs) - len(plan.states.owners)
+    owners = [n if n in plan.tables else None for n in range(num_params)] + plan.states.owners
 
     def type_of(x: Any, owner: int | None) -> jax.ShapeDtypeStruct:
         shape = jnp.shape(x) if owner is None else (sizes[owner] + 1, *jnp.shape(x)[1:])
         return jax.ShapeDtypeStruct(shape, jnp.result_type(x))
 
     def step(*arrays: jax.Array) -> list[jax.Array]:
-        params = arrays[: len(leaves)]
+        params = arrays[:num_params]
         gradients = [
             jnp.ones_like(x) if owner is None else jnp.zeros_like(x).at[-1].set(1)
             for x, owner in zip(params, owners, strict=False)
         ]
         results = update(gradients, arrays)
-        updates, new_states = results[: len(leaves)], results[len(leaves) :]
-        new = [old + update for old, update in zip(params, updates, strict=True)]
-        return [x.astype(i.dtype) for x, i in zip([*new, *new_states], arrays, strict=True)]
+        new = [old + update for old, update in zip(params, results, strict=False)]
+        new += results[num_params:]
+        return [x.astype(i.dtype) for x, i in zip(new, arrays, strict=True)]
 
-    types = map(type_of, [*leaves, *state_leaves], owners)
+    types = map(type_of, inputs, owners)
     return EmptyStep(jax.make_jaxpr(step)(*types), plan, owners)
 
 
@@ -293,7 +293,7 @@ def catch_up(
 def _missed_step(step: EmptyStep, places: Sequence[int], inputs: Sequence) -> Callable:
     """The step so many steps ago, from arrays for the inputs at `places` to the same."""
     num_params = len(step.owners) - len(step.plan.states.owners)
-    program = _jax_internals.drop_unused(jaxprs.with_results(step.program, places))
+    program = jaxprs.with_results(step.program, places)
 
     def missed_step(ago: jax.Array, rows: Sequence[jax.Array]) -> list[jax.Array]:
         given = dict(zip(places, rows, strict=True))

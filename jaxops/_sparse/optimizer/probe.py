@@ -89,6 +89,8 @@ class Probe:
         extra: Mapping[str, Any],
     ):
         self.depths = depths
+        count, num_states = len(params.types), len(owners)
+        self.result_owners = [*(n if n in depths else None for n in range(count)), *owners]
         ways = _ways(params)
         for way in ways:
             try:
@@ -101,15 +103,10 @@ class Probe:
                 raise UpdateRaises from error
             if self.difference is None:
                 break
-        count, num_states = len(params.types), len(owners)
-        leaves = [n if n in depths else None for n in range(count)]
         self.gradients = self.updates = range(count)
         self.states = range(count, count + num_states)
         self.parameters = range(count + num_states, 2 * count + num_states)
-        self.types = self.dense.traced.in_avals
         self.others = range(2 * count + num_states, len(self.types))
-        self.result_owners = [*leaves, *owners]
-        self.input_owners = [*self.result_owners, *leaves, *[None] * len(self.others)]
         self.counts = {n: math.prod(self.types[n].shape[:depth]) for n, depth in depths.items()}
 
     def _trace(
@@ -140,24 +137,25 @@ class Probe:
         def init(*leaves: Any) -> list:
             return jax.tree.leaves(optimizer.init(small.structure.unflatten(leaves)))
 
-        def of_rows(t: Any, owner: int | None, sizes: Mapping[int, int]) -> Any:
-            """The type of an array that holds so many rows."""
-            if owner is None:
-                return t
-            shape = (sizes[owner], *t.shape[self.depths[owner] :])
-            return jax.ShapeDtypeStruct(shape, t.dtype)
+        def step(leaves: Sequence, states: Sequence, sizes: Mapping[int, int]) -> Program:
+            """The program of a step, with so many rows of the tables in `sizes`."""
 
-        def step(leaves: Sequence, states: Sequence, sizes: Mapping[int, int] | None) -> Program:
-            """The program of a step, of so many rows if that is said."""
-            if sizes is not None:
-                own = [n if n in sizes else None for n in range(len(leaves))]
-                leaves = [of_rows(t, n, sizes) for t, n in zip(leaves, own, strict=True)]
-                states = [of_rows(t, n, sizes) for t, n in zip(states, owners, strict=True)]
-            program = _step(optimizer, small.structure, structure, leaves, states, extra)
+            def of_rows(t: Any, owner: int | None) -> Any:
+                if owner is None or owner not in sizes:
+                    return t
+                shape = (sizes[owner], *t.shape[self.depths[owner] :])
+                return jax.ShapeDtypeStruct(shape, t.dtype)
+
+            leaves = [of_rows(t, n) for n, t in enumerate(leaves)]
+            states = list(map(of_rows, states, owners))
+            program = _step(trees.Call(optimizer, small, structure, extra), leaves, states)
             return Program(program, [*leaves, *states])
 
         self.init = Program(_trace(init, *small.types), states)
-        self.dense = step(small.types, states, None)
+        self.dense = step(small.types, states, {})
+        self.types = self.dense.traced.in_avals
+        owned = [*self.result_owners, *self.result_owners[: len(small.types)]]
+        self.input_owners = owned + [None] * (len(self.types) - len(owned))
         most = max([_MANY, *(params.types[n].shape[0] for n in self.depths)])
         # Of two sizes in turn, so that a step that takes the rows of one table for those of another
         # raises or, where both have one size, differs. JAX keeps what it traced of one size.
@@ -165,11 +163,9 @@ class Probe:
         many = _any_number(lambda: step(real.types, real_states, many_rows)).traced
         # If each row comes from itself alone, by the same numbers for 7 rows and for 4001, steps of
         # some rows need not be compared with steps of all.
-        own = [n if n in self.depths else None for n in range(len(small.types))]
-        others = [None] * (len(self.dense.traced.in_avals) - 2 * len(own) - len(owners))
         self.rows_stay_apart = (
             set(self.depths.values()) == {1}
-            and scaled.rows_stay_apart(self.dense.traced, [*own, *owners, *own, *others])
+            and scaled.rows_stay_apart(self.dense.traced, self.input_owners)
             and not self.dense.traced.consts
             and _difference(self.dense.traced, many, numbers=True) is None
         )
@@ -230,16 +226,9 @@ def _check_states(
 # --- programs ---
 
 
-def _step(
-    optimizer: Any,
-    structure: Any,
-    state_structure: Any,
-    leaves: Sequence,
-    states: Sequence,
-    extra: Mapping[str, Any],
-) -> ClosedJaxpr:
+def _step(call: trees.Call, leaves: Sequence, states: Sequence) -> ClosedJaxpr:
     """The program from gradients, states, parameters and extra values to updates and new states."""
-    extra_leaves, extra_structure = jax.tree.flatten(dict(extra))
+    extra_leaves, extra_structure = jax.tree.flatten(dict(call.extra))
     is_input = list(map(trees.is_value, extra_leaves))
     types = [
         jax.ShapeDtypeStruct(np.shape(x), jnp.result_type(x))
@@ -248,26 +237,20 @@ def _step(
     ]
 
     def update(gradients: list, states: list, leaves: list, given: list) -> list:
-        gradients, values = structure.unflatten(gradients), iter(given)
+        of_params, values = call.kinds.structure.unflatten(gradients), iter(given)
         merged = [
-            gradients if x is GRADIENTS else next(values) if is_one else x
+            of_params if x is GRADIENTS else next(values) if is_one else x
             for x, is_one in zip(extra_leaves, is_input, strict=True)
         ]
-        updates, new = optimizer.update(
-            gradients,
-            state_structure.unflatten(states),
-            structure.unflatten(leaves),
-            **extra_structure.unflatten(merged),
-        )
-        updates = trees.leaves_like(updates, structure, "updates")
-        new = trees.leaves_like(new, state_structure, "state")
-        for x, t in zip([*updates, *new], [*leaves, *states], strict=True):
+        this = call._replace(extra=extra_structure.unflatten(merged))
+        results = this.update(gradients, [*leaves, *states])
+        for x, t in zip(results, [*leaves, *states], strict=True):
             if np.broadcast_shapes(np.shape(x), t.shape) != t.shape:
                 raise trees.WrongStructure(
                     f"{trees.OP}: the optimizer's updates and state must keep the shapes of "
                     f"parameters and state; received one that makes {np.shape(x)} of {t.shape}"
                 )
-        return [*updates, *new]
+        return results
 
     return _trace(update, list(leaves), list(states), list(leaves), types)
 

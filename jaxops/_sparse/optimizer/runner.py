@@ -17,7 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxops import _jax_internals
 from jaxops._indexing import narrow_sums
 from jaxops._jax_internals import JaxprEqn
 from jaxops._sparse import jaxprs
@@ -47,7 +46,8 @@ class Runner:
         self.rng = np.random.default_rng(0)
         # Functions of lists of arrays to such lists.
         self.dense, self._init = _function(probe.dense), _function(probe.init)
-        self._some = None if probe.rows_stay_apart else _function(probe.some)
+        if not probe.rows_stay_apart:
+            self._some = _function(probe.some)
         types = [t.dtype for t in (*probe.types, *probe.dense.results)]
         self.tolerance = 0.03 if any(map(narrow_sums.is_narrow, types)) else 1e-3
 
@@ -166,8 +166,6 @@ class Runner:
 
     def with_some(self, steps: Steps) -> list:
         """The results of dense steps, with those of the steps of some rows in their places."""
-        if self._some is None:
-            return steps.results
         results = self._some(self.inputs_of_some(steps))
         for k, (x, owner) in enumerate(zip(steps.results, self.probe.result_owners, strict=True)):
             if owner is not None:
@@ -240,14 +238,13 @@ class Runner:
 
     def differ(self, steps: Steps, others: Sequence) -> np.ndarray:
         """Whether each leaf of the results differs by more than rounding, by step."""
+        return self.anywhere(steps, others, self._are_apart)
 
-        def are_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            is_close = np.abs(x - y) <= self.tolerance * (0.01 * _largest(x) + np.abs(x))
-            is_close &= np.isfinite(x)  # to an infinite x all would be close, as inf <= inf
-            # Numbers that overflow do so in another order, to infinity or, after that, to NaN.
-            return ~(is_close | (x == y) | ~(np.isfinite(x) | np.isfinite(y)))
-
-        return self.anywhere(steps, others, are_apart)
+    def _are_apart(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        is_close = np.abs(x - y) <= self.tolerance * (0.01 * _largest(x) + np.abs(x))
+        is_close &= np.isfinite(x)  # to an infinite x all would be close, as inf <= inf
+        # Numbers that overflow do so in another order, to infinity or, after that, to NaN.
+        return ~(is_close | (x == y) | ~(np.isfinite(x) | np.isfinite(y)))
 
     def same(self, steps: Steps, others: Sequence) -> np.ndarray:
         """Whether all numbers of each leaf are the same to the last bit, by step."""
@@ -281,14 +278,12 @@ class Runner:
         programs = [
             jaxprs.with_results(p.traced, results) for p in (self.probe.dense, self.probe.some)
         ]
-        programs = [_jax_internals.drop_unused(program) for program in programs]
         inputs = step.inputs, self.inputs_of_some(step)
         of_all, of_some = (Evaluation(p).values(x) for p, x in zip(programs, inputs, strict=True))
-        rows = {n: x[0] for n, x in step.rows.items()}
         for eqn, other in zip(*(program.eqns for program in programs), strict=False):
             for v, w in zip(eqn.outvars, other.outvars, strict=False):
                 x, y = of_all[v], of_some[w]
-                if isinstance(x, np.ndarray) and not self._agree(x[0], y[0], rows):
+                if isinstance(x, np.ndarray) and not self._agree(floats(x), floats(y), step.rows):
                     return [eqn]
         return []
 
@@ -308,22 +303,16 @@ class Runner:
                 width, rest = divmod(of_some.shape[axis], SLOTS)
                 if rest or of_all.shape[axis] != count * width:
                     continue
-                rows = rows_of_slots[n][rows_of_slots[n] >= 0]
+                (slots,) = rows_of_slots[n]
+                rows = slots[slots >= 0]
                 x, y = (
                     a.reshape(*a.shape[:axis], -1, width, *a.shape[axis + 1 :])
                     for a in (of_all, of_some)
                 )
                 pairs.append((x.take(rows, axis), y.take(range(len(rows)), axis)))
         return not pairs or any(
-            x.shape == y.shape
-            and np.allclose(x, y, self.tolerance, self.tolerance * _magnitude(x), equal_nan=True)
-            for x, y in pairs
+            x.shape == y.shape and not self._are_apart(x, y).any() for x, y in pairs
         )
-
-
-def _magnitude(x: np.ndarray) -> float:
-    """A hundredth of the largest number."""
-    return 0.01 * float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) if x.dtype != bool else 0.0
 
 
 def _function(program: Program, fill: float = 0.1) -> Callable[[Sequence], list]:

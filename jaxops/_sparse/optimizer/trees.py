@@ -81,6 +81,36 @@ def leaves_like(tree: Any, structure: Any, what: str) -> list:
     return leaves
 
 
+class Call(NamedTuple):
+    """An optimizer and the structures of its arguments, which are lists of leaves here."""
+
+    optimizer: Any
+    kinds: Params
+    state_structure: Any
+    extra: Mapping[str, Any]
+
+    def update(self, gradients: Sequence, inputs: Sequence) -> list:
+        """Updates and new state, from gradients and from the leaves of parameters and state."""
+        structure = self.kinds.structure
+        leaves, states = inputs[: len(gradients)], inputs[len(gradients) :]
+        updates, new_state = self.optimizer.update(
+            structure.unflatten(gradients),
+            self.state_structure.unflatten(states),
+            structure.unflatten(leaves),
+            **self.extra,
+        )
+        return [
+            *leaves_like(updates, structure, "updates"),
+            *leaves_like(new_state, self.state_structure, "state"),
+        ]
+
+    def unflatten(self, leaves: Sequence) -> tuple[Any, Any]:
+        """Parameters and state."""
+        count = len(self.kinds.types)
+        params = self.kinds.structure.unflatten(leaves[:count])
+        return params, self.state_structure.unflatten(leaves[count:])
+
+
 def is_value(x: Any) -> bool:
     """Whether an extra argument is a value, which may change from step to step."""
     return isinstance(x, (jax.Array, np.ndarray, np.generic, float))
