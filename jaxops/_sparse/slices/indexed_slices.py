@@ -47,8 +47,11 @@ from jaxops._run.arguments import ArrayLike, Int
 from jaxops._sparse.slices import repeated_rows, row_numbers
 from jaxops._sparse.slices.not_arrays import INSTEAD, NotAnArray
 
-_UNKNOWN = object()
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
+
+
+class _UNKNOWN:
+    """In place of that form of the indices that was not made yet; a class, as `pickle` keeps it."""
 
 
 @without_frames
@@ -185,8 +188,10 @@ class IndexedSlices(NotAnArray):
         # the same.
         sharding = self._sharding if self._sharding and self._sharding.mesh is None else None
         if self._is_mapped or not isinstance(self.indices, jax.Array):
-            return _restore, (self.dense_shape, sharding, self.values, None, self._leaf)
-        return _restore, (self.dense_shape, sharding, self.values, self.indices, None)
+            forms = _UNKNOWN, self._leaf
+        else:
+            forms = self.indices, _UNKNOWN
+        return IndexedSlices._of, (self.values, *forms, self.dense_shape, sharding)
 
     def __repr__(self) -> str:
         known = self._indices is not _UNKNOWN
@@ -339,21 +344,11 @@ class IndexedSlices(NotAnArray):
             )
         return concatenate([self, other])
 
-    def __radd__(self, other: object) -> IndexedSlices:
-        # Two IndexedSlices are added by `__add__`. Here for the 0 at which Python's `sum` starts.
-        return self if isinstance(other, int) and other == 0 else self + other
-
-    def __sub__(self, other: object) -> IndexedSlices:
-        return self + -other if isinstance(other, IndexedSlices) else self + other
-
     def __neg__(self) -> IndexedSlices:
         return self._with_values(-self._numbers)
 
     def __mul__(self, scalar: Any) -> IndexedSlices:
         return self._with_values(self._numbers * _check_scalar(scalar))
-
-    def __rmul__(self, scalar: Any) -> IndexedSlices:
-        return self * scalar
 
     def __truediv__(self, scalar: Any) -> IndexedSlices:
         return self._with_values(self._numbers / _check_scalar(scalar))
@@ -389,13 +384,6 @@ register_pytree_node_serialization(
     serialize_auxdata=_refuse_to_store,
     deserialize_auxdata=_refuse_to_store,
 )
-
-
-def _restore(dense_shape, sharding, values, indices, leaf) -> IndexedSlices:
-    """Makes the object again, from what `IndexedSlices.__reduce__` stored."""
-    if indices is None:
-        return IndexedSlices.tree_unflatten((dense_shape, sharding), (values, leaf))
-    return IndexedSlices._of(values, indices, _UNKNOWN, dense_shape, sharding)
 
 
 def sum_all_at_first(slices: Sequence[IndexedSlices]) -> list[IndexedSlices]:
@@ -555,20 +543,11 @@ class TiedGradient(NotAnArray, _Parts):
             )
         return TiedGradient(self.dense + other.dense, self.slices + other.slices)
 
-    def __radd__(self, other: object) -> TiedGradient:
-        return self if isinstance(other, int) and other == 0 else self + other
-
-    def __sub__(self, other: object) -> TiedGradient:
-        return self + -other if isinstance(other, TiedGradient) else self + other
-
     def __neg__(self) -> TiedGradient:
         return TiedGradient(-self.dense, -self.slices)
 
     def __mul__(self, scalar: Any) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
         return TiedGradient(self.dense * _check_scalar(scalar), self.slices * scalar)
-
-    def __rmul__(self, scalar: Any) -> TiedGradient:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self * scalar
 
     def __truediv__(self, scalar: Any) -> TiedGradient:
         return TiedGradient(self.dense / _check_scalar(scalar), self.slices / scalar)

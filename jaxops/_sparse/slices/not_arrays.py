@@ -16,7 +16,7 @@ to write. A user of the gradient of a table wants one of two things: an optimize
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -34,6 +34,17 @@ class NotAnArray(metaclass=_Named):
     """The base class of sparse gradients, which define the operations that they have."""
 
     __slots__ = ()
+
+    # The operators that follow from those of the class.
+    def __radd__(self, other: object) -> Self:
+        # For the 0 at which Python's `sum` starts; two gradients are added by `__add__`.
+        return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+
+    def __sub__(self, other: Any) -> Self:
+        return self + -other if isinstance(other, type(self)) else self + other  # type: ignore[operator]
+
+    def __rmul__(self, scalar: Any) -> Self:
+        return self * scalar  # type: ignore[operator]
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_: Any) -> Any:
         """Computes `scalar * gradient`, which NumPy calls here where the scalar is its own."""
