@@ -107,8 +107,8 @@ EQUAL: dict[str, list[str]] = {
     # How many differences show the noise, and how many times what they show is taken for it.
     "testing/_numeric": [
         "for n in range(-[3 -> 2], 4):",
-        "noise = jitter if step > min(steps) else [2 -> ...] * jitter",
-        "noise = jitter if step > min(steps) else [2 * jitter -> jitter]",
+        "noise = jitter if step > min(line.steps) else [2 -> ...] * jitter",
+        "noise = jitter if step > min(line.steps) else [2 * jitter -> jitter]",
     ],
     # Two numbers that are computed in floats are hardly ever equal. A second start is as the first.
     # There are no comparisons where the default counts.

@@ -100,9 +100,8 @@ class _Check:
         # float64 does not hold integers beyond 2**53 (test_adjoint.py,
         # test_large_integers_are_exact).
         as_numbers = widen if self.bits is None else _modulo_2_to_64
-        pairs = [(as_numbers(x).reshape(-1), as_numbers(y).reshape(-1)) for x, y in _zip(xs, ys)]
-        total = sum(np.dot(x, y).item() for x, y in pairs)
-        return self._modulo(total)
+        vectors = ([as_numbers(x).reshape(-1) for x in arrays] for arrays in (xs, ys))
+        return self._modulo(sum(np.dot(x, y).item() for x, y in zip(*vectors, strict=True)))
 
     def _modulo(self, number):
         """The representative nearest to 0 of an integer modulo 2**bits, as sums wrap around."""
@@ -117,7 +116,8 @@ class _Check:
         if self.bits is not None:
             return 0.0
         if all(map(_is_exact, (a for pair in pairs for arrays in pair for a in arrays))) and all(
-            sum(np.abs(widen(x) * widen(y)).sum() for x, y in _zip(*pair)) < 2**53 for pair in pairs
+            sum(np.abs(widen(x) * widen(y)).sum() for x, y in zip(*pair, strict=True)) < 2**53
+            for pair in pairs
         ):
             return 0.0
         return ROUNDINGS * self.unit * sum(terms(a, b) for a, b in pairs)
@@ -216,10 +216,6 @@ def _modulo_2_to_64(x: np.ndarray) -> np.ndarray:
     """The array as uint64, where sums and products are right modulo 2 to any narrower width."""
     is_unsigned = jnp.iinfo(x.dtype).min == 0
     return x.astype(np.uint64) if is_unsigned else x.astype(np.int64).view(np.uint64)
-
-
-def _zip(xs: Arrays, ys: Arrays):
-    return zip(xs, ys, strict=True)
 
 
 def _eps(dtype) -> float:

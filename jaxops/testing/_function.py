@@ -83,7 +83,14 @@ class Differentiated:
         """Takes the origin of the direction, the same for all directions, as the point checked."""
         self.results = self.evaluate(direction.origin)
         self.center = self.evaluate(numeric.moved(direction, 0.0, self.dtypes))
-        self._check_finite(self.center)
+        names = self.problem.result_names
+        place = first_where(names, self.center, lambda y: ~np.isfinite(y))
+        if place is not None:
+            if self.trail:
+                self.fail(f"is not finite: {place}")
+            raise ValueError(
+                f"{OP}: f must be finite at args; received a value that is not: {place}"
+            )
 
     def evaluate(self, operands: Arrays) -> Arrays:
         """The results of the function itself."""
@@ -102,26 +109,25 @@ class Differentiated:
 
     def derivative_at(self, mode: str, origin: Arrays, vectors: Arrays) -> Arrays:
         """The tangents of the results, or the gradients of the operands, not checked for NaN."""
-        return [np.asarray(d) for d in self._with_primals(mode, origin, vectors)[1]]
-
-    def _with_primals(self, mode: str, origin: Arrays, vectors: Arrays):
-        return self.compiled[mode](origin, self.problem.constants, vectors)
+        _, derivative = self.compiled[mode](origin, self.problem.constants, vectors)
+        return [np.asarray(d) for d in derivative]
 
     def estimate(
         self, direction: Direction, cotangents: Arrays, noise=None, may_be_still=False
     ) -> Estimate:
         """The slope by differences; `noise` is found if not given."""
-        at = (self.evaluate_moved, direction, cotangents, self.center, self.dtypes)
-        if noise is None:
-            noise = numeric.noise_of(*at, self.steps)
-        return numeric.estimate(*at, self.steps, noise, may_be_still)
+        of_function = self.center, self.dtypes, self.steps
+        line = numeric.Line(self.evaluate_moved, direction, cotangents, *of_function)
+        noise = numeric.noise_of(line) if noise is None else noise
+        return numeric.estimate(line, noise, may_be_still)
 
     def differentiate(self, mode: str, direction: Direction, cotangents: Arrays) -> Arrays:
         """The derivative at the origin. Raises if it or the values that come with it are wrong."""
         problem = self.problem
         vectors = direction.tangents if mode == "fwd" else cotangents
         try:
-            primals, derivative = self._with_primals(mode, direction.origin, vectors)
+            compiled = self.compiled[mode]
+            primals, derivative = compiled(direction.origin, problem.constants, vectors)
         except (TypeError, NotImplementedError) as error:
             other = "rev" if mode == "fwd" else "fwd"
             error.add_note(
@@ -168,15 +174,6 @@ class Differentiated:
             if wrong.size:
                 return leaf, int(wrong[0])
         return None
-
-    def _check_finite(self, results: Arrays) -> None:
-        place = first_where(self.problem.result_names, results, lambda y: ~np.isfinite(y))
-        if place is not None:
-            if self.trail:
-                self.fail(f"is not finite: {place}")
-            raise ValueError(
-                f"{OP}: f must be finite at args; received a value that is not: {place}"
-            )
 
     def modes(self, mode: str) -> str:
         """The name of a mode of this derivative, for messages."""

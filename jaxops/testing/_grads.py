@@ -265,7 +265,7 @@ class _Order:
         firsts = random[: len(self.settings.modes)]  # along one direction
         c = max(firsts, key=lambda c: c.mode)
         scale = max(c.scale for c in random)  # 0 where a gradient of 0 is received
-        count = sum(to_coordinates(u).size for u in c.direction.tangents)
+        count = sum(c.direction.sizes)
         typical = scale / count**0.5
         # What `bound` is of a smooth function: rounding, and the noise along wide steps.
         of_noise = 4 * numeric.SAFETY * c.numeric.noise / self.function.steps[1]
@@ -318,7 +318,7 @@ class _Order:
         if numeric.is_smooth(bends.sum(1), self.function.ladder.ratio, smooth):
             return []
         if c.mode == "fwd":  # the coordinates are those of the results
-            return [np.arange(sum(to_coordinates(u).size for u in c.direction.tangents))]
+            return [np.arange(sum(c.direction.sizes))]
         return numeric.by_reach(bends, products(c.weights, c.derivative) / 8 + smooth)
 
     def _beside(self, c: Comparison, step: float) -> Arrays:
@@ -361,7 +361,8 @@ class _Order:
             return bool(scale) or difference <= c.numeric.bound / 2
         # Values that jitter by more than `rtol` of themselves may do so because `f` is steep: a
         # large derivative may be right then, so that the slopes alone must make `bound` small.
-        is_steady = c.numeric.noise <= self.function.rtol * self._size(c)
+        size = terms(c.cotangents, self.function.center)  # of `<w, f>`
+        is_steady = c.numeric.noise <= self.function.rtol * size
         sure = of_this if is_steady else abs(c.numeric.value)
         if c.numeric.bound <= KNOWN_WELL * sure and difference > tolerance + self._bend(c):
             return self._fail_at(c, tolerance)
@@ -394,18 +395,22 @@ class _Order:
         """
         return np.isfinite(c.numeric.bound) and c.numeric.bound <= KNOWN * (scale or np.inf)
 
-    def _size(self, c: Comparison) -> float:
-        """The size of the terms of `<w, f>`."""
-        return terms(c.cotangents, self.function.center)
-
     def _at_kink(self, c: Comparison, scale: float) -> bool:
         return self._has_kink(c.numeric, max(scale, c.whole_scale))
 
     def _refuse(self, unsure: list[Comparison], where: str = "") -> None:
-        """Raises if there are comparisons that say nothing."""
+        """Raises if there are comparisons that say nothing, and shows the differences of one."""
         self._refuse_kinks(unsure)
-        if unsure:
-            self._fail_unknown(unsure[0], where)
+        for c in unsure[:1]:
+            steps = ", ".join(f"{step:.2g}: {slope:.4g}" for step, slope in c.numeric.by_step)
+            hint = ""
+            if min(map(numeric.digits, self.function.dtypes)) < numeric.digits(np.float32):
+                hint = ". numeric_dtype=float32 lets f be evaluated with smaller rounding errors"
+            self.function.fail(
+                "could not be checked: f is not smooth at args, or its rounding errors hide its "
+                f"slope. Central differences along a random direction, by relative step: {steps}; "
+                f"by {self.function.modes(c.mode)}: {c.received:.4g}{hint}{where}"
+            )
 
     def _refuse_kinks(self, unsure: list[Comparison]) -> None:
         """Raises if one of the comparisons shows a kink at the point."""
@@ -427,28 +432,13 @@ class _Order:
             found = self.function.estimate(direction, c.cotangents, noise=c.numeric.noise)
             return Probe(0.0, found.jump, tolerance)
 
-        place = find_worst(probe, [to_coordinates(u).size for u in c.direction.tangents])
+        place = find_worst(probe, c.direction.sizes)
         self.function.fail(
             f"does not exist at {self._place_name(place)}: f has a kink there. Along a random "
             f"direction the slopes of the two sides differ by {c.numeric.jump:.4g}, at every "
             "step. Move args away from it (from 0 for abs and relu, from ties for max and sort, "
             "from the limits of clip)"
         )
-
-    def _fail_unknown(self, c: Comparison, where: str = "") -> NoReturn:
-        """Raises that the differences say nothing, and shows them."""
-        steps = ", ".join(f"{step:.2g}: {slope:.4g}" for step, slope in c.numeric.by_step)
-        self.function.fail(
-            "could not be checked: f is not smooth at args, or its rounding errors hide its "
-            f"slope. Central differences along a random direction, by relative step: {steps}; "
-            f"by {self.function.modes(c.mode)}: {c.received:.4g}{self._hint()}{where}"
-        )
-
-    def _hint(self) -> str:
-        """The remedy, if arguments of 16 bits are moved in their own dtype."""
-        if min(map(numeric.digits, self.function.dtypes)) >= numeric.digits(np.float32):
-            return ""
-        return ". numeric_dtype=float32 lets f be evaluated with smaller rounding errors"
 
     def _fail_at(self, c: Comparison, tolerance: float) -> bool:
         """Raises that `c` is wrong, and where. False if a second look does not find it wrong."""
@@ -457,7 +447,7 @@ class _Order:
             direction = _part(c.direction, leaf, start, stop)
             return self._probe(self._along(c, direction, noise=c.numeric.noise))
 
-        place = find_worst(probe, [to_coordinates(u).size for u in c.direction.tangents])
+        place = find_worst(probe, c.direction.sizes)
         if place is None:
             # Wrong in no array alone: then it is along other signs too, or it was a kink nearby.
             second = self._along(c, numeric.with_other_signs(c.direction, self.settings.seed))
@@ -566,7 +556,7 @@ class _Order:
 
 def _part(direction: Direction, leaf: int, start: int, stop: int) -> Direction:
     """`direction` within those coordinates of one array, 0 elsewhere."""
-    before = sum(to_coordinates(u).size for u in direction.tangents[:leaf])
+    before = sum(direction.sizes[:leaf])
     return numeric.within(direction, slice(before + start, before + stop))
 
 

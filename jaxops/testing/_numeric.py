@@ -69,6 +69,11 @@ class Direction(NamedTuple):
     origin: Arrays
     tangents: Arrays
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many coordinates each array has."""
+        return [to_coordinates(u).size for u in self.tangents]
+
     def along(self, tangents: Arrays) -> Direction:
         return Direction(self.origin, tangents)
 
@@ -123,11 +128,10 @@ def aligned(direction: Direction, gradients: Arrays) -> Direction:
 
 def within(direction: Direction, coordinates: np.ndarray | slice) -> Direction:
     """`direction` in these coordinates, counted through all its arrays, and 0 in others."""
-    parts = [to_coordinates(u) for u in direction.tangents]
-    whole = np.concatenate(parts)
+    whole = np.concatenate([to_coordinates(u) for u in direction.tangents])
     masked = np.zeros_like(whole)
     masked[coordinates] = whole[coordinates]
-    masked = np.split(masked, np.cumsum([part.size for part in parts])[:-1])
+    masked = np.split(masked, np.cumsum(direction.sizes)[:-1])
     pairs = zip(masked, direction.tangents, strict=True)
     return direction.along([from_coordinates(part, u) for part, u in pairs])
 
@@ -135,10 +139,11 @@ def within(direction: Direction, coordinates: np.ndarray | slice) -> Direction:
 def with_other_signs(direction: Direction, seed: int) -> Direction:
     """`direction` with random signs, for a second look at a sum that is off."""
     rng = np.random.default_rng(seed)
-    coordinates = [to_coordinates(u) for u in direction.tangents]
-    changed = [u * rng.choice([-1, 1], u.shape) for u in coordinates]
-    pairs = zip(changed, direction.tangents, strict=True)
-    return direction.along([from_coordinates(v, u) for v, u in pairs])
+    tangents = []
+    for u in direction.tangents:
+        coordinates = to_coordinates(u)
+        tangents.append(from_coordinates(coordinates * rng.choice([-1, 1], coordinates.shape), u))
+    return direction.along(tangents)
 
 
 def random_cotangents(results: Arrays, seed) -> Arrays:
@@ -183,29 +188,35 @@ def moved(direction: Direction, step: float, dtypes: Sequence[Any]) -> Arrays:
     ]
 
 
-def estimate(
-    evaluate: Callable[[Arrays], Arrays],
-    direction: Direction,
-    cotangents: Arrays,
-    center: Arrays,
-    dtypes: Sequence[Any],
-    steps: Sequence[float],
-    noise: float,
-    may_be_still: bool = False,
-) -> Estimate:
+class Line(NamedTuple):
+    """A function along a direction, its results paired with `cotangents`."""
+
+    evaluate: Callable[[Arrays], Arrays]
+    direction: Direction
+    cotangents: Arrays
+    center: Arrays  # the results at the origin
+    dtypes: Sequence[Any]
+    steps: Sequence[float]
+
+    def at(self, step: float) -> Arrays:
+        """The results at a step, widened."""
+        return [widen(y) for y in self.evaluate(moved(self.direction, step, self.dtypes))]
+
+
+def estimate(line: Line, noise: float, may_be_still: bool = False) -> Estimate:
     """The derivative from two evaluations a step.
 
-    `center` is the value at the origin, `noise` the result of `noise_of`. With `may_be_still` a
-    step that changes nothing shows a slope of 0, as of elements that `max` takes farther off only.
+    `noise` is the result of `noise_of`. With `may_be_still` a step that changes nothing shows a
+    slope of 0, as of elements that `max` takes farther off only.
     """
     slopes, jumps = [], []
     resolved = False
-    for step in steps:
-        plus = [widen(y) for y in evaluate(moved(direction, step, dtypes))]
-        minus = [widen(y) for y in evaluate(moved(direction, -step, dtypes))]
+    center, cotangents = list(map(widen, line.center)), line.cotangents
+    for step in line.steps:
+        plus, minus = line.at(step), line.at(-step)
         with np.errstate(invalid="ignore", over="ignore"):
             odd = [p - m for p, m in zip(plus, minus, strict=True)]
-            even = [p - 2 * widen(c) + m for p, m, c in zip(plus, minus, center, strict=True)]
+            even = [p - 2 * c + m for p, m, c in zip(plus, minus, center, strict=True)]
             slopes.append(pairing(cotangents, odd) / (2 * step))
             jumps.append(pairing(cotangents, even) / step)
         changed = any(y.any() for y in (*odd, *even))
@@ -214,50 +225,40 @@ def estimate(
         if resolved and not changed and not may_be_still:
             slopes[-1] = np.nan
         resolved = resolved or changed
-    return _judge(np.array(slopes), np.array(jumps), np.array(steps), noise)
+    return _judge(np.array(slopes), np.array(jumps), np.array(line.steps), noise)
 
 
-def noise_of(
-    evaluate: Callable[[Arrays], Arrays],
-    direction: Direction,
-    cotangents: Arrays,
-    center: Arrays,
-    dtypes: Sequence[Any],
-    steps: Sequence[float],
-) -> float:
+def noise_of(line: Line) -> float:
     """The jitter of `pairing(cotangents, f)` by its rounding errors. Six evaluations a step.
 
     From the fourth differences of values at equal small steps: a smooth function leaves hardly
     anything in them, while independent errors grow by the root of 1 + 16 + 36 + 16 + 1.
     """
     noise = 0.0
+    center = list(map(widen, line.center))
     # By the narrowest step all values may move by equally many of their last bits, as those of
     # log(x) - log(1e30) do. The slopes of narrow steps then agree, and are wrong (test_grads.py,
     # test_differences_of_large_values_are_not_called_wrong).
-    for step in sorted(steps)[:3]:
+    for step in sorted(line.steps)[:3]:
         values = []
         for n in range(-3, 4):
-            results = evaluate(moved(direction, n * step, dtypes)) if n else center
+            results = line.at(n * step) if n else center
             with np.errstate(invalid="ignore", over="ignore"):
-                change = [widen(y) - widen(c) for y, c in zip(results, center, strict=True)]
-                values.append(pairing(cotangents, change))
+                change = [y - c for y, c in zip(results, center, strict=True)]
+                values.append(pairing(line.cotangents, change))
         jitter = float(np.sqrt(np.mean(np.diff(values, 4) ** 2) / 70))
         # Three differences may be small by chance: twice the jitter that they show. By wider steps
         # less of that is chance, and twice as much hides what is wrong by 1/200 in a mean
         # (test_grads.py, test_wrong_gradients_are_found).
-        noise = jitter if step > min(steps) else 2 * jitter
+        noise = jitter if step > min(line.steps) else 2 * jitter
         if not jitter <= 1e-9 * np.abs(values).max():
             break
-    return max(noise, _rounding(cotangents, center)) if np.isfinite(noise) else np.inf
-
-
-def _rounding(cotangents: Arrays, results: Arrays) -> float:
-    """The rounding error of `pairing(cotangents, results)`, if only the last operation rounds."""
-    parts = [
+    # The rounding error of the pairing, if only the last operation rounds.
+    rounding = [
         float(jnp.finfo(y.dtype).eps) / 2 * terms([w], [y])
-        for w, y in zip(cotangents, results, strict=True)
+        for w, y in zip(line.cotangents, line.center, strict=True)
     ]
-    return float(np.linalg.norm(parts))
+    return max(noise, float(np.linalg.norm(rounding))) if np.isfinite(noise) else np.inf
 
 
 def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:

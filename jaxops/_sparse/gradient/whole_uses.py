@@ -27,14 +27,13 @@ _STACKED = (
     "Of several tables that vmap stacks, map the gradient, "
     "jax.vmap(jaxops.sparse_value_and_grad(fun, ...))"
 )
-_LOOP = (
-    "Let the loop go through indices, and look rows up in its body, table[index], with the table "
-    "as it is"
-)
 _FUNCTION = "Call the function with rows that are looked up"
 _ROWS_FIRST = "Look rows up first, table[indices], and compute with these"
 _CURES = {
-    "scan": _LOOP,
+    "scan": (
+        "Let the loop go through indices, and look rows up in its body, table[index], with the "
+        "table as it is"
+    ),
     "dot_general": "Look rows up, table[indices], in place of a product with a one-hot matrix",
     "reshape": "Look rows up of the table in its own shape, and reshape these",
     **dict.fromkeys(row_rules.REDUCTIONS, "Reduce the rows that are looked up instead"),

@@ -291,16 +291,12 @@ def _traced(
         of_all = [given.get(n, gradient) for n, gradient in enumerate(gradients)]
         return update(of_all, arrays[len(passed) :])
 
-    def like_rows(x: Any, owner: int | None) -> Any:
-        """An array of the type of those rows of a table or its state that have a gradient."""
-        shape, dtype = np.shape(x), jnp.result_type(x)
-        arrays = [x]
+    def like(x: Any, owner: int | None = None) -> Any:
+        """The type of an array, or of those rows of a table or its state that have a gradient."""
+        shape, dtype, arrays = np.shape(x), jnp.result_type(x), [x]
         if owner is not None:
             arrays.append(slices[owner].values)
             shape = (arrays[1].shape[0], *shape[slices[owner].depth :])
-        return like(shape, dtype, arrays)
-
-    def like(shape: tuple, dtype: Any, arrays: Sequence) -> Any:
         arrays = [array for array in arrays if isinstance(array, jax.Array)]
         varying = frozenset().union(*map(_jax_internals.varying_axes, arrays))
         if varying:  # which belongs to the type, under `shard_map`
@@ -308,9 +304,8 @@ def _traced(
         return jax.ShapeDtypeStruct(shape, dtype)
 
     values = [slices[n].values if n in slices else gradients[n] for n in passed]
-    of_values = [like(x.shape, x.dtype, [x]) for x in values]
     try:
-        program = jax.make_jaxpr(update_rows)(*of_values, *map(like_rows, inputs, owners))
+        program = jax.make_jaxpr(update_rows)(*map(like, values), *map(like, inputs, owners))
     except trees.LOOKS_AT_VALUES:  # as it may in an eager call
         return update, set(), False
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 
 from jaxops._frames import without_frames
 from jaxops._run import arguments
@@ -85,7 +84,7 @@ def rowwise_adagrad(
 
     Source: https://pytorch.org/torchrec/concepts.html, `EXACT_ROWWISE_ADAGRAD` of fbgemm_gpu
     """
-    rate = learning_rate if callable(learning_rate) else _scalar(learning_rate, "learning_rate")
+    rate = learning_rate if callable(learning_rate) else _rate(learning_rate)
     start = _not_negative(initial_accumulator_value, "initial_accumulator_value")
     eps = _not_negative(eps, "eps")
 
@@ -130,22 +129,21 @@ def _widened(dtype: Any) -> Any:
     return dtype if is_wide else jnp.dtype(jnp.float32)
 
 
-def _scalar(x: Any, name: str) -> Any:
-    array = arguments.to_operand(x, _OP, name)
+def _rate(x: Any) -> jax.Array:
+    array = arguments.to_operand(x, _OP, "learning_rate")
     if arguments.kind(array.dtype) not in (1, 2):  # integers, floats
         raise TypeError(
-            f"{_OP}: {name} must be a real number or a function; received {array.dtype}"
+            f"{_OP}: learning_rate must be a real number or a function; received {array.dtype}"
         )
-    if array.ndim:
-        raise ValueError(f"{_OP}: {name} must be a scalar; received shape {array.shape}")
+    arguments.check_scalar(array, _OP, "learning_rate")
     return array
 
 
 def _not_negative(x: Any, name: str) -> float:
-    _scalar(x, name)  # which a trace around makes a tracer, of a number too
-    if isinstance(x, Tracer) or not float(x) >= 0:
+    number = float(arguments.static_number(x, _OP, name))
+    if not number >= 0:
         raise ValueError(
             f"{_OP}: {name} must be a static number that is not negative; received "
             f"{arguments.brief(x)}"
         )
-    return float(x)
+    return number
