@@ -210,7 +210,7 @@ def check_adjoint(
     problem = take_apart(f, args, op, _is_integer if of_integers else is_inexact)
     if not problem.operands:
         raise TypeError(f"{op}: args must hold an array of numbers; received none")
-    _adjoint.check(problem, _name_of(f), by, seed, jit)
+    _adjoint.Check(problem, _name_of(f), by, seed, jit).run()
 
 
 @without_frames

@@ -33,13 +33,8 @@ ROUNDINGS = 16
 LARGEST = 64
 
 
-def check(problem: Problem, name: str, by: str, seed: int, jit: Callable | None) -> None:
-    """Raises unless the function is linear and its transpose is its adjoint."""
-    _Check(problem, name, by, seed, jit).check()
-
-
-class _Check:
-    """The state of one check: `unit` is the `eps` of the coarsest dtype.
+class Check:
+    """One check. `unit` is the `eps` of the coarsest dtype.
 
     `bits` are those of the narrowest integer dtype; None for floats.
     """
@@ -49,7 +44,8 @@ class _Check:
         self.call = compiled(problem.call, jit)
         self.transposed = compiled(self._transpose, jit)
 
-    def check(self) -> None:
+    def run(self) -> None:
+        """Raises unless the function is linear and its transpose is its adjoint."""
         rng = np.random.default_rng(self.seed)
         like = self.problem.operands
         x, z = ([_whole_numbers(a, rng) for a in like] for _ in range(2))

@@ -252,9 +252,7 @@ class _Order:
                 else self.function.differentiate(mode, along, weights)
                 for mode in self.settings.modes
             }
-            found = [
-                Comparison(m, along, weights, d, Estimate.unknown()) for m, d in derivatives.items()
-            ]
+            found = [Comparison(m, along, weights, d, Estimate()) for m, d in derivatives.items()]
             if min(c.scale for c in found) < hidden:
                 numbers = self.function.estimate(along, weights)
                 # The share may be so small that rounding hides it: none needs to be known.

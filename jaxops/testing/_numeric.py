@@ -162,22 +162,21 @@ def random_cotangents(results: Arrays, seed) -> Arrays:
 
 
 class Estimate(NamedTuple):
-    """The derivative of `pairing(cotangents, f)` along a direction, as differences have it."""
+    """The derivative of `pairing(cotangents, f)` along a direction, as differences have it.
 
-    value: float
-    error: float  # estimated; infinite where the differences say nothing
-    jump: float  # how much the slopes of the two sides differ, if they do so at every step; else 0
-    by_step: list[tuple[float, float]]  # steps and slopes
-    best: int  # the number of the chosen step
-    noise: float  # how much `pairing(cotangents, f)` jitters
+    By default unknown.
+    """
+
+    value: float = np.nan
+    error: float = np.inf  # estimated; infinite where the differences say nothing
+    jump: float = 0.0  # how much the slopes of the two sides differ, if at every step; else 0
+    by_step: Sequence[tuple[float, float]] = ()  # steps and slopes
+    best: int = 0  # the number of the chosen step
+    noise: float = np.inf  # how much `pairing(cotangents, f)` jitters
 
     @property
     def bound(self) -> float:
         return SAFETY * self.error
-
-    @staticmethod
-    def unknown() -> Estimate:
-        return Estimate(np.nan, np.inf, 0.0, [], 0, np.inf)
 
 
 def moved(direction: Direction, step: float, dtypes: Sequence[Any]) -> Arrays:
@@ -273,7 +272,7 @@ def _judge(slopes, jumps, steps, noise_of_values: float) -> Estimate:
     by_step = list(zip(steps.tolist(), slopes.tolist(), strict=True))
     usable = np.flatnonzero(np.isfinite(slopes) & np.isfinite(jumps))
     if usable.size < 2:
-        return Estimate(np.nan, np.inf, 0.0, by_step, 0, noise_of_values)
+        return Estimate(by_step=by_step, noise=noise_of_values)
     slopes, jumps, steps = slopes[usable], jumps[usable], steps[usable]
     change = np.abs(np.diff(slopes))
     noise = noise_of_values / steps

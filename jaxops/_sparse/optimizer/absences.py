@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -12,10 +12,9 @@ import numpy as np
 from jaxops._indexing import index_dtypes
 from jaxops._run import arguments
 from jaxops._sparse.optimizer import missed_steps, trees
+from jaxops._sparse.optimizer.trees import OP
 from jaxops._sparse.slices.indexed_slices import IndexedSlices, gather_rows, put_rows
 from jaxops._sparse.slices.repeated_rows import counted, first_places
-
-_OP = "lazy"
 
 
 class LazyState(NamedTuple):
@@ -26,31 +25,28 @@ class LazyState(NamedTuple):
     done: dict[str, jax.Array]  # by key path of a table, int32: how many of these each row has had
 
 
-def begin(plan: missed_steps.Plan, params: trees.Params, state: Any) -> LazyState:
+def begin(tables: Iterable[int], params: trees.Params, state: Any) -> LazyState:
+    """The state in which no step is behind the rows of these tables."""
     if twice := [path for path in params.paths if params.paths.count(path) > 1]:
         raise ValueError(
-            f"{_OP}: with catch_up, parameters must have key paths of their own; received two with "
+            f"{OP}: with catch_up, parameters must have key paths of their own; received two with "
             f"{twice[0]!r}"
         )
-    done = {
-        params.paths[n]: jnp.zeros(params.types[n].shape[0], jnp.int32)
-        for n, missed in plan.tables.items()
-        if not missed.does_nothing
-    }
+    done = {params.paths[n]: jnp.zeros(params.types[n].shape[0], jnp.int32) for n in tables}
     return LazyState(state, jnp.zeros((), jnp.int32), done)
 
 
 def check_state(state: Any, params: trees.Params) -> LazyState:
     if not isinstance(state, LazyState):
         raise ValueError(
-            f"{_OP}: with catch_up, state must come from init; received "
+            f"{OP}: with catch_up, state must come from init; received "
             f"{arguments.brief(type(state))}"
         )
     rows = {path: t.shape[:1] for path, t in zip(params.paths, params.types, strict=True)}
     for path, done in state.done.items():
         if np.shape(done) != rows.get(path):
             raise ValueError(
-                f"{_OP}: state must come from init for these params; received one with "
+                f"{OP}: state must come from init for these params; received one with "
                 f"{np.shape(done)} rows of {path!r}"
             )
     return state
@@ -60,7 +56,7 @@ def check_extra(extra: Mapping[str, Any]) -> None:
     for name, x in extra.items():
         if not all(map(trees.is_value, jax.tree.leaves(x))):
             raise ValueError(
-                f"{_OP}: with catch_up, other arguments of apply must be arrays or floats, as "
+                f"{OP}: with catch_up, other arguments of apply must be arrays or floats, as "
                 f"missed steps had values of their own; received {name}={arguments.brief(x)}"
             )
 
@@ -77,17 +73,17 @@ def _check_tables(
             raise ValueError(plan.problems[n])
         if rows.depth > 1:
             raise ValueError(
-                f"{_OP}: with catch_up, the gradient of table {path!r} must be of whole rows; "
+                f"{OP}: with catch_up, the gradient of table {path!r} must be of whole rows; "
                 f"received one whose indices count along {rows.depth} axes"
             )
         if rows.sharding is not None:
             raise ValueError(
-                f"{_OP}: with catch_up, table {path!r} must be looked up by gather; received a "
+                f"{OP}: with catch_up, table {path!r} must be looked up by gather; received a "
                 "gradient of sharded_gather, whose rows are not where the table's are"
             )
         if path not in state.done and not plan.tables[n].does_nothing:
             raise ValueError(
-                f"{_OP}: state must come from init with catch_up for these params; received one "
+                f"{OP}: state must come from init with catch_up for these params; received one "
                 f"without rows of {path!r}"
             )
 
@@ -177,20 +173,20 @@ def slices_of_rows(rows: Any, params: trees.Params) -> dict[int, IndexedSlices]:
     """The distinct rows of each table in `rows`, by key path, as slices without values."""
     if not isinstance(rows, Mapping):
         raise TypeError(
-            f"{_OP}: rows must be a mapping from key paths of tables to indices; received "
+            f"{OP}: rows must be a mapping from key paths of tables to indices; received "
             f"{arguments.brief(rows)}"
         )
     found = {}
     for path, indices in rows.items():
         if path not in params.paths:
             raise ValueError(
-                f"{_OP}: rows must be of tables among {params.paths}; received {path!r}"
+                f"{OP}: rows must be of tables among {params.paths}; received {path!r}"
             )
         n = params.paths.index(path)
         shape, dtype = params.types[n].shape, params.types[n].dtype
         if not shape:
-            raise ValueError(f"{_OP}: rows must be of tables; received {path!r} of shape ()")
-        indices = arguments.to_indices(indices, _OP, f"rows[{path!r}]", None)
+            raise ValueError(f"{OP}: rows must be of tables; received {path!r} of shape ()")
+        indices = arguments.to_indices(indices, OP, f"rows[{path!r}]", None)
         indices = index_dtypes.to_signed(indices).reshape(-1)
         ((_, distinct),) = first_places((indices,), (shape[0],))
         found[n] = IndexedSlices(jnp.zeros((indices.size, *shape[1:]), dtype), distinct, shape)

@@ -17,6 +17,7 @@ from jaxops._indexing import explicit_axes
 from jaxops._jax_internals import jaxpr_as_fun
 from jaxops._run import arguments
 from jaxops._sparse.optimizer import absences, judge, missed_steps, scaled, trees
+from jaxops._sparse.optimizer.trees import OP
 from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse
 from jaxops._sparse.slices.owner_rows import (
     Rows,
@@ -26,8 +27,6 @@ from jaxops._sparse.slices.owner_rows import (
     sum_all_at_first,
 )
 
-_OP = "lazy"
-
 
 @without_frames
 def _no_attribute(optimizer: Any, name: str) -> NoReturn:
@@ -35,7 +34,7 @@ def _no_attribute(optimizer: Any, name: str) -> NoReturn:
     if name != "update":
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
     raise AttributeError(
-        f"{_OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
+        f"{OP}: a lazy optimizer has no update, as its updates would be of the table's size; "
         "write params, state = optimizer.apply(grads, state, params)"
     )
 
@@ -156,10 +155,10 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     for method in ("init", "update"):
         if not callable(getattr(optimizer, method, None)):
             raise TypeError(
-                f"{_OP}: optimizer must have methods init and update, as optax's have; "
+                f"{OP}: optimizer must have methods init and update, as optax's have; "
                 f"received {arguments.brief(optimizer)}"
             )
-    catches_up = arguments.check_bool(catch_up, _OP, "catch_up")
+    catches_up = arguments.check_bool(catch_up, OP, "catch_up")
     checked = _Checked(optimizer)
 
     @without_frames
@@ -171,7 +170,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
         if not catches_up:
             checked.before_steps(kinds)
             return state
-        return absences.begin(checked.plan_before_steps(kinds), kinds, state)
+        return absences.begin(checked.waiting_before_steps(kinds), kinds, state)
 
     @without_frames
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
@@ -362,22 +361,22 @@ def _flatten_grads(grads: Any, state: Any, params: trees.Params, leaves: Sequenc
     if received != params.structure:
         if received == jax.tree.structure(state):
             raise ValueError(
-                f"{_OP}: apply must get its arguments in the order grads, state, params; received "
+                f"{OP}: apply must get its arguments in the order grads, state, params; received "
                 "params in the place of state"
             )
         raise ValueError(
-            f"{_OP}: grads must have the structure of params, {params.structure}; received "
+            f"{OP}: grads must have the structure of params, {params.structure}; received "
             f"{received}"
         )
     for n, (path, gradient, leaf) in enumerate(zip(params.paths, flat, leaves, strict=True)):
         if isinstance(gradient, TiedGradient):
             gradient = flat[n] = gradient.to_dense()
         elif not isinstance(gradient, IndexedSlices):
-            gradient = flat[n] = arguments.to_operand(gradient, _OP, f"gradient {path!r}")
+            gradient = flat[n] = arguments.to_operand(gradient, OP, f"gradient {path!r}")
         shape = gradient.shape_here if isinstance(gradient, IndexedSlices) else gradient.shape
         if shape != leaf.shape:
             raise ValueError(
-                f"{_OP}: gradient {path!r} must have the parameter's shape {leaf.shape}; "
+                f"{OP}: gradient {path!r} must have the parameter's shape {leaf.shape}; "
                 f"received {shape}"
             )
     return flat
@@ -405,7 +404,7 @@ class _Checked:
         received = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
         if received != states.shapes:
             raise ValueError(
-                f"{_OP}: state must come from init for these params, with leaves of shapes "
+                f"{OP}: state must come from init for these params, with leaves of shapes "
                 f"{states.shapes}; received {received}"
             )
         return [n if n in depths else None for n in states.owners]
@@ -427,7 +426,8 @@ class _Checked:
         key = _key(kinds, {}, extra)
         return _kept(self.plans, key, lambda: missed_steps.plan(self.optimizer, kinds, extra))
 
-    def plan_before_steps(self, kinds: trees.Params) -> missed_steps.Plan:
+    def waiting_before_steps(self, kinds: trees.Params) -> list[int]:
+        """The parameters whose rows may have to catch up with steps."""
         try:
             plan = self.plan(kinds, {})
         except Exception as error:
@@ -435,11 +435,11 @@ class _Checked:
             # It may want arguments, or an axis of `shard_map`, that exist in the steps only.
             if not (judge.takes_extra(self.optimizer) or isinstance(error, NameError)):
                 raise
-            return missed_steps.unknown_plan(kinds)
+            return [n for n, t in enumerate(kinds.types) if t.shape]
         if plan.problems and all(n in plan.problems for n in judge.candidates(kinds)):
             raise ValueError(plan.problems[judge.candidates(kinds)[0]])
         _kept(self.good, _key(kinds, {}, {}), lambda: (frozenset(plan.tables), plan.states))
-        return plan
+        return [n for n, missed in plan.tables.items() if not missed.does_nothing]
 
     def absences(
         self, call: trees.Call, state: absences.LazyState, inputs: Sequence, slices: Mapping

@@ -101,14 +101,6 @@ def _plan(optimizer: Any, params: trees.Params, extra: Mapping[str, Any]) -> Pla
     return Plan(tables, found, states, frozenset(k - probe.states.start for k in seen.counts))
 
 
-def unknown_plan(params: trees.Params) -> Plan:
-    """The plan for an optimizer whose arguments only steps have: any leaf may be a table."""
-    leaves = [n for n, t in enumerate(params.types) if t.shape]
-    return Plan(
-        dict.fromkeys(leaves, Missed(False, False)), {}, trees.States([], [], {}), frozenset()
-    )
-
-
 class _Seen:
     """The effect of a step on rows without a gradient, as small runs show it.
 

@@ -94,11 +94,7 @@ def put_rows(x: jax.Array, new: jax.Array, rows: Rows) -> jax.Array:
     """`x` with these rows replaced, as `indexed_slices.put_rows`."""
     if isinstance(rows, IndexedSlices):
         return indexed_slices.put_rows(x, new, rows)
-
-    def put(slices, x, new):
-        return indexed_slices.put_rows(x, new, slices)
-
-    return rows.on_shards(put, x, new)
+    return rows.on_shards(lambda own, x, new: indexed_slices.put_rows(x, new, own), x, new)
 
 
 def in_rounds(

@@ -27,7 +27,7 @@ from jax import lax
 from jaxops._indexing import narrow_sums
 from jaxops._indexing.dimension_numbers import ROWS, lax_scatter
 from jaxops._indexing.first_occurrences import first_occurrences_in_rows
-from jaxops._indexing.index_dtypes import position_dtype as position_dtype
+from jaxops._indexing.index_dtypes import position_dtype
 
 _DROP = lax.GatherScatterMode.FILL_OR_DROP
 
