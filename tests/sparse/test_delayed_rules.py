@@ -67,7 +67,7 @@ def test_windows_that_are_not_inside(mode):
 
 
 # Each operation is compiled by itself.
-SOON = {"scaled by rows", "row set", "updated"}
+SOON = {"scaled by rows", "row set", "updated", "tensor_scatter_nd_update", "of two, traced"}
 OF_BFLOAT16 = [
     pytest.param(name, marks=pytest.mark.slow if name in SOON else pytest.mark.stress)
     for name in PATTERNS

@@ -433,9 +433,14 @@ def _coordinate_dtype(shape: tuple[int, ...]) -> np.dtype:
     return np.dtype(np.int64 if is_long and jax.config.read("jax_enable_x64") else np.int32)
 
 
+def is_known(coordinate: Any) -> bool:
+    """Whether both walks know a coordinate. The value of a `jax.Array` only an eager one knows."""
+    return isinstance(coordinate, np.generic)
+
+
 def clip(coordinate: Any, last: int) -> Any:
     """A coordinate moved into `[0, last]`."""
-    clipped = (np if jaxprs.is_known(coordinate) else jnp).clip(coordinate, 0, last)
+    clipped = (np if is_known(coordinate) else jnp).clip(coordinate, 0, last)
     return clipped.astype(coordinate.dtype)
 
 

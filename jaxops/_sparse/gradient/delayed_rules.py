@@ -18,7 +18,7 @@ from jax import lax
 from jaxops import _jax_internals
 from jaxops._indexing import index_dtypes
 from jaxops._jax_internals import JaxprEqn
-from jaxops._sparse import jaxprs, row_rules
+from jaxops._sparse import row_rules
 from jaxops._sparse.gradient.access import gather_params, is_gather
 from jaxops._sparse.gradient.delayed import (
     NotRows,
@@ -27,6 +27,7 @@ from jaxops._sparse.gradient.delayed import (
     Rule,
     both,
     clip,
+    is_known,
 )
 
 _RULES: dict[str, Rule] = {}
@@ -179,7 +180,7 @@ def _concatenate(r: Reading) -> jax.Array:
         size = r.shape_of(n)[dimension]
         own = coordinate - coordinate.dtype.type(begin)
         inside = clip(own, size - 1)
-        if jaxprs.is_known(own) and own == inside:
+        if is_known(own) and own == inside:
             return r.operand(n, {**r.at, dimension: own})
         pieces.append(r.operand(n, {**r.at, dimension: inside}, own == inside))
         begin += size
@@ -195,7 +196,7 @@ def _stack(r: Reading) -> jax.Array:
     if axis not in r.at:
         return r.bind(*(r.operand(n, at) for n in numbers))
     which = r.at[axis]
-    if jaxprs.is_known(which):
+    if is_known(which):
         return jnp.expand_dims(r.operand(int(which), at), axis)
     arrays = [r.operand(n, at, which == which.dtype.type(n)) for n in numbers]
     return jnp.expand_dims(lax.select_n(which.astype(jnp.int32), *arrays), axis)

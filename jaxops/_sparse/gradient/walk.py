@@ -259,13 +259,15 @@ _AS_JAX = [
 
 def _is_short(program: ClosedJaxpr) -> bool:
     """Whether a program has few equations, all of which can wait, as JAX's `where` and `pad`."""
-    eqns = program.jaxpr.eqns
-    return len(eqns) <= _SHORT and all(
-        _is_short(_jax_internals.body(inner))
-        if inner.primitive in _CALLS
-        else rule_of(inner) is not None
-        for inner in eqns
-    )
+
+    def can_wait(eqn: JaxprEqn) -> bool:
+        if rule_of(eqn) is not None:
+            return True
+        is_call = eqn.primitive in _CALLS
+        body = _jax_internals.body(eqn) if is_call else _in_place_of(eqn)
+        return body is not None and _is_short(body)
+
+    return len(program.jaxpr.eqns) <= _SHORT and all(map(can_wait, program.jaxpr.eqns))
 
 
 def _inlined(eqn: JaxprEqn, inputs: list, reads: Reads) -> list | None:
