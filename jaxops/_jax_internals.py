@@ -13,7 +13,6 @@ import contextvars
 import dataclasses
 import functools
 import importlib
-import inspect
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -289,67 +288,6 @@ def register_jet_rule(primitive, rule: Callable) -> None:
     rules = _find("jax.experimental.jet.jet_rules")
     if rules is not None:
         rules[primitive] = rule
-
-
-# --- enclosing control flow ---
-
-_DECIDED_BY = {"cond": "pred", "switch": "index", "_switch_internal": "index"}
-
-
-def decisions_of_enclosing_control_flow() -> list[Any]:
-    """The values that decide how often the code being traced runs, innermost function first.
-
-    The type (`jax.typeof`) of the predicate of each enclosing `cond`, the index of a `switch`, the
-    predicate of a `while_loop`; None if it could not be found out. JAX keeps no public record of
-    them, so the Python stack is read: the control-flow function calls the tracing of its body.
-    Only used while tracing inside `shard_map`.
-
-    If the functions of JAX do not look as they are known to, which a small program tells, there may
-    be a decision that is not seen: [None].
-    """
-    return _decisions() if _decisions_are_seen() else [None]
-
-
-def _decisions() -> list[Any]:
-    decisions = []
-    frame = inspect.currentframe()
-    while_predicate = None
-    while frame is not None:
-        module, function = frame.f_globals.get("__name__", ""), frame.f_code.co_name
-        if module == "jax._src.lax.control_flow.conditionals" and function in _DECIDED_BY:
-            decision = frame.f_locals.get(_DECIDED_BY[function])
-            decisions.append(None if decision is None else jax.typeof(decision))
-        elif module == "jax._src.lax.control_flow.loops" and function == "while_loop":
-            decisions.append(while_predicate)
-        # A local function of `while_loop` traces the condition and then the body.
-        cond_jaxpr = frame.f_locals.get("cond_jaxpr") if function == "_create_jaxpr" else None
-        while_predicate = None if cond_jaxpr is None else cond_jaxpr.out_avals[0]
-        frame = frame.f_back
-    return decisions
-
-
-@functools.cache
-def _decisions_are_seen() -> bool:
-    """Whether `_decisions` finds those of a `cond`, a `switch` and a `while_loop`."""
-    outside = len(_decisions())  # of the program that is being traced
-    seen = []
-
-    def note(x=0):
-        decisions = _decisions()
-        seen.append({getattr(d, "dtype", None) for d in decisions[: len(decisions) - outside]})
-        return x
-
-    def program(pred, index):
-        lax.cond(pred, note, lambda: 0)
-        lax.switch(index, [note, lambda: 1, lambda: 2])
-        lax.while_loop(lambda x: x < 2, note, 0)
-
-    try:
-        with jax.disable_jit(False):
-            jax.make_jaxpr(program)(np.bool_(True), np.int32(0))
-    except Exception:  # whatever it is, the stack is not the known one
-        return False
-    return seen == [{np.dtype(bool)}, {np.dtype(np.int32)}, {np.dtype(bool)}]
 
 
 # --- lowering: the context of a rule is public, but not these attributes ---
@@ -647,7 +585,7 @@ def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
 
 def body(eqn: JaxprEqn) -> ClosedJaxpr:
     """The program inside a `jit`, `checkpoint`, `scan` or the like."""
-    return _closed(param(eqn, "call_jaxpr", "jaxpr"), [])
+    return _closed(param(eqn, "call_jaxpr", "jaxpr", "call"), [])
 
 
 def says_how_to_share(eqn: JaxprEqn) -> bool:
@@ -689,6 +627,14 @@ def platforms_of_branches(eqn: JaxprEqn) -> Sequence[Sequence[str] | None] | Non
     if not params.keys() <= {"branches", "branches_platforms"}:
         raise _unknown(eqn, ["branches_platforms"])
     return params.get("branches_platforms")
+
+
+def cond_on_platform(eqn: JaxprEqn, platform: str) -> JaxprEqn:
+    """A `lax.platform_dependent` as a `cond` with one branch, that of a platform."""
+    platforms = platforms_of_branches(eqn) or ()
+    chosen = next(n for n, names in enumerate(platforms) if names is None or platform in names)
+    params = {"branches": (branches(eqn)[chosen],), "branches_platforms": None}
+    return eqn.replace(params={**params_of(eqn), **params})
 
 
 def scan_counts(eqn: JaxprEqn) -> tuple[int, int]:
@@ -762,6 +708,15 @@ def programs_in(eqn: JaxprEqn) -> Iterator[Jaxpr]:
     for inner in jax.tree.leaves([*params_of(eqn).values()], is_leaf=_is_program):
         if _is_program(inner):
             yield inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
+
+
+def axes_of_collective(eqn: JaxprEqn) -> list[str]:
+    """The axes of `shard_map` along which shards meet in an equation, apart from its programs."""
+    if eqn.primitive is lax.axis_index_p or any(programs_in(eqn)):
+        return []
+    effects = (e for e in eqn.effects if type(e).__name__ == "NamedAxisEffect")
+    axes = (getattr(effect, "name", None) for effect in effects)
+    return [axis for axis in axes if axis is not None]
 
 
 def equations_in(program: Any) -> Iterator[JaxprEqn]:

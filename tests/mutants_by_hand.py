@@ -238,10 +238,6 @@ MUTANTS = {
     "_jax_internals": [
         ("return num_devices(ctx) == 1", "return num_devices(ctx) != 0",
          "test_column_sums.py -k only_programs"),
-        ("for d in decisions[: len(decisions) - outside]", "for d in decisions",
-         "test_jax_internals.py -k around_the_look"),
-        ("return seen == [{np.dtype(bool)},", "return seen != [{np.dtype(int)},",
-         "test_jax_internals.py -k around_the_look"),
         ("with jax.enable_x64(True), jax.default_device(device):",
          "with jax.default_device(device):", "test_jax_internals.py -k public_way"),
         ('varying = _read(aval, "manual_axis_type.varying")', "varying = None",

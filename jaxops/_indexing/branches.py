@@ -28,9 +28,11 @@ writes need a result of the branch, which is 0: `i` becomes `i + 0`.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -63,13 +65,28 @@ _MOST_CHECKS = 256
 _INT32 = ShapedArray((), np.dtype(np.int32))
 
 
+_is_alone = contextvars.ContextVar("is_alone", default=False)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """A context in which a program is lowered that not all shards of a `shard_map` may come by.
+
+    If one of them has a bad index, it raises alone.
+    """
+    token = _is_alone.set(True)
+    try:
+        yield
+    finally:
+        _is_alone.reset(token)
+
+
 class SharedAxes(NamedTuple):
-    """The axes of `shard_map` along which every shard comes by a check.
+    """The axes of `shard_map`.
 
     If one shard alone raised, the others would wait for it in their next collective until XLA
     kills the process. So all shards learn that one of them has a bad index, and all raise. That
-    takes a collective, which every shard must reach. In the body of a `cond` or `while_loop` that
-    some shards may not come by, the axes along which they decide differently are left out.
+    takes a collective, which every shard must reach (`loops.py`).
     """
 
     all: tuple[str, ...]
@@ -218,6 +235,8 @@ def raise_if_any(
     is_for_one = _jax_internals.is_for_one_device(ctx)
     # For bits of another shape devices would send one another their parts.
     shape = (size,) if is_for_one else indices.shape[:-1]
+    if shared and (_is_alone.get() or _jax_internals.lowering_rule(lax.cond_p) is None):
+        shared = SharedAxes((), ())
     shared = None if is_for_one else shared
     axes = shared.differing if shared else ()
     memory = _memory(ctx)

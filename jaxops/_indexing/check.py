@@ -110,27 +110,18 @@ def error_if_any(
 
 
 def _shared_axes(indices: jax.Array) -> branches.SharedAxes | None:
-    """The axes along which shards come by the check of these indices; None outside of `shard_map`.
+    """The axes of the shards that come by the check of these indices; None outside of `shard_map`.
 
     There all devices come by each check, and see the same outcome.
     """
-    # XLA ends a process in which one device waits 40 s for another at a collective
-    # (test_devices.py, test_a_bad_shard_is_an_error_and_the_process_lives). Shards decide
-    # differently in test_shards_may_go_different_ways.
     manual = jax.sharding.get_abstract_mesh().manual_axes
     if not manual:
         return None
     # With `check_vma=False` types do not tell along which axes values vary: assume all.
     tracked = bool(_jax_internals.varying_axes(lax.axis_index(manual[0])))
-    shared = set(manual)
-    for decision in _jax_internals.decisions_of_enclosing_control_flow():
-        if decision is None or not tracked:
-            return branches.SharedAxes((), ())
-        shared -= _jax_internals.varying_axes(decision)
-    differing = shared & _jax_internals.varying_axes(indices) if tracked else shared
-    return branches.SharedAxes(
-        *(tuple(a for a in manual if a in axes) for axes in (shared, differing))
-    )
+    varying = _jax_internals.varying_axes(indices)
+    differing = tuple(a for a in manual if a in varying) if tracked else manual
+    return branches.SharedAxes(tuple(manual), differing)
 
 
 def mask_off_cpu(spec: IndexSpec, indices: jax.Array) -> jax.Array:
@@ -281,7 +272,8 @@ def _prepare() -> None:
     """
     from jaxops._indexing import inlined, lanes, loops, programs, reducers
 
-    programs.wrap_lowering(lax.scan_p, loops.lower)
+    for primitive in (lax.scan_p, lax.cond_p):
+        programs.wrap_lowering(primitive, loops.lower)
     # With the cache a `while_loop` would be lowered apart from the constant that its counter begins
     # with (test_branches.py, test_programs_without_such_loops_do_not_wait).
     programs.wrap_lowering(lax.while_p, loops.lower, cacheable=False)

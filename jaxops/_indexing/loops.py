@@ -1,4 +1,4 @@
-"""Loops that check indices, as a CPU runs them: the program raises after the loop.
+"""Loops and branches that check indices: the program raises after them.
 
 XLA compiles a loop of a few scalar operations to one loop of the machine, but not if a step may
 call Python: with a branch for each check an edit distance took 106 times as long as without checks.
@@ -13,6 +13,11 @@ bounds, from 1, and the indices of that check:
 A `while_loop` ends where `first` is set, as it might never end with values read out of bounds.
 After the outermost loop one branch raises, and the results of the loop go through that branch, so
 all that is computed from them comes after it.
+
+The shards of a `shard_map` may take different branches, and different numbers of steps. If one of
+them raised there, the others would wait for it in their next collective until XLA ends the process.
+So there each loop, and each `cond` too, carries its checks, on every platform. All shards come to
+the end of it. Then they agree whether one of them noted a check, and all raise its error.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,33 +51,41 @@ _MOST_ELEMENTS = 8192
 
 
 class _Notes:
-    """The first check with an index out of bounds, and its indices.
+    """The first check with an index out of bounds, and its inputs.
 
     Checks of indices of one shape and dtype share an array, as one check alone is noted: a loop
     that interprets 40 instructions has 120 checks, and with an array for each it took 100 times as
     long as without checks (test_loops.py, test_checks_share_what_a_loop_carries).
     """
 
-    def __init__(self, checks: Sequence[tuple], state: tuple[jax.Array, dict[tuple, jax.Array]]):
-        self.checks = checks  # spec, site and kind of indices
-        # The number of the check, from 1, or 0 if none is noted; the indices of each kind.
+    def __init__(
+        self,
+        checks: Sequence[tuple],
+        axes: tuple[str, ...],
+        state: tuple[jax.Array, dict[tuple, list[jax.Array]]],
+    ):
+        self.checks = checks  # spec, site and kind of inputs
+        self.axes = axes  # of the `shard_map` around, if there is one
+        # The number of the check, from 1, or 0 if none is noted; the inputs of each kind.
         self.state = state
+
+    def within(self, state: Any) -> _Notes:
+        """The notes in a program that is called, which begin with this state."""
+        return _Notes(self.checks, self.axes, state)
 
     @property
     def found(self) -> jax.Array:
         return self.state[0] > 0
 
-    def look(self, eqn: JaxprEqn, indices: jax.Array, *active: jax.Array) -> None:
-        """Notes the indices of a check."""
-        bad = any_out_of_bounds(indices, _spec(eqn), *active)
-        for mask in active:  # the index 0 is in bounds
-            mask = lax.broadcast_in_dim(mask, indices.shape, range(mask.ndim))
-            indices = lax.select(mask, indices, jnp.zeros_like(indices))
-        is_first = bad & ~self.found
+    def look(self, eqn: JaxprEqn, inputs: list) -> None:
+        """Notes the inputs of a check."""
+        is_first = any_out_of_bounds(inputs[0], _spec(eqn), *inputs[1:]) & ~self.found
         first, noted = self.state
         number, kind = np.int32(self.checks.index(_check(eqn)) + 1), _kind(eqn)
-        indices = lax.select(is_first, indices, noted[kind])
-        self.state = lax.select(is_first, number, first), {**noted, kind: indices}
+        inputs = [
+            lax.select(is_first, x, before) for x, before in zip(inputs, noted[kind], strict=True)
+        ]
+        self.state = lax.select(is_first, number, first), {**noted, kind: inputs}
 
     def raise_if_found(self, results: list) -> list:
         """`results` of the loop, by way of a branch that raises if an index was out of bounds."""
@@ -79,24 +93,35 @@ class _Notes:
         # Without `self`: the program keeps this function, and the arrays that are traced would leak
         # (test_loops.py, test_no_tracer_leaks).
         error = functools.partial(_error, self.checks, [*noted])
+        axes, found = self.axes, self.found
+        if axes:
+            found = lax.pmax(first, axes) > 0
 
         def report(operands, results):
+            if axes:
+                operands = [lax.all_gather(x, axes) for x in operands]
             (zero,) = raise_from_program(error, *operands)
             # If both branches returned the same, XLA would not let the results go through them.
             return [
                 x if _is_key(x) else lax.select(zero == 0, x, jnp.zeros_like(x)) for x in results
             ]
 
-        operands = [first, *noted.values()]
-        return lax.cond(self.found, report, lambda _, results: results, operands, results)
+        operands = [first, *jax.tree.leaves([*noted.values()])]
+        return lax.cond(found, report, lambda _, results: results, operands, results)
 
 
 def _error(
     checks: Sequence[tuple], kinds: Sequence[tuple], first: np.ndarray, *noted: np.ndarray
 ) -> OutOfBoundsError:
-    """The error of the check with the number `first`; `noted` has the indices of each kind."""
-    spec, site, kind = checks[int(first) - 1]
-    error = spec.find_error(noted[kinds.index(kind)], site)
+    """The error of the check with the number `first`; `noted` has the inputs of each kind.
+
+    Of several shards, along a first axis, that of the first one that noted a check.
+    """
+    shard = np.flatnonzero(first)[0] if first.ndim else ()
+    spec, site, kind = checks[int(first[shard]) - 1]
+    arrays = iter(noted)
+    inputs = {kind: [next(arrays)[shard] for _ in kind] for kind in kinds}[kind]
+    error = spec.find_error(inputs[0], site, *inputs[1:])
     if error is None:
         raise branches.nothing_found(spec)
     return error
@@ -108,9 +133,8 @@ def _check(eqn: JaxprEqn) -> tuple:
 
 
 def _kind(eqn: Any) -> tuple:
-    """The shape and dtype of the indices of a check."""
-    aval = eqn.invars[0].aval
-    return aval.shape, str(aval.dtype)
+    """The shapes and dtypes of the inputs of a check: indices, and a mask of those that count."""
+    return tuple((v.aval.shape, str(v.aval.dtype)) for v in eqn.invars)
 
 
 def _is_key(x: jax.Array) -> bool:
@@ -126,10 +150,8 @@ def _site(eqn: JaxprEqn) -> Any:
 
 
 def _is_noted(eqn: JaxprEqn) -> bool:
-    """Whether an equation is a check whose indices a loop can carry; 0 must be in bounds."""
-    if eqn.primitive is not check.check_p:
-        return False
-    return 0 not in _spec(eqn).limits and _spec(eqn).raises_at(_site(eqn))
+    """Whether an equation is a check that raises."""
+    return eqn.primitive is check.check_p and _spec(eqn).raises_at(_site(eqn))
 
 
 def _checks_of(program: Any) -> list[JaxprEqn]:
@@ -145,14 +167,14 @@ def _checks_within(eqn: Any) -> list[JaxprEqn]:
 def _programs(eqn: Any) -> Sequence[ClosedJaxpr]:
     """The programs that an equation calls whose checks are noted."""
     name = eqn.primitive.name
-    if name in _CALLS or name == "scan":
+    if name in _CALLS or name in ("scan", "remat2"):
         return [_jax_internals.body(eqn)]
     if name == "cond" and _jax_internals.platforms_of_branches(eqn) is None:
         return _jax_internals.branches(eqn)
     if name == "while":
-        cond, body = _programs_of_while(eqn)
-        # Of a batch there is a predicate for each call, and some calls may have ended.
-        return [cond, body] if cond.out_avals[0].shape == () else []
+        return _programs_of_while(eqn)
+    if name == "custom_linear_solve":
+        return [_jax_internals.param(eqn, "jaxprs").solve]
     return []
 
 
@@ -181,7 +203,7 @@ def _hides_loop(eqn: Any) -> bool:
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
     def step(eqn: JaxprEqn, inputs: list) -> list:
         if _is_noted(eqn):
-            notes.look(eqn, *inputs)
+            notes.look(eqn, inputs)
             return inputs[:1]
         if _checks_within(eqn) or _may_hang(eqn):
             return _RULES[eqn.primitive.name](eqn, inputs, notes)
@@ -191,7 +213,8 @@ def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
 
 
 def _call_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
-    return _evaluate(_jax_internals.body(eqn), inputs, notes)
+    (program,) = _programs(eqn)
+    return _evaluate(program, inputs, notes)
 
 
 def _scan_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
@@ -201,7 +224,7 @@ def _scan_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 
     def step(state, xs):
         carry, noted = state
-        inner = _Notes(notes.checks, noted)
+        inner = notes.within(noted)
         results = _evaluate(program, [*consts, *carry, *xs], inner)
         return (results[:num_carry], inner.state), results[num_carry:]
 
@@ -216,18 +239,27 @@ def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
     of_cond, of_body = inputs[:num_cond], inputs[num_cond : num_cond + num_body]
 
+    axes = _met_along([cond, body])
+
     def is_active(carry, notes):
-        return _evaluate(cond, [*of_cond, *carry], notes)[0] & ~notes.found
+        """Whether the loop goes on; of a batch of calls, each of them."""
+        found = notes.found
+        if axes:  # where shards meet in the loop, they all go on or none
+            found = lax.pmax(found.astype(np.int32), axes) > 0
+        return _evaluate(cond, [*of_cond, *carry], notes)[0] & ~found
 
     def step(state):
-        _, carry, noted = state
-        inner = _Notes(notes.checks, noted)
-        carry = _evaluate(body, [*of_body, *carry], inner)
-        return is_active(carry, inner), carry, inner.state
+        active, carry, noted = state
+        inner = notes.within(noted)
+        results = _evaluate(body, [*of_body, *carry], inner)
+        if active.ndim:  # calls that have ended keep their results
+            masks = (lax.broadcast_in_dim(active, x.shape, range(active.ndim)) for x in carry)
+            results = [*map(lax.select, masks, results, carry)]
+        return is_active(results, inner), results, inner.state
 
     carry = inputs[num_cond + num_body :]
     state = is_active(carry, notes), carry, notes.state
-    _, last, notes.state = lax.while_loop(lambda state: state[0], step, state)
+    _, last, notes.state = lax.while_loop(lambda state: jnp.any(state[0]), step, state)
     return last
 
 
@@ -235,7 +267,7 @@ def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     index, *operands = inputs
 
     def evaluate(branch, noted, *operands):
-        inner = _Notes(notes.checks, noted)
+        inner = notes.within(noted)
         return _evaluate(branch, operands, inner), inner.state
 
     branches = [functools.partial(evaluate, b) for b in _jax_internals.branches(eqn)]
@@ -243,36 +275,117 @@ def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     return results
 
 
-_CALLS = ("jit", "closed_call", "eval_jaxpr", "custom_jvp_call", "custom_vjp_call")
+def _checkpoint_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
+    program = _jax_internals.body(eqn)
+    leaves, tree = jax.tree.flatten(notes.state)
+
+    def function(*operands):
+        inner = notes.within(tree.unflatten(operands[: len(leaves)]))
+        results = _evaluate(program, operands[len(leaves) :], inner)
+        return [*results, *jax.tree.leaves(inner.state)]
+
+    noting = jax.make_jaxpr(function)(*map(jax.typeof, leaves), *program.in_avals)
+    jaxpr, constants = _jax_internals.open_program(noting)
+    results = _jax_internals.bind_again(eqn, [*constants, *leaves, *inputs], jaxpr=jaxpr)
+    notes.state = tree.unflatten(results[-len(leaves) :])
+    return results[: -len(leaves)]
+
+
+def _linear_solve_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
+    """The program that solves, which is the only one that JAX lowers."""
+    counts = _jax_internals.param(eqn, "const_lengths")
+    start = counts.matvec + counts.vecmat
+    operands = [*inputs[start : start + counts.solve], *inputs[sum(counts) :]]
+    (solve,) = _programs(eqn)
+    return _evaluate(solve, operands, notes)
+
+
+def _met_along(called: Sequence[ClosedJaxpr]) -> tuple[str, ...]:
+    """The axes along which shards meet in a collective of these programs."""
+    eqns = (e for program in called for e in _jax_internals.equations_in(program))
+    return tuple({axis for e in eqns for axis in _jax_internals.axes_of_collective(e)})
+
+
+_CALLS = (
+    "jit",
+    "closed_call",
+    "eval_jaxpr",
+    "custom_jvp_call",
+    "custom_vjp_call",
+    "custom_vmap_call",
+)
 _RULES = {
     **dict.fromkeys(_CALLS, _call_rule),
     "scan": _scan_rule,
     "while": _while_rule,
     "cond": _cond_rule,
+    "remat2": _checkpoint_rule,
+    "custom_linear_solve": _linear_solve_rule,
 }
 
 
 def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
-    """The lowering rule of a loop; `rule` is JAX's own."""
+    """The lowering rule of a loop or a `cond`; `rule` is JAX's own."""
     if eqn.primitive is lax.while_p and not _is_counted(eqn, operands):
         branches.wait_for_checks(ctx)
+    mesh = next((mesh for mesh in _meshes(ctx) if mesh.manual_axes), None)
+    axes = tuple(mesh.manual_axes) if mesh else ()
     checks: list[JaxprEqn] = []
-    # A loop that jaxops does not know raises in the step.
+    alone = contextlib.nullcontext()
+    # A loop that jaxops does not know raises in the step. Most loops of a program have no check,
+    # which is known of a program for good.
     with contextlib.suppress(_jax_internals.UnknownParameter):
-        # Most loops of a program have no check, which is known of a program for good.
-        if lanes.calls_checks(eqn) and runs_here(ctx) and _is_small(eqn):
+        if lanes.calls_checks(eqn) and mesh and _is_decided(eqn):
+            alone = branches.alone()
+            # JAX checks in a mesh without explicit axes, and hands on nothing from there to here.
+            if not mesh.explicit_axes and not _jax_internals.is_for_elsewhere(ctx):
+                (platform,) = _jax_internals.platforms_of(ctx)
+                eqn = _on_platform(platform, eqn)
+                checks = _checks_within(eqn)
+        elif lanes.calls_checks(eqn) and _is_small_loop(eqn) and runs_here(ctx):
             checks = [] if _hides_loop(eqn) else _checks_within(eqn)
     if not checks:
-        return rule(ctx, *operands, **params)
+        with alone:
+            return rule(ctx, *operands, **params)
 
     def loop(*operands):
-        indices: dict[tuple, Any] = {_kind(eqn): eqn.invars[0].aval for eqn in checks}
-        noted = {kind: jnp.zeros(aval.shape, aval.dtype) for kind, aval in indices.items()}
-        notes = _Notes([*dict.fromkeys(map(_check, checks))], (jnp.int32(0), noted))
+        noted = {kind: [jnp.zeros(*of_input) for of_input in kind] for kind in map(_kind, checks)}
+        state = jnp.int32(0), noted
+        if axes:
+            varying = _jax_internals.varying_axes(lax.axis_index(axes))
+            vary = functools.partial(_jax_internals.varying_over, axes=varying)
+            state = jax.tree.map(vary, state)
+        notes = _Notes([*dict.fromkeys(map(_check, checks))], axes, state)
         return notes.raise_if_found(_RULES[eqn.primitive.name](eqn, list(operands), notes))
 
     avals = [v.aval for e in _jax_internals.equations_called_by(eqn) for v in e.outvars]
-    return lower_fun(loop, within=avals)(ctx, *operands)
+    with alone:
+        return lower_fun(loop, within=avals)(ctx, *operands)
+
+
+def _is_decided(eqn: Any) -> bool:
+    """Whether an equation is a loop or a `cond`, and no choice by platform."""
+    return eqn.primitive is not lax.cond_p or _jax_internals.platforms_of_branches(eqn) is None
+
+
+def _on_platform(platform: str, eqn: Any) -> Any:
+    """An equation without checks that raise nothing on a platform, and branches for others."""
+
+    def change(eqn: JaxprEqn) -> JaxprEqn | None:
+        if eqn.primitive is check.check_p:
+            mode = _jax_internals.param(eqn, "mode")
+            is_error = check.raises(mode, platform) and _spec(eqn).raises_at(_site(eqn))
+            return eqn if is_error else None
+        if eqn.primitive is not lax.cond_p or _is_decided(eqn):
+            return eqn
+        return _jax_internals.cond_on_platform(eqn, platform)
+
+    programs_of = functools.partial(_jax_internals.map_equations, change=change)
+    params = {
+        k: _jax_internals.with_programs(x, programs_of)
+        for k, x in _jax_internals.params_of(eqn).items()
+    }
+    return types.SimpleNamespace(primitive=eqn.primitive, params=params)
 
 
 def _is_counted(eqn: Any, operands: Sequence[Any]) -> bool:
@@ -310,10 +423,13 @@ def runs_here(ctx) -> bool:
     # Devices that share a loop could come to different numbers of steps. On a mesh of one device
     # the types of a step may have another mesh than the program has when it is lowered
     # (test_devices.py, test_sparse_gradients_on_explicit_axes).
-    types = [aval for aval in (*ctx.avals_in, *ctx.avals_out) if hasattr(aval, "sharding")]
-    meshes = [jax.sharding.get_abstract_mesh(), *(aval.sharding.mesh for aval in types)]
-    is_for_one = _jax_internals.is_for_one_device(ctx) and all(mesh.empty for mesh in meshes)
+    is_for_one = _jax_internals.is_for_one_device(ctx) and all(mesh.empty for mesh in _meshes(ctx))
     return is_for_one and is_for_cpus(ctx)
+
+
+def _meshes(ctx) -> list[Any]:
+    avals = [aval for aval in (*ctx.avals_in, *ctx.avals_out) if hasattr(aval, "sharding")]
+    return [jax.sharding.get_abstract_mesh(), *(aval.sharding.mesh for aval in avals)]
 
 
 def is_for_cpus(ctx) -> bool:
@@ -322,9 +438,10 @@ def is_for_cpus(ctx) -> bool:
     return is_for_cpu and not _jax_internals.is_for_elsewhere(ctx)
 
 
-def _is_small(eqn: Any) -> bool:
-    """Whether a step computes few elements, and does no more, as `jax.debug.print` does."""
-    if any(program.effects for program in _jax_internals.programs_in(eqn)):
+def _is_small_loop(eqn: Any) -> bool:
+    """Whether a step of a loop computes few elements, and does no more, as `jax.debug.print`."""
+    effects = [program.effects for program in _jax_internals.programs_in(eqn)]
+    if eqn.primitive is lax.cond_p or any(effects):
         return False
     return sum(map(_num_elements, _jax_internals.equations_called_by(eqn))) <= _MOST_ELEMENTS
 

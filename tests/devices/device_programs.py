@@ -2,7 +2,7 @@
 
 A process of its own, because the question is whether it lives.
 
-Usage: device_programs.py TURN, 0, 1 or 2 for a third of `PROGRAMS`, or `divergent` or `shared`
+Usage: device_programs.py TURN, 0, 1 or 2 for a third of `PROGRAMS`, or `shared`
 """
 
 import functools
@@ -190,29 +190,6 @@ for name, f in OF_JAX.items():
         UNCHECKED[f"checked-{name}-{where}"] = jax.jit(over_rows(f))
 
 
-# Programs whose shards go different ways. They are right, and so must come to their end.
-def different_branches(i):
-    taken = lax.axis_index("d") == 3
-    return lax.psum(lax.cond(taken, lambda: looked_up(i), lambda: varying(0)), "d")
-
-
-def different_trip_counts(i):
-    n = lax.axis_index("d")
-
-    def body(carry):
-        k, total = carry
-        return k + 1, total + looked_up(i)
-
-    start = (lax.pcast(jnp.int32(0), "d", to="varying"), varying(0))
-    return lax.psum(lax.while_loop(lambda c: c[0] < n, body, start)[1], "d")
-
-
-DIVERGENT = {
-    "cond": (jax.jit(over_shards(different_branches)), 13.0),
-    "while_loop": (jax.jit(over_shards(different_trip_counts)), 228.0),
-}
-
-
 # The position is that within the shard, but of a program for all devices.
 WORDS = {
     "shard_map": "indices[1] = 99 is not in [0, 10)",
@@ -338,8 +315,7 @@ def check_devices_meet(name, compiled):
 def check(name):
     """An error in these words and with this file, and right results before and after it."""
     function, args = PROGRAMS[name]
-    # Shards that may go different ways, as far as types tell, cannot meet; `pmap` has no `lower`.
-    if "in a branch" not in name and name != "checked-pmap":
+    if name != "checked-pmap":  # which has no `lower`
         check_devices_meet(name, function.lower(*args, BAD).compile())
     expected = np.asarray(UNCHECKED.get(name, function)(*args, GOOD))
     np.testing.assert_array_equal(function(*args, GOOD), expected, name)
@@ -355,10 +331,7 @@ def check(name):
 
 if __name__ == "__main__":
     turn = sys.argv[1]
-    if turn == "divergent":
-        for name, (function, expected) in DIVERGENT.items():
-            assert float(function(GOOD)) == expected, name
-    elif turn == "shared":
+    if turn == "shared":
         for name in SHARED:
             check_shared(name)
         check_that_a_column_is_sent_alone()

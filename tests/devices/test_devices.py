@@ -29,8 +29,9 @@ def test_a_bad_shard_is_an_error_and_the_process_lives(third):
     run("device_programs.py", third, env={"XLA_FLAGS": FLAGS})
 
 
-def test_shards_may_go_different_ways():
-    run("device_programs.py", "divergent", env={"XLA_FLAGS": FLAGS})
+@pytest.mark.parametrize("types", ["tracked", "untracked"])
+def test_shards_may_go_different_ways(types):
+    run("branch_programs.py", types, env={"XLA_FLAGS": FLAGS})
 
 
 def test_checks_share_a_branch():

@@ -61,7 +61,6 @@ def test_names_are_known_in_this_version():
     """Else the slower way is taken, and nobody notices."""
     assert not [name for name in strings_of("_find") if _jax_internals._find(name) is None]
     assert _jax_internals._find("jax._src.nothing.of.this.name") is None
-    assert _jax_internals._decisions_are_seen()
 
 
 def test_no_other_module_has_private_names():
@@ -158,7 +157,7 @@ READS = {
     ("scan", "unroll"): grad(in_scan),
     ("cond", "branches"): grad(in_cond),
     ("cond", "branches_platforms"): grad(jax.jit(by_platform)),
-    (REMAT, "jaxpr", "call_jaxpr"): grad(remat),
+    (REMAT, "jaxpr", "call_jaxpr", "call"): grad(remat),
     (REMAT, "prevent_cse"): grad(remat),
     (REMAT, "policy"): grad(remat),
     ("gather", "dimension_numbers"): grad(rows),
@@ -239,39 +238,6 @@ def test_checkify_without_a_rule_for_its_own_check(monkeypatch):
     monkeypatch.delitem(rules, own)
     with pytest.raises(NotImplementedError, match="must have a rule for the primitive of checkify"):
         checkify.checkify(lambda i: jaxops.gather(TABLE, i))(I)
-
-
-def test_the_look_at_control_flow_fails(monkeypatch):
-    """As the tracing of the small program would, if the stack were another one."""
-
-    def fails(*args):
-        raise RuntimeError
-
-    _jax_internals._decisions_are_seen.cache_clear()
-    try:
-        monkeypatch.setattr(_jax_internals.lax, "switch", fails)
-        assert _jax_internals.decisions_of_enclosing_control_flow() == [None]
-    finally:
-        monkeypatch.undo()
-        _jax_internals._decisions_are_seen.cache_clear()
-    with jax.disable_jit():
-        assert _jax_internals.decisions_of_enclosing_control_flow() == []
-
-
-def test_control_flow_around_the_look(monkeypatch):
-    """Is told from that of the program which is looked at."""
-    seen = []
-
-    def look(x):
-        _jax_internals._decisions_are_seen.cache_clear()
-        seen.append(_jax_internals._decisions_are_seen())
-        return x + 1
-
-    lax.while_loop(lambda x: x < 1, lambda x: look(x), 0)
-    monkeypatch.setattr(_jax_internals, "_DECIDED_BY", {})
-    lax.while_loop(lambda x: x < 1, lambda x: look(x), 0)
-    _jax_internals._decisions_are_seen.cache_clear()
-    assert seen == [True, False]
 
 
 def test_concrete_arrays():
