@@ -149,14 +149,10 @@ def _site(eqn: JaxprEqn) -> Any:
     return _jax_internals.param(eqn, "site")
 
 
-def _is_noted(eqn: JaxprEqn) -> bool:
-    """Whether an equation is a check that raises."""
-    return eqn.primitive is check.check_p and _spec(eqn).raises_at(_site(eqn))
-
-
 def _checks_of(program: Any) -> list[JaxprEqn]:
     """The checks that `_evaluate` notes."""
-    found = ([eqn] if _is_noted(eqn) else _checks_within(eqn) for eqn in program.eqns)
+    is_check = lambda eqn: eqn.primitive is check.check_p  # noqa: E731
+    found = ([eqn] if is_check(eqn) else _checks_within(eqn) for eqn in program.eqns)
     return [eqn for eqns in found for eqn in eqns]
 
 
@@ -202,7 +198,7 @@ def _hides_loop(eqn: Any) -> bool:
 
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
     def step(eqn: JaxprEqn, inputs: list) -> list:
-        if _is_noted(eqn):
+        if eqn.primitive is check.check_p:
             notes.look(eqn, inputs)
             return inputs[:1]
         if _checks_within(eqn) or _may_hang(eqn):
@@ -303,7 +299,8 @@ def _linear_solve_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 def _met_along(called: Sequence[ClosedJaxpr]) -> tuple[str, ...]:
     """The axes along which shards meet in a collective of these programs."""
     eqns = (e for program in called for e in _jax_internals.equations_in(program))
-    return tuple({axis for e in eqns for axis in _jax_internals.axes_of_collective(e)})
+    axes = {axis for e in eqns for axis in _jax_internals.axes_of_collective(e)}
+    return tuple(sorted(axes, key=str))  # in the same order in all processes
 
 
 _CALLS = (
@@ -313,6 +310,7 @@ _CALLS = (
     "custom_jvp_call",
     "custom_vjp_call",
     "custom_vmap_call",
+    "composite",
 )
 _RULES = {
     **dict.fromkeys(_CALLS, _call_rule),
@@ -335,15 +333,17 @@ def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
     # A loop that jaxops does not know raises in the step. Most loops of a program have no check,
     # which is known of a program for good.
     with contextlib.suppress(_jax_internals.UnknownParameter):
-        if lanes.calls_checks(eqn) and mesh and _is_decided(eqn):
-            alone = branches.alone()
-            # JAX checks in a mesh without explicit axes, and hands on nothing from there to here.
-            if not mesh.explicit_axes and not _jax_internals.is_for_elsewhere(ctx):
+        if lanes.calls_checks(eqn) and _is_decided(eqn):
+            if mesh:
+                alone = branches.alone()
+                # JAX checks in a mesh without explicit axes, and hands on nothing from there.
+                carries = not mesh.explicit_axes and not _jax_internals.is_for_elsewhere(ctx)
+            else:
+                carries = runs_here(ctx) and _is_small_loop(eqn)
+            if carries:
                 (platform,) = _jax_internals.platforms_of(ctx)
                 eqn = _on_platform(platform, eqn)
-                checks = _checks_within(eqn)
-        elif lanes.calls_checks(eqn) and _is_small_loop(eqn) and runs_here(ctx):
-            checks = [] if _hides_loop(eqn) else _checks_within(eqn)
+                checks = [] if _hides_loop(eqn) else _checks_within(eqn)
     if not checks:
         with alone:
             return rule(ctx, *operands, **params)

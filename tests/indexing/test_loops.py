@@ -87,6 +87,46 @@ def _gradient(read, table, i):
     return jax.grad(lambda table: _scan(read, table, i)[0] ** 2)(table)
 
 
+def _while_of_lanes(read, table, i):
+    """Each call takes as many steps as its index says, and one more."""
+
+    def count_up(j, key):
+        step = lambda s: (s[0] + 1, s[1] + read(table, j), jax.random.fold_in(s[2], s[0]))  # noqa: E731
+        return lax.while_loop(lambda s: s[0] <= j, step, (0, 0.0, key))
+
+    steps, totals, keys = jax.vmap(count_up)(i, jax.random.split(jax.random.key(0), 3))
+    return steps, totals, jax.random.key_data(keys)
+
+
+def _checkpoint(read, table, i):
+    step = jax.checkpoint(lambda table, j: read(table, j) ** 2)
+    return jax.value_and_grad(lambda table: lax.map(lambda j: step(table, j), i).sum())(table)
+
+
+def _solve(read, table, i):
+    def step(j):
+        solve = lambda _, b: b / 2 + read(table, j)  # noqa: E731
+        return lax.custom_linear_solve(lambda x: 2 * x, jnp.float32(j), solve, symmetric=True)
+
+    return lax.map(step, i)
+
+
+def _by_rule_of_vmap(read, table, i):
+    step = jax.custom_batching.custom_vmap(lambda table, j: read(table, j))
+    step.def_vmap(lambda size, batched, table, j: (jax.vmap(read)(table, j), True))
+    return lax.map(lambda j: step(table, j), i)
+
+
+def _platform(read, table, i):
+    other = lambda table, j: table[0]  # noqa: E731
+    return lax.map(lambda j: lax.platform_dependent(table, j, cpu=read, default=other), i)
+
+
+def _composite(read, table, i):
+    step = lax.composite(lambda table, j: read(table, j), "test.read")
+    return lax.map(lambda j: step(table, j), i)
+
+
 LOOPS = {
     "scan": _scan,
     "branch": _in_a_branch,
@@ -100,6 +140,12 @@ LOOPS = {
     "lanes": _lanes,
     "lanes of indices": _lanes_of_indices,
     "gradient": _gradient,
+    "while of lanes": _while_of_lanes,
+    "checkpoint": _checkpoint,
+    "solve": _solve,
+    "rule of vmap": _by_rule_of_vmap,
+    "platform": _platform,
+    "composite": _composite,
 }
 
 
