@@ -106,7 +106,8 @@ def _checkpoint(read, table, i):
 def _solve(read, table, i):
     def step(j):
         solve = lambda _, b: b / 2 + read(table, j)  # noqa: E731
-        return lax.custom_linear_solve(lambda x: 2 * x, jnp.float32(j), solve, symmetric=True)
+        number = j.astype(table.dtype)
+        return lax.custom_linear_solve(lambda x: 2 * x, number, solve, symmetric=True)
 
     return lax.map(step, i)
 
