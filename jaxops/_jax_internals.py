@@ -572,6 +572,12 @@ def name_of(eqn: JaxprEqn) -> str:
     return str(params_of(eqn).get("name", eqn.primitive.name))
 
 
+def bind_as_is(eqn: JaxprEqn, operands: Sequence) -> list:
+    """The results of the primitive of `eqn`, which calls no program, for other operands."""
+    results = eqn.primitive.bind(*operands, **params_of(eqn))
+    return results if eqn.primitive.multiple_results else [results]
+
+
 def bind_again(eqn: JaxprEqn, operands: Sequence, **changed) -> list:
     """The results of the primitive of `eqn` for other operands, and with some other parameters."""
     # How devices share the results does not say how they share parts of them.

@@ -62,16 +62,38 @@ class _Notes:
         self,
         checks: Sequence[tuple],
         axes: tuple[str, ...],
-        state: tuple[jax.Array, dict[tuple, list[jax.Array]]],
+        varying: frozenset[str],
+        state: Any = None,
     ):
         self.checks = checks  # spec, site and kind of inputs
         self.axes = axes  # of the `shard_map` around, if there is one
+        self.varying = varying  # the same if types tell along which axes values vary
         # The number of the check, from 1, or 0 if none is noted; the inputs of each kind.
         self.state = state
 
     def within(self, state: Any) -> _Notes:
         """The notes in a program that is called, which begin with this state."""
-        return _Notes(self.checks, self.axes, state)
+        return _Notes(self.checks, self.axes, self.varying, state)
+
+    def vary(self, values: Sequence) -> list:
+        """Values of a type that varies along all axes, as what is noted does.
+
+        A program that `vmap` made of a `cond` has types that JAX itself refuses when it evaluates
+        the program again (branch_programs.py, in_lanes).
+        """
+        return [_jax_internals.varying_over(x, self.varying) for x in values]
+
+    def bind(self, eqn: JaxprEqn, inputs: list) -> list:
+        """The results of an equation without checks."""
+        if not self.varying:
+            return programs.bind(eqn, inputs)
+        if eqn.primitive.name == "pvary":
+            return inputs
+        if eqn.primitive.name in _CALLS:
+            return _call_rule(eqn, inputs, self)
+        if any(_jax_internals.programs_in(eqn)):
+            return self.vary(programs.bind(eqn, inputs))
+        return self.vary(_jax_internals.bind_as_is(eqn, self.vary(inputs)))
 
     @property
     def found(self) -> jax.Array:
@@ -203,9 +225,10 @@ def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
             return inputs[:1]
         if _checks_within(eqn) or _may_hang(eqn):
             return _RULES[eqn.primitive.name](eqn, inputs, notes)
-        return programs.bind(eqn, inputs)
+        return notes.bind(eqn, inputs)
 
-    return programs.walk(program, inputs, step)
+    literal = jnp.asarray if notes.varying else lambda x: x
+    return programs.walk(program, inputs, step, literal)
 
 
 def _call_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
@@ -221,7 +244,7 @@ def _scan_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     def step(state, xs):
         carry, noted = state
         inner = notes.within(noted)
-        results = _evaluate(program, [*consts, *carry, *xs], inner)
+        results = notes.vary(_evaluate(program, [*consts, *carry, *xs], inner))
         return (results[:num_carry], inner.state), results[num_carry:]
 
     options = {name: _jax_internals.param(eqn, name) for name in ("length", "reverse", "unroll")}
@@ -247,7 +270,7 @@ def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     def step(state):
         active, carry, noted = state
         inner = notes.within(noted)
-        results = _evaluate(body, [*of_body, *carry], inner)
+        results = notes.vary(_evaluate(body, [*of_body, *carry], inner))
         if active.ndim:  # calls that have ended keep their results
             masks = (lax.broadcast_in_dim(active, x.shape, range(active.ndim)) for x in carry)
             results = [*map(lax.select, masks, results, carry)]
@@ -264,7 +287,7 @@ def _cond_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 
     def evaluate(branch, noted, *operands):
         inner = notes.within(noted)
-        return _evaluate(branch, operands, inner), inner.state
+        return notes.vary(_evaluate(branch, operands, inner)), inner.state
 
     branches = [functools.partial(evaluate, b) for b in _jax_internals.branches(eqn)]
     results, notes.state = lax.switch(index, branches, notes.state, *operands)
@@ -350,13 +373,12 @@ def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
 
     def loop(*operands):
         noted = {kind: [jnp.zeros(*of_input) for of_input in kind] for kind in map(_kind, checks)}
-        state = jnp.int32(0), noted
-        if axes:
-            varying = _jax_internals.varying_axes(lax.axis_index(axes))
-            vary = functools.partial(_jax_internals.varying_over, axes=varying)
-            state = jax.tree.map(vary, state)
-        notes = _Notes([*dict.fromkeys(map(_check, checks))], axes, state)
-        return notes.raise_if_found(_RULES[eqn.primitive.name](eqn, list(operands), notes))
+        zeros, tree = jax.tree.flatten((jnp.int32(0), noted))
+        varying = _jax_internals.varying_axes(lax.axis_index(axes)) if axes else frozenset()
+        notes = _Notes([*dict.fromkeys(map(_check, checks))], axes, varying)
+        notes.state = tree.unflatten(notes.vary(zeros))
+        results = _RULES[eqn.primitive.name](eqn, notes.vary(operands), notes)
+        return notes.raise_if_found(results)
 
     avals = [v.aval for e in _jax_internals.equations_called_by(eqn) for v in e.outvars]
     with alone:
