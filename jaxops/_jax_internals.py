@@ -618,6 +618,11 @@ def open_program(program: ClosedJaxpr) -> tuple[Jaxpr, list]:
     return opened.jaxpr, list(program.consts)
 
 
+def prevents_cse(eqn: JaxprEqn) -> bool:
+    """Whether a `checkpoint` keeps XLA from sharing what it computes again from any operand."""
+    return bool(np.any(param(eqn, "prevent_cse")))  # a bool, or one for each operand
+
+
 def branches(eqn: JaxprEqn) -> Sequence[ClosedJaxpr]:
     """The programs of which a `cond` runs one."""
     return param(eqn, "branches")

@@ -159,7 +159,8 @@ def _call(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
 def _checkpoint(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:
     program = _with_mask(_jax_internals.body(eqn), jax.typeof(active))
     jaxpr, constants = _jax_internals.open_program(program)
-    return _jax_internals.bind_again(eqn, [*constants, active, *inputs], jaxpr=jaxpr)
+    changed = {"jaxpr": jaxpr, "prevent_cse": _jax_internals.prevents_cse(eqn)}
+    return _jax_internals.bind_again(eqn, [*constants, active, *inputs], **changed)
 
 
 def _scan(eqn: JaxprEqn, inputs: list, active: jax.Array) -> list:

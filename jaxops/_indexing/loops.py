@@ -305,7 +305,8 @@ def _checkpoint_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
 
     noting = jax.make_jaxpr(function)(*map(jax.typeof, leaves), *program.in_avals)
     jaxpr, constants = _jax_internals.open_program(noting)
-    results = _jax_internals.bind_again(eqn, [*constants, *leaves, *inputs], jaxpr=jaxpr)
+    changed = {"jaxpr": jaxpr, "prevent_cse": _jax_internals.prevents_cse(eqn)}
+    results = _jax_internals.bind_again(eqn, [*constants, *leaves, *inputs], **changed)
     notes.state = tree.unflatten(results[-len(leaves) :])
     return results[: -len(leaves)]
 

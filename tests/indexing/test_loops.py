@@ -370,3 +370,22 @@ def test_a_function_that_is_exempt():
     exempt = jaxops.checked(call, outside={"*:*": "any"})
     np.testing.assert_array_equal(exempt(BAD), write(TABLE, BAD, 1.0))
     assert raised(jaxops.checked(call), BAD).index == 5
+
+
+@pytest.mark.parametrize("prevent_cse", [True, False, (True, False)])
+def test_checkpoints_that_say_which_operands_count(prevent_cse):
+    saved = jax.checkpoint(jaxops.gather, prevent_cse=prevent_cse)
+    read = lambda i: saved(TABLE, i)  # noqa: E731
+    down = lambda s: (s[0] - 1, s[1] + read(s[0]))  # noqa: E731
+
+    def of_lanes(i):
+        return jax.vmap(lambda k: lax.while_loop(lambda s: s[0] > 0, down, (k, 0.0))[1])(i)
+
+    def sparse(i):
+        loss = jaxops.sparse_value_and_grad(lambda table: saved(table, i).sum(), tables="")
+        return loss(TABLE)[1].to_dense()
+
+    for f in (lambda i: lax.map(read, i), of_lanes, sparse):
+        compiled = jax.jit(f)
+        assert raised(compiled, BAD).index in (5, 9)
+        assert np.isfinite(compiled(GOOD)).all()

@@ -343,7 +343,7 @@ def _checkpoint(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
     body = _Body(_jax_internals.body(eqn), structure, reads.is_tied)
     function = jax.checkpoint(
         body.function,
-        prevent_cse=_jax_internals.param(eqn, "prevent_cse"),
+        prevent_cse=_jax_internals.prevents_cse(eqn),
         policy=_jax_internals.param(eqn, "policy"),
     )
     return body.results(function, leaves, eqn, reads)
