@@ -93,7 +93,7 @@ class _Notes:
             return _call_rule(eqn, inputs, self)
         if any(_jax_internals.programs_in(eqn)):
             return self.vary(programs.bind(eqn, inputs))
-        return self.vary(_jax_internals.bind_as_is(eqn, self.vary(inputs)))
+        return self.vary(_jax_internals.bind_as_is(eqn, inputs))
 
     @property
     def found(self) -> jax.Array:
@@ -220,6 +220,7 @@ def _hides_loop(eqn: Any) -> bool:
 
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
     def step(eqn: JaxprEqn, inputs: list) -> list:
+        inputs = notes.vary(inputs)
         if eqn.primitive is check.check_p:
             notes.look(eqn, inputs)
             return inputs[:1]
@@ -258,14 +259,15 @@ def _while_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     num_cond, num_body = (_jax_internals.param(eqn, f"{n}_nconsts") for n in ("cond", "body"))
     of_cond, of_body = inputs[:num_cond], inputs[num_cond : num_cond + num_body]
 
-    axes = _met_along([cond, body])
+    axes = _met_along([cond, body], notes.axes)
 
     def is_active(carry, notes):
         """Whether the loop goes on; of a batch of calls, each of them."""
+        goes_on = _evaluate(cond, [*of_cond, *carry], notes)[0]
         found = notes.found
         if axes:  # where shards meet in the loop, they all go on or none
             found = lax.pmax(found.astype(np.int32), axes) > 0
-        return _evaluate(cond, [*of_cond, *carry], notes)[0] & ~found
+        return goes_on if axes is None else goes_on & ~found
 
     def step(state):
         active, carry, noted = state
@@ -320,9 +322,16 @@ def _linear_solve_rule(eqn: Any, inputs: list, notes: _Notes) -> list:
     return _evaluate(solve, operands, notes)
 
 
-def _met_along(called: Sequence[ClosedJaxpr]) -> tuple[str, ...]:
-    """The axes along which shards meet in a collective of these programs."""
-    eqns = (e for program in called for e in _jax_internals.equations_in(program))
+def _met_along(called: Sequence[ClosedJaxpr], all_axes: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The axes along which shards meet in a collective of these programs.
+
+    None if groups of shards meet, which may take different numbers of steps.
+    """
+    eqns = [e for program in called for e in _jax_internals.equations_in(program)]
+    if any(_jax_internals.params_of(e).get("axis_index_groups") for e in eqns):
+        return None
+    if any(e.primitive is lax.ppermute_p for e in eqns):
+        return all_axes  # XLA lets all devices wait for one another
     axes = {axis for e in eqns for axis in _jax_internals.axes_of_collective(e)}
     return tuple(sorted(axes, key=str))  # in the same order in all processes
 

@@ -59,11 +59,42 @@ def in_while(read, x, i):
     return lax.psum(lax.while_loop(lambda carry: carry[0] > 0, step, (i, x))[1], "m")
 
 
+def in_counted_while(read, x, i):
+    step = lambda carry: (carry[0] + 1, read(carry[1], i))  # noqa: E731
+    return lax.while_loop(lambda carry: carry[0] < 3, step, (0, x))[1]
+
+
 def in_while_with_a_collective(read, x, i):
     def step(carry):
         return carry[0] + 1, varying(lax.psum(read(carry[1], i), "d"), "d")
 
     return lax.while_loop(lambda carry: carry[0] < 3, step, (0, x))[1]
+
+
+def in_while_whose_condition_reads(read, x, i):
+    """The number that JAX reads out of bounds ends the loop."""
+
+    def step(carry):
+        return carry[0] + 1, varying(lax.psum(carry[1], "d"), "d")
+
+    return lax.while_loop(lambda carry: (carry[0] < 3) & (read(x, i)[0] < 7), step, (0, x))[1]
+
+
+def in_while_with_ppermute(read, x, i):
+    def step(carry):
+        return carry[0] + 1, lax.ppermute(read(carry[1], i), "d", [(0, 1), (1, 0)])
+
+    return lax.while_loop(lambda carry: carry[0] < 3, step, (0, x))[1]
+
+
+def in_while_of_groups(read, x, i):
+    """Groups of shards along an axis take different numbers of steps."""
+
+    def step(carry):
+        parts = lax.all_gather(read(carry[1], i), "d", axis_index_groups=[[0], [1]])
+        return carry[0] - 1, parts.sum(0)
+
+    return lax.while_loop(lambda carry: carry[0] > 0, step, (lax.axis_index("d") + 1, x))[1]
 
 
 def in_scan(read, x, i):
@@ -141,9 +172,16 @@ PROGRAMS = {
     "switch": in_switch,
     "while": in_while,
     "while that meets": in_while_with_a_collective,
+    "while whose condition reads": in_while_whose_condition_reads,
+    "while with ppermute": in_while_with_ppermute,
+    "while of groups": in_while_of_groups,
     "scan": lambda read, x, i: lax.psum(in_scan(read, x, i), "d"),
     "scan that meets": in_scan_with_a_collective,
     "scan in cond": even(in_scan),
+    "while in cond": even(in_counted_while),
+    "while in lanes": even(
+        lambda read, x, i: in_lanes(lambda x, i: in_counted_while(read, x, i), x, i)
+    ),
     "jit": even(lambda read, x, i: jax.jit(lambda x, i: read(x, i))(x, i)),
     "checkpoint": even(lambda read, x, i: jax.checkpoint(lambda x: read(x, i))(x)),
     "custom_jvp": even(in_custom_jvp),
