@@ -220,7 +220,7 @@ def cotangents_of(row: Row, arguments: tuple[Any, ...]) -> list[np.ndarray]:
 
 
 def tiny_gradients(row: Row, size=full) -> Work:
-    """What `gradients` does, of few elements and not compiled. `size` is not used, as in `tiny`."""
+    """The gradients of `gradients`, for few elements and without `jit`. `size` is not used."""
     del size
     return gradients(row, small, eager=True)
 

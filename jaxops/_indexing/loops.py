@@ -87,12 +87,13 @@ class _Notes:
         """The results of an equation without checks."""
         if not self.varying:
             return programs.bind(eqn, inputs)
-        if eqn.primitive.name == "pvary":
+        if eqn.primitive.name == "pvary":  # which JAX refuses for a value that varies already
             return inputs
         if eqn.primitive.name in _CALLS:
             return _call_rule(eqn, inputs, self)
         if any(_jax_internals.programs_in(eqn)):
             return self.vary(programs.bind(eqn, inputs))
+        # Not by `programs.bind`, whose literals would vary along fewer axes than the other inputs.
         return self.vary(_jax_internals.bind_as_is(eqn, inputs))
 
     @property

@@ -206,7 +206,7 @@ def estimate(line: Line, noise: float, may_be_still: bool = False) -> Estimate:
     """The derivative from two evaluations a step.
 
     `noise` is the result of `noise_of`. With `may_be_still` a step that changes nothing shows a
-    slope of 0, as of elements that `max` takes farther off only.
+    slope of 0: a small step of an element that is not the maximum does not change `max`.
     """
     slopes, jumps = [], []
     resolved = False

@@ -54,7 +54,7 @@ def in_switch(read, x, i):
 
 
 def in_while(read, x, i):
-    """As many steps as the index says."""
+    """Each shard takes as many steps as its index says."""
     step = lambda carry: (carry[0] - 1, read(carry[1], carry[0]))  # noqa: E731
     return lax.psum(lax.while_loop(lambda carry: carry[0] > 0, step, (i, x))[1], "m")
 

@@ -1,7 +1,8 @@
 """Settings of JAX around calls: they give the same values and errors as without the setting.
 
-Where JAX itself refuses the like, as a transfer guard refuses `x + 1` outside of `jit`, a call may
-be refused too. No constant of jaxops may.
+A transfer guard refuses `x + 1` outside of `jit`, as the 1 comes from the host. JAX may refuse a
+call of jaxops in the same way, for a number that the caller passes. It must not refuse one for a
+constant that jaxops makes.
 """
 
 import concurrent.futures
@@ -158,7 +159,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("trace", [False, True], ids=["eager", "traced"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_array_waits_for_the_garbage_collector(name, trace):
-    """As `jax.array_garbage_collection_guard` wants it."""
+    """`jax.array_garbage_collection_guard` reports each array that waits."""
 
     def call():
         f = FUNCTIONS[name]
