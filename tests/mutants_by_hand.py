@@ -313,7 +313,7 @@ MUTANTS = {
          "test_scatter.py -k joined"),
     ],
     "_symbolic": [
-        ("np.array(min(max(dim, info.min), info.max), dtype)", "np.array(dim).astype(dtype)",
+        ("dtype.type(min(max(dim, info.min), info.max))", "np.array(dim).astype(dtype)",
          "test_policy.py -k modes_without"),
         ("return not any(map(is_symbolic_dim, dims))", "return True",
          "test_symbolic_shapes.py -k 'loaded and gather'"),

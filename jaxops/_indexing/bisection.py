@@ -28,7 +28,7 @@ def bisect(sequence: jax.Array, values: jax.Array, *, side: str) -> jax.Array:
     last_axis = sequence.ndim - 1
     windows = Windows(axes=(last_axis,), batch_dims=last_axis)
     spec = ScalarIndex("searchsorted", limits=(length,))
-    count, last = _symbolic.as_vector([length, length - 1], np.uint32)
+    count, last = _symbolic.numbers([length, length - 1], np.uint32)
 
     def halve(step, state):
         # After as many steps either `most` elements are left or one less: the last bit of the state

@@ -20,18 +20,16 @@ from jaxops._indexing.index_dtypes import over_components
 from jaxops._indexing.specs import IndexSpec
 
 
-def limits_of(spec: IndexSpec, largest: int, dtype) -> np.ndarray | jax.Array:
-    """The limits, `[K]`, none above `largest`."""
+def limits_of(spec: IndexSpec, largest: int, dtype) -> list[Any]:
+    """The limits, none above `largest`."""
     # Only known limits are cut: a program computes symbolic ones in JAX's default integer dtype.
     beyond = _symbolic.exceed(spec.limits, largest)
     limits = [largest if b else limit for b, limit in zip(beyond, spec.limits, strict=True)]
-    return _symbolic.as_vector(limits, dtype)
+    return _symbolic.numbers(limits, dtype)
 
 
-def _unsigned_limits(
-    indices: jax.Array, spec: IndexSpec
-) -> tuple[np.dtype, np.ndarray | jax.Array]:
-    """The dtype in which negative indices are larger than every limit; the limits in it, `[K]`."""
+def _unsigned_limits(indices: jax.Array, spec: IndexSpec) -> tuple[np.dtype, list[Any]]:
+    """The dtype in which negative indices are larger than every limit, and the limits in it."""
     info = jnp.iinfo(indices.dtype)
     dtype = np.dtype(f"uint{info.bits}")
     return dtype, limits_of(spec, info.max + 1 if info.min < 0 else info.max, dtype)
@@ -164,7 +162,7 @@ def _words(indices: jax.Array, spec: IndexSpec) -> tuple[jax.Array, jax.Array] |
     not write them so for the check.
     """
     dtype, limits = _unsigned_limits(indices, spec)
-    if isinstance(limits, np.ndarray) and limits.max() > _sign(dtype):
+    if indices.dtype == dtype and any(_symbolic.exceed(spec.limits, _sign(dtype))):
         return None
     pairs = []
     for k, limit in zip(range(indices.shape[-1]), limits, strict=True):

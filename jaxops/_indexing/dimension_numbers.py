@@ -160,7 +160,7 @@ def row_numbers(
     index_shape = indices.shape[:-1]
     numbers = jnp.zeros(index_shape, dtype)
     inside = jnp.ones(index_shape, bool)
-    sizes = _symbolic.as_vector((*dims, math.prod(dims)), dtype)
+    sizes = _symbolic.numbers((*dims, math.prod(dims)), dtype)
     for d in range(len(dims)):
         if d < batch_dims:
             coordinate = lax.broadcasted_iota(dtype, index_shape, d)

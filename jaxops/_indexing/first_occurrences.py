@@ -109,9 +109,9 @@ def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Ar
     if x.ndim == 2:
         x = first_equal_rows(x)
     positions = lax.iota(jnp.int32, x.shape[0])
-    # A vector of one number, as the length may be symbolic (test_first_occurrences.py,
+    # The length may be symbolic (test_first_occurrences.py,
     # test_nan_is_distinct_where_the_length_is_symbolic).
-    n = _symbolic.as_vector(x.shape, jnp.int32)
+    (n,) = _symbolic.numbers(x.shape, jnp.int32)
     order, is_new = _runs(x)
     run = jnp.cumsum(is_new, dtype=jnp.int32) - 1
     total = run[-1] + 1

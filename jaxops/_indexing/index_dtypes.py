@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -85,7 +87,7 @@ def from_the_end(indices: jax.Array, dims, op: str) -> jax.Array:
     # (test_strided_slice.py, test_single_indices_count_from_the_end).
     from_end = indices < 0
     indices = widen_to_count(indices, dims, op)
-    lengths = over_components(_symbolic.as_vector(dims, indices.dtype), indices)
+    lengths = over_components(_symbolic.numbers(dims, indices.dtype), indices)
     return jnp.where(from_end, indices + lengths, indices)
 
 
@@ -97,9 +99,9 @@ def check_uint32_reaches(length: int, op: str, arg: str = "indices") -> None:
         )
 
 
-def over_components(vector, indices: jax.Array):
+def over_components(numbers: Sequence[Any], indices: jax.Array) -> jax.Array:
     """One number for each component of `indices[..., K]`, whose rank must not be promoted."""
-    return vector.reshape((1,) * (indices.ndim - 1) + vector.shape)
+    return _symbolic.joined(numbers, indices.ndim)
 
 
 def position_dtype(dims: tuple[int, ...], op: str, arg: str = "dense_shape"):

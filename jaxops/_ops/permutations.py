@@ -177,8 +177,10 @@ def _invert(x: jax.Array, *, op: str, mode: str):
     x = index_dtypes.widen(x, x.shape)
 
     def repeated(x):
-        is_first = canonical.gather(first, x[:, None], ROWS, spec, mode="fill") == positions
-        return (~is_first).astype(x.dtype)
+        found = canonical.gather(first, x[:, None], ROWS, spec, mode="fill")
+        # Not `positions`, which would be an operand of the branch (test_varying.py,
+        # test_function_in_a_branch_of_a_batch).
+        return (found != lax.iota(found.dtype, found.shape[0])).astype(x.dtype)
 
     # As many numbers as places fill all places if none is out of bounds and none comes twice. Then
     # no place is looked up again, in random order, which takes longer than all else.

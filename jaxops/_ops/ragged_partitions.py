@@ -102,7 +102,7 @@ def splits_of(lengths: Any) -> Any:
     """The ends of rows of these lengths, after a 0; in the dtype of the lengths."""
     xp = np if isinstance(lengths, np.ndarray) else jnp
     ends = xp.cumsum(lengths, dtype=lengths.dtype)
-    return join(np.zeros(1, lengths.dtype), ends)
+    return join(xp.zeros(1, lengths.dtype), ends)
 
 
 def _check_splits(op: str, arg: str, capacity: int, splits: Any, padded: bool) -> Any:

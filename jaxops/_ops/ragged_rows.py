@@ -7,6 +7,7 @@ row: they are there because compiled shapes are static.
 from __future__ import annotations
 
 import math
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -190,14 +191,14 @@ def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype:
         padding = arguments.to_dtype(padding, value, tensor.dtype, op, "padding")
     # While `tensor` is differentiated, but neither compiled nor batched, its values are concrete
     # (test_ragged_rows.py, test_gradients_of_exact_results).
-    lengths = _lengths_in(op, lax.stop_gradient(tensor), lengths, padding, dtype)
+    lengths = _lengths_in(op, lax.stop_gradient(tensor), lengths, padding, dtype, np)
     if isinstance(lengths, Tracer):
         found = "tensor is traced, in which padding is found"
         raise TypeError(
             f"{op}: size must be given where {'lengths are traced' if padding is None else found}; "
             f"received size=None; {math.prod(tensor.shape[:2])} is always enough"
         )
-    starts, values = _rows_of(tensor, dtype)
+    starts, values = _rows_of(tensor, dtype, np)
     # Rows without padding are the values in memory, and are not copied (test_ragged_rows.py,
     # test_a_whole_array_is_not_copied).
     if padding is None and (np.asarray(lengths) == tensor.shape[1]).all():
@@ -217,19 +218,21 @@ def from_tensor(
     dtype: np.dtype,
 ):
     lengths = None if lengths is None else index_dtypes.to_signed(lengths, op)
-    lengths = _lengths_in(op, tensor, lengths, padding, dtype)
-    starts, values = _rows_of(tensor, dtype)
+    lengths = _lengths_in(op, tensor, lengths, padding, dtype, jnp)
+    starts, values = _rows_of(tensor, dtype, jnp)
     return join_rows(values, starts, lengths, op=op, mode=mode, size=size, most=values.shape[0])
 
 
-def _rows_of(tensor: jax.Array, dtype: np.dtype) -> tuple[np.ndarray, jax.Array]:
+def _rows_of(tensor: jax.Array, dtype: np.dtype, xp: ModuleType) -> tuple[Any, jax.Array]:
     nrows, ncols = tensor.shape[:2]
-    starts = np.arange(nrows, dtype=dtype) * np.asarray(ncols, dtype)
+    starts = xp.arange(nrows, dtype=dtype) * np.asarray(ncols, dtype)
     return starts, tensor.reshape(on_host.merge_axes(tensor.shape, 0, 2))
 
 
-def _lengths_in(op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: np.dtype) -> Any:
-    """The number of values that count, of each row of `tensor`."""
+def _lengths_in(
+    op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: np.dtype, xp: ModuleType
+) -> Any:
+    """The number of values that count, of each row of `tensor`; by `xp` if those are all."""
     if tensor.ndim < 2:
         raise ValueError(f"{op}: tensor must have rank 2 at least; received shape {tensor.shape}")
     nrows, ncols = tensor.shape[:2]
@@ -249,7 +252,7 @@ def _lengths_in(op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: n
         places = lax.broadcasted_iota(dtype, (nrows, ncols), 1) + 1
         return jnp.max(jnp.where(differs, places, 0), axis=1, initial=0)
     if lengths is None:
-        return np.full(nrows, ncols, dtype)
+        return xp.full(nrows, ncols, dtype)
     if lengths.shape != (nrows,):
         raise ValueError(
             f"{op}: lengths must have one number for each of {nrows} rows; "

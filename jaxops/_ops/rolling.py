@@ -129,7 +129,7 @@ def _roll(
         if known is not None:
             input = _roll_by_known(input, sum(known[n] for n in places), dim)
         else:
-            input = _roll_by_traced(input, shift.reshape(-1)[np.array(places)], dim, op)
+            input = _roll_by_traced(input, shift.reshape(-1), places, dim, op)
     return input
 
 
@@ -144,16 +144,18 @@ def _roll_by_known(x: jax.Array, shift: int, axis: int) -> jax.Array:
     return lax.concatenate(ends, axis)
 
 
-def _roll_by_traced(x: jax.Array, shifts: jax.Array, axis: int, op: str) -> jax.Array:
-    """A slice of two copies of `x`: it starts the sum of the shifts before the second copy."""
+def _roll_by_traced(
+    x: jax.Array, shifts: jax.Array, places: list[int], axis: int, op: str
+) -> jax.Array:
+    """A slice of two copies of `x`: it starts the sum of some shifts before the second copy."""
     size = x.shape[axis]
     shifts = policy.resolve(ScalarIndex(op, (size,)), shifts[:, None], "wrap").indices[:, 0]
-    (n,) = _symbolic.as_vector([size], shifts.dtype)
+    (n,) = _symbolic.numbers([size], shifts.dtype)
 
     def go_back(start, shift):  # modulo `n`, and without a number that the dtype may not hold
         return jnp.where(start < shift, start + (n - shift), start - shift)
 
-    start = functools.reduce(go_back, shifts, jnp.zeros_like(n))
+    start = functools.reduce(go_back, [shifts[place] for place in places], jnp.zeros_like(n))
     return lax.dynamic_slice_in_dim(lax.concatenate([x, x], axis), start, size, axis)
 
 

@@ -196,7 +196,7 @@ def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.A
     # The clip keeps the addition below from overflowing, and positions out of bounds stay out of
     # bounds (test_slice.py, test_windows_that_reach_outside).
     info = jnp.iinfo(start.dtype)
-    first, last = _symbolic.as_vector((-length, dim), start.dtype)
+    first, last = _symbolic.numbers((-length, dim), start.dtype)
     start = jnp.clip(start, first, last)
     steps = jnp.arange(length, dtype=start.dtype)
     if not is_long or info.bits == 64:

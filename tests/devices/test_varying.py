@@ -66,10 +66,9 @@ OF_ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize("name", OF_ARRAYS)
-def test_function_of_nothing_but_what_varies(name):
-    """The call of its record, with all arrays varying, also those that the harness closes over."""
-    call = CALLS[name]
+def function_and_arrays(name, *left_out):
+    """The call of a record, as a function of all its arrays, and these."""
+    call = {arg: given for arg, given in CALLS[name].items() if arg not in left_out}
     static = {arg: value for arg, (kind, value) in call.items() if kind not in ARRAYS | LISTS}
     lists = {arg: len(value) for arg, (kind, value) in call.items() if kind in LISTS}
     single = {arg: value for arg, (kind, value) in call.items() if kind in ARRAYS}
@@ -82,8 +81,38 @@ def test_function_of_nothing_but_what_varies(name):
         return function(**given, **static)
 
     arrays = [*single.values(), *(x for arg in lists for x in call[arg][1])]
-    jax.tree.map(
-        functools.partial(np.testing.assert_allclose, rtol=1e-5),
-        in_shard_map(of_arrays, *map(np.asarray, arrays)),
-        jax.jit(of_arrays)(*map(jnp.asarray, arrays)),
-    )
+    # The dtypes that numbers of Python have while x64 is off, as the other arrays have.
+    dtypes = {"f": np.float32, "i": np.int32}
+    arrays = map(np.asarray, arrays)
+    return of_arrays, [x.astype(dtypes.get(x.dtype.kind, x.dtype)) for x in arrays]
+
+
+def assert_alike(actual, desired):
+    jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-5), actual, desired)
+
+
+@pytest.mark.parametrize("name", OF_ARRAYS)
+def test_function_of_nothing_but_what_varies(name):
+    """The call of its record, with all arrays varying, also those that the harness closes over."""
+    of_arrays, arrays = function_and_arrays(name)
+    expected = jax.jit(of_arrays)(*map(jnp.asarray, arrays))
+    assert_alike(in_shard_map(of_arrays, *arrays), expected)
+
+
+@pytest.mark.parametrize("left_out", [(), ("mode", "fill_value")], ids=["all", "no mode"])
+@pytest.mark.parametrize("name", [n for n in OF_ARRAYS if function_and_arrays(n)[1]])
+def test_function_in_a_branch_of_a_batch(name, left_out):
+    """JAX computes both branches of a batch, and makes all operands of the branches vary."""
+    of_arrays, arrays = function_and_arrays(name, *left_out)
+
+    def in_branch(*arrays):
+        def call(is_first, *arrays):
+            return jax.lax.cond(is_first, of_arrays, lambda *x: of_arrays(*x), *arrays)
+
+        twice = [jnp.stack([x, x]) for x in arrays]
+        first = twice[0].reshape(2, -1)[:, 0]
+        results = jax.vmap(call)(first == first[::-1], *twice)
+        return jax.tree.map(lambda x: x[0], results)
+
+    expected = jax.jit(in_branch)(*map(jnp.asarray, arrays))
+    assert_alike(in_shard_map(in_branch, *arrays), expected)

@@ -134,7 +134,7 @@ RECORDS = {
             "padding": ("word", None),
             "ragged_rank": ("int", 1),
             "row_splits_dtype": ("dtype, of indices", np.int32),
-            "size": SIZE,
+            "size": ("int", 6),
             "mode": MODE,
         },
         cases={
