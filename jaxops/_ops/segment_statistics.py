@@ -60,15 +60,8 @@ def segment_softmax(
 
     Source: https://jraph.readthedocs.io/en/latest/api.html
     """
-    return _segment_softmax.run(
-        "segment_softmax",
-        logits=logits,
-        segment_ids=segment_ids,
-        name=name,
-        mode=mode,
-        padding_index=padding_index,
-        **_static(num_segments, "segment_softmax"),
-    )
+    op, given = "segment_softmax", {"logits": logits, "segment_ids": segment_ids}
+    return _run(op, _segment_softmax, given, num_segments, name, mode, padding_index)
 
 
 def segment_logsumexp(
@@ -110,15 +103,8 @@ def segment_logsumexp(
 
     Source: https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html
     """
-    return _segment_logsumexp.run(
-        "segment_logsumexp",
-        data=data,
-        segment_ids=segment_ids,
-        name=name,
-        mode=mode,
-        padding_index=padding_index,
-        **_static(num_segments, "segment_logsumexp"),
-    )
+    op, given = "segment_logsumexp", {"data": data, "segment_ids": segment_ids}
+    return _run(op, _segment_logsumexp, given, num_segments, name, mode, padding_index)
 
 
 def segment_moments(
@@ -165,20 +151,21 @@ def segment_moments(
 
     Source: https://www.tensorflow.org/api_docs/python/tf/nn/moments
     """
-    return _segment_moments.run(
-        "segment_moments",
-        data=data,
-        segment_ids=segment_ids,
+    op, given = "segment_moments", {"data": data, "segment_ids": segment_ids}
+    return _run(op, _segment_moments, given, num_segments, name, mode, padding_index)
+
+
+def _run(op, statistic, given, num_segments, name, mode, padding_index) -> Any:
+    num_segments = static_dim(num_segments, op, "num_segments")
+    return statistic.run(
+        op,
+        **given,
         name=name,
         mode=mode,
         padding_index=padding_index,
-        **_static(num_segments, "segment_moments"),
+        indexed=(num_segments,),
+        num_segments=num_segments,
     )
-
-
-def _static(num_segments: Int, op: str) -> dict[str, Any]:
-    num_segments = static_dim(num_segments, op, "num_segments")
-    return {"indexed": (num_segments,), "num_segments": num_segments}
 
 
 class _Segments(NamedTuple):
