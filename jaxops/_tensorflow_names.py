@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# By the module of JAX what it calls TensorFlow's functions: `name`, or `theirs=its`.
-_IN_JAX = {
+# By module what it calls TensorFlow's functions: `name`, or `theirs=its`.
+_NAMES = {
     "jax.numpy": """
         abs acos=arccos acosh=arccosh add angle as_dtype=dtype asin=arcsin asinh=arcsinh atan=arctan
         atan2=arctan2 atanh=arctanh bfloat16 bincount bool=bool_
         broadcast_dynamic_shape=broadcast_shapes broadcast_static_shape=broadcast_shapes ceil
-        clip_by_value=clip complex128 complex64 conj constant=asarray convert_to_tensor=asarray cos
-        cosh count_nonzero cross divide double=float64 DType=dtype einsum equal exp expm1 eye
-        float16 float32 float64 floor floordiv=floor_divide floormod=mod greater greater_equal
+        clip_by_value=clip complex128 complex64 compute_average_loss=mean conj constant=asarray
+        convert_to_tensor=asarray cos cosh count_nonzero cross divide double=float64 DType=dtype
+        einsum equal exp expm1 eye float16 float32 float64 floor floordiv=floor_divide floormod=mod
+        greater greater_equal
         half=float16 identity=asarray imag int16 int32 int64 int8 is_finite=isfinite is_inf=isinf
         is_nan=isnan less less_equal linspace log log1p logical_and logical_not logical_or
         logical_xor matvec maximum minimum mod multiply negative newaxis nextafter not_equal ones
@@ -23,7 +24,7 @@ _IN_JAX = {
         reduce_any=any reduce_max=max reduce_mean=mean reduce_min=min reduce_prod=prod
         reduce_std=std reduce_sum=sum reduce_variance=var rint rot90 round scalar_mul=multiply sign
         sin sinh sqrt square subtract tan tanh tensordot truediv=true_divide uint16 uint32 uint64
-        uint8 zeros zeros_like
+        uint8 weighted_moments=average zeros zeros_like
     """,
     "jax.numpy.fft": "fftnd=fftn ifftnd=ifftn irfftnd=irfftn rfftnd=rfftn",
     "jax.numpy.linalg": """
@@ -66,11 +67,27 @@ _IN_JAX = {
         function=jit GradientTape=value_and_grad gradients=grad hessians=hessian
         name_scope=named_scope nest=tree numpy_function=pure_callback autodiff=jvp profiler
         py_function=pure_callback recompute_grad=checkpoint Tensor=Array TensorSpec=ShapeDtypeStruct
-        vectorized_map=vmap xla=jit
+        type_spec_from_value=typeof TypeSpec=ShapeDtypeStruct vectorized_map=vmap xla=jit
     """,
     "jax.debug": "print",
     "jax.experimental.checkify": """
         Assert=check assert_equal=check assert_greater=check assert_less=check assert_rank=check
+    """,
+    "jax.experimental.sparse.BCOO": "sparse.from_dense=fromdense",
+    "jax.image": "image.resize=resize",
+    "jax.random": "random_index_shuffle=permutation",
+    "jaxops": """
+        image.crop_to_bounding_box=slice image.flip_left_right=reverse image.flip_up_down=reverse
+        image.pad_to_bounding_box=pad ragged.stack_dynamic_partitions=dynamic_partition test=testing
+    """,
+    "jaxops.RaggedTensor": """
+        ragged.constant=from_row_lengths ragged.map_flat_values=with_values
+        ragged.row_splits_to_segment_ids=value_rowids
+    """,
+    "optax": """
+        losses sigmoid_cross_entropy_with_logits=sigmoid_binary_cross_entropy
+        softmax_cross_entropy_with_logits=softmax_cross_entropy
+        sparse_softmax_cross_entropy_with_logits=softmax_cross_entropy_with_integer_labels
     """,
 }
 
@@ -87,7 +104,6 @@ _WRITTEN = {
     "bias_add": "the operator `+`",
     "bitwise": "`jax.numpy.bitwise_and` and its sisters",
     "clip_by_norm": "arithmetic with `jax.numpy.linalg.norm`; `jaxops.clip_by_global_norm`",
-    "compute_average_loss": "`jax.numpy.mean`",
     "confusion_matrix": "`jaxops.scatter_nd` of ones, at pairs of labels and predictions",
     "crelu": "`jax.nn.relu` of `jaxops.concat([x, -x], -1)`",
     "cumprod": "`jax.numpy.cumprod`, with `axis=0` where no axis is given; it has no `exclusive`",
@@ -130,7 +146,6 @@ _WRITTEN = {
     "log_poisson_loss": "`jax.numpy.exp(log_input) - log_input * targets`",
     "logdet": "`jax.numpy.linalg.slogdet(x)[1]`",
     "logm": "`scipy.linalg.logm`, on the host by `jax.pure_callback`",
-    "losses": "`optax.losses`",
     "lrn": "`jax.lax.reduce_window` of squares",
     "lu_matrix_inverse": "`jax.scipy.linalg.lu_solve` of the identity",
     "lu_reconstruct": "products of the factors of `jax.scipy.linalg.lu`",
@@ -143,17 +158,11 @@ _WRITTEN = {
     "optimizers": "optax",
     "ragged": "`jaxops.RaggedTensor`, such as its `from_row_lengths` for `ragged.constant`",
     "random": "`jax.random`, whose functions take a key: `permutation` for `shuffle`",
-    "random_index_shuffle": "`jax.random.permutation`",
     "raw_ops": "the public function of the operation, as `jaxops.gather` for `GatherV2`",
     "reciprocal_no_nan": "`jax.numpy.where` around a division whose divisor is not 0",
     "sets": "`jaxops.setdiff1d`, `jax.numpy.intersect1d` and `jax.numpy.union1d`",
-    "sigmoid_cross_entropy_with_logits": "`optax.sigmoid_binary_cross_entropy`",
-    "softmax_cross_entropy_with_logits": "`optax.softmax_cross_entropy`",
     "sort": "`jax.numpy.sort`, with `descending=True` for `direction='DESCENDING'`",
     "sparse.mask": "`jaxops.boolean_mask` of the values and the indices of an `IndexedSlices`",
-    "sparse_softmax_cross_entropy_with_logits": (
-        "`optax.softmax_cross_entropy_with_integer_labels`"
-    ),
     "squared_difference": "`(x - y) ** 2`",
     "sufficient_statistics": "`jax.numpy.sum` of the values and of their squares",
     "svd": (
@@ -162,7 +171,6 @@ _WRITTEN = {
     ),
     "TensorArray": "a list, or the outputs of `jax.lax.scan`",
     "TensorShape": "a tuple, as `x.shape` is",
-    "test": "`jaxops.testing`",
     "top_k": "`jax.lax.top_k`, whose `k` is static",
     "trace": "`jax.numpy.trace`, with `axis1=-2, axis2=-1`",
     "triangular_solve": (
@@ -170,32 +178,20 @@ _WRITTEN = {
     ),
     "tridiagonal_matmul": "products with `jax.numpy.roll` of the vector",
     "tuple": "a tuple",
-    "type_spec_from_value": "`jax.typeof`",
-    "TypeSpec": "`jax.ShapeDtypeStruct`",
     "UnconnectedGradients": "no: the gradient of what has no influence is 0",
     "Variable": "an array, which a function takes and returns",
     "weighted_cross_entropy_with_logits": "arithmetic with `jax.nn.log_sigmoid`",
-    "weighted_moments": "`jax.numpy.average`",
     "xdivy": "`jax.numpy.where(x == 0, 0, x / y)`",
     "zero_fraction": "`jax.numpy.mean(x == 0)`",
     "ragged.boolean_mask": "`jaxops.boolean_mask` of `values`, and new row lengths",
-    "ragged.constant": "`jaxops.RaggedTensor.from_row_lengths`",
-    "ragged.map_flat_values": "`jaxops.RaggedTensor.with_values`",
-    "ragged.row_splits_to_segment_ids": "`jaxops.RaggedTensor.value_rowids`",
     "ragged.segment_ids_to_row_splits": "`jaxops.searchsorted` of the numbers of rows",
-    "ragged.stack_dynamic_partitions": "`jaxops.dynamic_partition`",
     "image.adjust_brightness": "the operator `+`",
     "image.crop_and_resize": (
         "`jax.scipy.ndimage.map_coordinates`, or `jaxops.gather` of four neighbours"
     ),
-    "image.crop_to_bounding_box": "`jaxops.slice`",
-    "image.flip_left_right": "`jaxops.reverse`",
-    "image.flip_up_down": "`jaxops.reverse`",
     "image.extract_glimpse": "`jaxops.slice`, with `mode`",
     "image.non_max_suppression": "`jax.lax.fori_loop` over the boxes in the order of their scores",
-    "image.pad_to_bounding_box": "`jaxops.pad`",
     "image.per_image_standardization": "`jax.nn.standardize`, with `axis=(-3, -2, -1)`",
-    "image.resize": "`jax.image.resize`",
     "image.rot90": "`jax.numpy.rot90`, with `axes=(-3, -2)`",
     "image.transpose": "`jax.numpy.swapaxes(image, -3, -2)`",
     "strings.length": "`numpy.strings.str_len`, on the host",
@@ -203,7 +199,6 @@ _WRITTEN = {
     "strings.strip": "`numpy.strings.strip`, on the host",
     "strings.upper": "`numpy.strings.upper`, on the host",
     "strings.as_string": "`numpy.asarray(x).astype(str)`, on the host",
-    "sparse.from_dense": "`jax.experimental.sparse.BCOO.fromdense`",
     "sparse.sparse_dense_matmul": "the operator `@` of a `jax.experimental.sparse.BCOO`",
     "sparse.to_dense": "`jaxops.scatter_nd(x.indices, x.values, x.dense_shape)`",
 }
@@ -346,7 +341,7 @@ def _reasons(by_reason: Mapping[str, str]) -> dict[str, str]:
     return {n: f"no: {reason}" for reason, names in by_reason.items() for n in names.split()}
 
 
-TABLE = _paths(_IN_JAX) | _reasons(_NONE) | _WRITTEN
+TABLE = _paths(_NAMES) | _reasons(_NONE) | _WRITTEN
 OLD = _paths(_OLD_NAMES) | _OLD_CODE | _reasons({next(iter(_NONE)): _OLD_NONE})
 
 
