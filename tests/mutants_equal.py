@@ -14,7 +14,7 @@ EQUAL: dict[str, list[str]] = {
     # The size from which on the call of Python is faster, as measured.
     "_cpu/narrow_scatter": ["return math.prod(shape) > costs + [32768 -> ...]"],
     # No dtype has 7 bits.
-    "_cpu/pieces_by_python": ["return _bits(arrays[0].dtype) >= [8 -> 7]"],
+    "_cpu/pieces_by_python": ["return itemsize_bits(arrays[0].dtype) >= [8 -> 7]"],
     # There is no error without it, which a type checker does not know; the test is the caller.
     "_checked/pytest_plugin": [
         "if [call.excinfo and error -> error]:",

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.dtypes import itemsize_bits
 from jax.experimental.buffer_callback import buffer_callback
 from jax.interpreters import ad
 
@@ -31,13 +32,7 @@ MANY, _MANY_RESULTS = 256, 64
 
 def _is_copied_by_python(arrays: Sequence[jax.Array]) -> bool:
     """Whether Python may copy these on a CPU; not numbers of which two are stored in a byte."""
-    return _bits(arrays[0].dtype) >= 8
-
-
-def _bits(dtype: np.dtype) -> int:
-    if jnp.issubdtype(dtype, jnp.integer):
-        return jnp.iinfo(dtype).bits
-    return jnp.finfo(dtype).bits if jnp.issubdtype(dtype, jnp.floating) else 8
+    return itemsize_bits(arrays[0].dtype) >= 8
 
 
 # --- one array into pieces; `results`: an eager call's program, whose results they are ---

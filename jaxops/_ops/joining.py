@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
@@ -313,9 +314,7 @@ def _stack_rows(values: jax.Array, *, op: str, axis: int):
     if values.ndim == 0:
         raise ValueError(f"{op}: values must be a list or an array with rows; received a scalar")
     axis = canonical_axis(axis, values.ndim, op)
-    order = list(range(1, values.ndim))
-    order.insert(axis, 0)
-    return lax.transpose(values, order)
+    return jnp.moveaxis(values, 0, axis)
 
 
 def unstack(

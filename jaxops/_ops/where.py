@@ -171,9 +171,7 @@ def _select_strings(op, condition, x, y, by_rows):
 @operation(data=("condition", "x", "y"), of_own_dtype=("condition",), moves_elements=True)
 def _select(condition: jax.Array, x: jax.Array, y: jax.Array, *, op: str, by_rows: bool):
     condition = is_true(_fit(op, condition, x, y, by_rows))
-    operands = (condition, x, y)
-    shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
-    return lax.select(*(jnp.broadcast_to(operand, shape) for operand in operands))
+    return masks.where(condition, x, y)
 
 
 def _fit(op: str, condition, x, y, by_rows: bool):
