@@ -46,8 +46,6 @@ def _gather_in_vectors(operand, indices, *, windows: Windows):
         bits = np.dtype(f"uint{8 * rows.dtype.itemsize}")
         rows, sign = lax.bitcast_convert_type(rows, bits), sign.astype(bits)
     rows = lax.bitwise_or(rows, jnp.broadcast_to(windows.over_result(sign, rows.ndim), rows.shape))
-    if rows.dtype == operand.dtype:
-        return rows
     return lax.bitcast_convert_type(rows, operand.dtype)
 
 

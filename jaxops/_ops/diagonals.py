@@ -221,8 +221,6 @@ def _matrix_diag_part(
 ):
     padding = _scalar(padding_value, input.dtype, op)
     band = _band_of(input, k, align, op)
-    if 0 in band.shape:
-        return jnp.zeros((*input.shape[:-2], *band.shape), input.dtype)
     # One diagonal alone is the longest and is not padded. A gather without a mask takes half of the
     # time.
     if len(band.shape) == 1:

@@ -113,8 +113,6 @@ def _with_numbers(*both: Parts) -> list[Parts]:
 
 def _numbers(parts: Parts, shape: tuple[int, ...], op: str, arg: str) -> np.ndarray:
     """The number of the sequence that each value belongs to, in the flat result."""
-    if not parts.count:
-        return np.zeros(0, np.int64)
     places = parts.indices[:, :-1]
     outside = ((places < 0) | (places >= shape)).any(1)
     if outside.any():

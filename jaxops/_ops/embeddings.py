@@ -303,8 +303,6 @@ def _table(tables: list[jax.Array], op: str, arg: str) -> jax.Array:
                 f"{op}: {arg} must agree in all dimensions but the first; received shapes "
                 f"{tables[0].shape} and {table.shape}, of {arg}[{n}]"
             )
-    if len(tables) == 1:
-        return tables[0]
     rows = [table.shape[0] for table in tables]
     each, more = divmod(sum(rows), len(rows))
     if rows != [each + (n < more) for n in range(len(rows))]:

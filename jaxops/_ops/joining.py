@@ -366,8 +366,6 @@ def _unstack(value: jax.Array, *, op: str, num: int | None, axis: int):
     dim = value.shape[axis]
     if num is not None and num != dim:
         raise ValueError(f"{op}: num must be dimension {axis} of value, {dim}; received {num}")
-    if dim == 0:
-        return []
     return [lax.squeeze(piece, (axis,)) for piece in split_into(value, [1] * dim, axis)]
 
 

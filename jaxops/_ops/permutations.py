@@ -163,8 +163,6 @@ def _invert(x: jax.Array, *, op: str, mode: str):
     if x.dtype.itemsize < 8:
         on_host.check_countable(x.shape[0], op, "x")
     positions = lax.iota(_wide_dtype(x.dtype), x.shape[0])
-    if 0 in x.shape:
-        return positions
     spec = ScalarIndex(op, x.shape)
     missing = jnp.full_like(positions, np.iinfo(positions.dtype).max)
     ignored = "promise_in_bounds" if mode == "promise_in_bounds" else "fill"

@@ -147,8 +147,6 @@ def _searchsorted(
     if dtype.kind in "bc":
         raise TypeError(f"{op}: sorted_sequence must have an ordered dtype; received {dtype}")
     sequence, values = lax.stop_gradient((sorted_sequence, values))
-    if sequence.size == 0 or values.size == 0:
-        return jnp.zeros(values.shape, out_type)
     return places_of(sequence, values, side=side).astype(out_type)
 
 

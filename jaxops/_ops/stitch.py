@@ -213,7 +213,7 @@ def _merge_rows(arrays, source, fill_value, tail):
 
 def _sources(places: np.ndarray, limit: int) -> np.ndarray:
     """The last position in `places` of each of `limit` places; -1 for a place that is not there."""
-    sources = np.full(limit, -1, np.int32 if places.size <= _INT32_MAX else np.int64)
+    sources = np.full(limit, -1, np.int32)
     inside = places >= 0
     sources[places[inside]] = np.flatnonzero(inside)  # if a place repeats, NumPy keeps the last
     return sources
