@@ -124,9 +124,7 @@ def setdiff1d(
     """
     op = "setdiff1d"
     on_host.check_fill_needs_size(op, size, fill_value)
-    out: Any  # NumPy's for strings, as the others
-    idx: Any
-    total: Any
+    found: Any  # of NumPy's arrays for strings
     return_size = check_bool(return_size, op, "return_size")
     mode = result_size.mode_of_size(op, mode, size, return_size)
     dtype = static_index_dtype(index_dtype, op, "index_dtype")
@@ -134,8 +132,7 @@ def setdiff1d(
         size = on_host.check_size(size, op)
     if arguments.is_host_string(x):
         with on_host.named_scope(op, name):
-            out, idx, total = _of_strings(op, x, y, size, fill_value, mode)
-            idx = idx.astype(dtype)
+            found = _of_strings(op, x, y, size, fill_value, mode, dtype)
     else:
         if arguments.is_host_string(y):
             arguments.to_operand(y, op, "y")  # refuses strings
@@ -145,9 +142,9 @@ def setdiff1d(
             x = np.zeros(0, arguments.to_operand(y, op, "y").dtype)
         if size is None:
             with on_host.named_scope(op, name):
-                out, idx, total = _exact(op, x, y, dtype)
+                found = _exact(op, x, y, dtype)
         else:
-            out, idx, total = _setdiff.run(
+            found = _setdiff.run(
                 op,
                 x=x,
                 y=y,
@@ -157,10 +154,11 @@ def setdiff1d(
                 size=size,
                 index_dtype=dtype,
             )
+    out, idx, total = found
     return (ListDiff(out, idx), total) if return_size else ListDiff(out, idx)
 
 
-def _of_strings(op, x, y, size, fill_value, mode):
+def _of_strings(op, x, y, size, fill_value, mode, index_dtype):
     x = arguments.to_host_strings(x, op, "x")
     is_none = isinstance(y, (list, tuple)) and not y
     y = np.zeros(0, x.dtype) if is_none else arguments.to_host_strings(y, op, "y")
@@ -171,7 +169,7 @@ def _of_strings(op, x, y, size, fill_value, mode):
         result_size.check_on_host(op, size, _NOUN, places.size, mode)
         out = on_host.fit_strings(out, 0, size, fill_value, op)
         places = np.append(places[:size], np.full(max(size - places.size, 0), x.size))
-    return out, places, total
+    return out, places.astype(index_dtype), total
 
 
 def _exact(op: str, x: ArrayLike, y: ArrayLike, index_dtype: np.dtype):
