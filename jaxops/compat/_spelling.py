@@ -55,11 +55,26 @@ class _Spelling(NamedTuple):
 def spelled(
     releases: str, *others: tuple[Callable[..., Any], str]
 ) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-    """Decorates the function of some releases; `others` are those of others, with the releases."""
+    """Decorates the function of some releases; `others` are those of others, with the releases.
 
-    def decorate(f: Callable[..., _R]) -> Callable[..., _R]:
-        functions = [(f, releases), *others]
-        return _told_apart([_Spelling(g, inspect.signature(g), when) for g, when in functions])
+    Calls that are spelled like one of the others go to that one.
+    """
+
+    def decorate(first: Callable[..., _R]) -> Callable[..., _R]:
+        functions = [(first, releases), *others]
+        spellings = [_Spelling(f, inspect.signature(f), when) for f, when in functions]
+        own = spellings[0].signature.parameters.keys()
+        orders = [order for spelling in spellings if (order := _in_order(spelling.signature))]
+        leading = [len({*names}) == 1 for names in zip(*orders, strict=False)]
+        shared = [*leading, False].index(False)  # so many arguments mean the same in all of them
+
+        @functools.wraps(first)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            is_plain = len(args) <= shared and kwargs.keys() <= own
+            f = first if is_plain else _meant(spellings, args, kwargs).function
+            return f(*args, **kwargs)
+
+        return call
 
     return decorate
 
@@ -77,26 +92,10 @@ def once_without(
         def without(*args: Any, **kwargs: Any) -> _R:
             return f(**shorter.bind(*args, **kwargs).arguments)
 
-        return _told_apart([_Spelling(f, signature, since), _Spelling(without, shorter, releases)])
+        without.__signature__ = shorter  # type: ignore[attr-defined]
+        return spelled(since, (without, releases))(f)
 
     return decorate
-
-
-def _told_apart(spellings: list[_Spelling]) -> Callable[..., Any]:
-    """The first function, which calls that are spelled like another one go to."""
-    first = spellings[0]
-    own = first.signature.parameters.keys()
-    orders = [order for spelling in spellings if (order := _in_order(spelling.signature))]
-    leading = [len({*names}) == 1 for names in zip(*orders, strict=False)]
-    shared = [*leading, False].index(False)  # so many arguments mean the same in all of them
-
-    @functools.wraps(first.function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        is_plain = len(args) <= shared and kwargs.keys() <= own
-        spelling = first if is_plain else _meant(spellings, args, kwargs)
-        return spelling.function(*args, **kwargs)
-
-    return call
 
 
 def _in_order(signature: inspect.Signature) -> list[str]:
@@ -182,6 +181,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "NoMode": lambda x: (
         isinstance(x, str) and x.upper() not in ("CONSTANT", "REFLECT", "SYMMETRIC")
     ),
+    "Ints": _are_ints,
     "Sequence[int]": _are_ints,
     "Sequence[bool]": _are_bools,
     "DTypeLike": _may_be_dtype,

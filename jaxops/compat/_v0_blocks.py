@@ -8,7 +8,7 @@ import jax
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import ArrayLike, Int, Ints, static_int
+from jaxops._run.arguments import ArrayLike, Int, static_int
 from jaxops.compat._spelling import spelled, under_names
 
 
@@ -66,13 +66,6 @@ def _check_block(input: ArrayLike, block_size: Int, op: str) -> None:
         raise ValueError(f"{op}: input must have rank 4; received shape {shape}")
     if static_int(block_size, op, "block_size") < 2:
         raise ValueError(f"{op}: block_size must be 2 at least; received {block_size}")
-
-
-def batch_to_space_nd(
-    input: ArrayLike, block_shape: Ints, crops: ArrayLike, name: str | None = None
-) -> jax.Array:
-    """`jaxops.batch_to_space_nd(input, block_shape, crops)`; of 0.11 and 0.12."""
-    return jaxops.batch_to_space_nd(input, block_shape, crops, name)
 
 
 def space_to_depth(input: ArrayLike, block_size: Int, name: str | None = None) -> jax.Array:

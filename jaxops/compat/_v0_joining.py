@@ -205,11 +205,7 @@ def reverse_v2(tensor: ArrayLike, axis: Sequence[int], name: str | None = None) 
         return jaxops.reverse(tensor, axis, name)
 
 
-def _reverse_axes(tensor: ArrayLike, axis: Sequence[int], name: str | None = None) -> jax.Array:
-    return jaxops.reverse(tensor, axis, name)
-
-
-@spelled("0.5 to 0.12", (_reverse_axes, "1.0"))
+@spelled("0.5 to 0.12", (jaxops.reverse, "1.0"))
 def reverse(tensor: ArrayLike, dims: Sequence[bool], name: str | None = None) -> jax.Array:
     """`jaxops.reverse` of the axes where `dims`, one static bool per dimension, is True.
 

@@ -20,8 +20,8 @@ from jaxops.compat import _v0_blocks, _v0_indexing, _v0_joining, _v0_matrices, _
 
 # Functions of jaxops whose arguments are those of 0.x.
 _SAME = """
-    bitcast cast matrix_band_part meshgrid parallel_stack rank required_space_to_batch_paddings
-    saturate_cast sequence_mask space_to_batch_nd stop_gradient
+    batch_to_space_nd bitcast cast matrix_band_part meshgrid parallel_stack rank
+    required_space_to_batch_paddings saturate_cast sequence_mask space_to_batch_nd stop_gradient
 """
 
 _functions = {name: getattr(jaxops, name) for name in _SAME.split()}

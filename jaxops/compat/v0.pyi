@@ -8,9 +8,10 @@ from jaxops._ops.joining import (parallel_stack)
 from jaxops._ops.rolling import (meshgrid)
 from jaxops._ops.searching import (sequence_mask)
 from jaxops._ops.shaping import (rank)
-from jaxops._ops.space_to_batch import (required_space_to_batch_paddings, space_to_batch_nd)
-from jaxops.compat._v0_blocks import (batch_to_space, batch_to_space_nd, depth_to_space,
-    extract_image_patches, space_to_batch, space_to_depth)
+from jaxops._ops.space_to_batch import (batch_to_space_nd, required_space_to_batch_paddings,
+    space_to_batch_nd)
+from jaxops.compat._v0_blocks import (batch_to_space, depth_to_space, extract_image_patches,
+    space_to_batch, space_to_depth)
 from jaxops.compat._v0_indexing import (boolean_mask, dynamic_partition, dynamic_stitch,
     expand_dims, gather, gather_nd, invert_permutation, listdiff, one_hot, reshape, scatter_nd,
     select, setdiff1d, shape, shape_n, size, squeeze, string_to_number, to_bfloat16, to_double,
