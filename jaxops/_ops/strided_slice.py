@@ -146,12 +146,10 @@ def _slice_part(op: str, i: int, part: str, value: object, default: int) -> int:
 
 def _index_entry(op: str, i: int, entry: Any) -> Any:
     if isinstance(entry, jax.Array):
-        is_int = entry.ndim == 0 and jnp.issubdtype(entry.dtype, jnp.integer)
-    else:
-        is_int = is_static_int(entry)
-        entry = int(entry) if is_int else entry
-    if is_int:
-        return entry
+        if entry.ndim == 0 and jnp.issubdtype(entry.dtype, jnp.integer):
+            return entry
+    elif is_static_int(entry):
+        return int(entry)
     raise TypeError(
         f"{op}: index entry {i} must be an int, a slice, ... or None; received {brief(entry)}"
     )
@@ -234,14 +232,11 @@ def strided_slice(
             "tensor_scatter_nd_update and x.at[...].set(...) make a new array"
         )
     masks = {
-        arg: static_int(mask, op, arg)
-        for arg, mask in (
-            ("begin_mask", begin_mask),
-            ("end_mask", end_mask),
-            ("ellipsis_mask", ellipsis_mask),
-            ("new_axis_mask", new_axis_mask),
-            ("shrink_axis_mask", shrink_axis_mask),
-        )
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
     }
     entries = _parse_entries(op, begin, end, strides, masks)
     singles = [e.begin for e in entries if e.kind == "single"]
@@ -273,9 +268,11 @@ class _Entry(NamedTuple):
     stride: int = 1
 
 
-def _parse_entries(op, begin, end, strides, masks: dict[str, int]) -> list[_Entry]:
+def _parse_entries(op, begin, end, strides, masks: dict[str, Any]) -> list[_Entry]:
     """The entries of the index, each of the kind that its bits in the masks say."""
-    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = masks.values()
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = (
+        static_int(mask, op, arg) for arg, mask in masks.items()
+    )
     begins = _components(op, "begin", begin)
     ends = _components(op, "end", end)
     steps = [1] * len(begins) if strides is None else _components(op, "strides", strides)
