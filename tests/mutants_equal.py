@@ -67,8 +67,6 @@ EQUAL: dict[str, list[str]] = {
         "if max(known.size, *known.shape) <= np.iinfo([np.int32 -> np.int16]).max:",
         "if [max(known.size, *known.shape) <= np.iinfo(np.int32).max -> ... < ...]:",
     ],
-    # A join with an image of no rows.
-    "_ops/padding": ["if [before -> True]:", "if [after -> True]:"],
     # The arrays have one dimension.
     "_ops/segments": ["return (..., jnp.stack(components, [-1 -> 1]), ..."],
     # Numbers of this dtype stay as they are.

@@ -132,7 +132,7 @@ def _mirror(tensor, op, paddings, filling):
                 f"{op}: paddings must be {limit} in mode {filling}; received {paddings} with "
                 f"tensor of shape {tensor.shape}"
             )
-    axes = range(tensor.ndim)
+    axes = [axis for axis, pair in enumerate(paddings) if any(pair)]
     forwards, backwards = (
         functools.partial(_mirror_in_turn, axes=order, paddings=paddings, border=border)
         for order in (axes, axes[::-1])
@@ -146,12 +146,7 @@ def _mirror(tensor, op, paddings, filling):
 def _mirror_in_turn(tensor, *, axes, paddings, border: int):
     for axis in axes:
         (before, after), stop = paddings[axis], tensor.shape[axis] - border
-        parts = [tensor]
-        if before:
-            image = lax.slice_in_dim(tensor, border, border + before, axis=axis)
-            parts.insert(0, lax.rev(image, (axis,)))
-        if after:
-            image = lax.slice_in_dim(tensor, stop - after, stop, axis=axis)
-            parts.append(lax.rev(image, (axis,)))
-        tensor = concatenate(parts, axis)
+        first = lax.slice_in_dim(tensor, border, border + before, axis=axis)
+        last = lax.slice_in_dim(tensor, stop - after, stop, axis=axis)
+        tensor = concatenate([lax.rev(first, (axis,)), tensor, lax.rev(last, (axis,))], axis)
     return tensor
