@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.export import is_symbolic_dim
 from jax.interpreters import ad, batching, mlir
@@ -80,8 +81,13 @@ def check_sizes(
     # test_refused).
     if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager():
         return list(arrays.values())
-    guarded = iter(guard_p.bind(*given.values(), call=call_on, look=look))
-    return [None if x is None else next(guarded) for x in arrays.values()]
+    guarded = dict(zip(given, guard_p.bind(*given.values(), call=call_on, look=look), strict=True))
+    # If one argument is linear, all results of the guard count as linear. Indices and weights must
+    # not, which have fewer dimensions (test_extents.py, test_transposed_beside_indices). So the op
+    # takes one array of the guard.
+    data = [arg for arg, x in given.items() if jnp.issubdtype(x.dtype, jnp.inexact)]
+    arg = max(data or given, key=lambda arg: given[arg].ndim)
+    return list({**arrays, arg: guarded[arg]}.values())
 
 
 def _look(op, args, static, call, arrays) -> None:

@@ -103,3 +103,35 @@ def test_transposed_where_there_are_no_elements(name):
     (cotangent,) = jax.linear_transpose(function, x)(y)
     np.testing.assert_array_equal(cotangent, x)
     testing.check_adjoint(function, x)
+
+
+I = np.zeros((0, 2), np.int32)  # noqa: E741
+NO_INDICES = {
+    "gather": lambda x: jaxops.gather(x, I),
+    "gather_nd": lambda x: jaxops.gather_nd(x, I),
+    "batch_gather": lambda x: jaxops.batch_gather(x, np.zeros((4, 0), np.int32)),
+    "take_along_axis": lambda x: jaxops.take_along_axis(x, I, 0),
+    "scatter_nd": lambda x: jaxops.scatter_nd(I[:, :1], x[:0], (4, 2)),
+    "tensor_scatter_nd_add": lambda x: jaxops.tensor_scatter_nd_add(x, I, np.zeros(0, x.dtype)),
+    "unsorted_segment_sum": lambda x: jaxops.unsorted_segment_sum(x[:0], I[:, 0], 3),
+    "sparse_segment_sum": lambda x: jaxops.sparse_segment_sum(x, I[:, 0], I[:, 0], num_segments=3),
+    "embedding_lookup": lambda x: jaxops.embedding_lookup(x, I),
+    "embedding_lookup_sparse": lambda x: jaxops.embedding_lookup_sparse(
+        x,
+        jaxops.SparseTensor(I, I[:, 0], (3, 2)),
+        jaxops.SparseTensor(I, np.zeros(0, x.dtype), (3, 2)),
+        combiner="sum",
+    ),
+    "repeat": lambda x: jaxops.repeat(x[:0], I[:, 0], 0, size=2),
+    "roll": lambda x: jaxops.roll(x[:0], I[:, 0], I[:, 0]),
+    "reverse_sequence": lambda x: jaxops.reverse_sequence(x[:0], I[:, 0], 1),
+}
+
+
+@pytest.mark.parametrize("name", NO_INDICES)
+def test_transposed_beside_indices(name):
+    function, x = NO_INDICES[name], np.zeros((4, 2), np.float32)
+    y = np.zeros(jax.eval_shape(function, x).shape, np.float32)
+    for call in (function, jax.jit(function)):
+        (cotangent,) = jax.linear_transpose(call, x)(y)
+        np.testing.assert_array_equal(cotangent, x)
