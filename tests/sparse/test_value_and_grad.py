@@ -54,6 +54,32 @@ def test_trees(name, run):
     np.testing.assert_array_equal(slices.indices, np.minimum(INDICES.ravel(), rows - 1))
 
 
+OF_ONE_ROW = {  # how a loss takes the only row of a table
+    "first": lambda t: t[0],
+    "last": lambda t: t[-1],
+    "slice": lambda t: t[:1],
+    "scaled": lambda t: (2 * t)[0],
+    "squeezed": lambda t: jnp.squeeze(t, 0),
+    "whole": lambda t: t,
+    "product": lambda t: t @ t.T,
+    "branch": lambda t: lax.cond(t[0, 0] < 0, lambda: t[0], lambda: 0 * t[0]),
+    "rounds": lambda t: lax.scan(lambda c, i: (c + t[0], t[i]), 0 * t[0], jnp.arange(2)),
+    "checkpoint": jax.checkpoint(lambda t: t[0] * t[0]),
+    "mapped": lambda t: jax.vmap(lambda c: c * t[0])(jnp.arange(2, dtype=t.dtype)),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_ROW)
+def test_a_table_of_one_row(name):
+    """A use of all rows takes no more than a lookup."""
+
+    def loss(t):
+        return sum(map(square, jax.tree.leaves(OF_ONE_ROW[name](t))))
+
+    slices = assert_sparse(loss, table(1, 3), tables="", tolerance=1e-6)
+    assert isinstance(slices, jaxops.IndexedSlices)
+
+
 SEVERAL = {  # argnums, tables, which of the three gradients are sparse
     "first": (0, "embed", [True]),
     "last": (-1, "", [True]),

@@ -241,12 +241,17 @@ class Reads:
             self.memo, self._use = before
 
     def all_rows(self, table: Any) -> jax.Array:
-        """All rows of a `Table`; called by its `dense`."""
+        """All rows of a `Table`, or its only one as a lookup; called by its `dense`."""
         if self.is_tied:
             return table.whole
+        shape, rank = table.shape, len(table.shape)
+        if shape[0] == 1:  # JAX makes no slice of `table[0]`, if there is no other row
+            axes, mode = tuple(range(rank)), lax.GatherScatterMode.CLIP
+            access = Access(shape, shape, (1,) * rank, (), (), axes, mode)
+            return self.tapped(table, access, table.whole, jnp.zeros(1, jnp.int32), masked=False)
         tap = self.next_taps()
-        positions, rank = jnp.zeros((), jnp.float32), len(table.shape)
-        self.add(Lookup(positions, table.number, table.shape, rank, masked=False, use=self._use))
+        positions = jnp.zeros((), jnp.float32)
+        self.add(Lookup(positions, table.number, shape, rank, masked=False, use=self._use))
         return table.whole if tap is None else _tapped(_spread, table.whole, tap)
 
 
