@@ -197,7 +197,8 @@ def send_to_all(
     names, shard = sharding.axis_names, num_rows // sharding.num_shards
 
     def send_from_device(updates, numbers):
-        updates, numbers = (lax.all_gather(x, names, tiled=True) for x in (updates, numbers))
+        if numbers.size:  # JAX does not compile a gather of no rows
+            updates, numbers = (lax.all_gather(x, names, tiled=True) for x in (updates, numbers))
         own = numbers - lax.axis_index(names).astype(numbers.dtype) * shard
         return updates, jnp.where((own >= 0) & (own < shard), own, shard)
 

@@ -116,3 +116,38 @@ for check_vma in (False, True):
 @pytest.mark.slow
 def test_on_8_devices():
     printed_by("-c", ON_8_DEVICES)
+
+
+# Of a table and its gradient of no rows.
+OF_NO_ROWS = {
+    "psum": lambda t, g: jaxops.psum(g, "d"),
+    "pmean": lambda t, g: jaxops.pmean(g, "d"),
+    "psum of tied": lambda t, g: jaxops.psum(jaxops.TiedGradient(t, g), "d").slices,
+    "psum twice": lambda t, g: jaxops.psum(jaxops.psum(g, "d"), "d"),
+    "norm": lambda t, g: jaxops.global_norm(jaxops.psum(g, "d")),
+    "add_to": lambda t, g: g.add_to(t),
+    "lazy": lambda t, g: LAZY.apply(g, LAZY.init(t), t)[0],
+}
+LAZY = jaxops.lazy(jaxops.rowwise_adagrad(0.1))
+FOUND_BY = {
+    "gather": lambda t, i: jaxops.gather(t, i[:0]),
+    "sharded_gather": lambda t, i: jaxops.sharded_gather(t, i[:0], "d"),
+}
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("lookup", FOUND_BY)
+@pytest.mark.parametrize("name", OF_NO_ROWS)
+def test_no_rows(name, lookup, check_vma):
+    """JAX compiles no `all_gather` of them."""
+
+    def step(t, i):
+        loss = lambda t: jnp.sum(FOUND_BY[lookup](t, i) ** 2)  # noqa: E731
+        _, g = jaxops.sparse_value_and_grad(loss, tables="")(own(t, i))
+        results = OF_NO_ROWS[name](own(t, i), g)
+        return jax.tree.map(lambda x: own(jnp.atleast_1d(x), i), jax.tree.leaves(results)[0])
+
+    table = jnp.ones((4, 3))
+    spec = P("d")
+    result = mapped(step, (1,), (spec, spec), spec, check_vma)(table, INDICES)
+    np.testing.assert_array_equal(result, table if result.size > 1 else 0 * result)

@@ -34,6 +34,7 @@ from jax.core import Tracer
 from jax.export import is_symbolic_dim, register_pytree_node_serialization
 from jax.sharding import PartitionSpec as P
 
+from jaxops import _jax_internals
 from jaxops._devices import exchange
 from jaxops._devices.exchange import RowSharding
 from jaxops._frames import without_frames
@@ -435,7 +436,9 @@ def gather_rows(x: jax.Array, slices: IndexedSlices, *, any_beyond: bool = False
         numbers = repeated_rows.counted(slices.indices, slices.num_rows)
         return exchange.gather(jnp.asarray(x), numbers, sharding)
     shape = (slices.num_rows, *np.shape(x)[slices.depth :])
-    return read_rows(jnp.asarray(x).reshape(shape), slices.indices, any_beyond=any_beyond)
+    rows = read_rows(jnp.asarray(x).reshape(shape), slices.indices, any_beyond=any_beyond)
+    # In place of no rows JAX makes zeros, which count as the same on all devices.
+    return _jax_internals.varying_over(rows, _jax_internals.varying_axes(slices.indices))
 
 
 def put_rows(x: jax.Array, new: jax.Array, slices: IndexedSlices) -> jax.Array:

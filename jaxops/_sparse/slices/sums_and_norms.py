@@ -354,6 +354,8 @@ def _gather_rows(slices: IndexedSlices, axes: tuple) -> IndexedSlices:
     axes = tuple(axis for axis in axes if axis not in _names_of_shards(slices))
 
     def gather(x: jax.Array) -> jax.Array:
+        if not slices.values.shape[0]:  # JAX does not compile a gather of no rows
+            return lax.psum(x, axes)
         for axis in axes:
             # Under `shard_map` with `check_vma=True` a type tells whether its array is the same on
             # all devices.
