@@ -16,6 +16,7 @@ from explicit_mesh import MESH, floats, ints
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
+from sparse_checks import assert_sparse
 
 import jaxops
 
@@ -187,3 +188,22 @@ def test_as_the_dense_gradient(name, jit, is_set):
     optimizer = optax.adagrad(0.5)
     updates, _ = optimizer.update(found["dense"], optimizer.init(table))
     assert_close(stepped, table + updates)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("shape", [(), (1, 4), (8, 4)])
+def test_a_parameter_that_one_branch_reads(number, shape):
+    """The others return zeros in its place."""
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Explicit,))
+
+    def loss(params, ids):
+        cases: list = [lambda t, k=k: (k + 2.0) * t for k in range(3)]
+        cases[number] = lambda t: params["scale"] * t
+        return jnp.sum(lax.switch(ids[0] % 3, cases, params["embed"])[ids])
+
+    with jax.set_mesh(mesh):
+        params = {"embed": jnp.ones((8, 4)), "scale": jnp.full(shape, 3.0)}
+        params = jax.device_put(params, NamedSharding(mesh, P()))
+        for first in range(3):
+            ids = jax.device_put(jnp.array([first, 5, 5]), NamedSharding(mesh, P()))
+            assert_sparse(loss, params, ids)

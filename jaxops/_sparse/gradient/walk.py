@@ -444,7 +444,7 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
     def take(number: int, *values):
         # `lax.switch` wants one type of result, so every case returns what all branches make.
         computed, made, found = parts_of(number, values)
-        absent = [[zeros_at(x, {}) for x in of_branch] for of_branch, _ in types]
+        absent = [list(map(_absent, of_branch)) for of_branch, _ in types]
         nowhere = [map_lookups(lambda lookup: lookup.nowhere(), found) for _, found in types]
         absent[number], nowhere[number] = made, found
         return computed, absent, nowhere
@@ -460,6 +460,12 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
     choices = (Choice(index, list(arrays)) for arrays in zip(*of_branches, strict=True))
     rest = iter([next(choices) if wait else next(computed) for wait in waits])
     return [next(rest) if on is None else on for on in passed]
+
+
+def _absent(aval: Any) -> jax.Array:
+    """Zeros in place of an array of another branch, of the same type."""
+    x = zeros_at(aval, {})
+    return jax.reshard(x, aval.sharding) if aval.sharding.mesh.explicit_axes else x
 
 
 def _are_delayed(results_of: Callable, values: list) -> list[bool]:
