@@ -91,7 +91,15 @@ def _axes(x: jax.Array) -> list:
 
 
 def _shared(function: Callable, mesh: Any, axes: list) -> Callable:
-    return jax.sharding.auto_axes(function, out_sharding=NamedSharding(mesh, P(*axes)))
+    return on_automatic_axes(function, mesh, NamedSharding(mesh, P(*axes)))
+
+
+def on_automatic_axes(function: Callable, mesh: Any, out_sharding: Any) -> Callable:
+    """`function`, for which the explicit axes of the mesh are automatic; its results have types.
+
+    Those of a `shard_map` stay: JAX refuses to make them automatic.
+    """
+    return jax.sharding.auto_axes(function, axes=mesh.explicit_axes, out_sharding=out_sharding)
 
 
 # --- several operations ---
@@ -113,7 +121,7 @@ def shared(function: Callable, mesh: Any, specs: Any, *args: Any) -> Any:
 
     shardings = jax.tree.map(functools.partial(NamedSharding, mesh), specs)
     with on_mesh_of([*arrays.values()]):
-        return jax.sharding.auto_axes(of_arrays, out_sharding=shardings)(arrays)
+        return on_automatic_axes(of_arrays, mesh, shardings)(arrays)
 
 
 def specs_of(tree: Any) -> Any:

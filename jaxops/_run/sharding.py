@@ -25,7 +25,7 @@ from jax import export
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxops._indexing import check
-from jaxops._indexing.explicit_axes import mesh_of
+from jaxops._indexing.explicit_axes import mesh_of, on_automatic_axes
 from jaxops._run.arguments import brief
 
 OutSharding: TypeAlias = jax.sharding.PartitionSpec | jax.sharding.NamedSharding | None
@@ -41,7 +41,7 @@ def check_out_sharding(out_sharding: Any, op: str) -> None:
 
 def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -> Any:
     """`function(*arrays)`, shared as stands above. Some of the `arrays` may be None."""
-    flags = check.collected_flags()
+    flags, mesh = check.collected_flags(), mesh_of(*arrays)
     before = [*(flags or [])]
     if out_sharding is None:
         try:
@@ -49,7 +49,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
         except Exception as error:
             # Without such a mesh an error is not about sharding, whatever its words
             # (test_sharding.py, test_errors_elsewhere_are_those_of_jax).
-            if mesh_of(*arrays) is None or not _is_of_sharding(error):
+            if mesh is None or not _is_of_sharding(error):
                 raise
             found = _shared_as_arguments(function, arrays)
             if found is None:
@@ -58,7 +58,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
                     "arguments, or be said: by out_sharding=, where the function has it, or by "
                     f"jax.sharding.auto_axes({op}, out_sharding=...); received {_types(arrays)}"
                 ) from error
-    elif (mesh := mesh_of(*arrays)) is None:
+    elif mesh is None:
         raise ValueError(
             f"{op}: out_sharding must come with an array on a mesh of explicit axes; "
             f"received {out_sharding} with {_types(arrays)}"
@@ -68,7 +68,7 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
     else:
         found = out_sharding
     if flags is None:
-        return jax.sharding.auto_axes(function, out_sharding=found)(*arrays)
+        return on_automatic_axes(function, mesh, found)(*arrays)
 
     def flagged(*arrays):
         with check.collect_flags() as own:
@@ -77,9 +77,8 @@ def call(op: str, function: Callable, out_sharding: OutSharding, *arrays: Any) -
 
     # Flags of automatic axes cannot be joined with others, so one leaves them as a result does. The
     # call that failed has left its own (test_sharding.py, test_an_eager_call_has_one_flag).
-    shardings = (found, NamedSharding(mesh_of(*arrays), PartitionSpec()))
-    on_automatic_axes: Callable = jax.sharding.auto_axes(flagged, out_sharding=shardings)
-    result, joined = on_automatic_axes(*arrays)
+    shardings = (found, NamedSharding(mesh, PartitionSpec()))
+    result, joined = on_automatic_axes(flagged, mesh, shardings)(*arrays)
     flags[:] = [*before, *joined]
     return result
 

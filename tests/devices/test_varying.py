@@ -11,24 +11,27 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checks import NIGHTLY
-from jax.sharding import AxisType
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from records import CALLS, CASES, FUNCTIONS, RECORDS, first_of_each_op
 
 pytestmark = pytest.mark.slow
 
 
-def in_shard_map(function, *arrays):
-    """The results of `function(*arrays)` on a device of its own, of arrays that vary."""
-    mesh = jax.make_mesh((1,), ("x",), axis_types=(AxisType.Auto,))
+def in_shard_map(function, *arrays, axes=("x",), axis_type=AxisType.Auto):
+    """The results of `function(*arrays)` on a device of its own, of arrays that vary along "x"."""
+    mesh = jax.make_mesh((1,) * len(axes), axes, axis_types=(axis_type,) * len(axes))
 
     def on_device(*stacked):
         results = function(*(x[0] for x in stacked))
         return jax.tree.map(lambda x: jnp.asarray(x)[None], results)
 
-    mapped = jax.shard_map(on_device, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
-    results = jax.jit(mapped)(*(jnp.asarray(x)[None] for x in arrays))
-    return jax.tree.map(lambda x: x[0], results)
+    spec = P("x")
+    mapped = jax.shard_map(on_device, mesh=mesh, axis_names={"x"}, in_specs=spec, out_specs=spec)
+    sharding = NamedSharding(mesh, spec)
+    with jax.set_mesh(mesh):
+        results = jax.jit(mapped)(*(jax.device_put(x[None], sharding) for x in arrays))
+    return jax.tree.map(lambda x: np.asarray(x)[0], results)
 
 
 FIRST = {*first_of_each_op(CASES).values()}
@@ -97,6 +100,15 @@ def test_function_of_nothing_but_what_varies(name):
     of_arrays, arrays = function_and_arrays(name)
     expected = jax.jit(of_arrays)(*map(jnp.asarray, arrays))
     assert_alike(in_shard_map(of_arrays, *arrays), expected)
+
+
+@pytest.mark.parametrize("name", OF_ARRAYS)
+def test_function_beside_explicit_axes(name):
+    """In a `shard_map` along one axis of a mesh whose other axes stay explicit."""
+    of_arrays, arrays = function_and_arrays(name)
+    expected = jax.jit(of_arrays)(*map(jnp.asarray, arrays))
+    results = in_shard_map(of_arrays, *arrays, axes=("x", "y"), axis_type=AxisType.Explicit)
+    assert_alike(results, expected)
 
 
 @pytest.mark.parametrize("left_out", [(), ("mode", "fill_value")], ids=["all", "no mode"])
