@@ -16,7 +16,6 @@ from explicit_mesh import MESH, floats, ints
 from jax import lax
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
-from sparse_checks import assert_sparse
 
 import jaxops
 
@@ -206,4 +205,6 @@ def test_a_parameter_that_one_branch_reads(number, shape):
         params = jax.device_put(params, NamedSharding(mesh, P()))
         for first in range(3):
             ids = jax.device_put(jnp.array([first, 5, 5]), NamedSharding(mesh, P()))
-            assert_sparse(loss, params, ids)
+            _, found = jax.jit(jaxops.sparse_value_and_grad(loss, tables="embed"))(params, ids)
+            found["embed"] = found["embed"].to_dense()
+            jax.tree.map(np.testing.assert_allclose, found, jax.jit(jax.grad(loss))(params, ids))
