@@ -202,6 +202,9 @@ class _Program:
                 bounds = (attributes[k] for k in ("start_indices", "limit_indices", "strides"))
                 part = tuple(map(slice, *bounds))
                 return lambda x: x[part]
+            case "reverse":
+                axes = tuple(attributes["dimensions"])
+                return lambda x: np.flip(x, axes)
             case "concatenate":
                 axis = attributes["dimension"].value
                 return lambda *xs: np.concatenate(xs, axis)

@@ -59,6 +59,7 @@ COMPUTED = {
     "reshape": lambda i, j, b: i.reshape(3, 1),
     "broadcast_in_dim": lambda i, j, b: lax.broadcast_in_dim(i, (2, 3, 2), [1]),
     "transpose": lambda i, j, b: jnp.transpose(lax.broadcast_in_dim(i, (2, 3), [1])),
+    "reverse": lambda i, j, b: lax.rev(jnp.stack([i, j]), [1]) - lax.rev(jnp.stack([j, i]), [0, 1]),
     "slice": lambda i, j, b: lax.slice(i, [1], [3]) + lax.slice(j, [0], [3], [2]),
     "concatenate": lambda i, j, b: jnp.concatenate([i[:, None], j[:, None]], 1),
     "call": lambda i, j, b: jnp.where(b, i, jax.jit(lambda k: k + 1)(j)),
