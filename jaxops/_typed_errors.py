@@ -21,8 +21,8 @@ _R = TypeVar("_R")
 class typed_errors:
     """Turns out-of-bounds errors of compiled programs into `jaxops.OutOfBoundsError`.
 
-    JAX raises a failed computation as `jax.errors.JaxRuntimeError`, or as `ValueError` where it
-    calls a program that it has called before (https://github.com/jax-ml/jax/issues/34083). As a
+    JAX raises a failed computation as `jax.errors.JaxRuntimeError`, or often as `ValueError` if
+    an earlier call of the program succeeded (https://github.com/jax-ml/jax/issues/34083). As a
     context manager, `with jaxops.typed_errors():` turns either into `OutOfBoundsError` where it
     leaves the block. As a decorator, `@jaxops.typed_errors()`, it does the same for the calls of a
     function. The function may not be a generator or a coroutine.
@@ -64,6 +64,7 @@ class typed_errors:
 
     __module__ = "jaxops"  # where users find it; tracebacks print it
 
+    @_frames.without_frames
     def __init__(self, debugger: bool = False):
         if not isinstance(debugger, bool):
             raise TypeError(

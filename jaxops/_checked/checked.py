@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, ParamSpec, TypeVar, overload
 
+from jaxops import _frames
 from jaxops._checked import primitives
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
@@ -239,6 +240,7 @@ def _within(op: str, setting: Setting | bool, fun: Callable[_P, _R]) -> Callable
     check_runs_at_once(op, "fun", fun, f"Write jaxops.{op} around the functions that it calls")
     primitives.wrap_primitives()
 
+    @_frames.without_frames
     @functools.wraps(fun)
     def function(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         with settings.within(setting):

@@ -87,7 +87,33 @@ def test_rules_that_jax_calls():
     assert files(info.value.__cause__) == [__file__]  # the call in the program
 
 
+INDEXED = {
+    "element": lambda i: X[i],
+    "rows": lambda i: jnp.take(X, i, axis=0),
+    "written": lambda i: X.at[i].set(0.0),
+    "slice": lambda i: jax.lax.dynamic_slice(X, (i, 0), (1, 2)),
+}
+TRANSFORMED = {
+    "plain": lambda f: f(jnp.array(3)),
+    "vmap": lambda f: jax.vmap(f)(jnp.array([0, 3])),
+    "grad": lambda f: jax.grad(lambda x: x * f(jnp.array(3)).sum())(1.0),
+}
+
+
+@pytest.mark.parametrize("transformed", TRANSFORMED)
+@pytest.mark.parametrize("name", INDEXED)
+def test_checked_code(name, transformed):
+    """The frames of JAX's functions that index, below the line of the caller."""
+    with pytest.raises(Exception, match="out of bounds") as info:
+        TRANSFORMED[transformed](jaxops.checked(lambda i: INDEXED[name](i)))
+    assert files(info.value)[-1] == __file__
+    with pytest.raises(Exception, match="out of bounds") as info:
+        jaxops.checked(lambda: TRANSFORMED[transformed](lambda i: INDEXED[name](i)))()
+    assert {*files(info.value)} == {__file__}
+
+
 MEMBERS = {
+    "block": lambda: jaxops.typed_errors(3),  # type: ignore[arg-type]
     "method": lambda: jaxops.IndexedSlices(X, [0, 1, 2], (5, 2)).add_to(X),
     "constructor": lambda: jaxops.IndexedSlices(X, [0], (5, 2)),
     "operator": lambda: jaxops.IndexedSlices(X, [0, 1, 2], (5, 2)) + X,  # type: ignore[operator]
