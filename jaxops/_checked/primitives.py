@@ -317,7 +317,7 @@ def _negative(access: Access, frame, which, index, *others):
 def _not_negative(access: Access, index) -> Any:
     if jnp.issubdtype(index.dtype, jnp.unsignedinteger):
         return index
-    spec = NegativeIndex(access.operation, (jnp.iinfo(index.dtype).max,))
+    spec = NegativeIndex(access.operation, (jnp.iinfo(index.dtype).max + 1,))
     return _each_checked_by(spec, index, access)
 
 

@@ -102,6 +102,18 @@ def test_an_index_of_fewer_bits_than_int32(name, dtype, negative, run):
     assert raised(checked, bad).index == 5
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32])
+def test_the_largest_number_of_a_dtype_is_not_negative(dtype, run):
+    largest = np.iinfo(dtype).max
+    table = jnp.arange(min(largest, 2**15) + 1)
+    take = run(jaxops.checked(lambda i: jnp.take(table, i), negative="error"))
+    index = jnp.array([largest], dtype)
+    if largest < len(table):
+        assert take(index).tolist() == [largest]
+    else:
+        assert f"index {largest} at position [0] is out of bounds" in str(raised(take, index))
+
+
 # `jnp.put` by int4 drops an update: JAX cuts the size of the array to 4 bits.
 @pytest.mark.parametrize("dtype", [jnp.int2, jnp.uint2, jnp.uint4])
 # With the options of fast.py XLA ends the process at a scatter by such indices.
