@@ -140,7 +140,7 @@ def _matrix_transpose(a: jax.Array, *, op: str, conjugate: bool):
 
 def dtype_of_places(op: str, arg: str, dims) -> np.dtype:
     """The dtype in which rows and columns of matrices are counted, and subtracted."""
-    if not index_dtypes.are_long(dims) or extents.limit(dims, np.int8):  # `check_sizes` refuses it
+    if not index_dtypes.are_long(dims) or extents.limit(dims, np.int8):  # `call_counted` refuses it
         return np.dtype(np.int32)
     if not jax.config.read("jax_enable_x64"):
         raise ValueError(

@@ -187,8 +187,7 @@ class _Call(NamedTuple):
         """
         names = (*self.data, *self.indices, "fill_value")[: len(arrays)]
         by_name = dict(zip(names, arrays, strict=True))
-        checked = extents.check_sizes(self.op, self._shared, by_name, dict(self.static))
-        return self._shared(*checked)
+        return extents.call_counted(self.op, self._shared, by_name, dict(self.static))
 
     def _shared(self, *arrays: Any) -> Any:
         """The result, shared among devices as the caller says, or as follows from `arrays`."""

@@ -62,10 +62,10 @@ def _walked(dims: Sequence[int]) -> int:
     return math.prod(itertools.takewhile(lambda dim: dim > 0, signed))
 
 
-def check_sizes(
+def call_counted(
     op: str, call: Callable, arrays: Mapping[str, jax.Array | None], static: Mapping[str, Any]
-) -> list[jax.Array | None]:
-    """The `arrays`. Refuses them if `call(*arrays)` makes an array that is too large.
+) -> Any:
+    """`call(*arrays)`. Refuses arrays of which the call makes one that is too large.
 
     If a `vmap` around the op batches them later, the batched call is looked at too.
     """
@@ -77,17 +77,19 @@ def check_sizes(
 
     look = functools.partial(_look, op, tuple(given), static)
     look(call_on, list(given.values()))
+    result = call(*arrays.values())
+    leaves, tree = jax.tree.flatten(result)
     # Only arrays without elements can be batched by more than memory holds (test_extents.py,
     # test_refused).
-    if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager():
-        return list(arrays.values())
-    guarded = dict(zip(given, guard_p.bind(*given.values(), call=call_on, look=look), strict=True))
-    # If one argument is linear, all results of the guard count as linear. Indices and weights must
-    # not, which have fewer dimensions (test_extents.py, test_transposed_beside_indices). So the op
-    # takes one array of the guard.
-    data = [arg for arg, x in given.items() if jnp.issubdtype(x.dtype, jnp.inexact)]
-    arg = max(data or given, key=lambda arg: given[arg].ndim)
-    return list({**arrays, arg: guarded[arg]}.values())
+    if not any(0 in x.shape for x in given.values()) or _jax_internals.is_eager() or not leaves:
+        return result
+    # If one argument is linear, the result of the guard counts as linear. Indices and a table
+    # beside linear weights must not (test_extents.py, test_transposed_beside_indices). So it is a
+    # result of the op that passes through the guard, and one of floats if there is one.
+    is_inexact = [jnp.issubdtype(x.dtype, jnp.inexact) for x in leaves]
+    n = is_inexact.index(True) if any(is_inexact) else 0
+    leaves[n] = guard_p.bind(leaves[n], *given.values(), call=call_on, look=look)
+    return jax.tree.unflatten(tree, leaves)
 
 
 def _look(op, args, static, call, arrays) -> None:
@@ -182,27 +184,26 @@ def _types(jaxpr: Jaxpr) -> Iterator[Any]:
                 yield aval
 
 
-# An identity on the arguments of an op, whose batching rule learns by how much they are batched.
+# An identity on a result of an op, whose batching rule learns by how much the arguments, which are
+# its other operands, are batched.
 guard_p = new_primitive("sizes_are_countable")
-guard_p.multiple_results = True
-guard_p.def_impl(lambda *arrays, **params: list(arrays))
-guard_p.def_abstract_eval(lambda *types, **params: list(types))
-mlir.register_lowering(guard_p, lambda context, *arrays, **params: arrays)
+guard_p.def_impl(lambda result, *arrays, **params: result)
+guard_p.def_abstract_eval(lambda result, *types, **params: result)
+mlir.register_lowering(guard_p, lambda context, result, *arrays, **params: [result])
 
 
-def _batching_rule(arrays, dims, *, call, look):
-    batched = jax.vmap(call, in_axes=tuple(dims))
-    look(batched, arrays)
-    return guard_p.bind(*arrays, call=batched, look=look), dims
+def _batching_rule(operands, dims, *, call, look):
+    batched = jax.vmap(call, in_axes=tuple(dims[1:]))
+    look(batched, operands[1:])
+    return guard_p.bind(*operands, call=batched, look=look), dims[0]
 
 
-def _jvp_rule(arrays, tangents, **params):
-    return guard_p.bind(*arrays, **params), list(tangents)
+def _jvp_rule(operands, tangents, **params):
+    return guard_p.bind(*operands, **params), tangents[0]
 
 
-def _transpose_rule(cotangents, *arrays, **params):
-    linear = map(ad.is_undefined_primal, arrays)
-    return [ct if is_linear else None for ct, is_linear in zip(cotangents, linear, strict=True)]
+def _transpose_rule(cotangent, result, *arrays, **params):
+    return [cotangent if ad.is_undefined_primal(result) else None, *[None] * len(arrays)]
 
 
 batching.primitive_batchers[guard_p] = _batching_rule

@@ -122,6 +122,15 @@ NO_INDICES = {
         jaxops.SparseTensor(I, np.zeros(0, x.dtype), (3, 2)),
         combiner="sum",
     ),
+    **{
+        f"weights of {op.__name__}": lambda x, op=op: op(
+            np.ones((4, 2), np.float32),
+            jaxops.SparseTensor(I, I[:, 0], (3, 2)),
+            jaxops.SparseTensor(I, x[:0, 0], (3, 2)),
+            combiner="sum",
+        )
+        for op in (jaxops.embedding_lookup_sparse, jaxops.safe_embedding_lookup_sparse)
+    },
     "repeat": lambda x: jaxops.repeat(x[:0], I[:, 0], 0, size=2),
     "roll": lambda x: jaxops.roll(x[:0], I[:, 0], I[:, 0]),
     "reverse_sequence": lambda x: jaxops.reverse_sequence(x[:0], I[:, 0], 1),

@@ -99,8 +99,8 @@ def _evaluate(
 
 def _of_tables(eqn: JaxprEqn, inputs: list, reads: Reads) -> list | None:
     """The results of an equation that takes arrays made of tables; None if it takes them whole."""
-    if eqn.primitive is extents.guard_p:  # the identity, of a size that a `vmap` may make
-        return inputs
+    if eqn.primitive is extents.guard_p:  # an identity, beside arguments that a `vmap` may batch
+        return inputs[:1]
     if isinstance(inputs[0], Table) and _keeps_rows(eqn):
         return [inputs[0].map(lambda x: programs.bind(eqn, [x])[0])]
     body = _BODIES.get(eqn.primitive)
