@@ -15,6 +15,7 @@ from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone, padding_of
 from jaxops._ops import sums
+from jaxops._primitives import all_batched, linear_primitive, varying_alike
 from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
 from jaxops._run.dispatch import operation
 
@@ -394,9 +395,30 @@ def averaged(kind: str, totals: jax.Array, counts: jax.Array, dtype) -> jax.Arra
         divisors = jnp.sqrt(divisors)
     totals = totals.astype(wide)
     divisors = jnp.broadcast_to(divisors, totals.shape)
+    return quotients_p.bind(*varying_alike(totals, divisors)).astype(dtype)
+
+
+def _quotients(totals: jax.Array, divisors: jax.Array) -> jax.Array:
     # Where it sees numbers that are broadcast, XLA multiplies by their rounded reciprocals instead
-    # (test_sums.py, test_means_are_rounded_once). `vmap` of the totals alone would broadcast behind
-    # the barrier, but for a choice that depends on them.
-    never = lax.full_like(totals, False, bool)
-    divisors = lax.select(never, lax.stop_gradient(totals), divisors)
-    return (totals / lax.optimization_barrier(divisors)).astype(dtype)
+    # (test_sums.py, test_means_are_rounded_once).
+    return totals / lax.optimization_barrier(divisors)
+
+
+def _batched_quotients(bind, operands, dims):
+    """The divisors are repeated before the barrier, where `vmap` of a division does it behind."""
+    return bind(*all_batched(operands, dims)), 0
+
+
+def _transposed_quotients(cotangent, totals, divisors):
+    del totals
+    return quotients_p.bind(cotangent, divisors), None
+
+
+quotients_p = linear_primitive(
+    "quotients",
+    _quotients,
+    num_linear=1,
+    batch=_batched_quotients,
+    transpose=_transposed_quotients,
+    is_typed_as_first=True,
+)

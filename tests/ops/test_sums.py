@@ -11,7 +11,7 @@ import pytest
 from records import FUNCTIONS, PUBLIC
 
 import jaxops
-from jaxops import IndexedSlices, RaggedTensor, SparseTensor
+from jaxops import IndexedSlices, RaggedTensor, SparseTensor, testing
 
 NARROW = [jnp.bfloat16, jnp.float16, ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn]
 N = 4096  # a sum of ones in the dtype stops at 256, 2048, 8 and 16
@@ -113,6 +113,12 @@ def test_every_mean_and_norm_is_among_them():
         *ROOTS,
         *SUMS,
     }
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if "global_norm" not in name])
+def test_means_and_sums_have_a_transpose(name):
+    call, _ = CALLS[name]
+    testing.check_adjoint(call, np.ones(N, np.float32), jit=fast.fast_jit)
 
 
 def test_pmean_of_narrow_numbers():
