@@ -47,7 +47,7 @@ def numbers(dims: Sequence[int], dtype) -> list[Any]:
 
 def as_vector(dims: Sequence[int], dtype) -> jax.Array:
     """The sizes as a vector, as `numbers` has them."""
-    return joined(numbers(dims, dtype), 1)
+    return joined(numbers(dims, dtype), 1) if dims else jnp.zeros(0, dtype)
 
 
 def joined(numbers: Sequence[Any], ndim: int) -> jax.Array:

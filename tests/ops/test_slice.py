@@ -1,10 +1,11 @@
-"""Windows of slice that reach outside of long axes."""
+"""Windows of slice: those that reach outside of long axes, and those of scalars."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from long_axes import LENGTHS, as_mode_has_it, indices_of
+from records.record import MODES
 
 import jaxops
 from jaxops._indexing import policy
@@ -46,6 +47,17 @@ def test_the_rest_beside_a_traced_begin():
     columns, rows = jax.jit(column)(2)
     np.testing.assert_array_equal(columns, x[1:, 2:3])
     np.testing.assert_array_equal(rows, x[2:, 2:])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_window_of_a_scalar(mode):
+    def window(x, begin):
+        return jaxops.slice(x, begin, [], mode=mode)
+
+    begin = jnp.zeros(0, jnp.int32)
+    assert window(0.5, []) == window(0.5, begin) == jax.jit(window)(0.5, begin) == 0.5
+    assert jax.grad(window)(0.5, begin) == 1
+    assert jax.vmap(window)(jnp.array([0.5]), begin[None]).tolist() == [0.5]
 
 
 def test_a_window_counts_nothing_from_the_end():
