@@ -277,13 +277,7 @@ class _Judge:
         if not states:
             return {}
         negated = runner.negated(steps)
-        others = runner.moved(steps, states)
-        is_begun = runner.same(steps, others)
-        # If some numbers of a state begin anew and others do not, each decides by itself, as in
-        # `optax.rprop`. In small rows all of them may begin anew in one step by chance
-        # (test_judge.py, test_numbers_that_begin_anew_by_themselves).
-        is_equal = runner.anywhere(steps, others, lambda x, y: (x == y) & np.isfinite(x))
-        is_begun &= ~np.any(is_equal & ~is_begun, axis=0)
+        is_begun = runner.same(steps, runner.moved(steps, states))
         owners = [0 if n is None else n for n in probe.result_owners]
         collects = runner.same(steps, negated)[:, owners] & runner.differ(steps, negated)
         waits = runner.same(steps, steps.inputs)  # read for states, which have equal places in both
