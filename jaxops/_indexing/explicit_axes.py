@@ -95,9 +95,10 @@ def _shared(function: Callable, mesh: Any, axes: list) -> Callable:
 
 
 def on_automatic_axes(function: Callable, mesh: Any, out_sharding: Any) -> Callable:
-    """`function`, for which the explicit axes of the mesh are automatic; its results have types.
+    """`function`, traced with the explicit axes of the mesh as automatic ones.
 
-    Those of a `shard_map` stay: JAX refuses to make them automatic.
+    Its results have the type of `out_sharding`. Axes of a `shard_map` stay manual: JAX refuses to
+    make them automatic (test_varying.py, test_function_beside_explicit_axes).
     """
     return jax.sharding.auto_axes(function, axes=mesh.explicit_axes, out_sharding=out_sharding)
 

@@ -109,7 +109,7 @@ def number_by_sort(x: jax.Array, *, size: int, with_counts: bool) -> list[jax.Ar
     if x.ndim == 2:
         x = first_equal_rows(x)
     positions = lax.iota(jnp.int32, x.shape[0])
-    # The length may be symbolic (test_first_occurrences.py,
+    # Not `x.shape[0]`: the length may be symbolic (test_first_occurrences.py,
     # test_nan_is_distinct_where_the_length_is_symbolic).
     (n,) = _symbolic.numbers(x.shape, jnp.int32)
     order, is_new = _runs(x)

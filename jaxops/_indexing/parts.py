@@ -56,9 +56,10 @@ def _blocks(sizes: tuple[int, ...]) -> tuple[int, list[int]]:
 
 
 def _tables(num_blocks: list[int]) -> tuple[jax.Array, jax.Array]:
-    """Of each block the part to which it belongs, and its number among the blocks of that part.
+    """Two int32 vectors with a number for each block: its part, and its place in the part.
 
-    The program makes them; see `_symbolic.joined`. Neighbours with as many blocks are made at once.
+    The program computes the vectors; `_symbolic.joined` says why. Neighbouring parts with equally
+    many blocks take one iota.
     """
     tables, first = [], 0
     for num, neighbours in itertools.groupby(num_blocks):

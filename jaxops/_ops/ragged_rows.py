@@ -232,7 +232,10 @@ def _rows_of(tensor: jax.Array, dtype: np.dtype, xp: ModuleType) -> tuple[Any, j
 def _lengths_in(
     op: str, tensor: jax.Array, lengths: Any, padding: Any, dtype: np.dtype, xp: ModuleType
 ) -> Any:
-    """The number of values that count, of each row of `tensor`; by `xp` if those are all."""
+    """The number of values that count, of each row of `tensor`.
+
+    If all values count, `xp` makes the lengths: NumPy, or `jax.numpy` in a program.
+    """
     if tensor.ndim < 2:
         raise ValueError(f"{op}: tensor must have rank 2 at least; received shape {tensor.shape}")
     nrows, ncols = tensor.shape[:2]
