@@ -386,6 +386,55 @@ def test_not_collecting(name):
     jax.tree.map(np.testing.assert_array_equal, state, optimizer.init(table()))
 
 
+class ByNumber:
+    """Keeps a sum in the state, of which each number decides by itself whether it begins anew."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def init(self, params):
+        return jax.tree.map(jnp.zeros_like, params)
+
+    def update(self, updates, state, params):
+        both = jax.tree.map(self.step, updates, state)
+        return jax.tree.transpose(jax.tree.structure(state), None, both)
+
+
+BY_NUMBER = {
+    "rprop": optax.rprop(0.1),
+    "large sums": ByNumber(
+        lambda g, s: (jnp.where(abs(s + g) > 0.5, s + g, 0), jnp.where(abs(s + g) > 0.5, 0, s + g))
+    ),
+    "large gradients": ByNumber(
+        lambda g, s: (jnp.where(abs(g) > 0.5, s + g, 0), jnp.where(abs(g) > 0.5, 0, s + g))
+    ),
+    "other signs": ByNumber(
+        lambda g, s: (jnp.where(g * s < 0, 0, s), jnp.where(g * s < 0, 0, s + g))
+    ),
+}
+
+
+@pytest.mark.parametrize("depths", [(3, 1, 1), (3, 2, 1), (1, 1, 1)])
+@pytest.mark.parametrize("name", BY_NUMBER)
+def test_numbers_that_begin_anew_by_themselves(name, depths):
+    """In rows of one number all of a step begin anew by chance."""
+    shapes = [(5, 3, 3), (5, 1), (8, 2, 1, 2)]
+    before, after = [jnp.ones(()), jnp.ones((4, 3))], [jnp.ones(4)]
+    params = [*before, *map(jnp.ones, shapes), *after]
+    sparse = [
+        IndexedSlices(jnp.ones((2, *shape[depth:])), jnp.array([2, 0]), shape)
+        for shape, depth in zip(shapes, depths, strict=True)
+    ]
+    optimizer = BY_NUMBER[name]
+    lazy, state = jaxops.lazy(optimizer), optimizer.init(params)
+    received = lazy.apply([*before, *sparse, *after], state, params)
+    dense = [*before, *(slices.to_dense() for slices in sparse), *after]
+    updates, new_state = optimizer.update(dense, state, params)
+    expected = optax.apply_updates(params, updates), new_state
+    for x, y in zip(*map(jax.tree.leaves, (received, expected)), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
 # --- which parameters ---
 
 
