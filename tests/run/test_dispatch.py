@@ -133,6 +133,36 @@ for call in (lambda: jaxops.gather(x, i), lambda: jaxops.stack([x, i.astype(floa
     assert "argument values_1 of stack" in stack
 
 
+def outcome_of(function, x):
+    """The result, of which the text tells a weak dtype, or the error."""
+    try:
+        return repr(function(x))
+    except jaxops.OutOfBoundsError as error:
+        return str(error)
+    except ValueError:
+        return ValueError
+
+
+OF_A_NUMBER = {
+    "gather": lambda i: jaxops.gather(X, i),
+    "gather-clip": lambda i: jaxops.gather(X, i, mode="clip"),
+    "one_hot": lambda i: jaxops.one_hot(i, 4),
+    "repeat": lambda i: jaxops.repeat(X, i, axis=0),
+    "roll": lambda i: jaxops.roll(X, i, axis=0),
+    "sequence_mask": lambda i: jaxops.sequence_mask(i, 4),
+    "unsorted_segment_sum": lambda i: jaxops.unsorted_segment_sum(X[0, 0], i, 3),
+    "unravel_index": lambda i: jaxops.unravel_index(i, [2, 3])[0],
+}
+
+
+@pytest.mark.parametrize("number", [2, 7, -1, -(2**31), -(2**31) - 1, 2**31 - 1, 2**31])
+@pytest.mark.parametrize("name", OF_A_NUMBER)
+def test_a_number_is_as_an_array_of_it(name, number):
+    if name != "repeat" or number < 2**31 - 1:  # so many rows are no question of numbers
+        outcomes = [outcome_of(OF_A_NUMBER[name], i) for i in (number, np.int64(number))]
+        assert outcomes[0] == outcomes[1]
+
+
 @pytest.mark.usefixtures("x32")
 def test_components_are_joined_without_change():
     """Unsigned and signed ones promote to a type that does not hold both."""
