@@ -152,8 +152,10 @@ class Operation(Generic[P, R]):
             out_sharding,
         )
         is_plain = name is None and fill_value is None and not one_by_one
-        if is_plain and _are_eager_arrays(data, indices, like, self.of_own_dtype):
-            return _run_compiled(fields, data.values(), indices.values(), None, indices)
+        if is_plain:
+            taken = _for_a_call(data, indices, like, self.of_own_dtype)
+            if taken is not None:
+                return _run_compiled(fields, *taken, None, indices)
         on_arrays = functools.partial(
             _run_on_arrays, indices=indices, name=name, indexed=indexed, one_by_one=one_by_one
         )
@@ -245,31 +247,34 @@ def _run(
     return on_numbers(call)
 
 
-def _are_eager_arrays(
+def _for_a_call(
     data: Mapping[str, Any], indices: Mapping[str, Any], like, of_own_dtype
-) -> bool:
-    """Whether all arguments are arrays that need no conversion; the rest is checked while tracing.
+) -> tuple[list, list] | None:
+    """The arguments of an eager call, if they need no conversion; None if some may.
 
-    A compiled call evicts Python's code and data from the processor's caches, so here each step of
-    Python takes three times as long as in a loop of its own.
+    The rest is checked while tracing. A compiled call evicts Python's code and data from the
+    processor's caches, so here each step of Python takes three times as long as in a loop of its
+    own.
     """
-    for x in data.values():
-        if not _jax_internals.is_concrete(x) or arguments.is_wider_than_jax(x):
-            return False
-    for x in indices.values():
-        # A compiled call takes a number of Python in a third of the time of an array made of it.
-        if type(x) is int and -(2**31) <= x < 2**31:
-            continue
-        if not _jax_internals.is_concrete(x) or arguments.is_wider_than_jax(x):
-            return False
     if not _jax_internals.is_eager():
-        return False
+        return None
+    operands, arrays = [], []
+    for x in data.values():
+        x = arguments.as_a_call_takes(x)
+        if x is None:
+            return None
+        operands.append(x)
+    for x in indices.values():
+        x = arguments.indices_as_a_call_takes(x)
+        if x is None:
+            return None
+        arrays.append(x)
     if like is not None:
         dtype = data[like].dtype
         for arg, x in data.items():
             if x.dtype != dtype and arg not in of_own_dtype:
-                return False
-    return True
+                return None
+    return operands, arrays
 
 
 def _shape_arithmetic(call: _Call, on_numbers: Callable, args: list[object]) -> Any:
@@ -410,6 +415,9 @@ def _compiled(*fields) -> tuple[_Call, Callable]:
     call = _Call(*fields)
 
     def flagged(*arrays):
+        # Without `jax.jit` these are numbers of Python and arrays of NumPy too (test_dispatch.py,
+        # test_numbers_of_the_host_are_as_an_array).
+        arrays = jax.tree.map(jnp.asarray, arrays)
         # An eager call with nothing but arrays looks at no dtype before this trace.
         for arg, x in zip(call.data, arrays, strict=False):
             arguments.to_operand(x, call.op, arg)

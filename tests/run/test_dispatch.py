@@ -155,12 +155,27 @@ OF_A_NUMBER = {
 }
 
 
+# Kinds that a compiled call takes as they are, and after them kinds that become arrays before.
+AS_THEY_ARE = {
+    "number": (int, np.int64),
+    "array": (np.array, np.int64),
+    "list": (lambda i: [i, 0], lambda i: (i, 0)),
+    "vector": (lambda i: np.array([i, 0]), lambda i: (i, 0)),
+}
+
+
+@pytest.mark.parametrize("kind", AS_THEY_ARE)
 @pytest.mark.parametrize("number", [2, 7, -1, -(2**31), -(2**31) - 1, 2**31 - 1, 2**31])
 @pytest.mark.parametrize("name", OF_A_NUMBER)
-def test_a_number_is_as_an_array_of_it(name, number):
-    if name != "repeat" or number < 2**31 - 1:  # so many rows are no question of numbers
-        outcomes = [outcome_of(OF_A_NUMBER[name], i) for i in (number, np.int64(number))]
-        assert outcomes[0] == outcomes[1]
+def test_numbers_of_the_host_are_as_an_array(name, number, kind):
+    if name == "repeat" and number > 7:  # so many rows are no question of numbers
+        return
+    for is_jitted in (True, False):
+        with jax.disable_jit(not is_jitted):
+            received, expected = (
+                outcome_of(OF_A_NUMBER[name], k(number)) for k in AS_THEY_ARE[kind]
+            )
+        assert received == expected
 
 
 @pytest.mark.usefixtures("x32")
