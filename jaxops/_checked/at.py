@@ -23,6 +23,7 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import padding_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
+from jaxops._run.dispatch import operation
 from jaxops._run.known import at_once
 
 _INT32 = np.iinfo(np.int32)
@@ -209,7 +210,7 @@ class AtIndex:
     def _call(
         self, name: str, args: tuple, mode: Mode, options: dict, fill_value: Any = 0
     ) -> jax.Array:
-        """The result of the method of JAX, with indices that `resolving.py` looks at."""
+        """The result of the method of JAX, for an index with this library's bounds."""
         op = f"at[...].{name}"
         policy.check_mode(op, mode)
         padding_index = options.pop("padding_index", None)
@@ -219,12 +220,75 @@ class AtIndex:
         elements = self._index if isinstance(self._index, tuple) else (self._index,)
         _refuse_whole_slices(elements, self._operand.shape, op)
         index = _as_int32(elements, self._operand.shape, mode, op, padding_index)
-        method = getattr(self._operand.at[index], name)
-        padding = None if padding_index is None else _INT32.max
-        wraps = options.get("wrap_negative_indices", True) is not False
-        setting = Setting(at=AtCall(op, mode, fill_value, padding, wraps))
-        with arguments.keeping_64_bits(op, {"operand": self._operand}), settings.within(setting):
-            return method(*args, **options)
+        static = {"method": name, "is_padded": padding_index is not None}
+        if _jax_internals.is_eager() and type(fill_value) is int and fill_value == 0:
+            arrays = _for_one_call(self._operand, index, args)
+            if arrays is not None:
+                static["options"] = (*options.items(),)
+                return _compiled.run(op, name=None, mode=mode, **arrays, **static)
+        with arguments.keeping_64_bits(op, {"operand": self._operand}):
+            return _run(self._operand, index, args, op, mode, fill_value, options, **static)
+
+
+def _run(
+    operand: jax.Array,
+    index: tuple,
+    args: Sequence,
+    op: str,
+    mode: str,
+    fill_value: Any,
+    options: dict,
+    *,
+    method: str,
+    is_padded: bool,
+) -> jax.Array:
+    """Calls a method of JAX, with indices that `resolving.py` looks at."""
+    wraps = options.get("wrap_negative_indices", True) is not False
+    at = AtCall(op, mode, fill_value, _INT32.max if is_padded else None, wraps)
+    with settings.within(Setting(at=at)):
+        return getattr(operand.at[index], method)(*args, **options)
+
+
+def _for_one_call(operand: jax.Array, index: tuple, args: tuple) -> dict[str, Any] | None:
+    """The arrays for `_compiled`, if an eager call may be one program.
+
+    JAX runs its methods operation by operation, which takes 30 times as long. Not of an index with
+    masks, which no program can take, or with slices, for each of which it would be another program.
+    """
+    values = [jnp.asarray(x) if isinstance(x, (int, float, complex)) else x for x in args]
+    if any(arguments.as_a_call_takes(x) is None for x in (operand, *values)):
+        return None
+    layout, arrays = [], []
+    for x in index:
+        if x is None or x is Ellipsis:
+            layout.append(x)
+        elif isinstance(x, slice) and x == slice(None):
+            layout.append(":")
+        elif _are_integers(x) and arguments.indices_as_a_call_takes(x) is not None:
+            layout.append("integers")
+            arrays.append(x)
+        else:
+            return None
+    return {"operand": operand, "values": values, "index": arrays, "layout": tuple(layout)}
+
+
+@operation(data=("operand", "values[]"), indices=("index[]",))
+def _compiled(
+    operand: jax.Array,
+    *,
+    op: str,
+    mode: str,
+    layout: tuple,
+    options: tuple,
+    values: Sequence[jax.Array] = (),
+    index: Sequence[jax.Array] = (),
+    **static,
+) -> jax.Array:
+    """`_run` of an index whose integers are the arrays `index`, as one program."""
+    arrays = iter(index)
+    parts = {":": slice(None)}
+    elements = tuple(next(arrays) if x == "integers" else parts.get(x, x) for x in layout)
+    return _run(operand, elements, values, op, mode, 0, dict(options), **static)
 
 
 def _is_traced_mask(index: Any) -> bool:

@@ -468,3 +468,15 @@ def test_a_traced_mask(kind, method):
 def test_a_traced_mask_with_apply():
     result = jax.jit(lambda m: jaxops.at(X)[m].apply(jnp.square))(MASK)
     np.testing.assert_array_equal(result, X.at[MASK].apply(jnp.square))
+
+
+@pytest.mark.parametrize("use", READ_AND_WRITTEN)
+def test_an_eager_call_is_one_program(use, caplog):
+    """Of any numbers: a second call with others compiles nothing."""
+    jnp.asarray(1.0)  # may be a program too
+    x = jnp.ones((3, 5, 7))  # a shape of which no other test makes programs
+    with jax.log_compiles():
+        for i in (0, -1):
+            READ_AND_WRITTEN[use](jaxops.at(x)[i, :, [i, 2]])
+    compiled = [r.message for r in caplog.records if r.message.startswith("Compiling")]
+    assert [message.split()[1] for message in compiled] == [f"jit(at[...].{use})"]
