@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -48,10 +49,17 @@ def tests_of(package: str) -> Path:
     return tests
 
 
-def outcomes(folder: Path, tests: list[str], printed: Path, *options: str) -> dict[str, str]:
-    """Of each of the tests that ran, what is wrong with it; "" if it passed."""
+def outcomes(
+    folder: Path, tests: list[str], printed: Path, *options: str, only: Collection[str] = ()
+) -> dict[str, str]:
+    """Of each of the tests that ran, what is wrong with it; "" if it passed.
+
+    `only`: the names of the tests to run; of none, all.
+    """
     root = folder.parent
     with tempfile.TemporaryDirectory() as out:
+        names = Path(out, "names")
+        names.write_text("\n".join(only))
         report = Path(out, "report.xml")
         command = [sys.executable, "-m", "pytest", "-p", "as_their_authors_run_them", *options]
         command += ["-c", HERE / "pytest.ini", "--rootdir", root, "--junitxml", report]
@@ -60,6 +68,7 @@ def outcomes(folder: Path, tests: list[str], printed: Path, *options: str) -> di
         paths = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "PYTHONPATH": paths, "JAX_PLATFORMS": "cpu"}
         environment["PYTHONSAFEPATH"] = "1"  # nothing is imported from the folder
+        environment["ONLY_TESTS_OF"] = str(names)
         with printed.open("w") as file:
             done = subprocess.run(
                 [*map(str, command)],
@@ -99,9 +108,10 @@ def compared(package: str, show: bool) -> bool:
     if failed:
         # By themselves, both ways: some set XLA up, which earlier tests of the process have done.
         again = PRINTED / f"{package}-checked-again.txt"
-        alone = outcomes(folder, [*failed], again, "--jaxops-checked")
+        files = sorted({name.partition("::")[0] for name in failed})
+        alone = outcomes(folder, files, again, "--jaxops-checked", only=failed)
         failed = {name: text for name, text in alone.items() if text}
-        without = outcomes(folder, [*alone], PRINTED / f"{package}-unchecked.txt")
+        without = outcomes(folder, files, PRINTED / f"{package}-unchecked.txt", only=alone)
     new = {name: text for name, text in failed.items() if without[name] == ""}
     listed = FOUND.get(package, {}).keys()
     print(
