@@ -221,7 +221,10 @@ class AtIndex:
         _refuse_whole_slices(elements, self._operand.shape, op)
         index = _as_int32(elements, self._operand.shape, mode, op, padding_index)
         static = {"method": name, "is_padded": padding_index is not None}
-        if _jax_internals.is_eager() and type(fill_value) is int and fill_value == 0:
+        # Some options that are no bools have no hash, and 0 has that of False.
+        are_bools = all(type(x) is bool for x in options.values())
+        is_zero = type(fill_value) is int and fill_value == 0
+        if are_bools and is_zero and _jax_internals.is_eager():
             arrays = _for_one_call(self._operand, index, args)
             if arrays is not None:
                 static["options"] = (*options.items(),)
@@ -255,6 +258,9 @@ def _for_one_call(operand: jax.Array, index: tuple, args: tuple) -> dict[str, An
     JAX runs its methods operation by operation, which takes 13 times as long with checks. An index
     with a mask cannot be an argument of a program, and each slice would make another program.
     """
+    # An array of uint32 takes 2**31, of which alone JAX makes no array.
+    if any(isinstance(x, int) and abs(x) > _INT32.max for x in args):
+        return None
     values = [jnp.asarray(x) if isinstance(x, (int, float, complex)) else x for x in args]
     if any(arguments.as_a_call_takes(x) is None for x in (operand, *values)):
         return None

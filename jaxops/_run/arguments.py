@@ -278,7 +278,7 @@ def as_a_call_takes(x: Any) -> Any:
     if dtype != x.dtype and dtype.kind not in "iu":
         return None
     # A copy, as the caller may write to the memory of `x` before the call has ended.
-    array = x.astype(dtype)
+    array = _readable(x).astype(dtype)
     return array if dtype == x.dtype or (array == x).all() else None
 
 
@@ -289,6 +289,8 @@ def indices_as_a_call_takes(x: Any) -> Any:
         return x if -(2**31) <= x < 2**31 else None
     if kind is list and {*map(type, x)} == {int}:
         x = np.array(x)
+        if x.dtype.kind != "i":  # NumPy makes floats of -1 and 2**63 together: see `as_integers`
+            return None
     return as_a_call_takes(x)
 
 

@@ -1,5 +1,6 @@
 """`jaxops.at`: the same as `x.at` where indices are in bounds, and what `mode` says elsewhere."""
 
+import functools
 from typing import Any
 
 import jax
@@ -143,6 +144,40 @@ def test_dtypes_are_those_of_jax(name, standard_promotion):
     assert result.dtype == expected.dtype
     np.testing.assert_array_equal(result, expected)
     assert jaxops.at(x)[GOOD].get().dtype == x.dtype
+
+
+def outcome(function):
+    try:
+        return repr(function())
+    except (TypeError, OverflowError) as error:
+        return repr(error)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("method", ["set", "add", "min"])
+def test_ints_are_those_of_jax(method, dtype):
+    """An array of uint32 takes 2**31, of which alone JAX makes no array."""
+    x = jnp.ones((4,), jax.dtypes.canonicalize_dtype(dtype))
+    info = jnp.iinfo(x.dtype)
+    for value in (info.min, info.max, info.min - 1, info.max + 1):
+        result, expected = (
+            outcome(functools.partial(getattr(at[1], method), value)) for at in (jaxops.at(x), x.at)
+        )
+        assert result == expected
+
+
+@pytest.mark.parametrize("value", [True, np.True_, jnp.array(True), [True], np.array([1])])
+@pytest.mark.parametrize(
+    "option", ["unique_indices", "indices_are_sorted", "wrap_negative_indices", "unknown"]
+)
+def test_options_are_those_of_jax(option, value):
+    """Some have no hash."""
+    for method, args in (("get", ()), ("set", (5,))):
+        result, expected = (
+            outcome(functools.partial(getattr(at[1], method), *args, **{option: value}))
+            for at in (jaxops.at(X), X.at)
+        )
+        assert result == expected
 
 
 # --- out of bounds ---

@@ -178,6 +178,19 @@ def test_numbers_of_the_host_are_as_an_array(name, number, kind):
         assert received == expected
 
 
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize("first", [-1, 2, 2**63])
+@pytest.mark.parametrize("name", [name for name in OF_A_NUMBER if name != "repeat"])
+def test_lists_of_ints_that_int64_does_not_hold(name, first, x64):
+    """NumPy makes floats, objects or uint64 of them."""
+    for large in (2**63, 2**64 - 1, 2**64):
+        with jax.enable_x64(x64):
+            received, expected = (
+                outcome_of(OF_A_NUMBER[name], kind((first, large))) for kind in (list, tuple)
+            )
+        assert received == expected
+
+
 @pytest.mark.usefixtures("x32")
 def test_components_are_joined_without_change():
     """Unsigned and signed ones promote to a type that does not hold both."""
