@@ -247,6 +247,11 @@ def by_cond(emit, sums):
     return jax.lax.cond(emit, lambda: (sums, zeros), lambda: (zeros, sums))
 
 
+def of_changed(function):
+    """`by_where` of sums after a function, which makes equal numbers of some different ones."""
+    return lambda emit, sums: by_where(emit, jax.tree.map(function, sums))
+
+
 def by_product(emit, sums):
     scale = jnp.where(emit, 1.0, 0.0)
     return [jax.tree.map(lambda s, f=f: f * s, sums) for f in (scale, 1 - scale)]
@@ -316,6 +321,10 @@ COLLECTING = {
         "cond": lambda: counting(by_cond),
         "product": lambda: counting(by_product),
         "switch": lambda: counting(by_switch),
+        "clipped": lambda: counting(of_changed(lambda s: jnp.clip(s, -1, 1))),
+        "positive": lambda: counting(of_changed(jax.nn.relu)),
+        "rounded": lambda: counting(of_changed(jnp.round)),
+        "sign": lambda: counting(of_changed(jnp.sign)),
         "where 100000": lambda: counting(by_where, 100_000),
         "float 1000": lambda: counting(by_where, 1000.0, jnp.float32),
         "array 1000": lambda: counting(by_where, 1000, shape=20),

@@ -276,16 +276,20 @@ class _Judge:
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:
             return {}
-        negated = runner.negated(steps)
+        negated, still = runner.times(steps, -1), runner.times(steps, 0)
         others = runner.moved(steps, states)
         is_begun = runner.same(steps, others)
-        # If some numbers of a state begin anew and others do not, each decides by itself, as in
-        # `optax.rprop`. In small rows all of them may begin anew in one step by chance
-        # (test_judge.py, test_numbers_that_begin_anew_by_themselves).
+        # If some numbers of a state begin anew and others do not, each may decide by itself, as in
+        # `optax.rprop`. In small rows all of them may begin anew in one step by chance, though not
+        # with any gradients, as a clipped sum does (test_judge.py, test_collecting_gradients and
+        # test_numbers_that_begin_anew_by_themselves).
         are_some_begun = runner.anywhere(steps, others, lambda x, y: (x == y) & np.isfinite(x))
-        is_begun &= ~np.any(are_some_begun & runner.differ(steps, others), axis=0)
+        is_by_number = np.any(are_some_begun & runner.differ(steps, others), axis=0)
+        is_with_any = [runner.same(x, runner.moved(x, states)) for x in (negated, still)]
+        is_begun &= ~is_by_number | np.all(is_with_any, axis=0)
         owners = [0 if n is None else n for n in probe.result_owners]
-        collects = runner.same(steps, negated)[:, owners] & runner.differ(steps, negated)
+        collects = runner.same(steps, negated.results)[:, owners]
+        collects &= runner.differ(steps, negated.results)
         waits = runner.same(steps, steps.inputs)  # read for states, which have equal places in both
         copies = is_begun & runner.differ(steps, runner.moved(steps, probe.parameters))
         begins, carries, collects, waits, copies = (

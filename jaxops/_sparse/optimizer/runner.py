@@ -227,12 +227,14 @@ class Runner:
             return steps.results
         return _function(self.probe.dense, fill=0.3)(steps.inputs)
 
-    def negated(self, steps: Steps) -> list:
-        """The results of dense steps with the negatives of their gradients."""
+    def times(self, steps: Steps, factor: int) -> Steps:
+        """The steps with their gradients times a number."""
         new = {
-            n: (-1 * steps.inputs[n]).astype(steps.inputs[n].dtype) for n in self.probe.gradients
+            n: (factor * steps.inputs[n]).astype(steps.inputs[n].dtype)
+            for n in self.probe.gradients
         }
-        return self.dense(_replaced(steps.inputs, new))
+        inputs = _replaced(steps.inputs, new)
+        return steps._replace(inputs=inputs, results=self.dense(inputs))
 
     # --- comparisons with the results of steps ---
 
