@@ -153,7 +153,7 @@ def _is_ours(error: Exception) -> bool:
 
 def describe(args: Sequence[str], arrays: Sequence[Any], static: Mapping[str, Any]) -> str:
     """The arguments of an op: shapes, and large sizes."""
-    shapes = [f"{arg} {_shape(x.shape)}" for arg, x in zip(args, arrays, strict=True)]
+    shapes = [f"{arg} {_shape(np.shape(x))}" for arg, x in zip(args, arrays, strict=True)]
     return _listed([*shapes, *(f"{arg} {brief(x)}" for arg, x in _large(static).items())], ", ")
 
 

@@ -190,3 +190,11 @@ def test_one_id_too_large_for_memory_is_named(name):
     for call in (bounded, jax.grad(lambda x: bounded(x)[0, 0])):
         with pytest.raises(MemoryError, match=words):
             call(data)
+
+
+@pytest.mark.parametrize("kind", [int, np.array, jnp.int32])
+def test_too_many_segments_for_memory_are_named(kind):
+    """Also where an index goes to the program as a number of Python."""
+    words = r"RESOURCE_EXHAUSTED.* segment_ids of shape \(\), num_segments 1099511627776"
+    with pytest.raises(MemoryError, match=words):
+        jaxops.unsorted_segment_sum(jnp.ones(()), kind(1), 2**40)
