@@ -221,7 +221,8 @@ class AtIndex:
         _refuse_whole_slices(elements, self._operand.shape, op)
         index = _as_int32(elements, self._operand.shape, mode, op, padding_index)
         static = {"method": name, "is_padded": padding_index is not None}
-        # Some options that are no bools have no hash, and 0 has that of False.
+        # Programs are looked up by hash. Some options that are no bools have none, and 0 has the
+        # hash of False and of -0.0.
         are_bools = all(type(x) is bool for x in options.values())
         is_zero = type(fill_value) is int and fill_value == 0
         if are_bools and is_zero and _jax_internals.is_eager():
