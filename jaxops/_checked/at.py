@@ -256,7 +256,7 @@ def _run(
 def _for_one_call(operand: jax.Array, index: tuple, args: tuple) -> dict[str, Any] | None:
     """The arrays for `_compiled`, if an eager call may be one program.
 
-    JAX runs its methods operation by operation, which takes 13 times as long with checks. An index
+    JAX runs its methods operation by operation, which takes ten times as long with checks. An index
     with a mask cannot be an argument of a program, and each slice would make another program.
     """
     # An array of uint32 takes 2**31, of which alone JAX makes no array.
