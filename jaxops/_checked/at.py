@@ -259,7 +259,7 @@ def _for_one_call(operand: jax.Array, index: tuple, args: tuple) -> dict[str, An
     JAX runs its methods operation by operation, which takes ten times as long with checks. An index
     with a mask cannot be an argument of a program, and each slice would make another program.
     """
-    # An array of uint32 takes 2**31, of which alone JAX makes no array.
+    # JAX writes 2**31 to an array of uint32, but `jnp.asarray(2**31)` raises while x64 is off.
     if any(isinstance(x, int) and abs(x) > _INT32.max for x in args):
         return None
     values = [jnp.asarray(x) if isinstance(x, (int, float, complex)) else x for x in args]

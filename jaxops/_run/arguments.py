@@ -267,8 +267,8 @@ def to_indices(
 def as_a_call_takes(x: Any) -> Any:
     """`x` as a compiled call takes it, if that changes no number; None if it may, or is not known.
 
-    JAX makes an array of an array of NumPy while it calls, in a fraction of the time that it takes
-    before.
+    A compiled call converts an array of NumPy itself, in a fraction of the time of a conversion
+    before the call.
     """
     if _jax_internals.is_concrete(x):
         return None if is_wider_than_jax(x) else x
@@ -283,7 +283,7 @@ def as_a_call_takes(x: Any) -> Any:
 
 
 def indices_as_a_call_takes(x: Any) -> Any:
-    """`as_a_call_takes`, of numbers of Python too."""
+    """Like `as_a_call_takes`, but takes an int of Python and a list of ints too."""
     kind = type(x)
     if kind is int:
         return x if -(2**31) <= x < 2**31 else None

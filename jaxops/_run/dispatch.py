@@ -415,8 +415,8 @@ def _compiled(*fields) -> tuple[_Call, Callable]:
     call = _Call(*fields)
 
     def flagged(*arrays):
-        # Without `jax.jit` these are numbers of Python and arrays of NumPy too (test_dispatch.py,
-        # test_numbers_of_the_host_are_as_an_array).
+        # While `jax_disable_jit` is on, JAX passes ints of Python and arrays of NumPy as they are
+        # (test_dispatch.py, test_numbers_of_the_host_are_as_an_array).
         arrays = jax.tree.map(jnp.asarray, arrays)
         # An eager call with nothing but arrays looks at no dtype before this trace.
         for arg, x in zip(call.data, arrays, strict=False):

@@ -156,7 +156,7 @@ def outcome(function):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("method", ["set", "add", "min"])
 def test_ints_are_those_of_jax(method, dtype):
-    """An array of uint32 takes 2**31, of which alone JAX makes no array."""
+    """JAX writes 2**31 to an array of uint32, but `jnp.asarray(2**31)` raises while x64 is off."""
     x = jnp.ones((4,), jax.dtypes.canonicalize_dtype(dtype))
     info = jnp.iinfo(x.dtype)
     for value in (info.min, info.max, info.min - 1, info.max + 1):
@@ -171,7 +171,7 @@ def test_ints_are_those_of_jax(method, dtype):
     "option", ["unique_indices", "indices_are_sorted", "wrap_negative_indices", "unknown"]
 )
 def test_options_are_those_of_jax(option, value):
-    """Some have no hash."""
+    """Some values have no hash, and programs are looked up by hash."""
     for method, args in (("get", ()), ("set", (5,))):
         result, expected = (
             outcome(functools.partial(getattr(at[1], method), *args, **{option: value}))
@@ -509,7 +509,7 @@ def test_a_traced_mask_with_apply():
 
 @pytest.mark.parametrize("use", READ_AND_WRITTEN)
 def test_an_eager_call_is_one_program(use, caplog):
-    """Of any numbers: a second call with others compiles nothing."""
+    """The second call has other numbers, and compiles nothing."""
     jnp.asarray(1.0)  # may be a program too
     x = jnp.ones((3, 5, 7))  # a shape of which no other test makes programs
     with jax.log_compiles():

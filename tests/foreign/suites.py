@@ -52,9 +52,9 @@ def tests_of(package: str) -> Path:
 def outcomes(
     folder: Path, tests: list[str], printed: Path, *options: str, only: Collection[str] = ()
 ) -> dict[str, str]:
-    """Of each of the tests that ran, what is wrong with it; "" if it passed.
+    """What is wrong with each test that ran, by name; "" for a test that passed.
 
-    `only`: the names of the tests to run; of none, all.
+    `only`: the names of the tests to run; if it is empty, all tests run.
     """
     root = folder.parent
     with tempfile.TemporaryDirectory() as out:

@@ -52,7 +52,7 @@ def test_bools_of_other_bytes():
     """A view of bytes as bools: each that is not 0 counts once."""
     x = np.array([0, 1, 2, 255], np.uint8).view(bool)
     assert arguments.to_operand(x, "op", "x").astype(int).tolist() == [0, 1, 1, 1]
-    # JAX reads the bytes too.
+    # An eager call hands the array to JAX, which would copy the bytes to the result.
     assert jaxops.reverse(x, [0]).view(jnp.uint8).tolist() == [1, 1, 1, 0]
     set_from = jaxops.at(jnp.zeros(4, bool))[jnp.arange(4)].set(x)
     assert set_from.view(jnp.uint8).tolist() == [0, 1, 1, 1]

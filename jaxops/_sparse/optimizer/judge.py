@@ -285,8 +285,8 @@ class _Judge:
         # test_numbers_that_begin_anew_by_themselves).
         are_some_begun = runner.anywhere(steps, others, lambda x, y: (x == y) & np.isfinite(x))
         is_by_number = np.any(are_some_begun & runner.differ(steps, others), axis=0)
-        is_with_any = [runner.same(x, runner.moved(x, states)) for x in (negated, still)]
-        is_begun &= ~is_by_number | np.all(is_with_any, axis=0)
+        begins_with_others = [runner.same(x, runner.moved(x, states)) for x in (negated, still)]
+        is_begun &= ~is_by_number | np.all(begins_with_others, axis=0)
         owners = [0 if n is None else n for n in probe.result_owners]
         collects = runner.same(steps, negated.results)[:, owners]
         collects &= runner.differ(steps, negated.results)
