@@ -110,6 +110,8 @@ def compared(package: str, show: bool) -> bool:
         again = PRINTED / f"{package}-checked-again.txt"
         files = sorted({name.partition("::")[0] for name in failed})
         alone = outcomes(folder, files, again, "--jaxops-checked", only=failed)
+        for name in sorted(failed.keys() - alone.keys()):
+            print(f"  fails, and is not there in a run of its file: {name}: {failed[name][:200]}")
         failed = {name: text for name, text in alone.items() if text}
         without = outcomes(folder, files, PRINTED / f"{package}-unchecked.txt", only=alone)
     new = {name: text for name, text in failed.items() if without[name] == ""}

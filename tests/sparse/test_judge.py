@@ -351,6 +351,41 @@ def test_collecting_gradients(maker, name):
         jaxops.lazy(optimizer).apply(slices(), optimizer.init(table()), table())
 
 
+# What has states of its own before something collects its updates.
+NAMES = "adabelief adadelta adagrad adam adamax adan amsgrad ema lion radam rprop trace yogi"
+BEFORE_COLLECTING = {name: getattr(optax, name) for name in NAMES.split()}
+BEFORE_COLLECTING["centered"] = functools.partial(optax.rmsprop, centered=True, momentum=0.9)
+
+
+@pytest.mark.parametrize("before", BEFORE_COLLECTING)
+def test_collecting_of_other_states(before):
+    """New sums depend on the states before them, so that they do not begin anew with all others."""
+    optimizer = optax.chain(BEFORE_COLLECTING[before](0.1), optax.apply_every(2))
+    with pytest.raises(ValueError, match=r"collects gradients over several steps.*apply_every"):
+        jaxops.lazy(optimizer).init(table())
+
+
+class Exchanged:
+    """Collects gradients in two arrays in turn, and steps with all of them in every third step."""
+
+    def init(self, params):
+        zeros = jax.tree.map(jnp.zeros_like, params)
+        return jnp.zeros((), jnp.int32), zeros, zeros
+
+    def update(self, updates, state, params):
+        count, first, second = state
+        emit = count % 3 == 2
+        sums = jax.tree.map(jnp.add, second, updates)
+        step, both = by_where(emit, (sums, first))
+        return jax.tree.map(jnp.add, *step), (count + 1, *both)
+
+
+def test_collecting_in_states_that_change_places():
+    """Each new state comes from the other one, so that it does not begin anew by itself."""
+    with pytest.raises(ValueError, match=r"collects gradients over several steps.*Exchanged"):
+        jaxops.lazy(Exchanged()).init(table())
+
+
 class Overwritten:
     """Keeps the gradient for the next step, and steps by none of the first ones."""
 

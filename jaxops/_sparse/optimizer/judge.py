@@ -30,7 +30,7 @@ import contextlib
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -276,27 +276,18 @@ class _Judge:
         states = [k for k in probe.states if probe.result_owners[k] is not None]
         if not states:
             return {}
-        negated, still = runner.times(steps, -1), runner.times(steps, 0)
-        others = runner.moved(steps, states)
-        is_begun = runner.same(steps, others)
-        # If some numbers of a state begin anew and others do not, each may decide by itself, as in
-        # `optax.rprop`. In small rows all of them may begin anew in one step by chance, though not
-        # with any gradients, as a clipped sum does (test_judge.py, test_collecting_gradients and
-        # test_numbers_that_begin_anew_by_themselves).
-        are_some_begun = runner.anywhere(steps, others, lambda x, y: (x == y) & np.isfinite(x))
-        is_by_number = np.any(are_some_begun & runner.differ(steps, others), axis=0)
-        begins_with_others = [runner.same(x, runner.moved(x, states)) for x in (negated, still)]
-        is_begun &= ~is_by_number | np.all(begins_with_others, axis=0)
+        variants = steps, runner.times(steps, -1), runner.times(steps, 0)
+        # States also by themselves: `optax.apply_every` after `optax.adam` collects what other
+        # states make of the gradients (test_judge.py, test_collecting_of_other_states).
+        begun = [self._begun(variants, states, way) for way in (runner.moved, runner.moved_alone)]
         owners = [0 if n is None else n for n in probe.result_owners]
-        collects = runner.same(steps, negated.results)[:, owners]
-        collects &= runner.differ(steps, negated.results)
+        negated = variants[1].results
+        collects = runner.same(steps, negated)[:, owners] & runner.differ(steps, negated)
         waits = runner.same(steps, steps.inputs)  # read for states, which have equal places in both
-        copies = is_begun & runner.differ(steps, runner.moved(steps, probe.parameters))
-        begins, carries, collects, waits, copies = (
-            np.any(seen_in_a_step, axis=0)
-            for seen_in_a_step in (is_begun, ~is_begun, collects, waits, copies)
-        )
-        collected, copied = begins & carries & collects, waits & copies
+        copies = runner.differ(steps, runner.moved(steps, probe.parameters))
+        begins_and_carries = np.any([x.any(axis=0) & ~x.all(axis=0) for x in begun], axis=0)
+        collected = begins_and_carries & collects.any(axis=0)
+        copied = waits.any(axis=0) & (np.any(begun, axis=0) & copies).any(axis=0)
         found = {}
         for k in states:
             n = probe.result_owners[k]
@@ -306,6 +297,23 @@ class _Judge:
                 of_phases = refusals.of_collecting if collected[k] else refusals.of_copies
                 found[n] = of_phases(self.paths[n], state, made)
         return found
+
+    def _begun(self, variants: Sequence[Steps], states: list[int], moved: Callable) -> np.ndarray:
+        """Whether each state begins anew, by step: `moved` makes it for other old states.
+
+        `variants` are the steps, and those with other gradients.
+        """
+        runner, steps = self.runner, variants[0]
+        others = moved(steps, states)
+        is_begun = runner.same(steps, others)
+        # If some numbers of a state begin anew and others do not, each may decide by itself, as in
+        # `optax.rprop`. In small rows all of them may begin anew in one step by chance, though not
+        # with any gradients, as a clipped sum does (test_judge.py, test_collecting_gradients and
+        # test_numbers_that_begin_anew_by_themselves).
+        are_some_begun = runner.anywhere(steps, others, lambda x, y: (x == y) & np.isfinite(x))
+        is_by_number = np.any(are_some_begun & runner.differ(steps, others), axis=0)
+        begins_with_others = [runner.same(x, moved(x, states)) for x in variants[1:]]
+        return is_begun & (~is_by_number | np.all(begins_with_others, axis=0))
 
 
 # --- the steps ---

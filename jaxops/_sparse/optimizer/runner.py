@@ -8,6 +8,7 @@ what was changed.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -177,9 +178,29 @@ class Runner:
 
     # --- steps with other inputs ---
 
-    def moved(self, steps: Steps, leaves: Iterable[int]) -> list:
+    def moved(self, steps: Steps, leaves: Iterable[int], negative: bool = False) -> list:
         """The results of dense steps in which some leaves of the inputs hold other numbers."""
-        return self.dense(_replaced(steps.inputs, {n: self._other(steps, n) for n in leaves}))
+        new = {n: self._other(steps, n, negative) for n in leaves}
+        return self.dense(_replaced(steps.inputs, new))
+
+    def moved_alone(self, steps: Steps, states: Sequence[int]) -> list:
+        """The results where each new state is that for other old numbers of this state alone.
+
+        These are positive and negative, and a new number is one that differs, if there is any.
+        The first states of all tables hold other numbers at once, then the second ones.
+        """
+        results = [*steps.results]
+        by_table = [
+            [k for k in states if self.probe.result_owners[k] == n] for n in self.probe.depths
+        ]
+        for of_tables in itertools.zip_longest(*by_table):
+            leaves = [k for k in of_tables if k is not None]
+            for negative in (False, True):
+                moved = self.moved(steps, leaves, negative)
+                for k in leaves:
+                    is_as_before = floats(results[k]) == floats(steps.results[k])
+                    results[k] = np.where(is_as_before, moved[k], results[k])
+        return results
 
     def with_other_rows(self, step: Steps, table: int) -> list:
         """The results where rows of one table without a gradient, and their states, are others."""
@@ -190,7 +211,7 @@ class Runner:
                 new[n] = np.where(self._is_seen(step.seen, table, x), x, self._other(step, n))
         return self.dense(_replaced(step.inputs, new))
 
-    def _other(self, steps: Steps, n: int) -> Any:
+    def _other(self, steps: Steps, n: int, negative: bool = False) -> Any:
         """Other numbers, which the results tell from the ones there: states grow with gradients.
 
         A random key becomes that of the next step, or of another one.
@@ -202,7 +223,8 @@ class Runner:
         if x.dtype == np.bool_:
             return ~x
         if jnp.issubdtype(x.dtype, jnp.inexact):
-            return (1.5 * x + 0.37 * (1 + _largest(floats(result)))).astype(x.dtype)
+            other = 1.5 * x + 0.37 * (1 + _largest(floats(result)))
+            return (-other if negative else other).astype(x.dtype)
         return x + np.ones_like(x)
 
     def far(self, steps: Steps) -> Steps:
