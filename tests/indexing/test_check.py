@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from checks import NIGHTLY, SLOW, assert_fails, printed_by
 from jax import lax
-from jax.experimental import checkify
+from jax.experimental import checkify, serialize_executable
 from jax.extend.core import jaxpr_as_fun
 from jax.sharding import AxisType
 from jax.sharding import PartitionSpec as P
@@ -154,6 +154,18 @@ def test_mode_error_is_not_exported(name):
     for platform in ("cpu", "cuda", "tpu"):
         with pytest.raises(ValueError, match=r"'error', which raises from a host callback"):
             jax.export.export(program, platforms=[platform])(*case.args)
+
+
+def test_compiled_programs_that_check_are_not_serialized():
+    """JAX refuses programs that call Python, but not in words of its own."""
+    args = jnp.arange(4.0), jnp.array([1])
+    checks, fills = (
+        jax.jit(functools.partial(jaxops.gather, mode=mode)).lower(*args).compile()
+        for mode in ("error", "fill")
+    )
+    with pytest.raises(AttributeError, match=r"pickle|local object"):
+        serialize_executable.serialize(checks)
+    serialize_executable.serialize(fills)
 
 
 def test_eager_calls_on_a_gpu_raise_in_mode_error_only(case, monkeypatch):
