@@ -192,7 +192,6 @@ def _positions(input_, begin, size, *, op, mode, fill_value=None):
 def _run_of_positions(start, length: int, dim: int, op: str, mode: str) -> jax.Array:
     """`start + [0, length)`, also for positions outside of `[0, dim)`."""
     is_long = index_dtypes.are_long([dim + length])
-    start = index_dtypes.widen(start, [dim + length])
     # The clip keeps the addition below from overflowing, and positions out of bounds stay out of
     # bounds (test_slice.py, test_windows_that_reach_outside).
     info = jnp.iinfo(start.dtype)
