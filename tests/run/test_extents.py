@@ -79,6 +79,17 @@ def test_of_many_dimensions():
             jax.eval_shape(call, x)
 
 
+def test_what_was_received_is_a_list_of_words():
+    def sums(data, ids):
+        return jaxops.unsorted_segment_sum(data, ids, 2**30)
+
+    many = jax.ShapeDtypeStruct((2, 2**30), np.float32), jax.ShapeDtypeStruct((2,), np.int32)
+    with pytest.raises(ValueError) as info:
+        jax.eval_shape(sums, *many)
+    received = "data of shape (2, 1073741824), segment_ids of shape (2,), num_segments 1073741824"
+    assert f"; received {received}" in str(info.value)
+
+
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
 def test_not_refused(batch):
     function = jaxops.transpose
