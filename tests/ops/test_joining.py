@@ -72,6 +72,7 @@ MEETING = {
     "python,jax": ([[2], jnp.array([1.5], jnp.bfloat16)], jnp.bfloat16),
     "numpy,jax": ([np.array([2]), jnp.array([1], jnp.uint8)], np.uint8),
     "python,numpy": ([[2], np.array([1.5], np.float16)], np.float16),
+    "python,numpy of one kind": ([[1.5], np.array([2.5], np.float16)], np.float16),
     "numpy,python": ([np.array([2], np.int8), [3]], np.int8),
     "float,numpy": ([[1.5], np.array([2], np.int8)], np.float32),  # a family of its own
     "python,python": ([[1], [1.5]], np.float32),

@@ -33,6 +33,14 @@ def test_ignored_indices_of_exact_results():
     assert text.tolist() == ["a", "?"]
 
 
+def test_places_of_many_rows():
+    """Places are counted in 32 bits, though these indices have 16."""
+    numbers = np.arange(2**16)
+    halves = numbers[2**15 :], numbers[: 2**15]
+    stitch = jax.jit(lambda *indices: jaxops.dynamic_stitch(indices, halves, size=2**16))
+    assert_equal(stitch(*(half.astype(np.uint16) for half in halves)), numbers)
+
+
 LISTS = [np.arange(n, n + 2, dtype=np.int32) for n in range(20)]  # each overlaps the next one
 
 
