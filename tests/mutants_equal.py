@@ -34,6 +34,8 @@ EQUAL: dict[str, list[str]] = {
     "_dispatched": ["_LONGEST_WAIT = [10.0 -> ...]"],
     # An array on no mesh has the specification of one that every device has.
     "_indexing/explicit_axes": ["return P() if [mesh_of(x) -> x] is None else ..."],
+    # A sum beyond int32 is negative, and `lax.dynamic_slice` then takes the zeros in front.
+    "_indexing/moved_windows": ["... = varying_alike(operand, [jnp.clip(..., high) -> ...])"],
     # How much is looked at, and what is kept: either way the values are the same.
     "_indexing/sources": [
         "_MOST = [128 -> ...]",
@@ -77,6 +79,8 @@ EQUAL: dict[str, list[str]] = {
         "if [_jax_internals.is_eager() -> False]:",
         "is_plain &= (signed >= info.min) & (signed <= [info.max -> info.min])",
     ],
+    # The same slice, of an array that is reversed as a whole.
+    "_ops/strided_slice": ["if [is_symbolic_dim(dim) -> True]:"],
     # How much larger than the array the bound of its size is.
     "_run/extents": [
         "... = sum([sorted(...)[-2:] -> sorted(...)[:]]) + ...",
@@ -95,6 +99,8 @@ EQUAL: dict[str, list[str]] = {
     "_sparse/slices/repeated_rows": ["valid = (indices >= 0) & [indices < num_rows -> ...]"],
     # Without this fact the steps are compared, which show the same.
     "_sparse/optimizer/scaled": ["... (name in ... and [shapes[0][:1] -> shapes[0][:]] == ..."],
+    # Where two sizes become one, and the program is another, the next sizes are tried.
+    "_sparse/optimizer/probe": ["dims = {d: [limit + 1 + n -> limit + 1] for ..."],
     # How far states and parameters go beyond those of a few steps. Complex numbers hold real ones.
     "_sparse/optimizer/runner": [
         "for leaves, most in ((self.probe.states, 5), (self.probe.parameters, [3 -> 2])):",

@@ -783,18 +783,6 @@ def test_sizes_that_an_optimizer_wants():
     np.testing.assert_allclose(received[3], 1 + jnp.arange(20.0))
 
 
-def test_different_sizes_stay_different():
-    """The optimizer computes rows from other rows, but only if two of its sizes are equal."""
-
-    def centered_if_square(g, p):
-        return g - jnp.mean(g, 0) if p.shape[1] == p.shape[2] else g
-
-    lazy = jaxops.lazy(Stateless(centered_if_square))
-    lazy.init(jnp.ones((5, 30, 40)))
-    with pytest.raises(ValueError, match="computes rows from other rows"):
-        lazy.init(jnp.ones((5, 30, 30)))
-
-
 # --- what only other numbers show than those of small runs ---
 
 
