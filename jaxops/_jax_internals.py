@@ -428,7 +428,10 @@ class _Watchers(threading.local):
 _watchers = _Watchers()
 _of_process: list[Callable[[Sequence], None]] = []
 _post_hook = _find("jax._src.api._post_hook_state")
-_has_hooks = all(hasattr(_post_hook, name) for name in ("get_global", "set_global", "swap_local"))
+_has_hooks = all(
+    hasattr(_post_hook, name)
+    for name in ("get_global", "set_global", "get_local", "set_local", "swap_local")
+)
 
 
 def _tell(results: Sequence) -> None:
@@ -438,14 +441,20 @@ def _tell(results: Sequence) -> None:
 
 
 class _Hook:
-    """Tells of a program that JAX called from C++, and calls the hook that was there before."""
+    """Tells of a program that JAX called from C++, and calls the hook that was there before.
+
+    Of a thread without one, that of the process: a script may switch `jax_debug_nans` on later.
+    """
 
     before: Callable | None = None
 
     def __call__(self, fun, args, kwargs, results):
         _tell(jax.tree.leaves(results))
-        if self.before is not None:
-            self.before(fun, args, kwargs, results)
+        before = self.before or _post_hook.get_global()
+        if isinstance(before, _Hook):
+            before = before.before
+        if before is not None:
+            before(fun, args, kwargs, results)
 
 
 _execute = _find("jax._src.interpreters.pxla.ExecuteReplicated")
@@ -461,6 +470,10 @@ def _tell_of_calls_from_python() -> None:
     def __call__(self, *args):
         results = call(self, *args)
         _tell(results)
+        # `jnp.var` and others of JAX's functions switch `jax.debug_nans` off while JAX traces them,
+        # and then no hook is left (test_dispatched.py, test_functions_that_take_the_hook_away).
+        if _watchers.count and _has_hooks and _post_hook.get_local() is None:
+            _post_hook.set_local(_Hook())
         return results
 
     _execute.__call__ = __call__
@@ -490,9 +503,8 @@ def watch_programs(note: Callable[[Sequence], None]) -> None:
     if _watchers.count == 1 and _has_hooks:
         hook = _Hook()
         _watchers.hook_before = before = _post_hook.swap_local(hook)
-        # JAX's mark of "none for this thread" is no function.
-        before = before if callable(before) else _post_hook.get_global()
-        hook.before = before.before if isinstance(before, _Hook) else before
+        if callable(before):  # JAX's mark of "none for this thread" is no function
+            hook.before = before
 
 
 def unwatch_programs(note: Callable[[Sequence], None]) -> None:

@@ -278,3 +278,41 @@ def test_the_hook_of_debug_nans_is_called_too():
         with pytest.raises(FloatingPointError):
             divide(zero)
     assert np.isnan(divide(zero))
+
+
+def test_debug_nans_of_the_process_within_a_block():
+    """A script that is run by `python -m jaxops` is within one."""
+    divide, zero, one = jax.jit(lambda x: 0 / x), jnp.zeros(1), jnp.ones(1)
+    with jaxops.typed_errors():
+        for _ in range(2):
+            divide(one)
+        jax.config.update("jax_debug_nans", True)
+        try:
+            with pytest.raises(FloatingPointError):
+                divide(zero)
+        finally:
+            jax.config.update("jax_debug_nans", False)
+        assert np.isnan(divide(zero))
+
+
+TAKE_THE_HOOK_AWAY = {
+    "var": jnp.var,
+    "sort": jnp.sort,
+    "quantile": lambda x: jnp.quantile(x, 0.5),
+    "logsumexp": lambda x: jax.nn.logsumexp(x, b=-x),
+    "debug_nans": jax.debug_nans(False)(jnp.negative),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_THE_HOOK_AWAY)
+def test_functions_that_take_the_hook_away(name):
+    x, told = jnp.ones(3), []
+    for _ in range(2):
+        STEP(x)
+    _jax_internals.watch_programs(told.append)
+    try:
+        jax.jit(lambda x: TAKE_THE_HOOK_AWAY[name](x))(x)
+        result = STEP(x)
+    finally:
+        _jax_internals.unwatch_programs(told.append)
+    assert told[-1][0] is result

@@ -284,7 +284,10 @@ CASES = {
         (lanes_of_rules_are_refused, ["call_wrapped"]),
         (
             blocks,
-            ["_post_hook_state", "swap_local", "get_global", "set_global", "ExecuteReplicated"],
+            [
+                *("_post_hook_state", "get_global", "set_global", "ExecuteReplicated"),
+                *("get_local", "set_local", "swap_local"),
+            ],
         ),
         (types_are_refused, ["manual_axis_type.varying"]),
         (exports_refused_by_us, ["module_context.platforms"]),
