@@ -66,6 +66,9 @@ def _namespace(module: str) -> dict[str, Any]:
 
 _everything = os.environ.get("JAXOPS_CHECK_EVERYTHING", "")
 if _everything == "1":
-    __getattr__("check_everything")()
+    from jaxops._checked import command
+
+    # A script, or pytest's conftest.py, may set JAX's variables after this import.
+    command.when_jax_is_imported(lambda: __getattr__("check_everything")())
 elif _everything not in ("", "0"):
     raise ValueError(f"JAXOPS_CHECK_EVERYTHING must be 0 or 1; received {_everything!r}")

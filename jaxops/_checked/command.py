@@ -7,9 +7,10 @@ variables of JAX before it imports JAX. So the module imports neither JAX nor an
 from __future__ import annotations
 
 import argparse
+import builtins
 import contextlib
 import functools
-import importlib.util
+import importlib.machinery
 import io
 import os
 import pkgutil
@@ -77,8 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"no such file: {script}; write -m before the name of a module")
 
     sys.argv = options.script
-    run_module = functools.partial(runpy.run_module, run_name="__main__", alter_sys=True)
-    run = run_module if options.is_module else _run_file
     leaving = None
     try:
         with contextlib.ExitStack() as block:
@@ -90,26 +89,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 if threading.current_thread() is threading.main_thread():
                     block.enter_context(typed_errors())
 
-            _when_jax_is_imported(begin)
+            when_jax_is_imported(begin)
             try:
-                run(script)
+                _run(script, options.is_module)
             except SystemExit as exit_:
                 # The block waits for unread results at its end, but not if an exception leaves it
                 # (test_command.py, test_an_error_that_nobody_reads).
                 leaving = exit_
-    except Exception as error:
-        if "jax" in sys.modules:
-            from jaxops import _frames
-
-            # As Python prints it, without the frames of this command.
-            error.__traceback__ = _frames.of_caller(error.__traceback__)
-        sys.excepthook(type(error), error, error.__traceback__)
-        sys.exit(1)
+    except BaseException:
+        sys.excepthook = functools.partial(_print_error, sys.excepthook)
+        raise
     if leaving is not None:
         raise leaving
 
 
-def _when_jax_is_imported(begin: Callable[[], None]) -> None:
+def _print_error(hook: Callable, kind: Any, error: BaseException, traceback: Any) -> None:
+    """Prints an error of the script, by the script's hook, without the frames of this command."""
+    sys.excepthook = hook
+    if "jax" in sys.modules:
+        from jaxops import _errors, _frames
+
+        if isinstance(error, _errors.OutOfBoundsError):
+            traceback = _frames.of_caller(traceback)
+    inner = traceback
+    while inner is not None:
+        if inner.tb_frame.f_code is _run.__code__:
+            traceback = inner.tb_next
+        inner = inner.tb_next
+    hook(kind, error.with_traceback(traceback), traceback)
+
+
+def when_jax_is_imported(begin: Callable[[], None]) -> None:
     if "jax" in sys.modules:
         begin()
     else:
@@ -117,51 +127,60 @@ def _when_jax_is_imported(begin: Callable[[], None]) -> None:
 
 
 class _JaxFinder:
-    """Finds JAX where the other finders do, and calls `begin` when JAX is imported."""
+    """Finds JAX where the finders behind this one do, and calls `begin` when JAX is imported.
+
+    If a module of this package imports JAX, when that module is imported: `begin` may need it.
+    """
 
     def __init__(self, begin: Callable[[], None]):
         self._begin = begin
+        self._depth = 0  # of the modules that are being imported
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "jax":
+        if name != "jax" and not name.startswith("jaxops."):
             return None
-        specs = (f.find_spec(name, path, target) for f in sys.meta_path if f is not self)
-        spec = next(filter(None, specs), None)
+        others = sys.meta_path[sys.meta_path.index(self) + 1 :]  # type: ignore[arg-type]
+        spec = next(filter(None, (f.find_spec(name, path, target) for f in others)), None)
         if spec is None or spec.loader is None:
             return spec
         load = spec.loader.exec_module
 
         def exec_module(module):
-            load(module)
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
-            self._begin()
+            self._depth += 1
+            try:
+                load(module)
+            finally:
+                self._depth -= 1
+            if not self._depth and "jax" in sys.modules and self in sys.meta_path:
+                sys.meta_path.remove(self)  # type: ignore[arg-type]
+                self._begin()
 
         # Code may look for JAX and not import it (test_command.py, SCRIPT).
         spec.loader.exec_module = exec_module
         return spec
 
 
-def _run_file(path: str) -> None:
-    """Runs a file as Python does, whose module stays `__main__` until the process ends.
+def _run(script: str, is_module: bool) -> None:
+    """Runs a file, a module, or the `__main__.py` of a folder or a zip file, as Python does.
 
-    Or the `__main__.py` of a folder or a zip file.
+    Its module stays `__main__` until the process ends.
     """
-    file = os.path.abspath(path)
-    # `runpy.run_path` would put its own frames into the traceback of an error of the script.
-    importer: Any = pkgutil.get_importer(file)
-    if importer is not None:
-        spec = importer.find_spec("__main__")
-        if spec is None:
-            sys.exit(f"can't find '__main__' module in {path!r}")
-        sys.path[: not sys.flags.safe_path] = [file]
-        module = sys.modules["__main__"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return
-    if not sys.flags.safe_path:
-        sys.path[0] = os.path.dirname(os.path.realpath(file))
-    module = types.ModuleType("__main__")
-    module.__file__ = file
+    module: Any = types.ModuleType("__main__")
+    module.__builtins__ = builtins
     sys.modules["__main__"] = module
-    with io.open_code(file) as source:
-        code = compile(source.read(), file, "exec", dont_inherit=True)
-    exec(code, vars(module))
+    # Python does not normalize the path: the parent of a link may be another folder.
+    file = os.path.join(os.getcwd(), script)
+    if is_module:
+        sys.argv[0] = "-m"
+        runpy._run_module_as_main(script)  # type: ignore[attr-defined]
+    elif pkgutil.get_importer(file) is not None:
+        sys.path[: not sys.flags.safe_path] = [file]
+        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
+    else:
+        if not sys.flags.safe_path:
+            sys.path[0] = os.path.dirname(os.path.realpath(file))
+        module.__file__, module.__cached__ = file, None
+        module.__loader__ = importlib.machinery.SourceFileLoader("__main__", file)
+        with io.open_code(file) as source:
+            code = compile(source.read(), file, "exec", dont_inherit=True)
+        exec(code, vars(module))
