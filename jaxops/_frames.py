@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import FunctionType, TracebackType
 from typing import Any, TypeVar
@@ -35,6 +36,19 @@ def of_caller(traceback: TracebackType | None) -> TracebackType | None:
     for entry in reversed(kept):
         traceback = TracebackType(traceback, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return traceback
+
+
+def hide_from_ipython() -> None:
+    """Hides the frames below the caller's from IPython and pytest, as JAX hides those of `jit`.
+
+    Under `check_everything` nothing that jaxops wraps stands between the caller and JAX.
+    """
+    frame = inspect.currentframe()
+    if jax.config.jax_traceback_filtering == "off":  # type: ignore[attr-defined]
+        return
+    while frame is not None and not _call_sites.is_of_caller(frame.f_code.co_filename):
+        frame.f_locals["__tracebackhide__"] = True
+        frame = frame.f_back
 
 
 def _hide_frames(error: BaseException | None) -> None:

@@ -157,8 +157,9 @@ def check_everything(
     Functions that were jitted before are traced again. Code inside a `jaxops.checked` or
     `jaxops.unchecked` of its own follows that one. With the environment variable
     `JAXOPS_CHECK_EVERYTHING=1` a process that imports jaxops does the same, with default arguments,
-    when JAX is imported. `python -m jaxops train.py` checks a script that does not import jaxops, and
-    `pytest --jaxops-checked` the tests of a project; `outside` and `negative` are their options.
+    when JAX is imported. `python -m jaxops train.py` checks a script that does not import jaxops,
+    and `pytest --jaxops-checked` the tests of a project; `outside` and `negative` are their
+    options.
 
     Args:
         outside: the mapping that `jaxops.checked` takes, from patterns to rules.

@@ -19,7 +19,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxops import _jax_internals
+from jaxops import _frames, _jax_internals
 from jaxops._call_sites import NO_SITE, CallSite
 from jaxops._checked import known_jax, resolving, whose
 from jaxops._checked import setting as settings
@@ -256,6 +256,7 @@ def _adding(site: CallSite) -> Iterator[None]:
         found = find_in(error)
         if found is None:
             raise
+        _frames.hide_from_ipython()
         if found.where:  # a check of the caller's code, within the program
             raise found from None
         fields = (found.operation, found.position, found.index, found.bound, site.where)

@@ -25,7 +25,7 @@ import numpy as np
 from jax import lax
 from jax.interpreters import batching, mlir
 
-from jaxops import _call_sites, _jax_internals
+from jaxops import _call_sites, _frames, _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import brief, remember
 from jaxops._indexing import branches
@@ -176,6 +176,7 @@ def _check_eagerly(indices, *active, spec, mode, shared, site):
         error = spec.find_error(np.asarray(indices), site, *map(np.asarray, active))
         if error is not None:
             remember(error)  # a callback of a program may make the call
+            _frames.hide_from_ipython()
             raise error
     return indices
 

@@ -16,6 +16,7 @@ from refusals import CALLS
 
 import jaxops
 from jaxops import _frames, testing
+from jaxops._checked import setting
 from jaxops.compat import v0
 
 X = jnp.ones((3, 2))
@@ -176,3 +177,23 @@ def test_refusals_are_of_every_function():
     }
     refused = {case.partition("-")[0] for case in CALLS}
     assert {name.removeprefix("testing.") for name in names} <= refused
+
+
+READS = {
+    "subscript": lambda i: X[i],
+    "at": lambda i: X.at[i].set(0.0),
+    "take": lambda i: jnp.take(X, i, axis=0),
+    "slice": lambda i: jax.lax.dynamic_slice(X, (i[0], 0), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_frames_that_ipython_hides(name):
+    """Under `check_everything` the caller calls JAX itself, which keeps its frames."""
+    jaxops.checked(len)  # wraps the primitives
+    with setting.within(setting.Setting()), pytest.raises(jaxops.OutOfBoundsError) as info:
+        READS[name](jnp.array([7]))
+    frames = [frame for frame, _ in traceback.walk_tb(info.tb)]
+    shown = [x.f_code.co_filename for x in frames if not x.f_locals.get("__tracebackhide__")]
+    assert shown == [__file__] * 2
+    assert len(frames) > 2
