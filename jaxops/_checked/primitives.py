@@ -169,11 +169,14 @@ def _from_start(index, size: int) -> Any:
 
 def _checked(access: Access, indices, operand, components: Components) -> Any:
     """`indices[..., K]`, with a check if they may be out of bounds."""
+    shape, each = np.shape(operand), zip(components.axes, components.sizes, strict=True)
+    if any(1 < size > shape[axis] for axis, size in each):
+        return indices  # JAX refuses a window that is larger than the array
     setting = settings.current()
     kind = JaxIndex
     if access.operation.startswith("segment_"):
         kind = SegmentNumberFromZero if setting and setting.negative else SegmentNumber
-    spec = kind.into(np.shape(operand), access.operation, components)
+    spec = kind.into(shape, access.operation, components)
     return checked_by(spec, indices, access)
 
 

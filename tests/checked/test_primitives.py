@@ -1,10 +1,12 @@
 """What `checked` checks, and what it leaves alone."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from checked.jax_code import GOOD, PROGRAMS, READS, SILENT, WRITES, X, bad_for
 from checks import NIGHTLY, raised, share
+from jax import lax
 
 import jaxops
 
@@ -82,3 +84,25 @@ def test_no_false_alarm_from_derivatives(name, call):
     unchecked = jax.grad(loss) if call == "eager" else jax.jit(jax.grad(loss))
     assert_same(CALLS[call](jax.grad(loss))(X), unchecked(X))
     assert_same(jax.grad(CALLS[call](loss))(X), unchecked(X))
+
+
+GATHERED = lax.GatherDimensionNumbers((0,), (), (0,))
+SCATTERED = lax.ScatterDimensionNumbers((0,), (), (0,))
+LARGE_WINDOWS = {
+    "dynamic_slice": lambda x, i: lax.dynamic_slice(x, (i,), (7,)),
+    "dynamic_slice_in_dim": lambda x, i: lax.dynamic_slice_in_dim(x, i, 7),
+    "dynamic_update_slice": lambda x, i: lax.dynamic_update_slice(x, jnp.ones(7), (i,)),
+    "gather": lambda x, i: lax.gather(x, i[None], GATHERED, (7,)),
+    "scatter": lambda x, i: lax.scatter(x, i[None], jnp.ones(7), SCATTERED),
+    "at": lambda x, i: x.at[jax.ds(i, 7)].set(1.0),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_WINDOWS)
+def test_a_window_larger_than_the_array_is_the_error_of_jax(name):
+    x, i = jnp.ones(3), jnp.array(1)
+    with pytest.raises((TypeError, AssertionError)) as expected:  # from jax 0.12 on one asserts
+        LARGE_WINDOWS[name](x, i)
+    with pytest.raises(type(expected.value)) as actual:
+        jaxops.checked(LARGE_WINDOWS[name])(x, i)
+    assert str(actual.value) == str(expected.value)
