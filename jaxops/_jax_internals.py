@@ -878,19 +878,23 @@ def wrap_eager_calls(in_place_of: Callable[[Any], tuple | None]) -> None:
     setattr(importlib.import_module(_call_eagerly.__module__), _call_eagerly.__name__, call)
 
 
-def wrap_rules(within: Callable[[], contextlib.AbstractContextManager]) -> None:
+def wrap_rules(context: Any) -> None:
     """Makes the rules of custom derivatives run in the context of their call, from now on.
 
-    `within()` is that context, when the function is called. The rules may run much later.
+    `context` is one of `jax.make_user_context`; the rules, which may run much later, run with the
+    value that the context has when the function is called.
     """
 
-    def run_within(rule, context, *args):
-        with context:
+    def run_within(rule, value, *args):
+        # A context for each run: one that is entered twice at a time, by a rule that leads to
+        # itself or by two threads, is left with the wrong value (test_checked.py,
+        # test_a_rule_that_runs_within_itself).
+        with context(value):
             return rule(*args)
 
     def bind_call(bind, *operands, **params):
         fun, *rules = params["subfuns"]
-        rules = [_transformation(run_within)(rule, within()) for rule in rules]
+        rules = [_transformation(run_within)(rule, context.value) for rule in rules]
         return bind(*operands, **{**params, "subfuns": (fun, *rules)})
 
     for primitive in _CUSTOM_DERIVATIVES:

@@ -416,7 +416,7 @@ def _wrap() -> None:
     for primitive in _jax_internals.CALLING:
         _jax_internals.wrap_bind(primitive, _bind_call)
     _jax_internals.wrap_eager_calls(_of_eager_call)
-    _jax_internals.wrap_rules(lambda: settings.within(settings.within.value))
+    _jax_internals.wrap_rules(settings.within)
 
 
 # For each option of `checked` the functions of JAX that it is about, how their index or their loss

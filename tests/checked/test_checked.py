@@ -297,6 +297,25 @@ def test_rules_that_run_later(f, around):
     assert raised(with_padding, 3.0, BAD + 1).index == PAST + 1
 
 
+def test_a_rule_that_runs_within_itself():
+    """Code after the rule is checked as before."""
+    pulls = []
+
+    def backward(_, bar):
+        if pulls:
+            pulls.pop()(bar)
+        return (bar,)
+
+    f = jax.custom_vjp(lambda x: x)
+    f.defvjp(lambda x: (x, None), backward)
+    _, pull = jax.vjp(jaxops.checked(f), 1.0)
+    pulls.append(pull)
+    assert pull(2.0) == (2.0,)
+    X[BAD]  # not checked
+    pulls.append(pull)
+    raised(jaxops.checked(lambda: [jaxops.unchecked(pull)(2.0), X[BAD]]))
+
+
 def _passing(f):
     def with_padding(x, i):
         with jaxops.padding_index(PAST):
