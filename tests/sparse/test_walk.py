@@ -343,3 +343,26 @@ def test_a_second_eager_call_compiles_nothing(step):
     transformed(params())
     after = walk._jitted.cache_info()
     assert (after.hits, after.misses) == (before.hits + 2, before.misses)  # in both walks
+
+
+@pytest.mark.parametrize("number", [-0.0, float("nan"), 2.0])
+def test_numbers_of_equal_programs(number):
+    """A number of the caller's code decides whether a later eager call takes the same program."""
+
+    @jax.jit
+    def model(t):
+        for _ in range(20):  # not short, so that it stays a `jit`
+            t = t * 1.0
+        return jnp.sum(1 / t[INDICES])
+
+    def transformed(number):
+        return jaxops.sparse_value_and_grad(lambda t: model(t * number), tables="")
+
+    t = jnp.ones_like(params()["t"])
+    transformed(0.0)(t)
+    value, _ = transformed(number)(t)
+    np.testing.assert_array_equal(value, jnp.sum(1 / (t * number)[INDICES]))
+    before = walk._jitted.cache_info()
+    transformed(number)(t)
+    after = walk._jitted.cache_info()
+    assert (after.hits, after.misses) == (before.hits + 2, before.misses)

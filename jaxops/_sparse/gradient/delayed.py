@@ -238,7 +238,7 @@ class _Static:
 
     def _contents(self) -> tuple:
         eqn = self.eqn
-        operands = [(jaxprs.type_of(v), getattr(v, "val", None)) for v in eqn.invars]
+        operands = [(jaxprs.type_of(v), _bytes_of_literal(v)) for v in eqn.invars]
         results = [jaxprs.type_of(v) for v in eqn.outvars]
         params = _jax_internals.params_of(eqn)
         return eqn.primitive, operands, results, params, _jax_internals.frames_of(eqn)
@@ -248,11 +248,16 @@ class _Static:
             return False
         try:
             return self.eqn is other.eqn or bool(self._contents() == other._contents())
-        except ValueError:  # a parameter is an array, as some literals are
+        except ValueError:  # a parameter is an array
             return False
 
     def __hash__(self):
         return hash((self.eqn.primitive, self.number))
+
+
+def _bytes_of_literal(atom: Any) -> bytes | None:
+    """The bytes of a number in a program, as 0.0 equals -0.0, and no NaN equals itself."""
+    return np.asarray(atom.val).tobytes() if isinstance(atom, Literal) else None
 
 
 @jax.tree_util.register_dataclass
