@@ -46,10 +46,10 @@ class NotAnArray(metaclass=_Named):
     def __rmul__(self, scalar: Any) -> Self:
         return self * scalar  # type: ignore[operator]
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Computes `scalar * gradient`, which NumPy calls here where the scalar is its own."""
         others = [x for x in inputs if x is not self]
-        if ufunc is np.multiply and method == "__call__" and len(others) == 1:
+        if ufunc is np.multiply and method == "__call__" and len(others) == 1 and not options:
             return self * others[0]  # type: ignore[operator]
         _refuse(self, f"np.{ufunc.__name__}")
 
