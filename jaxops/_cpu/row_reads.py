@@ -29,7 +29,7 @@ def _are_wide_floats(table: jax.Array, indices: jax.Array, *, any_beyond: bool) 
     if not _symbolic.are_known(table.shape) or not jnp.issubdtype(table.dtype, jnp.floating):
         return False
     is_wide = math.prod(table.shape[1:]) >= _LEAST_NUMBERS
-    return is_wide and table.shape[0] > 0 and indices.shape[0] != 0
+    return is_wide and indices.shape[0] != 0
 
 
 def _rows_times_ones(table: jax.Array, indices: jax.Array) -> jax.Array:

@@ -105,6 +105,7 @@ def read_rows(table: jax.Array, indices: jax.Array, *, any_beyond: bool = False)
 
     `any_beyond`: of an index beyond the last row any row will do, which takes less code.
     """
+    table = canonical.pad_empty_axes(table, (0,), table.dtype.type(0))
     return _forms.call(rows_or_zeros, table, indices, any_beyond=any_beyond)
 
 

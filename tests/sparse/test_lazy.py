@@ -167,6 +167,18 @@ def test_eager_optimizer_may_look_at_values():
     np.testing.assert_array_equal(after[3], [-2.0, -2.0])
 
 
+@pytest.mark.parametrize("name", ["sgd", "momentum", "adam", "clipped"])
+@pytest.mark.parametrize(("shape", "row"), [((0, 3), (3,)), ((0, 3), ()), ((4, 0), ())])
+def test_a_table_without_elements(name, shape, row):
+    """Indices count for nothing there, whatever they are."""
+    slices = IndexedSlices(jnp.ones((2, *row)), [0, 5], shape)
+    p, g = {**params(), "none": jnp.zeros(shape)}, {**grads(0, [1, 1]), "none": slices}
+    lazy = jaxops.lazy(OPTIMIZERS[name]())
+    after, _ = lazy.apply(g, lazy.init(p), p)
+    alone, _ = lazy.apply(grads(0, [1, 1]), lazy.init(params()), params())
+    assert_close(after, {**alone, "none": p["none"]})
+
+
 def test_second_step_compiles_nothing():
     step, (current, state, indices) = training_step(optax.adam(0.1))
     compiled = jax.jit(step, donate_argnums=(0, 1))
