@@ -1,7 +1,13 @@
-"""What `outside` says of a function."""
+"""What `outside` says of a function, and settings as parts of JAX's keys."""
 
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
+import jaxops
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
 
@@ -37,3 +43,19 @@ def test_current():
             assert settings.current() is None
         assert settings.current() == RULES
     assert settings.current() is None
+
+
+@pytest.mark.parametrize("fill_value", [math.nan, complex(math.nan, 1), -0.0, 0.5, -1, True])
+def test_a_second_read_with_a_fill_value_compiles_nothing(fill_value, caplog):
+    """JAX compiled each operation anew for each NaN, as no NaN equals another."""
+    x = jnp.ones(4, jnp.result_type(fill_value))
+
+    def read(number):
+        return jaxops.at(x)[jnp.array([1, 9])].get(mode="fill", fill_value=number)
+
+    read(x.dtype.type(0))
+    read(fill_value)
+    with jax.log_compiles():
+        result = read(np.array(fill_value, x.dtype))  # another object
+    assert not [r for r in caplog.records if r.message.startswith("Compiling")]
+    assert np.asarray(result).tobytes() == np.array([1, fill_value], x.dtype).tobytes()
