@@ -48,7 +48,7 @@ def _filled(
     """The result with the fill value where an index is not valid."""
     if valid is None:
         return result
-    fill = jnp.asarray(call.fill_value, result.dtype)
+    fill: Any = np.asarray(call.fill_value, result.dtype)
     return masks.read(result, fill, lax.expand_dims(valid, window_dims))
 
 
