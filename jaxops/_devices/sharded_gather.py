@@ -114,11 +114,11 @@ def _row_sharding(params: Any, axis_name: Any, mesh: Any, capacity: Any) -> RowS
             f"type or sharding of params does; received None with {arguments.brief(params)}"
         )
     around = jax.sharding.get_abstract_mesh()
-    if set(names) <= set(around.manual_axes):
-        return RowSharding(names, None, capacity)
     mesh = mesh if mesh is not None else known_mesh if known_mesh is not None else around
     if not isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh)):
         raise TypeError(f"{_OP}: mesh must be a Mesh; received {arguments.brief(mesh)}")
+    if set(names) <= set(around.manual_axes):
+        return RowSharding(names, None, capacity)
     if missing := [name for name in names if name not in mesh.axis_names]:
         raise ValueError(
             f"{_OP}: axis_name must name axes of the mesh, which are {mesh.axis_names}, or of a "

@@ -92,6 +92,11 @@ def shared(**others):
     )
 
 
+def mapped(**others):
+    """`shared` in the program of the one device of a mesh."""
+    return jax.shard_map(lambda: shared(**others), mesh=MESH, in_specs=(), out_specs=jax.P("d"))()
+
+
 def loss(table):
     return jnp.sum(jaxops.gather(table, [0, 2]))
 
@@ -170,6 +175,7 @@ CALLS = {
     "sharded_gather-axis_name-unknown": (
         lambda: shared(axis_name="e"), ValueError, "must name axes of the mesh, which are ('d',), or of a shard_map around; received 'e'; mesh= or jax.set_mesh says the mesh"),
     "sharded_gather-mesh-text": (lambda: shared(mesh="d"), TypeError, "must be a Mesh; received 'd'"),
+    "sharded_gather-mesh-text-in-shard_map": (lambda: mapped(mesh="d"), TypeError, "must be a Mesh; received 'd'"),
     "sharded_gather-mesh-explicit": (
         lambda: shared(mesh=EXPLICIT), ValueError, "sharded_gather: params must be on the mesh, which has explicit axes; received an array of shape (4, 3) and dtype float32; call it where jax.set_mesh says the mesh"),
     "sharded_gather-mesh-none": (
@@ -216,6 +222,7 @@ CALLS = {
     "LazyOptimizer.catch_up-rows-floats": (lambda: catch_up({"embed": [1.0]}), TypeError, "lazy: rows['embed']"),
     "LazyOptimizer.catch_up-rows-of-a-scalar": (
         lambda: catch_up({"scale": [0]}, scale=np.float32(1)), ValueError, "rows must be of tables; received 'scale' of shape ()"),
+    "LazyOptimizer.init-params-string": (lambda: ADAM.init({"embed": "a"}), TypeError, "lazy: parameter 'embed' must be an array of numbers or bools; received dtype <U1"),
     "LazyOptimizer.init-params-of-one-key-path": (
         lambda: CATCHING_UP.init({"a/b": X, "a": {"b": X}}), ValueError, "lazy: with catch_up, parameters must have key paths of their own; received two with 'a/b'"),
     "LazyOptimizer.init-params-symbolic": (
@@ -246,6 +253,7 @@ CALLS = {
     "sparse_value_and_grad-tables-int": (
         lambda: jaxops.sparse_value_and_grad(loss, tables=[0]), TypeError, "must be a key path such as 'encoder/embed', a sequence of them, or a predicate (path, leaf) -> bool; received [0]"),
     "sparse_value_and_grad-tables-unknown": (lambda: jaxops.sparse_value_and_grad(loss, tables="embed")(X), ValueError, "must name leaves of the parameters, which are ''; received 'embed'"),
+    "sparse_value_and_grad-tables-of-nothing": (lambda: jaxops.sparse_value_and_grad(loss, tables="embed")({}), ValueError, "must name leaves of the parameters, which are none; received 'embed'"),
     "sparse_value_and_grad-tables-scalar": (lambda: jaxops.sparse_value_and_grad(lambda t: t, tables="")(1.0), ValueError, "sparse_value_and_grad: table '' must have rows; received a scalar"),
     "sparse_value_and_grad-tables-int-dtype": (
         lambda: jaxops.sparse_value_and_grad(loss, tables="")(X.astype(np.int32)), TypeError, "sparse_value_and_grad: parameter '' must have a real floating-point dtype; received int32"),

@@ -373,7 +373,7 @@ def _choose(tables: Any, paths: list[str], leaves: list[jax.Array]) -> list[bool
         if missing := wanted - set(paths):
             raise ValueError(
                 f"{_OP}: tables must name leaves of the parameters, which are "
-                f"{', '.join(map(repr, paths))}; received {min(missing)!r}"
+                f"{', '.join(map(repr, paths)) or 'none'}; received {min(missing)!r}"
             )
         chosen = [path in wanted for path in paths]
     for path, leaf, is_table in zip(paths, leaves, chosen, strict=True):

@@ -163,10 +163,10 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
 
     @without_frames
     def init(params: Any) -> Any:
+        kinds, _ = trees.flatten(params)
         # With jax 0.12 `zeros_like` copies its operand's sharding only inside of a mesh context.
         with explicit_axes.on_mesh_of(jax.tree.leaves(params)):
             state = optimizer.init(params)
-        kinds, _ = trees.flatten(params)
         if not catches_up:
             checked.before_steps(kinds)
             return state
