@@ -222,6 +222,7 @@ def safe_embedding_lookup_sparse(
     ids = parts_of(sparse_ids, op, "sparse_ids")
     if not ids.dense_shape:
         raise ValueError(f"{op}: sparse_ids must have rank 1 at least; received a scalar")
+    default = {} if default_id is None else {"default_id": static_int(default_id, op, "default_id")}
     return _run_sparse(
         op,
         {
@@ -237,7 +238,7 @@ def safe_embedding_lookup_sparse(
         mode=mode,
         padding_index=padding_index,
         is_safe=True,
-        default_id=None if default_id is None else static_int(default_id, op, "default_id"),
+        **default,
     )
 
 
@@ -360,7 +361,11 @@ def _clipped(rows, ids_ndim, max_norm):
 
 @operation(
     data=("params[]", "embedding_weights[]", "sp_weights.values", "sparse_weights.values"),
-    indices=("sp_ids.values", "sp_ids.indices", "sparse_ids.values", "sparse_ids.indices"),
+    # As an index, `default_id` may be a number that int32 does not hold.
+    indices=(
+        *("sp_ids.values", "sp_ids.indices", "sparse_ids.values", "sparse_ids.indices"),
+        "default_id",
+    ),
 )
 def _lookup_sparse(
     *,
@@ -371,7 +376,7 @@ def _lookup_sparse(
     max_norm: float | None,
     padding_index: int | None,
     is_safe: bool = False,
-    default_id: int | None = None,
+    default_id: jax.Array | None = None,
     **options: Any,
 ):
     table_arg, ids_arg, weights_arg = args
@@ -430,7 +435,7 @@ def _lookup_sparse(
         by = jnp.where(is_nothing, 1, by)  # before the root, which has no derivative at 0
         total = total / (by if combiner == "mean" else jnp.sqrt(by))
         total = masks.where(is_nothing, jnp.zeros((), dtype), total)
-    if is_safe and default_id is not None:
+    if default_id is not None:
         is_empty = summed(counts.astype(jnp.int32), unchecked)[over_total] == 0
         # A default id that no place needs may be out of bounds, as in TensorFlow
         # (test_embeddings.py, test_a_default_id_out_of_bounds).
