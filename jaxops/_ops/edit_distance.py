@@ -76,6 +76,9 @@ def edit_distance(
         if one.values.dtype == object:
             one, other = _with_numbers(one, other)
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
+        # NumPy multiplies the dimensions beside a 0 too.
+        factors = [dim or 1 for dim in shape]
+        arguments.check_addressable(factors, np.float32, shape, op, "dense_shape")
         numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")
         result = np.zeros(math.prod(shape), np.float32)
         result[numbers[0]] = result[numbers[1]] = 1

@@ -90,7 +90,8 @@ def _number_of_rows(op: str, nrows: Any, ids: Any, padded: bool) -> int:
     if padded or not isinstance(ids, np.ndarray):
         why = "padded=True" if padded else "traced value_rowids"
         raise TypeError(f"{op}: nrows must be given with {why}; received nrows=None")
-    return max(int(ids[-1]) + 1, 0) if ids.size else 0
+    number = max(int(ids[-1]) + 1, 0) if ids.size else 0
+    return on_host.check_size(number, op, "the last of value_rowids plus 1")
 
 
 def join(*parts: Any) -> Any:

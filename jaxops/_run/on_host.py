@@ -86,14 +86,22 @@ def values_of(
 
 @contextlib.contextmanager
 def named_scope(op: str, name: str | None) -> Iterator[None]:
-    """A context for the work of an op on the host, with the `name` that a caller passed."""
+    """A context for the work of an op on the host, with the `name` that a caller passed.
+
+    It adds the name of the op to the error of NumPy about memory.
+    """
     scope = dispatch.scope_name(op, name)
-    with _call_sites.named(name):
-        if name is None and _jax_internals.is_eager():
-            yield  # the scope is for traces
-        else:
-            with jax.named_scope(scope):
-                yield
+    is_plain = name is None and _jax_internals.is_eager()  # the scope is for traces
+    try:
+        with (
+            _call_sites.named(name),
+            contextlib.nullcontext() if is_plain else jax.named_scope(scope),
+        ):
+            yield
+    except MemoryError as error:
+        if str(error).startswith(f"{op}:"):
+            raise
+        raise MemoryError(f"{op}: {error}") from error
 
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:

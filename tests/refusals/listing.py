@@ -23,6 +23,11 @@ CALLS = {
         lambda: jaxops.edit_distance(jaxops.SparseTensor([[0.5, 0]], [1], (1, 1)), WORD), TypeError, "edit_distance: hypothesis.indices must have an integer dtype; received float64"),
     "edit_distance-truth-dtype": (
         lambda: jaxops.edit_distance(WORD, jaxops.SparseTensor([[0, 0]], np.array([1], np.int8), (1, 1))), TypeError, "edit_distance: hypothesis and truth must have values of the same dtype; received int32 and int8"),
+    **{
+        f"edit_distance-dense_shape-of-{first}-and-more": (
+            lambda shape=(first, 2**40, 2**40, 1): jaxops.edit_distance(*[jaxops.SparseTensor(np.zeros((0, 4), int), [], shape)] * 2), ValueError, f"edit_distance: dense_shape must make arrays of less than 2**56 bytes; received ({first}, 1099511627776, 1099511627776)")
+        for first in [0, 1]
+    },
     "edit_distance-truth-rank": (
         lambda: jaxops.edit_distance(WORD, jaxops.SparseTensor([[0, 0, 0]], [1], (1, 1, 1))), ValueError, "edit_distance: hypothesis and truth must have the same rank, at least 2; received dense_shape (1, 1) and (1, 1, 1)"),
     "edit_distance-hypothesis-vectors": (

@@ -36,6 +36,8 @@ CALLS = {
         lambda: of_splits(rows(), [0, 1]), TypeError, "must be an array of numbers or bools; received RaggedTensor(values=float32[4,3], row_splits=int32[4])"),
     "RaggedTensor.from_row_splits-row_splits-empty": (lambda: of_splits(X, []), ValueError, "must not be empty; received shape (0,)"),
     "RaggedTensor.from_value_rowids-value_rowids-few": (lambda: of_ids(X, [0, 1]), ValueError, "must have one number for each of 4 values; received shape (2,)"),
+    "RaggedTensor.from_value_rowids-value_rowids-beyond-32-bits": (
+        lambda: of_ids(X, [0, 0, 0, 2**31 - 2]), ValueError, "from_value_rowids: the last of value_rowids plus 1 must be less than 2**31 - 1; received 2147483647"),
     "RaggedTensor.from_value_rowids-nrows-missing-in-jit": (lambda: in_jit(lambda i: of_ids(X, i), [0] * 4), TypeError, "must be given with traced value_rowids; received nrows=None"),
     "RaggedTensor.from_value_rowids-nrows-missing-padded": (lambda: of_ids(X, [0] * 4, padded=True), TypeError, "must be given with padded=True; received nrows=None"),
     "RaggedTensor.from_tensor-tensor-rank": (lambda: of_tensor(X[0]), ValueError, "must have rank 2 at least; received shape (3,)"),

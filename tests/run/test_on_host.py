@@ -47,6 +47,19 @@ def test_empty_arrays_that_numpy_does_not_hold():
         assert jaxops.boolean_mask(x, np.zeros(0, bool), axis=1).shape == shape
 
 
+def test_results_too_large_for_memory_name_the_function():
+    many, nothing = 2**16, np.zeros((0, 2), int)
+    calls = {
+        "repeat": lambda: jaxops.repeat(np.zeros(many), np.full(many, 2**31 - 2)),
+        "edit_distance": lambda: jaxops.edit_distance(
+            *[jaxops.SparseTensor(nothing, [], (2**50, 1))] * 2
+        ),
+    }
+    for name, call in calls.items():
+        with pytest.raises(MemoryError, match=f"^{name}: Unable to allocate"):
+            call()
+
+
 class Sharding(NamedTuple):
     is_fully_addressable: bool
     platforms: tuple[str, ...]
