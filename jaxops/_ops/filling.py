@@ -12,6 +12,7 @@ from jax import lax
 from jax.export import is_symbolic_dim
 from jax.typing import DTypeLike
 
+from jaxops import _symbolic
 from jaxops._ops import copies
 from jaxops._ops.casting import static_dtype
 from jaxops._run.arguments import (
@@ -168,6 +169,8 @@ def range(
     of = _common_dtype(numbers, op) if dtype is None else static_dtype(dtype, op, "dtype")
     if not (jnp.issubdtype(of, jnp.integer) or jnp.issubdtype(of, jnp.floating)):
         raise TypeError(f"{op}: dtype must be of integers or real floats; received {of}")
+    if not (jnp.issubdtype(of, jnp.integer) or _symbolic.are_known([*numbers.values()])):
+        raise TypeError(f"{op}: dtype must be of integers for symbolic numbers; received {of}")
     values = {arg: _as_python(x, of, op, arg) for arg, x in numbers.items()}
     first, end = (0, values["start"]) if limit is None else (values["start"], values["limit"])
     size = _size(first, end, values["delta"], of, op)

@@ -3,6 +3,7 @@
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import numpy as np
+from jax.export import symbolic_shape
 
 import jaxops
 from refusals.values import X
@@ -22,6 +23,8 @@ CALLS = {
     "range-limit-far": (lambda: jaxops.range(0, 1e30), ValueError, "must be fewer than 2**63 steps from start; received start=0.0, limit=1.0000000150474662e+30, delta=1.0"),
     "range-limit-beyond-memory": (lambda: jaxops.range(0, 1e18), ValueError, "must make arrays of less than 2**56 bytes"),
     "range-delta-0": (lambda: jaxops.range(3, 5, 0), ValueError, "must not be 0; received 0"),
+    "range-dtype-of-floats-symbolic": (
+        lambda: jaxops.range(*symbolic_shape("n"), dtype="float32"), TypeError, "dtype must be of integers for symbolic numbers; received float32"),
     "range-dtype-bool": (lambda: jaxops.range(3, dtype=bool), TypeError, "must be of integers or real floats; received bool"),
     "range-dtype-of-other-numbers": (lambda: jaxops.range(0.5, 3, dtype=np.int32), ValueError, "range: start must fit dtype int32; received 0.5"),
     "range-dtype-narrow": (lambda: jaxops.range(0, 300, dtype=np.uint8), ValueError, "range: limit must fit dtype uint8; received 300"),
