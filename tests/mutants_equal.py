@@ -61,10 +61,6 @@ EQUAL: dict[str, list[str]] = {
     ],
     # Which of two ways to compute the same numbers is taken.
     "_ops/casting": ["if [not is_eager or ... -> True]:"],
-    "_ops/ragged_rows": [
-        "if [most <= largest -> False]:",
-        "if [most <= largest -> most < ...]:",
-    ],
     "_ops/where": [
         "if max(known.size, *known.shape) <= np.iinfo([np.int32 -> np.int16]).max:",
         "if [max(known.size, *known.shape) <= np.iinfo(np.int32).max -> ... < ...]:",

@@ -80,6 +80,21 @@ def histogram(keys: jax.Array, num_keys: int) -> jax.Array:
     return jnp.zeros(num_keys, jnp.int32).at[keys].add(1, mode="promise_in_bounds")
 
 
+def sums_or_largest(counts: jax.Array) -> jax.Array:
+    """The sum of each of the int32 or int64 `counts` and those before it, none of them negative.
+
+    In place of a sum that the dtype does not hold, and of all sums after it, stands its largest
+    number: 4 rows of 2**30 values would make 0 in int32 (test_repeating.py,
+    test_sums_beyond_int32; test_ragged_rows.py, test_more_values_than_int32_counts).
+    """
+    info = jnp.iinfo(counts.dtype)
+    terms = counts.astype(f"uint{info.bits}")
+    sums = lax.cumsum(terms)
+    # A sum of two numbers that wraps around is less than either.
+    overflows = lax.cummax((sums < terms).astype(terms.dtype)) | (sums >> (info.bits - 1))
+    return jnp.where(overflows > 0, terms.dtype.type(info.max), sums).astype(counts.dtype)
+
+
 def take_rows(operand: jax.Array, positions: jax.Array, axis: int) -> jax.Array:
     """Slices of `operand` along `axis` at `positions`, which are in bounds."""
     spec = ScalarIndex("take_rows", limits=(operand.shape[axis],))

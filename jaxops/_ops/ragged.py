@@ -10,6 +10,7 @@ import numpy as np
 from jax.export import register_pytree_node_serialization
 from jax.typing import DTypeLike
 
+from jaxops import _symbolic
 from jaxops._frames import without_frames
 from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
@@ -276,13 +277,15 @@ class RaggedTensor:
     def nrows(
         self, out_type: DTypeLike | None = None, name: str | None = None
     ) -> np.signedinteger[Any]:
-        """The number of rows, a NumPy scalar known at trace time, by default as `row_splits`."""
+        """The number of rows, a NumPy scalar known at trace time, by default as `row_splits`.
+
+        It is traced if the number is symbolic.
+        """
         op = "RaggedTensor.nrows"
         scope_name(op, name)
         out_type = self.row_splits.dtype if out_type is None else out_type
         dtype = static_index_dtype(out_type, op, "out_type")
-        number: Any = np.asarray(self.shape[0], dtype)[()]
-        return number
+        return _symbolic.numbers([self.row_splits.shape[0] - 1], dtype)[0]
 
     def value_rowids(self, name: str | None = None) -> jax.Array:
         """The number of each value's row, `nrows()` for one that belongs to none."""

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxops import _symbolic
 from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import canonical, index_dtypes, policy
 from jaxops._indexing.dimension_numbers import ROWS
@@ -108,14 +109,15 @@ def splits_of(lengths: Any) -> Any:
 
 def _check_splits(op: str, arg: str, capacity: int, splits: Any, padded: bool) -> Any:
     """`splits`, which begin with 0, do not decrease, and end with the number of values."""
-    if not padded and capacity > np.iinfo(splits.dtype).max:
+    if not padded and _symbolic.longest([capacity]) > np.iinfo(splits.dtype).max:
         raise ValueError(
             f"{op}: {arg} must be int64 for {capacity} values; received dtype {splits.dtype}"
         )
     numbers, steps = splits, join(-splits[:1], splits[1:] - splits[:-1])
     if not padded:
         numbers = join(numbers, splits[-1:])
-        steps = join(steps, splits[-1:] - np.asarray(capacity, splits.dtype))
+        (end,) = _symbolic.numbers([capacity], splits.dtype)
+        steps = join(steps, splits[-1:] - end)
     limits = (capacity + 1, capacity + 1)
     spec = RowPartition(op, limits, arg, splits.shape[0])
     return _check(spec, numbers, steps)[: splits.shape[0]]

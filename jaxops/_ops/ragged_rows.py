@@ -19,7 +19,7 @@ from jax.core import Tracer
 from jaxops import _symbolic
 from jaxops._indexing import canonical, index_dtypes, policy, result_size
 from jaxops._indexing.dimension_numbers import ROWS
-from jaxops._indexing.positions import resize, take_or_fill, take_rows
+from jaxops._indexing.positions import resize, sums_or_largest, take_or_fill, take_rows
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops.ragged_partitions import join, splits_of, to_device, to_partition
 from jaxops._ops.sums import check_dtype, wide
@@ -113,7 +113,7 @@ def to_tensor(
 
 def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: int):
     """The rows that start there, one after the other, in `size` places; and their splits."""
-    splits = join(jnp.zeros(1, lengths.dtype), _sums(lengths, most))
+    splits = join(jnp.zeros(1, lengths.dtype), sums_or_largest(lengths))
     spec = result_size.num_elements(op, size, "values of the rows", 'mode="fill"')
     total = result_size.hold(spec, splits[-1], most, mode)
     # Adds 0: XLA drops a check of `total` on which no result depends.
@@ -124,16 +124,6 @@ def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: i
     offsets = jnp.pad(starts - splits[:-1], (0, 1))  # the last one is of no row
     at = take_rows(offsets, rows, 0) + places
     return take_or_fill(values, at, valid, None, 0), held
-
-
-def _sums(lengths: jax.Array, most: int) -> jax.Array:
-    """The sum of each length and those before it, each sum at most `most`; or the largest int."""
-    largest = jnp.iinfo(lengths.dtype).max
-    if most <= largest:
-        return jnp.cumsum(lengths, dtype=lengths.dtype)
-    # A plain sum would wrap around: 4 rows of 2**30 values make 0 in int32 (test_ragged_rows.py,
-    # test_more_values_than_int32_counts).
-    return lax.associative_scan(lambda a, b: jnp.where(a > largest - b, largest, a + b), lengths)
 
 
 def _joined_on_host(
@@ -160,7 +150,7 @@ def dense_shape(op: str, values: Any, row_splits: Any, shape: Any) -> tuple[int,
             f"{op}: shape must be None or have {values.ndim + 1} entries; "
             f"received {arguments.brief(shape)}"
         )
-    dims = [None if d is None else arguments.static_int(d, op, "each entry of shape") for d in dims]
+    dims = [None if d is None else arguments.static_dim(d, op, "each entry of shape") for d in dims]
     inner = [d for d, size in zip(dims[2:], row_shape, strict=True) if d not in (None, size)]
     if inner or any(d is not None and d < 0 for d in dims):
         raise ValueError(
@@ -225,7 +215,8 @@ def from_tensor(
 
 def _rows_of(tensor: jax.Array, dtype: np.dtype, xp: ModuleType) -> tuple[Any, jax.Array]:
     nrows, ncols = tensor.shape[:2]
-    starts = xp.arange(nrows, dtype=dtype) * np.asarray(ncols, dtype)
+    (step,) = _symbolic.numbers([ncols], dtype)
+    starts = xp.arange(nrows, dtype=dtype) * step
     return starts, tensor.reshape(on_host.merge_axes(tensor.shape, 0, 2))
 
 

@@ -11,7 +11,7 @@ from jax import lax
 
 from jaxops._indexing import policy, result_size
 from jaxops._indexing.policy import Mode
-from jaxops._indexing.positions import histogram, take_or_fill, take_rows
+from jaxops._indexing.positions import histogram, sums_or_largest, take_or_fill, take_rows
 from jaxops._indexing.specs import RepeatCount
 from jaxops._ops import copies
 from jaxops._run import on_host
@@ -191,8 +191,9 @@ def _padded(
     _check_counts(op, repeats, length)
     on_host.check_countable(length, op, "input")
     counts = policy.resolve(RepeatCount(op, limits=(_MOST,)), repeats[..., None], mode).indices
-    counts = jnp.clip(counts[..., 0], 0, _MOST).astype(jnp.uint32)
-    ends, total = _ends(jnp.broadcast_to(counts.reshape(-1), (length,)))
+    counts = jnp.clip(counts[..., 0], 0, _MOST).astype(jnp.int32)
+    ends = sums_or_largest(jnp.broadcast_to(counts.reshape(-1), (length,)))
+    total = jnp.int32(0) if ends.shape[0] == 0 else ends[-1]
     total = result_size.hold(
         result_size.num_elements(op, size, _NOUN), total, _MOST, "fill" if return_size else mode
     )
@@ -208,18 +209,6 @@ def _padded(
         last = jnp.full_like(positions, length - 1)
         result = take_rows(input, lax.select(valid, positions, last), axis)
     return (result, total) if return_size else result
-
-
-def _ends(counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The end of each slice's copies, and of the last; the largest int32 for ends beyond it."""
-    if counts.shape[0] == 0:
-        return counts.astype(jnp.int32), jnp.int32(0)
-    sums = lax.cumsum(counts)
-    # A sum of two numbers below 2**32 that does not fit is less than either (test_repeating.py,
-    # test_sums_beyond_int32).
-    overflows = lax.cummax((sums < counts).astype(jnp.uint32)) | (sums >> 31)
-    ends = jnp.where(overflows > 0, jnp.uint32(_MOST), sums).astype(jnp.int32)
-    return ends, ends[-1]
 
 
 def _along_axis(op: str, input: Any, axis: int | None) -> tuple[Any, int]:

@@ -1,6 +1,7 @@
 """What the harness does not see of the rows of a RaggedTensor."""
 
 import copy
+import functools
 import operator
 import pickle
 
@@ -9,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import lax
+from jax import export, lax
 
 import jaxops
 from jaxops import RaggedTensor, testing
@@ -147,6 +148,52 @@ def test_dense_shapes(rows):
     none = RaggedTensor.from_row_splits(VALUES[:0], [0])
     assert none.to_tensor().shape == (0, 0, 2)
     assert none.gather(np.zeros(0, np.int32)).to_list() == []
+
+
+UNCHECKED, FILLED = {"validate": False}, {"mode": "fill"}
+# Calls, and the options with which a program for a CPU can be stored.
+EXPORTED = {
+    "from_row_splits": (
+        UNCHECKED,
+        lambda x, **k: RaggedTensor.from_row_splits(x.values, x.row_splits, **k),
+    ),
+    "from_row_lengths": (
+        UNCHECKED,
+        lambda x, **k: RaggedTensor.from_row_lengths(x.values, x.row_lengths(), **k),
+    ),
+    "from_value_rowids": (
+        UNCHECKED,
+        lambda x, **k: RaggedTensor.from_value_rowids(x.values, x.value_rowids(), 3, **k),
+    ),
+    "from_tensor": (FILLED, lambda x, **k: RaggedTensor.from_tensor(x.values, size=8, **k)),
+    "from_tensor-lengths": (
+        FILLED,
+        lambda x, **k: RaggedTensor.from_tensor(x.values, x.value_rowids(), size=8, **k),
+    ),
+    "from_tensor-padding": (
+        FILLED,
+        lambda x, **k: RaggedTensor.from_tensor(x.values, padding=5, size=8, **k),
+    ),
+    "gather": (FILLED, lambda x, **k: x.gather(x.value_rowids(), size=7, **k)),
+    "nrows": ({}, lambda x: x.nrows()),
+    "to_tensor": ({}, lambda x: x.to_tensor(shape=(None, x.values.shape[0], 2))),
+    "reduce_mean": ({}, lambda x: x.reduce_mean(axis=1, keepdims=True)),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_exported_for_symbolic_sizes(name, rows):
+    scope = export.SymbolicScope(["r >= 2"])
+    shapes = (export.symbolic_shape(shape, scope=scope) for shape in ("n, 2", "r"))
+    leaves, structure = jax.tree.flatten(rows)
+    types = structure.unflatten(
+        jax.ShapeDtypeStruct(shape, x.dtype) for shape, x in zip(shapes, leaves, strict=True)
+    )
+    options, call = EXPORTED[name]
+    unchecked = functools.partial(call, **options)
+    stored = export.export(jax.jit(unchecked))(types)
+    jax.tree.map(np.testing.assert_array_equal, stored.call(rows), unchecked(rows))
+    export.export(jax.jit(call), platforms=["cuda"])(types)  # with the checks, which are nothing
 
 
 def test_reduced_to_nothing_and_in_other_dtypes(x64):
