@@ -198,9 +198,7 @@ def check_adjoint(
     op = _adjoint.OP
     _check_callable(f, op, "f")
     seed = _count(seed, op, "seed", 0)
-    if by not in _adjoint.TRANSPOSES:
-        known = " or ".join(map(repr, _adjoint.TRANSPOSES))
-        raise ValueError(f"{op}: by must be {known}; received {by!r}")
+    arguments.check_choice(by, _adjoint.TRANSPOSES, op, "by")
     if jit is not None:
         _check_callable(jit, op, "jit")
     leaves = jax.tree.leaves(args)

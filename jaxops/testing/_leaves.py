@@ -28,7 +28,7 @@ def take_apart(f: Callable, args: tuple, op: str, is_operand: Callable[[Any], bo
     """`f(*args)` as a function of the arrays of `args` for whose dtype `is_operand` holds.
 
     Other arrays are constants, which a compiled program takes as arguments. Other objects, such as
-    a Python int, stay as they are.
+    a Python int and an array of strings, stay as they are.
     """
     paths, structure = tree_flatten_with_path(args)
     leaves = [leaf for _, leaf in paths]
@@ -39,7 +39,7 @@ def take_apart(f: Callable, args: tuple, op: str, is_operand: Callable[[Any], bo
         if dtype is not None and is_operand(dtype):
             places.append((operands, len(operands)))
             operands.append(to_host(leaf, name, op))
-        elif isinstance(leaf, (np.ndarray, jax.Array)):
+        elif isinstance(leaf, jax.Array) or (isinstance(leaf, np.ndarray) and dtype is not None):
             places.append((constants, len(constants)))
             constants.append(leaf)
         else:

@@ -50,7 +50,7 @@ CALLS = {
     "check_adjoint-f-int": (lambda: testing.check_adjoint(3, ONE), TypeError, "must be callable; received 3"),
     "check_adjoint-f-bools": (lambda: testing.check_adjoint(lambda x: x > 0, ONE), TypeError, "must return an array of the kind of its operands"),
     "check_adjoint-args-bool": (lambda: testing.check_adjoint(square, True), TypeError, "must hold an array of numbers; received none"),
-    "check_adjoint-by-unknown": (lambda: testing.check_adjoint(square, ONE, by="jvp"), ValueError, "must be 'linear_transpose' or 'vjp'; received 'jvp'"),
+    "check_adjoint-by-unknown": (lambda: testing.check_adjoint(square, ONE, by="jvp"), ValueError, "by must be one of linear_transpose, vjp; received 'jvp'"),
     "check_adjoint-seed-string": (lambda: testing.check_adjoint(square, ONE, seed="0"), TypeError, "must be a static int; received '0'"),
     "assert_out_of_bounds-f-int": (lambda: testing.assert_out_of_bounds(3), TypeError, "must be callable; received 3"),
     "assert_out_of_bounds-match-int": (lambda: testing.assert_out_of_bounds(lookup, match=3), TypeError, "must be a regular expression as str; received 3"),

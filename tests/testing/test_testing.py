@@ -84,6 +84,22 @@ def test_cost_does_not_grow_with_the_size(check, options, most):
     assert calls[0] == calls[1] <= most
 
 
+STATIC = [3, "word", b"word", None, np.array(["b", "a"]), np.array(["b", None], object)]
+PASSED = [*STATIC, np.arange(2), np.array([True]), jax.random.key(0)]
+
+
+@pytest.mark.parametrize("other", PASSED, ids=lambda x: type(getattr(x, "dtype", x)).__name__)
+@pytest.mark.parametrize("check", [testing.check_grads, testing.check_adjoint])
+def test_other_arguments_are_passed_as_they_are(check, other):
+    is_static = any(other is x for x in STATIC)
+
+    def double(x, passed):
+        assert passed is other or not is_static
+        return 2 * x
+
+    check(double, np.ones(2, np.float32), other)
+
+
 def test_it_needs_no_test_framework_and_is_imported_by_name():
     program = (
         "import sys, jaxops; assert 'jaxops.testing' not in sys.modules; import jaxops.testing; "
