@@ -73,6 +73,17 @@ def test_negative_repeats():
     assert (info.value.position, info.value.index) == ((1, 1), -1)
 
 
+@pytest.mark.parametrize("size", [None, 2])
+def test_the_mode_of_negative_repeats(size):
+    """With and without a size, which is about other repeats."""
+    repeats = np.array([-1, 2])
+    for mode in ("fill", "promise_in_bounds"):
+        np.testing.assert_array_equal(jaxops.repeat([5, 6], repeats, size=size, mode=mode), [6, 6])
+    for mode in ("device", "error"):
+        with pytest.raises(jaxops.OutOfBoundsError, match=r"repeats\[0\] = -1 is not in"):
+            jaxops.repeat([5, 6], repeats, size=size, mode=mode)
+
+
 def test_sums_beyond_int32():
     most = 2**31 - 2
     for repeats in ([1, most, most, most, 0], [1, most, 1, 0, 0], [1, most, 2, 0, 0]):
