@@ -11,7 +11,7 @@ from jax.typing import DTypeLike
 
 from jaxops import _symbolic
 from jaxops._ops.casting import check_numeric, is_complex, run_from_true_values, static_dtype
-from jaxops._run.arguments import ArrayLike
+from jaxops._run.arguments import ArrayLike, readable
 from jaxops._run.dispatch import operation
 
 
@@ -48,6 +48,7 @@ def bitcast(input: ArrayLike, type: DTypeLike, name: str | None = None) -> jax.A
     op = "bitcast"
     type = static_dtype(type, op, "type")
     check_numeric(type, op, "type")
+    input = readable(input)
     if isinstance(input, (np.ndarray, np.generic)):
         return run_from_true_values(op, _bitcast, input, "input", name, dtype=type)
     # Python numbers have no bits of their own; they get JAX's default dtypes first.

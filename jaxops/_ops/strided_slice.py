@@ -145,6 +145,7 @@ def _slice_part(op: str, i: int, part: str, value: object, default: int) -> int:
 
 
 def _index_entry(op: str, i: int, entry: Any) -> Any:
+    entry = readable(entry)
     if isinstance(entry, jax.Array):
         if entry.ndim == 0 and jnp.issubdtype(entry.dtype, jnp.integer):
             return entry

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checks import assert_equal
 from records import CALLS, FUNCTIONS, KINDS, arguments, missing, operation
 from records.compat_v0 import adapted
 
@@ -153,6 +154,19 @@ def of_bools(kind, value):
         elif kind == "arrays":
             pairs.append([*(of_bools("data", x)[flags is CLEAN] for x in value)])
     return pairs
+
+
+@pytest.mark.parametrize(
+    "function", [jaxops.bitcast, jaxops.cast, jaxops.saturate_cast], ids=lambda f: f.__name__
+)
+def test_64_bits_of_another_library_are_taken_as_those_of_numpy(function):
+    numbers = np.array([2**40, -1])
+    assert_equal(function(OnlyArray(numbers), "int16"), function(numbers, "int16"))
+
+
+def test_an_index_of_another_library():
+    index = (OnlyArray(2), slice(OnlyArray(1), None))
+    assert jaxops.strided_slice_spec(index) == jaxops.strided_slice_spec(np.s_[2, 1:])
 
 
 # Without optimizations XLA takes the bytes as they are.
