@@ -125,7 +125,7 @@ def _is_ready(result: Any) -> bool:
 
 @functools.cache
 def watch_process() -> None:
-    """Keeps the process, from now on, from ending before its programs or with unnamed lost errors.
+    """From now on the process ends after its programs, and prints the errors that no caller got.
 
     A program that calls Python while Python ends takes the process with it: "terminate called
     without an active exception" (`XlaFfiPythonCpuCallback` of jaxlib asks for the interpreter,

@@ -16,9 +16,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def of_caller(traceback: TracebackType | None) -> TracebackType | None:
-    """`traceback` without frames of JAX and of this package, and of Python's library below them.
+    """`traceback` without frames of JAX and of this package.
 
-    `contextlib` and `inspect` stand there. Below a frame of the caller Python's library stays.
+    Frames of Python's library below these, such as `contextlib`, are left out too. Below a frame of
+    the caller they stay.
     """
     filtering = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
     if traceback is None or filtering == "off":

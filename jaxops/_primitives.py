@@ -46,7 +46,7 @@ def _has_64_bits(aval: Any) -> bool:
 
 
 def new_primitive(name: str, is_linear: bool = True) -> Primitive:
-    """A primitive, which is linear in all of its operands of floating point or has no series."""
+    """A primitive. `jax.experimental.jet` refuses it unless it `is_linear` in all its floats."""
     primitive = Primitive(name)
     rule = _jet if is_linear else _no_jet
     _jax_internals.register_jet_rule(primitive, functools.partial(rule, primitive))

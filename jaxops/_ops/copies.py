@@ -1,4 +1,4 @@
-"""Copies along new dimensions, which programs for a CPU add up fast where gradients are."""
+"""Copies along new dimensions, whose cotangents programs for a CPU add up fast."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def matrix_diag_part(
         input: array of shape `[..., M, N]` and any dtype. Traced.
         k: static int in `(-M, N)`, the diagonal: 0 is the main one, positive ones lie above it. Or
             two, the lowest and the highest of several.
-        padding_value: scalar of the dtype of `input`, for what is left of shorter diagonals.
+        padding_value: scalar of the dtype of `input`, for the places that shorter diagonals leave.
             Traced.
         align: static; at which end of the result the shorter diagonals stand: those above the main
             one, and those below. `"RIGHT_LEFT"`, `"LEFT_RIGHT"`, `"LEFT_LEFT"` or
@@ -333,9 +333,9 @@ def _spread(band, diagonal):
 
 @_spread.defjvp
 def _spread_jvp(band, primals, tangents):
-    """The transpose adds up the rows of a cotangent, which a CPU would read from memory for it."""
+    """The transpose of `_spread` adds up the rows of a cotangent, all of which a CPU would read."""
     (diagonal,), (tangent,) = primals, tangents
-    # On a CPU the gradient takes a tenth of its time so (test_diagonals.py,
+    # On a CPU the gradient takes a tenth of the time by `_alone` (test_diagonals.py,
     # test_the_gradient_reads_the_diagonal_alone). A GPU and a TPU add rows up while they compute
     # them (test_accelerators_add_up_rows).
     matrix = lax.platform_dependent(

@@ -14,7 +14,8 @@ from jaxops._run import arguments, on_host
 from jaxops._run.arguments import check_bool, refuse_traced
 from jaxops._run.dispatch import given_name
 
-_WORDS = 1 << 11  # of the columns that are computed at a time: what they need fits into a cache
+# Words of 64 bits in the columns that are computed at a time: their data fit into a cache.
+_WORDS = 1 << 11
 _HINT = "call it outside jit, vmap and grad, or by jax.pure_callback"
 
 

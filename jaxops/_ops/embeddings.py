@@ -179,7 +179,9 @@ def safe_embedding_lookup_sparse(
     padding_index: Int | None = None,
     deterministic: bool = False,
 ) -> jax.Array:
-    """`embedding_lookup_sparse` without ids that are negative, and with a row for none at all.
+    """Does what `embedding_lookup_sparse` does, without negative ids and with a default row.
+
+    A place without ids gets the default row.
 
     Follows `tf.nn.safe_embedding_lookup_sparse`. Differs from it in: the ids may come in any order;
     no RaggedTensor; the tables may have any rank from 1.

@@ -203,7 +203,7 @@ def _padded(
     positions = lax.cumsum(ended)
     if fill_value is not None or 0 in (size, *input.shape):
         result = take_or_fill(input, positions, valid, fill_value, axis)
-    else:  # `valid` brings the check of the size along
+    else:  # the result depends on the check of the size by `valid`
         # The last value fills the end: if the values are segment ids, zeros would put data into
         # segment 0 in silence (test_repeating.py, test_the_end_is_filled_as_by_jnp).
         last = jnp.full_like(positions, length - 1)

@@ -79,7 +79,7 @@ def dynamic_stitch(
             (for strings, the empty one). If `data` hold positions or segment ids, 0 is one of them:
             pass a number that is none, such as -1. Traced.
         return_size: static bool; whether to return also the largest index plus 1, which `size`
-            does not limit: no slice at or beyond it is an error then, it is dropped.
+            does not limit. Slices at or beyond `size` are then dropped, and are no error.
         mode: static; what an index outside `[0, size)` does. `"device"`: an error on the CPU, its
             slice is ignored elsewhere. `"error"`: an error everywhere. `"fill"`: its slice is
             ignored. `"clip"` and `"wrap"`: it counts as the nearest place, or modulo `size`, which

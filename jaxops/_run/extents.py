@@ -124,9 +124,9 @@ def _refuse_too_large(op, args, static, call, arrays) -> None:
     try:
         with check.collect_flags():  # keeps the flags of this trace from the caller's collection
             program = jax.make_jaxpr(call)(*arrays)
-    except MemoryError as error:  # the result is a list of too many arrays
+    except MemoryError as error:  # of a list of too many results, or of NumPy, as in `range`
         received = describe(args, arrays, static)
-        raise MemoryError(f"{op}: out of memory for a list; received {received}") from error
+        raise MemoryError(f"{op}: out of memory while tracing; received {received}") from error
     except (TypeError, ValueError, OverflowError) as error:
         if _is_ours(error):
             raise
