@@ -258,10 +258,6 @@ MUTANTS = {
         ("narrows = jnp.issubdtype(dtype, jnp.integer) and not",
          "narrows = jnp.issubdtype(dtype, jnp.floating) and not",
          "test_refusals.py -k 'test_refused and gather'"),
-        ("    return axis + rank if axis < 0 else axis\n", "    return abs(axis)\n",
-         "test_shaping.py -k squeeze_axes"),
-        ("    return not isinstance(x, bool)\n\n\ndef is_scalar",
-         "    return True\n\n\ndef is_scalar", "test_refusals.py -k 'test_refused and gather'"),
     ],
     "_run/dispatch": [
         ("if moves is not True or", "if not moves or",
@@ -305,6 +301,12 @@ MUTANTS = {
     "_run/sharding": [
         ("spec.count(axis) != 1", "spec.count(axis) > 1", "test_sharding.py"),
         ("    elif mesh is None:", "    elif mesh is out_sharding:", "test_sharding.py"),
+    ],
+    "_run/static_values": [
+        ("    return axis + rank if axis < 0 else axis\n", "    return abs(axis)\n",
+         "test_shaping.py -k squeeze_axes"),
+        ("    return not isinstance(x, bool)\n\n\ndef is_scalar",
+         "    return True\n\n\ndef is_scalar", "test_refusals.py -k 'test_refused and gather'"),
     ],
     "_run/strings": [
         ("        if place:\n", "        if place >= 0:\n", "test_scatter.py -k joined"),

@@ -25,6 +25,7 @@ from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import operation
 from jaxops._run.known import at_once
+from jaxops._run.static_values import refuse_traced, static_padding_index
 
 _INT32 = np.iinfo(np.int32)
 
@@ -215,7 +216,7 @@ class AtIndex:
         policy.check_mode(op, mode)
         padding_index = options.pop("padding_index", None)
         if padding_index is not None:
-            padding_index = arguments.padding_index(padding_index, op)
+            padding_index = static_padding_index(padding_index, op)
         primitives.wrap_primitives()
         elements = self._index if isinstance(self._index, tuple) else (self._index,)
         _refuse_whole_slices(elements, self._operand.shape, op)
@@ -307,7 +308,7 @@ def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
     op = "at[...].get"
     if fill_value is None:
         return 0
-    arguments.refuse_traced(fill_value, op, "fill_value")
+    refuse_traced(fill_value, op, "fill_value")
     with at_once():
         return arguments.to_scalar_like(fill_value, dtype, op, "fill_value").item()
 

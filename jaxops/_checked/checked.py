@@ -13,8 +13,8 @@ from jaxops._checked import primitives
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
 from jaxops._errors import brief, check_runs_at_once
-from jaxops._run import arguments
 from jaxops._run.arguments import Int
+from jaxops._run.static_values import check_bool, check_choice, static_padding_index
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -226,7 +226,7 @@ def padding_index(number: Int) -> contextlib.AbstractContextManager[None]:
     Source: https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html, "Out-of-bounds
     indexing"
     """
-    return _padded(arguments.padding_index(number, "padding_index", "number"))
+    return _padded(static_padding_index(number, "padding_index", "number"))
 
 
 @contextlib.contextmanager
@@ -259,12 +259,12 @@ def _setting(op: str, outside, negative, one_hot, repeat, mode) -> Setting:
             raise TypeError(
                 f"{op}: outside must map strings, as 'model.py:embed'; received {brief(pattern)}"
             )
-        arguments.check_choice(rule, ("any", "padding"), op, f"outside[{pattern!r}]")
-    arguments.check_choice(negative, ("from_end", "error"), op, "negative")
-    arguments.check_choice(mode, ("device", "error"), op, "mode")
+        check_choice(rule, ("any", "padding"), op, f"outside[{pattern!r}]")
+    check_choice(negative, ("from_end", "error"), op, "negative")
+    check_choice(mode, ("device", "error"), op, "mode")
     options = {"negative": negative == "error"}
-    options["one_hot"] = arguments.check_bool(one_hot, op, "one_hot")
-    options["repeat"] = arguments.check_bool(repeat, op, "repeat")
+    options["one_hot"] = check_bool(one_hot, op, "one_hot")
+    options["repeat"] = check_bool(repeat, op, "repeat")
     for name, is_on in options.items():
         if is_on:
             primitives.wrap_for_option(name)

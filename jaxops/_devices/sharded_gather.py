@@ -19,6 +19,7 @@ from jaxops._indexing.specs import ScalarIndex, padding_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import static_int
 
 _OP = "sharded_gather"
 
@@ -103,7 +104,7 @@ def sharded_gather(
 
 def _row_sharding(params: Any, axis_name: Any, mesh: Any, capacity: Any) -> RowSharding:
     if capacity is not None:
-        capacity = arguments.static_int(capacity, _OP, "capacity")
+        capacity = static_int(capacity, _OP, "capacity")
         if capacity < 1:
             raise ValueError(f"{_OP}: capacity must be positive; received {capacity}")
     known_names, known_mesh = _sharding_of(params)

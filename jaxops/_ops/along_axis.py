@@ -14,9 +14,10 @@ from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.index_dtypes import widen_to_count
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, padding_of
-from jaxops._run.arguments import ArrayLike, Int, canonical_axis, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import canonical_axis, check_bool, static_int
 
 
 def take_along_axis(

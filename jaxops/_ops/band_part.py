@@ -13,8 +13,9 @@ from jax.core import Tracer
 from jaxops._indexing import index_dtypes, masks, policy
 from jaxops._indexing.specs import BandWidth
 from jaxops._run import extents
-from jaxops._run.arguments import X64_HINT, ArrayLike, check_bool, check_scalar, static_int
+from jaxops._run.arguments import X64_HINT, ArrayLike, check_scalar
 from jaxops._run.dispatch import given_name, operation
+from jaxops._run.static_values import check_bool, static_int
 
 
 def matrix_band_part(

@@ -13,8 +13,9 @@ from jaxops._indexing import result_size
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, take_or_fill, true_positions
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, Int, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_bool, static_int
 
 _NOUN = "true values of mask"
 

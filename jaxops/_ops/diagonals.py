@@ -12,19 +12,15 @@ import numpy as np
 from jax import lax
 
 from jaxops._ops.band_part import check_matrix, dtype_of_places
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
-    brief,
+from jaxops._run.arguments import ArrayLike, Int, Ints, brief, check_scalar
+from jaxops._run.dispatch import given_name, operation
+from jaxops._run.static_values import (
     check_choice,
-    check_scalar,
     is_scalar,
     refuse_traced,
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import given_name, operation
 
 _ALIGNS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 

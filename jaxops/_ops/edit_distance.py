@@ -11,8 +11,8 @@ import numpy as np
 
 from jaxops._ops.sparse_tensor import Parts, parts_of
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import check_bool, refuse_traced
 from jaxops._run.dispatch import given_name
+from jaxops._run.static_values import check_addressable, check_bool, refuse_traced
 
 # Words of 64 bits in the columns that are computed at a time: their data fit into a cache.
 _WORDS = 1 << 11
@@ -79,7 +79,7 @@ def edit_distance(
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
         # NumPy multiplies the dimensions beside a 0 too.
         factors = [dim or 1 for dim in shape]
-        arguments.check_addressable(factors, np.float32, shape, op, "dense_shape")
+        check_addressable(factors, np.float32, shape, op, "dense_shape")
         numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")
         result = np.zeros(math.prod(shape), np.float32)
         result[numbers[0]] = result[numbers[1]] = 1

@@ -15,16 +15,9 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import DefaultId, ScalarIndex, VectorIndex, padding_of
 from jaxops._ops.sparse_tensor import SparseTensor, parts_of
 from jaxops._ops.sums import wide
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    brief,
-    check_bool,
-    check_choice,
-    static_int,
-    static_number,
-)
+from jaxops._run.arguments import ArrayLike, Int, brief
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_bool, check_choice, static_int, static_number
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 

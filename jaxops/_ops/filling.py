@@ -15,17 +15,9 @@ from jax.typing import DTypeLike
 from jaxops import _symbolic
 from jaxops._ops import copies
 from jaxops._ops.casting import static_dtype
-from jaxops._run.arguments import (
-    ArrayLike,
-    Ints,
-    as_tensorflow_takes,
-    brief,
-    check_addressable,
-    check_scalar,
-    static_dims,
-    static_number,
-)
+from jaxops._run.arguments import ArrayLike, Ints, as_tensorflow_takes, brief, check_scalar
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_addressable, static_dims, static_number
 
 
 def fill(dims: Ints, value: ArrayLike, name: str | None = None, layout: None = None) -> jax.Array:

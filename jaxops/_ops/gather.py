@@ -10,17 +10,10 @@ from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, VectorIndex, padding_of
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    canonical_axis,
-    check_bool,
-    is_static_int,
-    row_numbers_hint,
-    static_int,
-)
+from jaxops._run.arguments import ArrayLike, Int, row_numbers_hint
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import canonical_axis, check_bool, is_static_int, static_int
 
 
 def gather(

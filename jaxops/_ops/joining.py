@@ -14,23 +14,25 @@ from jax import lax
 from jaxops._indexing.pieces import are_too_many, concatenate, split_into
 from jaxops._ops import copies
 from jaxops._run.arguments import (
-    STATIC_HINT,
     ArrayLike,
     Int,
     brief,
-    canonical_axis,
     check_numeric_or_bool,
     is_empty_list,
-    is_scalar,
     kind,
-    refuse_traced,
-    static_dims,
-    static_int,
-    static_int_of_one,
     to_numpy,
 )
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import (
+    STATIC_HINT,
+    canonical_axis,
+    is_scalar,
+    refuse_traced,
+    static_dims,
+    static_int,
+    static_int_of_one,
+)
 
 _SPLIT_HINT = (
     f"jaxops.dynamic_partition takes a traced number of the piece of each row; {STATIC_HINT}"

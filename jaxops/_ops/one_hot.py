@@ -16,8 +16,9 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ScalarIndex, padding_of
 from jaxops._ops.casting import static_dtype
 from jaxops._run import arguments
-from jaxops._run.arguments import ArrayLike, Int, static_dim, static_int
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import static_dim, static_int
 
 
 def one_hot(

@@ -15,6 +15,7 @@ from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import check_choice, static_matrix
 
 _MODES = ("CONSTANT", "REFLECT", "SYMMETRIC")
 
@@ -66,7 +67,7 @@ def pad(
     """
     op = "pad"
     if not isinstance(mode, str) or mode.upper() not in _MODES:
-        arguments.check_choice(mode, _MODES, op, "mode")  # refuses it
+        check_choice(mode, _MODES, op, "mode")  # refuses it
     mode = mode.upper()
     return _pad.run(
         op,
@@ -74,7 +75,7 @@ def pad(
         **(_constant(tensor, constant_values, op) if mode == "CONSTANT" else {}),
         name=name,
         out_sharding=out_sharding,
-        paddings=arguments.static_matrix(paddings, op, "paddings", "[rank, 2]"),
+        paddings=static_matrix(paddings, op, "paddings", "[rank, 2]"),
         filling=mode,
     )
 

@@ -15,9 +15,10 @@ from jaxops._indexing.parts import take_parts
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import resize, stable_order
 from jaxops._indexing.specs import PartitionNumber
-from jaxops._run import arguments, on_host
+from jaxops._run import on_host
 from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_bool, is_scalar, static_int, static_ints
 
 _NOUN = "slices of partition"
 # The most partitions that are searched for one by one. With five partitions a sort takes half of
@@ -114,13 +115,13 @@ def dynamic_partition(
         [Array([-1,  0,  0], dtype=int32), Array([4, 5, 6], dtype=int32)]
     """
     op = "dynamic_partition"
-    num_partitions = arguments.static_int(num_partitions, op, "num_partitions")
+    num_partitions = static_int(num_partitions, op, "num_partitions")
     if num_partitions < 1:
         raise ValueError(f"{op}: num_partitions must be 1 at least; received {num_partitions}")
     if num_partitions >= 2**31:  # they are numbered in 32 bits
         raise ValueError(f"{op}: num_partitions must be less than 2**31; received {num_partitions}")
     on_host.check_fill_needs_size(op, size, fill_value)
-    return_size = arguments.check_bool(return_size, op, "return_size")
+    return_size = check_bool(return_size, op, "return_size")
     if size is None:
         policy.check_mode(op, mode)
         with on_host.named_scope(op, name):
@@ -138,9 +139,9 @@ def dynamic_partition(
 
 
 def _sizes(op: str, size: Int | Ints, num_partitions: int) -> tuple[int, ...]:
-    if arguments.is_scalar(size):
+    if is_scalar(size):
         return (on_host.check_size(size, op),) * num_partitions
-    sizes = arguments.static_ints(size, op, "size")
+    sizes = static_ints(size, op, "size")
     if len(sizes) != num_partitions:
         raise ValueError(
             f"{op}: size must have one component per partition, {num_partitions}; "

@@ -11,8 +11,9 @@ from jax import lax
 
 from jaxops import _symbolic
 from jaxops._indexing.positions import take_rows
-from jaxops._run.arguments import ArrayLike, Ints, check_addressable, check_choice, static_ints
+from jaxops._run.arguments import ArrayLike, Ints
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_addressable, check_choice, static_ints
 
 
 def extract_image_patches(

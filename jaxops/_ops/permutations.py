@@ -14,8 +14,9 @@ from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import PermutationEntry, ScalarIndex
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, Ints, brief, check_choice, static_ints
+from jaxops._run.arguments import ArrayLike, Ints, brief
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_choice, static_ints
 
 # Dimensions: divisions by numbers that the compiler knows are 2 to 50 times as fast, as it makes
 # products of them, and each takes 40 ms to compile.

@@ -20,6 +20,7 @@ from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import Operation, scope_name
+from jaxops._run.static_values import check_bool, static_int
 
 
 @without_frames
@@ -200,7 +201,7 @@ class RaggedTensor:
         CPU and dropped elsewhere, or as `mode` says: `"error"` everywhere, `"fill"` drops them.
         """
         op = "RaggedTensor.from_tensor"
-        if arguments.static_int(ragged_rank, op, "ragged_rank") != 1:
+        if static_int(ragged_rank, op, "ragged_rank") != 1:
             raise ValueError(f"{op}: ragged_rank must be 1; received {ragged_rank}")
         mode = result_size.mode_of_size(op, mode, size)
         if lengths is not None and padding is not None:
@@ -379,7 +380,7 @@ class RaggedTensor:
     def _reduce(self, kind: str, axis: Any, keepdims: Any, name: Any) -> Any:
         op = f"RaggedTensor.reduce_{kind}"
         ragged_rows.check_axis(op, axis, self.values.ndim + 1)
-        keepdims = arguments.check_bool(keepdims, op, "keepdims")
+        keepdims = check_bool(keepdims, op, "keepdims")
         result = self._run(op, ragged_rows.reduce_rows, name, kind=kind)
         return result[:, None] if keepdims else result
 

@@ -20,14 +20,15 @@ from jaxops._indexing.specs import RowPartition, ScalarIndex
 from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
 from jaxops._run.known import at_once
+from jaxops._run.static_values import check_bool
 
 
 def from_partition(
     op: str, values: Any, arg: str, numbers: Any, name, validate, padded, nrows: Any = None
 ) -> tuple[jax.Array, jax.Array]:
     """Values, and row splits of the argument "row_splits", "row_lengths" or "value_rowids"."""
-    validate = arguments.check_bool(validate, op, "validate")
-    padded = arguments.check_bool(padded, op, "padded")
+    validate = check_bool(validate, op, "validate")
+    padded = check_bool(padded, op, "padded")
     with on_host.named_scope(op, name):
         values = arguments.to_elements(values, op, "values")
         if values.ndim == 0:

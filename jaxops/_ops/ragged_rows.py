@@ -26,6 +26,13 @@ from jaxops._ops.sums import check_dtype, wide
 from jaxops._ops.unsorted_segments import averaged, initial_of
 from jaxops._run import arguments, on_host
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import (
+    check_addressable,
+    is_scalar,
+    refuse_traced,
+    static_dim,
+    static_int_of_one,
+)
 
 
 def row_bounds(row_splits: Any, capacity: int) -> tuple[Any, Any]:
@@ -36,7 +43,7 @@ def row_bounds(row_splits: Any, capacity: int) -> tuple[Any, Any]:
 
 def check_axis(op: str, axis: Any, rank: int) -> None:
     """Refuses another axis than the ragged one."""
-    if arguments.static_int_of_one(axis, op, "axis") not in (1, 1 - rank):
+    if static_int_of_one(axis, op, "axis") not in (1, 1 - rank):
         raise ValueError(f"{op}: axis must be 1, the ragged dimension; received {axis}")
 
 
@@ -142,15 +149,15 @@ def _joined_on_host(
 def dense_shape(op: str, values: Any, row_splits: Any, shape: Any) -> tuple[int, int]:
     """The first two dimensions that `to_tensor` gives its result."""
     row_shape = values.shape[1:]
-    arguments.refuse_traced(shape, op, "shape")
+    refuse_traced(shape, op, "shape")
     shape = arguments.readable(shape)
     dims = [None] * (values.ndim + 1) if shape is None else shape
-    if arguments.is_scalar(dims) or not hasattr(dims, "__len__") or len(dims) != values.ndim + 1:
+    if is_scalar(dims) or not hasattr(dims, "__len__") or len(dims) != values.ndim + 1:
         raise ValueError(
             f"{op}: shape must be None or have {values.ndim + 1} entries; "
             f"received {arguments.brief(shape)}"
         )
-    dims = [None if d is None else arguments.static_dim(d, op, "each entry of shape") for d in dims]
+    dims = [None if d is None else static_dim(d, op, "each entry of shape") for d in dims]
     inner = [d for d, size in zip(dims[2:], row_shape, strict=True) if d not in (None, size)]
     if inner or any(d is not None and d < 0 for d in dims):
         raise ValueError(
@@ -168,7 +175,7 @@ def dense_shape(op: str, values: Any, row_splits: Any, shape: Any) -> tuple[int,
         )
     else:
         ncols = int(row_bounds(np.asarray(row_splits), values.shape[0])[1].max(initial=0))
-    arguments.check_addressable((nrows, ncols, *row_shape), values.dtype, shape, op, "shape")
+    check_addressable((nrows, ncols, *row_shape), values.dtype, shape, op, "shape")
     return nrows, ncols
 
 

@@ -15,8 +15,9 @@ from jaxops._indexing.positions import histogram, sums_or_largest, take_or_fill,
 from jaxops._indexing.specs import RepeatCount
 from jaxops._ops import copies
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, Int, canonical_axis, check_bool, static_int
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import canonical_axis, check_bool, static_int
 
 _NOUN = "repeated slices of input"
 _MOST = np.iinfo(np.int32).max

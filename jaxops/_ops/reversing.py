@@ -9,9 +9,9 @@ from jaxops._indexing import policy
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.reversed_prefixes import reverse_prefixes
 from jaxops._indexing.specs import SequenceLength
-from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import canonical_axis, check_choice, static_int, static_ints
 
 
 def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array:
@@ -46,7 +46,7 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
             f"{op}: axis must be a one-dimensional sequence of ints; received {axis}; "
             f"jaxops.compat.v0.{op} takes a bool for each dimension, as TensorFlow 0.x"
         )
-    axes = arguments.static_ints(axis, op, "axis")
+    axes = static_ints(axis, op, "axis")
     return _reverse.run(op, tensor=tensor, name=name, axes=axes)
 
 
@@ -54,7 +54,7 @@ def reverse(tensor: ArrayLike, axis: Ints, name: str | None = None) -> jax.Array
 def _reverse(tensor: jax.Array, *, op: str, axes: tuple[int, ...]):
     if tensor.ndim == 0:
         return tensor
-    dims = [arguments.canonical_axis(axis, tensor.ndim, op) for axis in axes]
+    dims = [canonical_axis(axis, tensor.ndim, op) for axis in axes]
     if len(set(dims)) < len(dims):
         raise ValueError(f"{op}: axis must name each dimension at most once; received {axes}")
     return lax.rev(tensor, dims)
@@ -111,15 +111,15 @@ def reverse_sequence(
         [Op:reverse_sequence] at ...
     """
     op = "reverse_sequence"
-    arguments.check_choice(mode, _MODES, op, "mode")
+    check_choice(mode, _MODES, op, "mode")
     return _reverse_sequence.run(
         op,
         input=input,
         seq_lengths=seq_lengths,
         name=name,
         mode=mode,
-        seq_axis=arguments.static_int(seq_axis, op, "seq_axis"),
-        batch_axis=0 if batch_axis is None else arguments.static_int(batch_axis, op, "batch_axis"),
+        seq_axis=static_int(seq_axis, op, "seq_axis"),
+        batch_axis=0 if batch_axis is None else static_int(batch_axis, op, "batch_axis"),
     )
 
 

@@ -16,16 +16,16 @@ from jaxops._indexing import policy
 from jaxops._indexing.specs import ScalarIndex
 from jaxops._ops import copies
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import (
-    ArrayLike,
-    Int,
-    Ints,
+from jaxops._run.arguments import ArrayLike, Int, Ints
+from jaxops._run.dispatch import operation
+from jaxops._run.static_values import (
     canonical_axis,
+    check_choice,
     is_scalar,
+    refuse_traced,
     static_int,
     static_ints,
 )
-from jaxops._run.dispatch import operation
 
 
 def roll(
@@ -62,7 +62,7 @@ def roll(
                [1, 2, 0]], dtype=int32)
     """
     op = "roll"
-    arguments.refuse_traced(axis, op, "axis")
+    refuse_traced(axis, op, "axis")
     is_one = is_scalar(axis)
     axes = (static_int(axis, op, "axis"),) if is_one else static_ints(axis, op, "axis")
     _refuse_saturated(shift, op)
@@ -190,7 +190,7 @@ def meshgrid(*args: ArrayLike, indexing: str = "xy", name: str | None = None) ->
                [5, 5, 5]], dtype=int32)
     """
     op = "meshgrid"
-    arguments.check_choice(indexing, ("xy", "ij"), op, "indexing")
+    check_choice(indexing, ("xy", "ij"), op, "indexing")
     if not args:
         return []
     return _meshgrid.run(op, args=args, name=name, indexing=indexing)

@@ -19,6 +19,7 @@ from jaxops._run import arguments, strings
 from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import check_bool, static_dims
 
 
 def scatter_nd(
@@ -82,7 +83,7 @@ def scatter_nd(
         Array([0., 5., 0.], dtype=float32)
     """
     op = "scatter_nd"
-    shape = arguments.static_dims(shape, op, "shape")
+    shape = static_dims(shape, op, "shape")
     options = {
         "name": name,
         "out_sharding": out_sharding,
@@ -90,7 +91,7 @@ def scatter_nd(
         "padding_index": padding_index,
         "indexed": shape,
         "shape": shape,
-        "deterministic": arguments.check_bool(deterministic, op, "deterministic"),
+        "deterministic": check_bool(deterministic, op, "deterministic"),
         "accumulate_dtype": sums.accumulator(op, accumulate_dtype),
     }
     if not arguments.is_host_string(updates):
@@ -354,7 +355,7 @@ def _tensor_scatter(
         padding_index=padding_index,
         moves_elements=kind == "update",
         kind=kind,
-        deterministic=arguments.check_bool(deterministic, op, "deterministic"),
+        deterministic=check_bool(deterministic, op, "deterministic"),
         accumulate_dtype=sums.accumulator(op, accumulate_dtype),
     )
 

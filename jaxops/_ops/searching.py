@@ -15,8 +15,9 @@ from jaxops._indexing import index_dtypes
 from jaxops._indexing.bisection import places_of
 from jaxops._ops.casting import static_dtype, static_index_dtype
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, Int, check_choice, static_dim
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_choice, static_dim
 
 _LONGEST = 2**31 - 1  # rows that TensorFlow refuses
 

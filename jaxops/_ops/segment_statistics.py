@@ -16,8 +16,9 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
 from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_choice, check_segments, spec_of
-from jaxops._run.arguments import ArrayLike, Int, static_dim
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import static_dim
 
 
 def segment_softmax(

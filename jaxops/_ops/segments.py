@@ -18,8 +18,9 @@ from jaxops._indexing.specs import IndexSpec, RowPartition, ScalarIndex, padding
 from jaxops._ops import sums
 from jaxops._ops.unsorted_segments import averaged, check_choice, initial_of
 from jaxops._run import on_host
-from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim, static_int
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import Operation, operation
+from jaxops._run.static_values import check_bool, static_dim, static_int
 
 
 def segment_sum(

@@ -18,9 +18,10 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill, true_positions
 from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, Int, check_bool
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
 from jaxops._run.known import at_once
+from jaxops._run.static_values import check_bool
 
 _NOUN = "values of x that are not in y"
 _SMALL = 1024  # up to so many elements are compared by a loop in Python

@@ -18,6 +18,16 @@ from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation, scope_name
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import (
+    canonical_axis,
+    check_bool,
+    is_scalar,
+    static_dim,
+    static_dims,
+    static_int,
+    static_int_of_one,
+    static_ints,
+)
 
 
 def shape(input: ArrayLike, out_type: DTypeLike = jnp.int32, name: str | None = None) -> np.ndarray:
@@ -216,9 +226,9 @@ def reshape(
         tensor=tensor,
         name=name,
         out_sharding=out_sharding,
-        shape=(arguments.static_dim(shape, op, "shape"),)
-        if arguments.is_scalar(shape)
-        else arguments.static_dims(shape, op, "shape"),
+        shape=(static_dim(shape, op, "shape"),)
+        if is_scalar(shape)
+        else static_dims(shape, op, "shape"),
     )
 
 
@@ -272,10 +282,10 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
     op = "squeeze"
     if axis is None:
         axes = ()
-    elif arguments.is_scalar(axis):
-        axes = (arguments.static_int(axis, op, "axis"),)
+    elif is_scalar(axis):
+        axes = (static_int(axis, op, "axis"),)
     else:
-        axes = arguments.static_ints(axis, op, "axis")
+        axes = static_ints(axis, op, "axis")
     return _squeeze.run(op, input=input, name=name, axes=axes)
 
 
@@ -283,7 +293,7 @@ def squeeze(input: ArrayLike, axis: Int | Ints | None = None, name: str | None =
 def _squeeze(input: jax.Array, *, op: str, axes: Sequence[int]):
     if not axes:
         axes = [d for d, dim in enumerate(input.shape) if dim == 1]
-    axes = sorted({arguments.canonical_axis(axis, input.ndim, op) for axis in axes})
+    axes = sorted({canonical_axis(axis, input.ndim, op) for axis in axes})
     for axis in axes:
         if input.shape[axis] != 1:
             raise ValueError(
@@ -321,13 +331,13 @@ def expand_dims(input: ArrayLike, axis: Int | Ints, name: str | None = None) -> 
                [2]], dtype=int32)
     """
     op = "expand_dims"
-    axis = arguments.static_int_of_one(axis, op, "axis")
+    axis = static_int_of_one(axis, op, "axis")
     return _expand_dims.run(op, input=input, name=name, axis=axis)
 
 
 @operation(data=("input",), moves_elements=True)
 def _expand_dims(input: jax.Array, *, op: str, axis: int):
-    return lax.expand_dims(input, (arguments.canonical_axis(axis, input.ndim + 1, op),))
+    return lax.expand_dims(input, (canonical_axis(axis, input.ndim + 1, op),))
 
 
 def transpose(
@@ -370,15 +380,15 @@ def transpose(
         op,
         a=a,
         name=name,
-        perm=None if perm is None else arguments.static_ints(perm, op, "perm"),
-        conjugate=arguments.check_bool(conjugate, op, "conjugate"),
+        perm=None if perm is None else static_ints(perm, op, "perm"),
+        conjugate=check_bool(conjugate, op, "conjugate"),
     )
 
 
 @operation(data=("a",), moves_elements=True)
 def _transpose(a: jax.Array, *, op: str, perm: Sequence[int] | None, conjugate: bool):
     perm = range(a.ndim)[::-1] if perm is None else perm
-    axes = [arguments.canonical_axis(p, a.ndim, op, "perm") for p in perm]
+    axes = [canonical_axis(p, a.ndim, op, "perm") for p in perm]
     if sorted(axes) != list(range(a.ndim)):
         raise ValueError(
             f"{op}: perm must hold each of the {a.ndim} dimensions of a once; received {perm}"

@@ -16,9 +16,10 @@ from jaxops._indexing.moved_windows import window_or_zeros
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import IndexSpec, ScalarIndex, SliceBegin
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import ArrayLike, Ints, saturate_ints, static_dims, static_ints_or_none
+from jaxops._run.arguments import ArrayLike, Ints, saturate_ints
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import static_dims, static_ints_or_none
 
 
 def slice(

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, Ints
 from jaxops._run.dispatch import operation, scope_name
+from jaxops._run.static_values import is_scalar, static_int, static_ints, static_matrix
 
 
 def space_to_batch(
@@ -159,20 +159,20 @@ def _run_space_to_batch(op, input, block_shape, paddings, name):
         op,
         input=input,
         name=name,
-        block_shape=arguments.static_ints(block_shape, op, "block_shape"),
-        paddings=arguments.static_matrix(paddings, op, "paddings", "[M, 2]"),
+        block_shape=static_ints(block_shape, op, "block_shape"),
+        paddings=static_matrix(paddings, op, "paddings", "[M, 2]"),
     )
 
 
 def _run_batch_to_space(op, input, block_shape, crops, name):
-    if arguments.is_scalar(block_shape):
-        block_shape = [arguments.static_int(block_shape, op, "block_shape")] * 2
+    if is_scalar(block_shape):
+        block_shape = [static_int(block_shape, op, "block_shape")] * 2
     return _batch_to_space.run(
         op,
         input=input,
         name=name,
-        block_shape=arguments.static_ints(block_shape, op, "block_shape"),
-        crops=arguments.static_matrix(crops, op, "crops", "[M, 2]"),
+        block_shape=static_ints(block_shape, op, "block_shape"),
+        crops=static_matrix(crops, op, "crops", "[M, 2]"),
     )
 
 
@@ -311,11 +311,11 @@ def required_space_to_batch_paddings(
     """
     op = "required_space_to_batch_paddings"
     scope_name(op, name)
-    blocks = arguments.static_ints(block_shape, op, "block_shape")
-    dims = arguments.static_ints(input_shape, op, "input_shape")
+    blocks = static_ints(block_shape, op, "block_shape")
+    dims = static_ints(input_shape, op, "input_shape")
     base = tuple((0, 0) for _ in blocks)
     if base_paddings is not None:
-        base = arguments.static_matrix(base_paddings, op, "base_paddings", f"[{len(blocks)}, 2]")
+        base = static_matrix(base_paddings, op, "base_paddings", f"[{len(blocks)}, 2]")
     for arg, given, least in (("block_shape", blocks, 1), ("input_shape", dims, 0)):
         if len(given) != len(blocks) or any(n < least for n in given):
             raise ValueError(

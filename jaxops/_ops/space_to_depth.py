@@ -5,8 +5,9 @@ from __future__ import annotations
 import jax
 
 from jaxops._ops.space_to_batch import axis_to_space, check_divisible, space_to_axis
-from jaxops._run.arguments import ArrayLike, Int, check_choice, static_int
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_choice, static_int
 
 # Per data format: the rank, the first of the two dimensions of space, the dimension of depth.
 _LAYOUTS = {"NHWC": (4, 1, 3), "NCHW": (4, 2, 1), "NCHW_VECT_C": (5, 2, 1)}

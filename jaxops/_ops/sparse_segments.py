@@ -12,8 +12,9 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import RowIndex, padding_of
 from jaxops._ops import sums
 from jaxops._ops.segments import combined, number_of, run_for
-from jaxops._run.arguments import ArrayLike, Int, check_bool
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_bool
 
 
 def sparse_segment_sum(

@@ -12,7 +12,8 @@ from jax.export import register_pytree_node_serialization
 
 from jaxops._frames import without_frames
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import ArrayLike, Ints, brief, is_foreign, static_ints, to_numpy
+from jaxops._run.arguments import ArrayLike, Ints, brief, is_foreign, to_numpy
+from jaxops._run.static_values import static_ints
 
 
 @without_frames

@@ -16,8 +16,9 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.row_placement import merge, put_rows
 from jaxops._indexing.specs import StitchIndices
 from jaxops._run import arguments, keys, on_host
-from jaxops._run.arguments import ArrayLike, Int, check_bool
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_addressable, check_bool
 from jaxops._run.strings import fill_for_strings
 
 _FEW = 8  # lists: if there are more, all are checked together
@@ -156,7 +157,7 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
     spec = StitchIndices(op, limits=(limit,), first=0, shapes=shapes)
     places = policy.resolve_on_host(spec, flat, mode, platform)
     tail = _tail(op, shapes, [x.shape for x in arrays])
-    arguments.check_addressable((limit, *tail), np.int64, limit - 1, op, "indices")
+    check_addressable((limit, *tail), np.int64, limit - 1, op, "indices")
     if arguments.is_host_string(arrays[0]):
         fill = fill_for_strings(arrays[0], fill_value, op)
     elif fill_value is None:

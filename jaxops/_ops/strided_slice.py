@@ -21,20 +21,18 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import ShrunkAxes
 from jaxops._ops.shaping import shape_of
 from jaxops._run.arguments import (
-    STATIC_HINT,
     ArrayLike,
     Int,
     Ints,
     brief,
-    is_static_int,
     rank_or_none,
     readable,
     saturate_ints,
-    static_int,
     to_indices,
 )
 from jaxops._run.dispatch import operation
 from jaxops._run.sharding import OutSharding
+from jaxops._run.static_values import STATIC_HINT, is_static_int, static_int
 
 
 @without_frames

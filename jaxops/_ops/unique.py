@@ -20,9 +20,10 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import take_or_fill
 from jaxops._ops.casting import static_index_dtype
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, Int, check_bool
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
 from jaxops._run.known import at_once
+from jaxops._run.static_values import canonical_axis, check_bool, static_int_of_one
 
 _NOUN = "distinct values of x"
 _SMALL = 1024  # up to so many elements are numbered by a loop in Python
@@ -233,7 +234,7 @@ def _run(op, x, out_idx, name, size, fill_value, return_size, mode, axis, *, wit
     if size is not None:
         size = on_host.check_size(size, op)
     if axis is not None:
-        axis = arguments.static_int_of_one(axis, op, "axis")
+        axis = static_int_of_one(axis, op, "axis")
     if arguments.is_host_string(x):
         x = arguments.to_host_strings(x, op, "x")
         with on_host.named_scope(op, name):
@@ -353,7 +354,7 @@ def _check_axis(op: str, x: jax.Array | np.ndarray, axis: int | None) -> int:
     """The axis along which slices are compared: of a vector the one that it has."""
     if axis is None and x.ndim != 1:
         raise ValueError(f"{op}: x must be a vector, or axis given; received shape {x.shape}")
-    axis = 0 if axis is None else arguments.canonical_axis(axis, x.ndim, op)
+    axis = 0 if axis is None else canonical_axis(axis, x.ndim, op)
     on_host.check_countable(x.shape[axis], op, "x")
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: x must not have a complex dtype; received {x.dtype}")

@@ -16,8 +16,9 @@ from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone, padding_of
 from jaxops._ops import sums
 from jaxops._primitives import all_batched, linear_primitive, varying_alike
-from jaxops._run.arguments import ArrayLike, Int, check_bool, static_dim
+from jaxops._run.arguments import ArrayLike, Int
 from jaxops._run.dispatch import operation
+from jaxops._run.static_values import check_bool, static_dim
 
 
 def unsorted_segment_sum(

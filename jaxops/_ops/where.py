@@ -16,9 +16,10 @@ from jaxops._indexing.dimension_numbers import index_vectors
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.positions import is_true, true_positions
 from jaxops._run import arguments, on_host
-from jaxops._run.arguments import ArrayLike, Int, brief, check_bool
+from jaxops._run.arguments import ArrayLike, Int, brief
 from jaxops._run.dispatch import operation
 from jaxops._run.known import at_once, known
+from jaxops._run.static_values import check_bool
 
 _NOUN = "true values of condition"
 

@@ -19,6 +19,7 @@ from jaxops._errors import OutOfBoundsError
 from jaxops._indexing import check, policy
 from jaxops._run import arguments, extents, keys, sharding, strings
 from jaxops._run.known import at_once, known
+from jaxops._run.static_values import static_padding_index
 
 NO_BOUNDS: Any = object()  # not None, which a caller may pass as mode and is told off for
 NO_FILL: Any = object()
@@ -130,7 +131,7 @@ class Operation(Generic[P, R]):
             sharding.check_out_sharding(out_sharding, op)
         padding_index = given.get("padding_index")
         if padding_index is not None:
-            given["padding_index"] = arguments.padding_index(padding_index, op)
+            given["padding_index"] = static_padding_index(padding_index, op)
         takes_fill = fill_value is not NO_FILL
         if not takes_fill:
             fill_value = None

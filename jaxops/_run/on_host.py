@@ -22,6 +22,7 @@ from jaxops._indexing import check
 from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
 from jaxops._run.known import at_once, known
+from jaxops._run.static_values import static_int
 from jaxops._run.strings import fill_for_strings
 
 # The longest vector whose positions compiled code can number in int32. Less than 2**31, as
@@ -34,7 +35,7 @@ _LARGE = 4096
 
 
 def check_size(size: object, op: str, arg: str = "size") -> int:
-    size = arguments.static_int(size, op, arg)
+    size = static_int(size, op, arg)
     if size < 0:
         raise ValueError(f"{op}: {arg} must be at least 0; received {size}")
     if size >= 2**31 - 1:  # int32 counts the positions, and one beyond them

@@ -20,7 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxops._run.arguments import brief, is_static_int, readable
+from jaxops._run.arguments import brief, readable
+from jaxops._run.static_values import is_static_int
 
 _R = TypeVar("_R")
 

@@ -8,7 +8,8 @@ import jax
 
 import jaxops
 from jaxops._ops.shaping import shape_of
-from jaxops._run.arguments import ArrayLike, Int, static_int
+from jaxops._run.arguments import ArrayLike, Int
+from jaxops._run.static_values import static_int
 from jaxops.compat._spelling import spelled, under_names
 
 

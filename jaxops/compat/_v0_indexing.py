@@ -13,7 +13,8 @@ import jaxops
 from jaxops._ops.setdiff1d import ListDiff
 from jaxops._ops.unique import Unique, UniqueWithCounts
 from jaxops._ops.where import select as _select
-from jaxops._run.arguments import ArrayLike, Int, Ints, check_bool
+from jaxops._run.arguments import ArrayLike, Int, Ints
+from jaxops._run.static_values import check_bool
 from jaxops.compat._spelling import beyond, once_without, one_of, spelled, under_names
 
 # Casting

@@ -12,6 +12,7 @@ import jaxops
 from jaxops._ops.shaping import shape_of
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike, Int, Ints
+from jaxops._run.static_values import refuse_traced, static_int
 from jaxops.compat._spelling import NoMode, OneInt, once_without, one_of, spelled, under_names
 
 
@@ -84,7 +85,7 @@ def split(
     """
     with under_names(axis="split_dim", num_or_size_splits="num_split"):
         return jaxops.split(
-            value, arguments.static_int(num_split, "split", "num_split"), split_dim, name=name
+            value, static_int(num_split, "split", "num_split"), split_dim, name=name
         )
 
 
@@ -217,7 +218,7 @@ def reverse(tensor: ArrayLike, dims: Sequence[bool], name: str | None = None) ->
         Array([[2, 1],
                [4, 3]], dtype=int32)
     """
-    arguments.refuse_traced(dims, "reverse", "dims")
+    refuse_traced(dims, "reverse", "dims")
     flags = arguments.as_numpy_or_none(dims)
     rank = len(shape_of(tensor, "reverse", "tensor"))
     if flags is None or flags.shape != (rank,) or (flags.dtype != bool and flags.size > 0):

@@ -12,7 +12,7 @@ import pytest
 from signatures_v0 import RECORDED, parameters
 
 import jaxops
-from jaxops._run import arguments
+from jaxops._run.static_values import ORDERED_OTHERWISE
 from jaxops.compat import v0
 
 T = np.array([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]], np.int32)
@@ -245,7 +245,7 @@ def test_messages_name_the_functions_of_another_order():
         first = next(iter(inspect.signature(getattr(jaxops, name)).parameters))
         if first in [*inspect.signature(getattr(v0, name)).parameters][1:]:
             moved.append(name)
-    assert sorted(moved) == [*arguments.ORDERED_OTHERWISE]
+    assert sorted(moved) == [*ORDERED_OTHERWISE]
 
 
 ADAPTERS = [n for n in RECORDED if getattr(v0, n) is not getattr(jaxops, n, None)]

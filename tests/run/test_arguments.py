@@ -1,7 +1,5 @@
 """_run/arguments: from what a caller passes to arrays."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -153,14 +151,6 @@ def test_python_numbers_adapt_inside_a_jit_too(x64, dtype, value):
     np.testing.assert_array_equal(result, np.array([1, value], dtype), strict=True)
 
 
-def test_bools_of_numpy_are_bools():
-    for x in (True, np.True_, np.bool_(False)):
-        assert arguments.check_bool(x, "gather", "deterministic") is bool(x)
-    for x in (1, np.int8(1), np.array(True), jnp.array(True), None):
-        with pytest.raises(TypeError, match="gather: deterministic must be a static bool"):
-            arguments.check_bool(x, "gather", "deterministic")
-
-
 def test_numbers_of_python_as_tensorflow_takes_them():
     """Also where 64-bit types are on; those that do not fit stay what they are."""
     taken = [arguments.as_tensorflow_takes(x) for x in (3, 2.5)]
@@ -209,27 +199,6 @@ def test_numbers_of_4_bits_that_the_host_reads(dtype):
         assert rows.gather(x).to_list() == [[0], [1, 2], [1, 2]]
     with pytest.raises(jaxops.OutOfBoundsError, match="= 7 is not in"):
         jaxops.dynamic_partition([1], jnp.array([7], dtype), 2)
-
-
-class TensorShape:
-    """Stands for `tf.TensorShape`, which is neither an array nor a list nor a tuple."""
-
-    def as_list(self):
-        return [2, 3]
-
-    def __getitem__(self, index):
-        return self.as_list()[index]
-
-    def __len__(self):
-        return 2
-
-
-def test_shapes_of_tensorflow():
-    shape: Any = TensorShape()
-    assert jaxops.reshape(np.arange(6), shape).shape == (2, 3)
-    assert jaxops.tile([[1]], shape).shape == (2, 3)
-    assert jaxops.slice(np.ones((4, 4)), [0, 0], shape).shape == (2, 3)
-    assert jax.jit(lambda x: jaxops.broadcast_to(x, shape))(1).shape == (2, 3)
 
 
 def test_lists_of_strings_without_dimensions():

@@ -16,6 +16,7 @@ from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._jax_internals import ClosedJaxpr, jaxpr_as_fun
 from jaxops._run import arguments
+from jaxops._run.static_values import check_bool, is_scalar, static_int, static_ints
 from jaxops._sparse import jaxprs
 from jaxops._sparse.gradient import reads, walk
 from jaxops._sparse.gradient.delayed import Table
@@ -104,11 +105,11 @@ def sparse_value_and_grad(
     """
     if not callable(fun):
         raise TypeError(f"{_OP}: fun must be callable; received {arguments.brief(fun)}")
-    several = not arguments.is_scalar(argnums)
-    numbers = _argnums(argnums) if several else (arguments.static_int(argnums, _OP, "argnums"),)
+    several = not is_scalar(argnums)
+    numbers = _argnums(argnums) if several else (static_int(argnums, _OP, "argnums"),)
     _check_tables(tables)
-    arguments.check_bool(has_aux, _OP, "has_aux")
-    arguments.check_bool(tied, _OP, "tied")
+    check_bool(has_aux, _OP, "has_aux")
+    check_bool(tied, _OP, "tied")
 
     @without_frames
     def value_and_grad(*args: _P.args, **kwargs: _P.kwargs) -> Any:
@@ -314,7 +315,7 @@ def _no_slices(table: jax.Array) -> IndexedSlices:
 
 
 def _argnums(argnums: Any) -> tuple[int, ...]:
-    numbers = arguments.static_ints(argnums, _OP, "argnums")
+    numbers = static_ints(argnums, _OP, "argnums")
     if not numbers:
         raise ValueError(
             f"{_OP}: argnums must name an argument; received {arguments.brief(argnums)}"

@@ -16,6 +16,7 @@ from jaxops._frames import without_frames
 from jaxops._indexing import explicit_axes
 from jaxops._jax_internals import jaxpr_as_fun
 from jaxops._run import arguments
+from jaxops._run.static_values import check_bool
 from jaxops._sparse.optimizer import absences, judge, missed_steps, scaled, trees
 from jaxops._sparse.optimizer.trees import OP
 from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse
@@ -158,7 +159,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
                 f"{OP}: optimizer must have methods init and update, as optax's have; "
                 f"received {arguments.brief(optimizer)}"
             )
-    catches_up = arguments.check_bool(catch_up, OP, "catch_up")
+    catches_up = check_bool(catch_up, OP, "catch_up")
     checked = _Checked(optimizer)
 
     @without_frames

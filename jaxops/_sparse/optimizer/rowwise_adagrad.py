@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from jaxops._frames import without_frames
 from jaxops._run import arguments
+from jaxops._run.static_values import static_number
 
 _OP = "rowwise_adagrad"
 _LAST = jnp.iinfo(jnp.int32).max
@@ -140,7 +141,7 @@ def _rate(x: Any) -> jax.Array:
 
 
 def _not_negative(x: Any, name: str) -> float:
-    number = float(arguments.static_number(x, _OP, name))
+    number = float(static_number(x, _OP, name))
     if not number >= 0:
         raise ValueError(
             f"{_OP}: {name} must be a static number that is not negative; received "

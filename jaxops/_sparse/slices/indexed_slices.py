@@ -45,6 +45,7 @@ from jaxops._indexing.positions import read_rows
 from jaxops._indexing.specs import IndexSpec
 from jaxops._run import arguments, on_host
 from jaxops._run.arguments import ArrayLike, Int
+from jaxops._run.static_values import check_addressable, static_ints
 from jaxops._sparse.slices import repeated_rows, row_numbers
 from jaxops._sparse.slices.not_arrays import INSTEAD, NotAnArray
 
@@ -120,10 +121,10 @@ class IndexedSlices(NotAnArray):
         values = arguments.to_operand(values, op, "values")
         _check_can_be_added(values)
         indices = index_dtypes.to_signed(arguments.to_indices(indices, op, "indices", None))
-        shape = arguments.static_ints(dense_shape, op, "dense_shape")
+        shape = static_ints(dense_shape, op, "dense_shape")
         if any(dim < 0 for dim in shape):
             raise ValueError(f"{op}: dense_shape must not be negative; received {shape}")
-        arguments.check_addressable(shape, values.dtype, shape, op, "dense_shape")
+        check_addressable(shape, values.dtype, shape, op, "dense_shape")
         if indices.ndim != 1:
             raise ValueError(f"{op}: indices must have rank 1; received shape {indices.shape}")
         depth = len(shape) - values.ndim + 1
@@ -132,7 +133,7 @@ class IndexedSlices(NotAnArray):
                 f"{op}: values must have one row for each of {indices.size} indices, of a shape "
                 f"that dense_shape {shape} ends in; received shape {values.shape}"
             )
-        arguments.check_addressable(values.shape, values.dtype, values.shape, op, "values")
+        check_addressable(values.shape, values.dtype, values.shape, op, "values")
         self._set(values, indices, _UNKNOWN, shape, None)
 
     def _set(self, values: Any, indices: Any, leaf: Any, dense_shape: Any, sharding: Any) -> None:

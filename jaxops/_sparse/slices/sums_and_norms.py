@@ -29,6 +29,7 @@ from jaxops._indexing.narrow_sums import widened
 from jaxops._primitives import varying_alike
 from jaxops._run import arguments
 from jaxops._run.arguments import ArrayLike
+from jaxops._run.static_values import check_addressable
 from jaxops._sparse.slices.indexed_slices import IndexedSlices, TiedGradient, is_sparse
 from jaxops._sparse.slices.owner_rows import at_owners, sum_all_at_first
 
@@ -151,7 +152,7 @@ def sum_stacked(grads: _Tree) -> _Tree:
 
     def total(x: jax.Array) -> jax.Array:
         _check_stacked(np.ndim(x), 1, x, op)
-        arguments.check_addressable(x.shape[1:], x.dtype, x.shape, op, "grads")
+        check_addressable(x.shape[1:], x.dtype, x.shape, op, "grads")
         return _sum_of_rows(x)
 
     def rows_of_all(slices: IndexedSlices) -> IndexedSlices:
@@ -329,7 +330,7 @@ def _check(grads: Any, op: str, kind: Any) -> None:
                 raise TypeError(f"{op}: {where} must have a {expected} dtype; received {dtype}")
             # Squares of narrow floats are summed in float32.
             widest = max(dtype, np.dtype(np.float32), key=lambda dtype: dtype.itemsize)
-            arguments.check_addressable(array.shape, widest, array.shape, op, where)
+            check_addressable(array.shape, widest, array.shape, op, where)
 
 
 def _check_stacked(rank: int, least: int, x: Any, op: str) -> None:
