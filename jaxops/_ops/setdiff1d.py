@@ -161,8 +161,7 @@ def setdiff1d(
 
 def _of_strings(op, x, y, size, fill_value, mode, index_dtype):
     x = arguments.to_host_strings(x, op, "x")
-    is_none = isinstance(y, (list, tuple)) and not y
-    y = np.zeros(0, x.dtype) if is_none else arguments.to_host_strings(y, op, "y")
+    y = arguments.to_host_strings(y, op, "y")
     _check_vectors(op, x, y)
     places = _places_of_others(arguments.as_bytes(x), arguments.as_bytes(y))
     out, total = x[places], np.array(places.size, np.int32)

@@ -195,7 +195,7 @@ def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:
 def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
     arrays: list[Any] = [on_host.to_data(x, op, f"data[{m}]") for m, x in enumerate(data)]
     if any(arguments.is_host_string(x) for x in data):
-        return [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(arrays)]
+        return [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(data)]
     dtype = arrays[_first_with_dtype(data)].dtype
     return [
         arguments.to_dtype(x, array, dtype, op, f"data[{m}]")

@@ -92,6 +92,8 @@ def _readable(array: np.ndarray) -> np.ndarray:
 def to_host_strings(x: object, op: str, arg: str) -> np.ndarray:
     """A NumPy array of text or bytes; object arrays and lists must hold nothing else."""
     array = np.asarray(to_numpy(x, op, arg))
+    if is_empty_list(x):  # of floats for NumPy; bytes become text beside text
+        return array.astype("S1")
     # NumPy makes text of a number in a list.
     elements = np.array(x, object) if isinstance(x, (list, tuple)) else array
     if array.dtype.kind not in "USTO" or (

@@ -29,12 +29,13 @@ def by_position(
         (arguments.to_operand if arg in others else arguments.to_host_strings)(x, op, arg)
         for arg, x in data.items()
     ]
-    pool = np.concatenate([x.reshape(-1) for x in itertools.compress(operands, are_moved)])
+    pools = [x.reshape(-1) for x in itertools.compress(operands, are_moved)]
+    pool = np.concatenate([x for x in pools if x.size] or pools[:1])
     fill = np.asarray(fill_for_strings(pool, fill_value, op), arguments.fill_dtype(pool))
     pool = np.append(fill, pool)
 
     def read(positions):
-        return pool[np.asarray(positions)]
+        return pool[np.asarray(positions), ...]  # an array, also of one position
 
     return read_moved(read, call, operands, are_moved, fill_value)
 

@@ -5,6 +5,8 @@ import pytest
 
 import jaxops
 
+KINDS = ["U", "S", "O", np.dtypes.StringDType()]
+
 
 def test_strings_out_of_bounds():
     words = [["a", "b"], ["c", "d"]]
@@ -17,12 +19,51 @@ def test_strings_out_of_bounds():
     assert jaxops.gather_nd(as_bytes, [[2]], mode="fill").tolist() == [[b"", b""]]
 
 
-@pytest.mark.parametrize(
-    "dtype", [np.str_, np.bytes_, object, np.dtypes.StringDType()], ids=["U", "S", "object", "T"]
-)
-def test_strings_of_one_place_are_joined(dtype):
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: np.dtype(kind).name)
+def test_strings_of_one_place_are_joined(kind):
     """The result is wider than each of the strings, and of their kind."""
-    words = np.array(["ab", "cd", "e"], dtype)
+    words = np.array(["ab", "cd", "e"], kind)
     joined = jaxops.scatter_nd([[0], [0], [1]], words, [3])
-    expected = np.array(["abcd", "e", ""], dtype)
+    expected = np.array(["abcd", "e", ""], kind)
     np.testing.assert_array_equal(joined, expected, strict=True)
+
+
+OF_ONE = {
+    "gather": lambda x: jaxops.gather(x, 1),
+    "strided_slice": lambda x: jaxops.strided_slice(x, [1], [2], shrink_axis_mask=1),
+    "unstack": lambda x: jaxops.unstack(x)[1],
+    "reshape": lambda x: jaxops.reshape(x[1:], []),
+    "where": lambda x: jaxops.where(False, x[0], x[1]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: np.dtype(kind).name)
+@pytest.mark.parametrize("name", OF_ONE)
+def test_one_string_is_an_array_too(name, kind):
+    """NumPy indexes an element as a scalar, and as Python's str in two of its dtypes."""
+    strings = np.array(["a", "b"]).astype(kind)
+    result = OF_ONE[name](strings)
+    assert (type(result), result.shape) == (np.ndarray, ())
+    assert result == strings[1]
+
+
+BESIDE_NONE = {
+    "concat": lambda x: jaxops.concat([x, []], 0),
+    "concat-first": lambda x: jaxops.concat([[], x], 0),
+    "dynamic_stitch": lambda x: jaxops.dynamic_stitch([[1, 0], []], [x[::-1], []]),
+    "dynamic_stitch-size": lambda x: jaxops.dynamic_stitch([[1, 0], []], [x[::-1], []], size=2),
+    "tensor_scatter_nd_update": lambda x: jaxops.tensor_scatter_nd_update(
+        x, np.zeros((0, 1), int), []
+    ),
+    "setdiff1d": lambda x: jaxops.setdiff1d(x, []).out,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS[:3], ids=lambda kind: np.dtype(kind).name)
+@pytest.mark.parametrize("name", BESIDE_NONE)
+def test_an_empty_list_beside_strings(name, kind):
+    """It has no dtype, though NumPy makes floats of it."""
+    strings = np.array(["a", "bc"]).astype(kind)
+    result = BESIDE_NONE[name](strings)
+    assert result.dtype.kind == strings.dtype.kind
+    assert result.tolist() == strings.tolist()
