@@ -47,10 +47,11 @@ _WRITTEN = {
     **{f"ref_{name}": f"ref.{name}" for name in ("get", "set", "swap", "addupdate")},
 }
 INDEXING = BY_SUBSCRIPT | BY_AT | BY_FUNCTION | set(_WRITTEN)
-# Functions that lose data in silence; below, functions that count negative indices from the end.
+# Functions that lose data in silence.
 LOSING = {"one_hot", "_one_hot", "repeat", "_repeat"}
-# They convert indices to int32.
+# Functions that convert indices to int32.
 NARROWING = {"to_gather", "_index_to_gather", "to_dynamic_slice", "take_along_axis"}
+# Functions that count negative indices from the end.
 NORMALIZING = {"normalize_indices", "_normalize_index", "_dynamic_slice", "_dynamic_slice_indices"}
 
 

@@ -70,9 +70,9 @@ _is_alone = contextvars.ContextVar("is_alone", default=False)
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """A context in which a program is lowered that not all shards of a `shard_map` may come by.
+    """A context for lowering the body of a loop or `cond` that not all shards of a `shard_map` run.
 
-    If one of them has a bad index, it raises alone.
+    A shard that has a bad index there raises without waiting for the others.
     """
     token = _is_alone.set(True)
     try:

@@ -190,7 +190,7 @@ def brought(x: Any, spec: P | None = None) -> Any:
 
 
 def on_mesh_of(arrays: Sequence[Any]) -> contextlib.AbstractContextManager:
-    """A context with the explicit mesh of arrays, where the caller of an op said no mesh."""
+    """A context with the explicit mesh of the arrays, if the caller of an op has set no mesh."""
     mesh = mesh_of(*arrays)
     if mesh is None or not jax.sharding.get_abstract_mesh().empty:
         return contextlib.nullcontext()

@@ -28,8 +28,7 @@ def raise_from_program(
     """Makes the program that is being lowered raise `error(*operands)`, where it comes here.
 
     The operands are NumPy arrays then. If `error` returns a number, the program goes on: then the
-    index is not the caller's (`_checked/whose.py`). The result is an int32 that the program has
-    after it came here, the number that `error` returned.
+    index is not the caller's (`_checked/whose.py`). The result is that number, an int32.
     """
     return raise_p.bind(*operands, error=error)
 

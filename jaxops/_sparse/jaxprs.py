@@ -1,4 +1,4 @@
-"""Questions about equations of traced programs, as which of their results are operands."""
+"""Facts about equations of traced programs, such as which results are operands as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of primitives, by name: their effect on rows. Each module that uses a set says what for."""
+"""Names of primitives that do the same to rows. A module that uses one of the sets says why."""
 
 CALLS = {"jit", "closed_call", "eval_jaxpr", "remat2", "custom_jvp_call", "custom_vjp_call"}
 

@@ -173,11 +173,11 @@ class Part(Node):
 
 
 def _ends_parts(eqn: JaxprEqn, inputs: list) -> bool:
-    """Whether an equation takes its operands that are parts whole.
+    """Whether an equation needs all rows of the parts among its operands.
 
-    It does unless it moves elements, or computes with repeated numbers. A program may compute more
-    of a part, as layers of a network do of the first rows of a table of positions. That is not to
-    be computed again for each row that is read.
+    It does unless it moves elements, or computes with repeated numbers alone. A program may compute
+    much from a part, as the layers of a network do from the first rows of a table of positions.
+    That must not be computed again for each row that is read.
     """
     if not any(map(is_part, inputs)):
         return False
