@@ -19,8 +19,7 @@ from jax.typing import DTypeLike
 
 from jaxops._errors import OutOfBoundsError, find_in
 from jaxops._frames import without_frames
-from jaxops._run import arguments
-from jaxops._run.static_values import check_choice, static_int
+from jaxops._run import arguments, static_values
 from jaxops.testing import _adjoint, _function, _grads
 from jaxops.testing._leaves import dtype_of, first_where, is_inexact, take_apart
 from jaxops.testing._numeric import LADDERS, digits
@@ -199,7 +198,7 @@ def check_adjoint(
     op = _adjoint.OP
     _check_callable(f, op, "f")
     seed = _count(seed, op, "seed", 0)
-    check_choice(by, _adjoint.TRANSPOSES, op, "by")
+    static_values.check_choice(by, _adjoint.TRANSPOSES, op, "by")
     if jit is not None:
         _check_callable(jit, op, "jit")
     leaves = jax.tree.leaves(args)
@@ -305,7 +304,7 @@ def _check_callable(f: Any, op: str, arg: str) -> None:
 
 
 def _count(x: Any, op: str, arg: str, least: int) -> int:
-    count = static_int(x, op, arg)
+    count = static_values.static_int(x, op, arg)
     if count < least:
         raise ValueError(f"{op}: {arg} must be an int, {least} or more; received {x!r}")
     return count
