@@ -204,6 +204,14 @@ def test_the_end_of_the_process(capfd):
     )
 
 
+@pytest.fixture
+def untold_process(monkeypatch):
+    """The process would keep the results of later programs behind one that is never ready."""
+    _dispatched.watch_process()
+    monkeypatch.setattr(_jax_internals, "_of_process", [])
+
+
+@pytest.mark.usefixtures("untold_process")
 def test_tasks_that_take_turns_within_their_blocks():
     async def task(error, turns):
         try:
@@ -221,6 +229,7 @@ def test_tasks_that_take_turns_within_their_blocks():
     assert asyncio.run(tasks()) == [None, "of the second"]
 
 
+@pytest.mark.usefixtures("untold_process")
 def test_a_thread_with_the_context_of_a_block():
     async def main():
         with jaxops.typed_errors():
