@@ -91,7 +91,8 @@ def static_padding_index(x: object, op: str, arg: str = "padding_index") -> int:
     """The number that says of an index that it is padding."""
     number = static_int(x, op, arg)
     if not -(2**63) <= number < 2**64:
-        raise ValueError(f"{op}: {arg} must be a number that indices can be; received {number}")
+        limits = "in [-2**63, 2**64), as indices are"
+        raise ValueError(f"{op}: {arg} must be {limits}; received {number}")
     return number
 
 

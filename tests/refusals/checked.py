@@ -117,7 +117,8 @@ CALLS = {
     "padding_index-number-large": (
         lambda: jaxops.padding_index(2**64),
         ValueError,
-        "padding_index: number must be a number that indices can be; received 18446744073709551616",
+        "padding_index: number must be in [-2**63, 2**64), as indices are; "
+        "received 18446744073709551616",
     ),
     "unchecked-fun-none": (
         lambda: jaxops.unchecked(None),

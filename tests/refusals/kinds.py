@@ -233,7 +233,9 @@ BESIDES = {
     "in [-1, 1)": [("one minus-two", ValueError, "must be in [-1, 1)")],
     "in [-2, 2)": [("plus-two minus-three", ValueError, "must be in [-2, 2)")],
     "in [-3, 3)": [("three minus-four", ValueError, "must be in [-3, 3)")],
-    "an index": [("huge", ValueError, "must be a number that indices can be; received {received}")],
+    "an index": [
+        ("huge", ValueError, "must be in [-2**63, 2**64), as indices are; received {received}")
+    ],
     "at least 0": [("minus-one", ValueError, "must be at least 0; received -1")],
     "of that dtype": [("complex", TypeError, "must fit dtype ")],
 }
