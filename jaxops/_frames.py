@@ -44,9 +44,11 @@ def hide_from_ipython() -> None:
 
     Under `check_everything` nothing that jaxops wraps stands between the caller and JAX.
     """
-    frame = inspect.currentframe()
     if jax.config.jax_traceback_filtering == "off":  # type: ignore[attr-defined]
         return
+    # `f_locals` of this frame would hold `frame`: a cycle that keeps all frames, and their arrays,
+    # until Python collects its garbage (test_frames.py, test_an_error_keeps_no_frames).
+    frame = inspect.currentframe().f_back  # type: ignore[union-attr]
     while frame is not None and not _call_sites.is_of_caller(frame.f_code.co_filename):
         frame.f_locals["__tracebackhide__"] = True
         frame = frame.f_back

@@ -1,10 +1,12 @@
 """Which frames of an error users see."""
 
 import doctest
+import gc
 import inspect
 import json
 import pickle
 import traceback
+import weakref
 from types import FunctionType
 
 import jax
@@ -197,3 +199,30 @@ def test_frames_that_ipython_hides(name):
     shown = [x.f_code.co_filename for x in frames if not x.f_locals.get("__tracebackhide__")]
     assert shown == [__file__] * 2
     assert len(frames) > 2
+
+
+EAGER = {
+    "gather": lambda i: jaxops.gather(X, i),
+    "scatter": lambda i: jaxops.tensor_scatter_nd_add(X, i[:, None], X[:1]),
+    "at": lambda i: jaxops.at(X)[i].get(),
+    "checked": lambda i: jaxops.checked(lambda j: X[j])(i),
+    "checked slice": lambda i: jaxops.checked(jax.lax.dynamic_slice)(X, (i[0], 0), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_an_error_keeps_no_frames(name):
+    """The frames of the call, and so its arrays, end with the error and wait for no collector."""
+
+    def call():
+        indices = np.array([7])
+        with pytest.raises(jaxops.OutOfBoundsError):
+            EAGER[name](jnp.asarray(indices))
+        return weakref.ref(indices)
+
+    call()  # compiles
+    gc.disable()
+    try:
+        assert call()() is None
+    finally:
+        gc.enable()
