@@ -170,7 +170,7 @@ def _from_start(index, size: int) -> Any:
 def _checked(access: Access, indices, operand, components: Components) -> Any:
     """`indices[..., K]`, with a check if they may be out of bounds."""
     shape, each = np.shape(operand), zip(components.axes, components.sizes, strict=True)
-    if any(1 < size > shape[axis] for axis, size in each):
+    if any(size != 1 and size > shape[axis] for axis, size in each):
         return indices  # JAX refuses a window that is larger than the array
     setting = settings.current()
     kind = JaxIndex

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from checked.jax_code import GOOD, PROGRAMS, READS, SILENT, WRITES, X, bad_for
 from checks import NIGHTLY, raised, share
-from jax import lax
+from jax import export, lax
 
 import jaxops
 
@@ -106,3 +106,23 @@ def test_a_window_larger_than_the_array_is_the_error_of_jax(name):
     with pytest.raises(type(expected.value)) as actual:
         jaxops.checked(LARGE_WINDOWS[name])(x, i)
     assert str(actual.value) == str(expected.value)
+
+
+SYMBOLIC_WINDOWS = {
+    "dynamic_slice": lambda x, i: lax.dynamic_slice(x, (i,), x.shape),
+    "dynamic_slice_in_dim": lambda x, i: lax.dynamic_slice_in_dim(x, i, x.shape[0] - 1),
+    "dynamic_update_slice": lambda x, i: lax.dynamic_update_slice(x, x[1:], (i,)),
+    "gather": lambda x, i: lax.gather(x, i[None], GATHERED, (x.shape[0] // 2,)),
+    "scatter": lambda x, i: lax.scatter(x, i[None], x[1:], SCATTERED),
+    "one element": lambda x, i: lax.dynamic_slice(x, (i,), (1,)),
+    "subscript": lambda x, i: x[i],
+}
+
+
+@pytest.mark.parametrize("name", SYMBOLIC_WINDOWS)
+def test_a_window_of_a_symbolic_size(name):
+    shapes = [jax.ShapeDtypeStruct(export.symbolic_shape("n"), jnp.float32)]
+    shapes.append(jax.ShapeDtypeStruct((), jnp.int32))
+    checked = jax.jit(jaxops.checked(SYMBOLIC_WINDOWS[name]))
+    stored = export.export(checked, platforms=["tpu"])(*shapes)
+    assert stored.out_avals == export.export(jax.jit(SYMBOLIC_WINDOWS[name]))(*shapes).out_avals
