@@ -120,7 +120,11 @@ def to_tensor(
 
 def join_rows(values, starts, lengths, *, op: str, mode: str, size: int, most: int):
     """The rows that start there, one after the other, in `size` places; and their splits."""
-    splits = join(jnp.zeros(1, lengths.dtype), sums_or_largest(lengths))
+    # A look for sums that wrap around doubles the time to compile (test_ragged_rows.py,
+    # test_sums_that_fit_are_plain).
+    fit = _symbolic.are_known([most]) and most <= jnp.iinfo(lengths.dtype).max
+    sums = lax.cumsum(lengths) if fit else sums_or_largest(lengths)
+    splits = join(jnp.zeros(1, lengths.dtype), sums)
     spec = result_size.num_elements(op, size, "values of the rows", 'mode="fill"')
     total = result_size.hold(spec, splits[-1], most, mode)
     # Adds 0: XLA drops a check of `total` on which no result depends.

@@ -139,6 +139,19 @@ def test_more_values_than_int32_counts(extra):
     assert x.gather(rows, size=8, mode="fill").row_splits.tolist() == [0, 8, 8, 8, 8, 8]
 
 
+JOINED = {
+    "gather": lambda x, n: RaggedTensor.from_row_splits(x[:, 0], n).gather(n, size=8),
+    "from_tensor": lambda x, n: RaggedTensor.from_tensor(x, lengths=n[1:], size=8),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_sums_that_fit_are_plain(name):
+    """As many values as int32 counts need no look for sums that wrap around."""
+    arguments = jnp.ones((4, 3)), jnp.zeros(5, jnp.int32)
+    assert "cummax" not in str(jax.make_jaxpr(JOINED[name])(*arguments))
+
+
 def test_dense_shapes(rows):
     dense = np.zeros((4, 2, 2), np.float32)
     dense[:3] = np.asarray(rows.to_tensor())[:, :2]
