@@ -419,6 +419,15 @@ NOT_COLLECTING = {
     ),
     **{f"powers of {n}": lambda n=n: Preconditioned(lambda g: g**n) for n in (2, 4)},
     "magnitudes": lambda: Preconditioned(jnp.abs),
+    **{
+        f"adopt-after-{name}": lambda name=name: optax.chain(
+            BEFORE_COLLECTING[name](0.1), optax.contrib.scale_by_adopt()
+        )
+        for name in ("lion", "radam")
+    },
+    "adopt-after-decay": lambda: optax.chain(
+        optax.add_decayed_weights(0.01), optax.contrib.scale_by_adopt()
+    ),
     "clipped-adagrad": lambda: optax.chain(optax.adagrad(0.1), optax.clip_by_global_norm(1.0)),
 }
 

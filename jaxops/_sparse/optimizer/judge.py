@@ -285,8 +285,8 @@ class _Judge:
         collects = runner.same(steps, negated)[:, owners] & runner.differ(steps, negated)
         waits = runner.same(steps, steps.inputs)  # read for states, which have equal places in both
         copies = runner.differ(steps, runner.moved(steps, probe.parameters))
-        begins_and_carries = np.any([x.any(axis=0) & ~x.all(axis=0) for x in begun], axis=0)
-        collected = begins_and_carries & collects.any(axis=0)
+        begins_and_carries = [_begins_again(x, steps.walks) & ~x.all(axis=0) for x in begun]
+        collected = np.any(begins_and_carries, axis=0) & collects.any(axis=0)
         copied = waits.any(axis=0) & (np.any(begun, axis=0) & copies).any(axis=0)
         found = {}
         for k in states:
@@ -314,6 +314,20 @@ class _Judge:
         is_by_number = np.any(are_some_begun & runner.differ(steps, others), axis=0)
         begins_with_others = [runner.same(x, moved(x, states)) for x in variants[1:]]
         return is_begun & (~is_by_number | np.all(begins_with_others, axis=0))
+
+
+def _begins_again(is_begun: np.ndarray, walks: np.ndarray) -> np.ndarray:
+    """Whether each state begins anew after steps in which it did not, or in all steps of a walk.
+
+    A state may begin in the first steps only, as that of `optax.contrib.scale_by_adopt` does. All
+    steps of a walk may be ready by a bool of the state, or by the magnitude of the gradients.
+    """
+    found = np.zeros(is_begun.shape[1:], bool)
+    for walk in np.unique(walks):
+        of_walk = is_begun[walks == walk]
+        has_carried = np.logical_or.accumulate(~of_walk)
+        found |= (of_walk & has_carried).any(axis=0) | of_walk.all(axis=0)
+    return found
 
 
 # --- the steps ---

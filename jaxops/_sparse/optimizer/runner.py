@@ -32,11 +32,13 @@ class Steps(NamedTuple):
     results: list  # the first inputs are gradients and old states of the same arrays
     rows: dict[int, np.ndarray]  # by table and slot: a row, -1 for the one of zeros
     seen: dict[int, np.ndarray]  # by table: whether each row is one of these
+    walks: np.ndarray  # the number of the walk of each step; a walk's steps are in their order
 
 
-def together(*steps: Steps) -> Steps:
+def together(first: Steps, more: Steps) -> Steps:
     """All of these steps, one after the other."""
-    return jax.tree.map(lambda *parts: joined(parts), *steps)
+    more = more._replace(walks=more.walks + 1 + first.walks.max())
+    return jax.tree.map(lambda *parts: joined(parts), first, more)
 
 
 class Runner:
@@ -82,9 +84,9 @@ class Runner:
             for n in probe.others:
                 inputs[n] = self._argument(n, len(scales))
             results = self.dense(inputs)
-            made.append(Steps(inputs, results, rows, seen))
+            made.append(Steps(inputs, results, rows, seen, np.arange(len(scales))))
             inputs = self._put_back(made[-1])
-        steps = together(*made)
+        steps = jax.tree.map(lambda *parts: joined(parts), *made)
         # Once more, by as many at a time as in the steps with other inputs: NumPy may add numbers
         # up in another order for other sizes, and some results must be the same to the last bit.
         return steps._replace(results=self.dense(steps.inputs))
