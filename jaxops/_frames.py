@@ -18,8 +18,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def of_caller(traceback: TracebackType | None) -> TracebackType | None:
     """`traceback` without frames of JAX and of this package.
 
-    Frames of Python's library below these, such as `contextlib`, are left out too. Below a frame of
-    the caller they stay.
+    Frames of Python's library, such as those of `contextlib`, stay if the caller's code called the
+    library, and are left out if JAX or this package called it.
     """
     filtering = jax.config.jax_traceback_filtering  # type: ignore[attr-defined]
     if traceback is None or filtering == "off":

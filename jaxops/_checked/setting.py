@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
-from typing import NamedTuple
 
 import jax
 
 from jaxops import _call_sites
 
 
-class AtCall(NamedTuple):
-    """A call of a method of `jaxops.at(x)[index]`."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class AtCall:
+    """A call of a method of `jaxops.at(x)[index]`; a part of the keys of JAX's caches."""
 
     operation: str  # "at[...].set"
     mode: str
@@ -21,8 +21,8 @@ class AtCall(NamedTuple):
     padding: int | None  # of indices as JAX makes them of the caller's
     wraps: bool  # whether JAX counts negative indices from the end
 
-    # JAX compares calls as parts of its keys: by their words, as no NaN equals itself, and 0.0
-    # equals -0.0 (test_setting.py, test_a_second_read_with_a_fill_value_compiles_nothing).
+    # Compared by their words, as no NaN equals itself, and 0.0 equals -0.0 (test_setting.py,
+    # test_a_second_read_with_a_fill_value_compiles_nothing).
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AtCall) and repr(self) == repr(other)
 

@@ -51,14 +51,19 @@ def num_elements(
     return NumElements(op, limits, noun, is_list, drops)
 
 
-def mode_of_size(op: str, mode: Mode, size: object, return_size: bool = False) -> Mode:
-    """The mode that applies, in functions where `mode` is about `size` alone."""
+def check_mode_of_size(op: str, mode: Mode) -> None:
+    """Refuses a mode that says nothing of elements that a size does not hold."""
     policy.check_mode(op, mode)
     if mode in ("clip", "wrap"):
         raise ValueError(
             f"{op}: mode must be device, error, fill or promise_in_bounds, as there is no other "
             f"place for an element that size does not hold; received {mode!r}"
         )
+
+
+def mode_of_size(op: str, mode: Mode, size: object, return_size: bool = False) -> Mode:
+    """The mode that applies, in functions where `mode` is about `size` alone."""
+    check_mode_of_size(op, mode)
     if size is None and mode != "device":
         raise ValueError(f"{op}: mode is used with size only; received mode={mode!r}")
     return "fill" if return_size else mode

@@ -77,7 +77,7 @@ def edit_distance(
         if one.values.dtype == object:
             one, other = _with_numbers(one, other)
         shape = tuple(map(max, one.dense_shape, other.dense_shape))[:-1]
-        # NumPy multiplies the dimensions beside a 0 too.
+        # NumPy refuses a shape with a 0 as well if the product of its other dimensions overflows.
         factors = [dim or 1 for dim in shape]
         check_addressable(factors, np.float32, shape, op, "dense_shape")
         numbers = _numbers(one, shape, op, "hypothesis"), _numbers(other, shape, op, "truth")

@@ -280,7 +280,7 @@ class RaggedTensor:
     ) -> np.signedinteger[Any]:
         """The number of rows, a NumPy scalar known at trace time, by default as `row_splits`.
 
-        It is traced if the number is symbolic.
+        If the number of rows is symbolic, the result is a traced scalar.
         """
         op = "RaggedTensor.nrows"
         scope_name(op, name)

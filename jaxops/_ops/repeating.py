@@ -118,7 +118,7 @@ def repeat(
     op = "repeat"
     on_host.check_fill_needs_size(op, size, fill_value)
     return_size = check_bool(return_size, op, "return_size")
-    result_size.mode_of_size(op, mode, 0)  # `mode` is about the repeats too
+    result_size.check_mode_of_size(op, mode)
     axis = None if axis is None else static_int(axis, op, "axis")
     if size is not None:
         return _padded.run(

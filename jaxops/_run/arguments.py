@@ -277,7 +277,7 @@ def as_a_call_takes(x: Any) -> Any:
 
 
 def indices_as_a_call_takes(x: Any) -> Any:
-    """Like `as_a_call_takes`, but takes an int of Python and a list of ints too."""
+    """What `as_a_call_takes` returns; an int of Python and a list of ints become indices too."""
     kind = type(x)
     if kind is int:
         return x if -(2**31) <= x < 2**31 else None

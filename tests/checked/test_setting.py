@@ -1,4 +1,4 @@
-"""What `outside` says of a function, and settings as parts of JAX's keys."""
+"""Rules of `outside`, and settings that JAX compares in the keys of its caches."""
 
 import math
 

@@ -52,7 +52,7 @@ def tests_of(package: str) -> Path:
 def outcomes(
     folder: Path, tests: list[str], printed: Path, *options: str, only: Collection[str] = ()
 ) -> dict[str, str]:
-    """What is wrong with each test that ran, by name; "" for a test that passed.
+    """The message of each test that failed, by the name of the test; "" for each that passed.
 
     `only`: the names of the tests to run; if it is empty, all tests run.
     """

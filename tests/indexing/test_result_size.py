@@ -249,8 +249,12 @@ def test_options_that_say_nothing_are_refused(name):
     for mode in ("clip", "wrap"):
         with pytest.raises(ValueError, match="mode must be device, error, fill or promise_in_bo"):
             function(NUMBERS, 2, mode=mode)
-    if name == "repeat":  # whose mode says, too, what negative repeats are
-        return
+
+
+# The mode of `repeat` is about negative repeats too.
+@pytest.mark.parametrize("name", [name for name in SIZED if name != "repeat"])
+def test_a_mode_without_a_size_is_refused(name):
+    function = CALLS[name][0]
     for mode in ("error", "fill", "promise_in_bounds"):
         with pytest.raises(ValueError, match=f"mode is used with size only; received mode='{mode}"):
             function(NUMBERS, None, mode=mode)

@@ -147,7 +147,7 @@ JOINED = {
 
 @pytest.mark.parametrize("name", JOINED)
 def test_sums_that_fit_are_plain(name):
-    """As many values as int32 counts need no look for sums that wrap around."""
+    """If int32 counts the values, the program does not look for sums that wrap around."""
     arguments = jnp.ones((4, 3)), jnp.zeros(5, jnp.int32)
     assert "cummax" not in str(jax.make_jaxpr(JOINED[name])(*arguments))
 

@@ -62,7 +62,7 @@ BESIDE_NONE = {
 @pytest.mark.parametrize("kind", KINDS[:3], ids=lambda kind: np.dtype(kind).name)
 @pytest.mark.parametrize("name", BESIDE_NONE)
 def test_an_empty_list_beside_strings(name, kind):
-    """It has no dtype, though NumPy makes floats of it."""
+    """An empty list has no dtype of its own, though NumPy makes an array of floats of it."""
     strings = np.array(["a", "bc"]).astype(kind)
     result = BESIDE_NONE[name](strings)
     assert result.dtype.kind == strings.dtype.kind

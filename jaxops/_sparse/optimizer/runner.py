@@ -186,10 +186,11 @@ class Runner:
         return self.dense(_replaced(steps.inputs, new))
 
     def moved_alone(self, steps: Steps, states: Sequence[int]) -> list:
-        """The results where each new state is that for other old numbers of this state alone.
+        """The results of dense steps, each new state for other old numbers of this state alone.
 
-        These are positive and negative, and a new number is one that differs, if there is any.
-        The first states of all tables hold other numbers at once, then the second ones.
+        The old numbers are made others twice, positive and negative ones: a new number is the first
+        that differs from that of the step. The first states of all tables change at once, then the
+        second ones.
         """
         results = [*steps.results]
         by_table = [
