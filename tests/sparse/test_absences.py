@@ -146,6 +146,18 @@ def test_a_dense_gradient_makes_up_for_the_missed_steps_of_all_rows():
     assert_close((table, state.optimizer), (dense, dense_state), rtol=1e-6)
 
 
+def test_a_second_eager_step_compiles_nothing(caplog):
+    """If its rows have missed no step, as those that `catch_up` has just brought up to date."""
+    lazy = jaxops.lazy(optax.adam(0.1), catch_up=True)
+    table = jnp.array(TABLE)
+    state = lazy.init(table)
+    for step in range(4):  # the first gradient takes the rows out of rest
+        with jax.log_compiles(step == 3):
+            table, state = lazy.apply(gradient([1, 1, 4]), state, table)
+            table, state = lazy.catch_up(table, state, {"": [4, 1]})
+    assert not [r for r in caplog.records if r.message.startswith("Compiling")]
+
+
 def test_rows_are_caught_up_in_blocks(monkeypatch):
     """Of a few rows each, absent for different times, and the last one not full."""
     monkeypatch.setattr("jaxops._sparse.optimizer.missed_steps._BLOCK", 4)
