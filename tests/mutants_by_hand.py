@@ -262,7 +262,7 @@ MUTANTS = {
     "_run/dispatch": [
         ("if moves is not True or", "if not moves or",
          "test_refusals.py -k 'test_refused and matrix_diag'"),
-        ("return check.raises(mode, check.platform_of(bad)) and",
+        ("return raises(mode, check.platform_of(bad)) and",
          'return check.platform_of(bad) == "cpu" and', "test_check.py -k 'on_a_gpu and gather'"),
         ("@functools.lru_cache(maxsize=4096)\ndef _compiled(", "def _compiled(",
          "test_dispatch.py -k 'second_eager and gather'"),

@@ -11,7 +11,7 @@ import numpy as np
 from jaxops import _jax_internals
 from jaxops._checked import setting as settings
 from jaxops._checked.setting import Setting
-from jaxops._indexing import check
+from jaxops._indexing.check_primitive import is_check, site_of, spec_of
 
 # Compiled as a file of its own: a frame of this package is no caller.
 _FILE = "<jaxops>"
@@ -87,10 +87,7 @@ def _checks_of_program() -> list[list[tuple[str, str]]]:
 def _checks_of(program: _jax_internals.ClosedJaxpr) -> list[tuple[str, str]]:
     """The function and the line of each."""
     return sorted(
-        (
-            _jax_internals.param(eqn, "spec").operation,
-            _jax_internals.param(eqn, "site").where.split()[0],
-        )
+        (spec_of(eqn).operation, site_of(eqn).where.split()[0])
         for eqn in _jax_internals.equations_in(program)
-        if eqn.primitive is check.check_p
+        if is_check(eqn)
     )

@@ -39,6 +39,7 @@ from jaxops._checked.index import (
 from jaxops._checked.whose import Access
 from jaxops._errors import OutOfBoundsError, find_in, remember
 from jaxops._indexing import check, programs
+from jaxops._indexing.check_primitive import is_check, site_of
 from jaxops._jax_internals import Primitive
 
 
@@ -278,7 +279,7 @@ def _has_checks_for_later(program: Any) -> bool:
 
 
 def _is_later(eqn) -> bool:
-    return eqn.primitive is check.check_p and _jax_internals.param(eqn, "site") == LATER
+    return is_check(eqn) and site_of(eqn) == LATER
 
 
 def _of_call(access: Access | None, eqn):

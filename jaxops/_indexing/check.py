@@ -28,8 +28,9 @@ from jax.interpreters import batching, mlir
 from jaxops import _call_sites, _frames, _jax_internals
 from jaxops._call_sites import CallSite
 from jaxops._errors import brief, remember
-from jaxops._indexing import branches
+from jaxops._indexing import branches, inlined, lanes, loops, programs, reducers
 from jaxops._indexing.bounds import any_out_of_bounds, first_out_of_bounds, in_bounds
+from jaxops._indexing.check_primitive import check_p, raises
 from jaxops._indexing.specs import IndexSpec
 from jaxops._primitives import lower_fun, new_primitive
 
@@ -75,11 +76,6 @@ def collected_flags() -> list[jax.Array] | None:
 def is_eager_call() -> bool:
     """Whether an eager call is traced: then each value computed is a result of the call."""
     return collected_flags() is not None
-
-
-def raises(mode: str | None, platform: str | None) -> bool:
-    """Whether an index out of bounds is an error on `platform`, which is None while not known."""
-    return mode == "error" or (mode == "device" and platform == "cpu")
 
 
 def platform_of(array: jax.Array) -> str:
@@ -159,11 +155,6 @@ batching.primitive_batchers[valid_p] = _valid_batching_rule
 
 mlir.register_lowering(valid_p, lambda ctx, all_valid, *_, **__: [all_valid], platform="cpu")
 mlir.register_lowering(valid_p, lower_fun(lambda _, indices, *, spec: [in_bounds(indices, spec)]))
-
-
-# A second operand, which few checks have, is a mask: it tells which indices count, along leading
-# axes, those of `vmap`. `lanes.py` adds it where `vmap` computes branches that not all calls take.
-check_p = new_primitive("out_of_bounds_check")
 
 
 @check_p.def_impl
@@ -269,10 +260,8 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, shared, site: Cal
 def _prepare() -> None:
     """Makes JAX lower the equations around a check in our ways; before there is a program with one.
 
-    The modules import this one, and `checkify` takes long to import.
+    `checkify`, of which the last line has a rule, takes long to import.
     """
-    from jaxops._indexing import inlined, lanes, loops, programs, reducers
-
     for primitive in (lax.scan_p, lax.cond_p):
         programs.wrap_lowering(primitive, loops.lower)
     # With the cache a `while_loop` would be lowered apart from the constant that its counter begins

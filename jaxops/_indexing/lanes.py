@@ -23,7 +23,8 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from jaxops import _jax_internals
-from jaxops._indexing import check, programs
+from jaxops._indexing import programs
+from jaxops._indexing.check_primitive import is_check
 from jaxops._jax_internals import ClosedJaxpr, Jaxpr, JaxprEqn
 
 # Of whose functions no check is lowered (`reducers.py`).
@@ -44,7 +45,7 @@ def register_rules() -> None:
 @programs.kept
 def has_checks(jaxpr: Jaxpr) -> bool:
     """Whether a program, or one that it calls, holds a check."""
-    return any(eqn.primitive is check.check_p or calls_checks(eqn) for eqn in jaxpr.eqns)
+    return any(is_check(eqn) or calls_checks(eqn) for eqn in jaxpr.eqns)
 
 
 def calls_checks(eqn: JaxprEqn) -> bool:
@@ -89,9 +90,7 @@ def _batched_while(rule: Callable, axis_data, args, dims, **params):
 def _with_condition(body: ClosedJaxpr, cond: ClosedJaxpr, num_cond: int) -> ClosedJaxpr:
     """`body` with the constants of `cond` before its own; its checks count where `cond` holds."""
     # The condition is computed twice, and checked once.
-    unchecked = _jax_internals.map_equations(
-        cond, lambda eqn: None if eqn.primitive is check.check_p else eqn
-    )
+    unchecked = _jax_internals.map_equations(cond, lambda eqn: None if is_check(eqn) else eqn)
     num_body = len(body.in_avals) - (len(cond.in_avals) - num_cond)
 
     def step(*operands):
@@ -120,7 +119,7 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
     """The results of a program whose checks count where `active`, a scalar of a lane, holds."""
 
     def step(eqn: JaxprEqn, inputs: list) -> list:
-        if eqn.primitive is check.check_p:
+        if is_check(eqn):
             indices, *before = inputs
             both = active & before[0] if before else active
             return _jax_internals.bind_again(eqn, [indices, both])
@@ -129,7 +128,7 @@ def _evaluate(program: ClosedJaxpr, inputs: Sequence, active: jax.Array) -> list
         evaluate = _EVALUATED.get(eqn.primitive.name)
         if evaluate is None:
             called = _jax_internals.equations_called_by(eqn)
-            if all(inner.primitive is not check.check_p for inner in called):
+            if not any(map(is_check, called)):
                 # Only the rule of a custom derivative may hold checks, and JAX has not traced that
                 # rule. The equation stays as it is (test_lanes.py, test_rules_without_checks_stay).
                 return programs.bind(eqn, inputs)

@@ -36,8 +36,9 @@ from jax import lax
 
 from jaxops import _jax_internals
 from jaxops._errors import OutOfBoundsError
-from jaxops._indexing import branches, check, lanes, programs
+from jaxops._indexing import branches, lanes, programs
 from jaxops._indexing.bounds import any_out_of_bounds
+from jaxops._indexing.check_primitive import is_check, raises_on, site_of, spec_of
 from jaxops._indexing.raising import raise_from_program
 from jaxops._jax_internals import ClosedJaxpr, JaxprEqn, Literal
 from jaxops._primitives import lower_fun
@@ -102,7 +103,7 @@ class _Notes:
 
     def look(self, eqn: JaxprEqn, inputs: list) -> None:
         """Notes the inputs of a check."""
-        is_first = any_out_of_bounds(inputs[0], _spec(eqn), *inputs[1:]) & ~self.found
+        is_first = any_out_of_bounds(inputs[0], spec_of(eqn), *inputs[1:]) & ~self.found
         first, noted = self.state
         number, kind = np.int32(self.checks.index(_check(eqn)) + 1), _kind(eqn)
         inputs = [
@@ -152,7 +153,7 @@ def _error(
 
 def _check(eqn: JaxprEqn) -> tuple:
     """The key of a check: equations with the same key find the same errors."""
-    return _spec(eqn), _site(eqn), _kind(eqn)
+    return spec_of(eqn), site_of(eqn), _kind(eqn)
 
 
 def _kind(eqn: Any) -> tuple:
@@ -164,17 +165,8 @@ def _is_key(x: jax.Array) -> bool:
     return jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
-def _spec(eqn: JaxprEqn) -> Any:
-    return _jax_internals.param(eqn, "spec")
-
-
-def _site(eqn: JaxprEqn) -> Any:
-    return _jax_internals.param(eqn, "site")
-
-
 def _checks_of(program: Any) -> list[JaxprEqn]:
     """The checks that `_evaluate` notes."""
-    is_check = lambda eqn: eqn.primitive is check.check_p  # noqa: E731
     found = ([eqn] if is_check(eqn) else _checks_within(eqn) for eqn in program.eqns)
     return [eqn for eqns in found for eqn in eqns]
 
@@ -222,7 +214,7 @@ def _hides_loop(eqn: Any) -> bool:
 def _evaluate(program: Any, inputs: Sequence, notes: _Notes) -> list:
     def step(eqn: JaxprEqn, inputs: list) -> list:
         inputs = notes.vary(inputs)
-        if eqn.primitive is check.check_p:
+        if is_check(eqn):
             notes.look(eqn, inputs)
             return inputs[:1]
         if _checks_within(eqn) or _may_hang(eqn):
@@ -405,9 +397,8 @@ def _on_platform(platform: str, eqn: Any) -> Any:
     """An equation without checks that raise nothing on a platform, and branches for others."""
 
     def change(eqn: JaxprEqn) -> JaxprEqn | None:
-        if eqn.primitive is check.check_p:
-            mode = _jax_internals.param(eqn, "mode")
-            is_error = check.raises(mode, platform) and _spec(eqn).raises_at(_site(eqn))
+        if is_check(eqn):
+            is_error = raises_on(platform, eqn) and spec_of(eqn).raises_at(site_of(eqn))
             return eqn if is_error else None
         if eqn.primitive is not lax.cond_p or _is_decided(eqn):
             return eqn

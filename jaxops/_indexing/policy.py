@@ -25,6 +25,7 @@ from jaxops import _call_sites, _symbolic
 from jaxops._errors import brief, remember
 from jaxops._indexing import check, lanes
 from jaxops._indexing.bounds import ignored, in_bounds, limits_of
+from jaxops._indexing.check_primitive import raises
 from jaxops._indexing.index_dtypes import are_long, from_the_end, narrow, over_components, widen
 from jaxops._indexing.specs import IndexSpec
 
@@ -143,7 +144,7 @@ def is_known_in_bounds(
     where no platform is known, the program raises it in mode "device".
     """
     error = spec.find_error(indices, _call_sites.current())
-    if error is not None and check.raises(mode, platform):
+    if error is not None and raises(mode, platform):
         remember(error)
         raise error
     return error is None

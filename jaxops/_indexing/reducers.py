@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxops import _jax_internals
-from jaxops._indexing import check, lanes
+from jaxops._indexing import lanes
+from jaxops._indexing.check_primitive import is_check, raises_on, site_of, spec_of
 from jaxops._jax_internals import JaxprEqn
 
 
@@ -26,13 +27,13 @@ def lower(eqn: Any, rule: Callable, ctx, *operands, **params):
 
 
 def _without_check(is_for_cpu: bool, eqn: JaxprEqn) -> JaxprEqn | None:
-    if eqn.primitive is not check.check_p:
+    if not is_check(eqn):
         return eqn
-    spec, mode, site = (_jax_internals.param(eqn, k) for k in ("spec", "mode", "site"))
-    if not spec.is_of_jax and check.raises(mode, "cpu" if is_for_cpu else None):
+    spec = spec_of(eqn)
+    if not spec.is_of_jax and raises_on("cpu" if is_for_cpu else None, eqn):
         raise NotImplementedError(
             f"{spec.operation}: an index is checked in the function of a reduction or a scatter, "
             "where XLA allows no branch that raises. Look the element up before the reduction, or "
-            f"by jnp.take, whose index is not checked there [Op:{spec.operation}]{site}"
+            f"by jnp.take, whose index is not checked there [Op:{spec.operation}]{site_of(eqn)}"
         )
     return None

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._indexing import canonical, check, index_dtypes, policy
+from jaxops._indexing import canonical, index_dtypes, policy
+from jaxops._indexing.check_primitive import raises
 from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import PermutationEntry, ScalarIndex
@@ -171,7 +172,7 @@ def _invert(x: jax.Array, *, op: str, mode: str):
     # test_of_equal_numbers_the_first_counts).
     first = canonical.scatter("min", missing, x[:, None], positions, ROWS, spec, mode=ignored)
     result = jnp.where(first == missing, 0, first)
-    if not check.raises(mode, "cpu"):
+    if not raises(mode, "cpu"):
         return result
     x = index_dtypes.widen(x, x.shape)
 
