@@ -260,7 +260,7 @@ def _functional_error(indices, *active, spec: IndexSpec, mode, shared, site: Cal
 def _prepare() -> None:
     """Makes JAX lower the equations around a check in our ways; before there is a program with one.
 
-    `checkify`, of which the last line has a rule, takes long to import.
+    Not when jaxops is imported: programs without checks stay as JAX lowers them.
     """
     for primitive in (lax.scan_p, lax.cond_p):
         programs.wrap_lowering(primitive, loops.lower)
