@@ -319,18 +319,19 @@ def pad(draw: Draw) -> Call:
     return Call(args, on_device=on_device, their_gradient_fails=x.size == 0)
 
 
-@compared("reverse", moves=True)
+@compared("reverse", moves=True, vectors=())
 def reverse(draw: Draw) -> Call:
     x = draws.operand(draw, 0, 4)
-    wrong = fault(draw, "axis", "twice", "scalar")
+    wrong = fault(draw, "axis", "twice", "scalar", "nested")
     chosen = draws.shuffled(draw, range(x.ndim))[: integer(draw, 0, x.ndim)]
     axes = [a - x.ndim * chance(draw, 40) for a in chosen]
     if wrong == "axis" and x.ndim:
         axes.append(axis(draw, x.ndim, wrong=True))
     elif wrong == "twice" and axes:
         axes.append(axes[0])
-    elif wrong == "scalar" and x.ndim:
-        return Call({"tensor": x, "axis": 0}, known=None if x.size else "reverse of nothing")
+    elif wrong in ("scalar", "nested") and x.ndim:
+        args = {"tensor": x, "axis": 0 if wrong == "scalar" else [[0]]}
+        return Call(args, known=None if x.size else "reverse of nothing")
     inside = all(-x.ndim <= a < x.ndim for a in axes)
     bad = not inside or len({a % x.ndim for a in axes}) < len(axes)
     args = {"tensor": x, "axis": axes}
@@ -343,7 +344,14 @@ def _reverse(tensor, dims=None, axis=None):
     return tf.raw_ops.Reverse(tensor=tensor, dims=tf.constant(dims, tf.bool))
 
 
-@compared("v0.reverse", theirs=_reverse, data=("tensor",), differentiable=("tensor",), moves=True)
+@compared(
+    "v0.reverse",
+    theirs=_reverse,
+    data=("tensor",),
+    differentiable=("tensor",),
+    moves=True,
+    vectors=(),
+)
 def v0_reverse(draw: Draw) -> Call:
     if chance(draw, 40):
         return reverse(draw)
