@@ -177,6 +177,22 @@ def test_gradients_of_narrow_floats_are_rounded_once():
     np.testing.assert_array_equal(gradient, np.full(200, one, np.float32).astype(jnp.bfloat16))
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_gradients_of_complex_factors_are_exact(count):
+    """Where the products are; XLA's quotient of most of these numbers by themselves is not 1."""
+    random = np.random.default_rng(count)
+    runs = [random.integers(-8, 9, (64, count)) / 2 for _ in range(2)]
+    runs = (runs[0] + 1j * runs[1]).astype(np.complex64)
+    ids = np.repeat(np.arange(64), count)
+
+    def total(x):
+        return jaxops.unsorted_segment_prod(x, ids, 64).sum()
+
+    gradient = jax.jit(jax.grad(total, holomorphic=True))(runs.reshape(-1))
+    expected = [np.delete(run, n).prod() for run in runs for n in range(count)]
+    np.testing.assert_array_equal(gradient, expected)
+
+
 @pytest.mark.slow
 def test_gradients_of_many_factors():
     """More than mantissas can be multiplied: in lanes if each element has many, else by scans."""

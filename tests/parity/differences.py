@@ -33,7 +33,8 @@ class Difference:
     def of_jaxops(self) -> Any:
         if self.at is None:
             return self.call(jaxops)
-        return jax.grad(lambda x: self.call(jaxops, x).sum())(self.at)
+        holomorphic = np.iscomplexobj(self.at)
+        return jax.grad(lambda x: self.call(jaxops, x).sum(), holomorphic=holomorphic)(self.at)
 
     def of_tensorflow(self) -> Any:
         if self.at is None:
@@ -175,6 +176,11 @@ DIFFERENCES: dict[str, Difference] = {
         "a NaN that stays has its gradient, as any number that stays; TensorFlow makes it NaN",
         lambda lib, x: lib.tensor_scatter_nd_min(x, [[1]], ONE),
         at=NAN_FIRST,
+    ),
+    "gradient of complex products": OtherValues(
+        "the product of the other factors is exact; TensorFlow's is a rounded quotient",
+        lambda lib, x: lib.math.segment_prod(x, ROWS[:2]),
+        at=np.array([[-7 - 7j, -7 - 6j, -7 - 5j], [7 + 6j, -1 + 5j, -1 + 3j]], np.complex64) / 2,
     ),
     "means of halves": OtherValues(
         "means are added in float32, exactly counted and rounded once, as TensorFlow's "

@@ -54,6 +54,8 @@ class Entry:
         never_refused: whether it takes all that is drawn.
         floats_for_indices: whether TensorFlow takes floats for them.
         options: of both libraries; by its name what an option may be, and what both refuse.
+        divides: whether TensorFlow's gradient is a quotient of products: the difference "gradient
+            of complex products".
         lists: the arguments that are arrays of one dtype.
         vectors: the static arguments that are ints in a row.
     """
@@ -75,6 +77,7 @@ class Entry:
     x64: bool = False
     floats_for_indices: bool = False
     options: Mapping[str, tuple[list, list]] = field(default_factory=dict)
+    divides: bool = False
     lists: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
 

@@ -179,7 +179,13 @@ def _reduced(lib, values, row_splits, kind, axis, keepdims=False) -> Any:
 
 
 @compared_ragged(
-    "RaggedTensor.reduce", _reduced, "values", "row_splits", differentiable=("values",), x64=True
+    "RaggedTensor.reduce",
+    _reduced,
+    "values",
+    "row_splits",
+    differentiable=("values",),
+    divides=True,
+    x64=True,
 )
 def reduced(draw: Draw) -> Args:
     lengths = lengths_of_rows(draw)

@@ -141,7 +141,7 @@ def compare(name: str) -> None:
         options["theirs"] = _in_float32(getattr(tf.math, name))
     values = kind if way == "sparse_" else "ordered" if kind in ("min", "max") else "finite"
     drawing = {"": sorted_, "unsorted_": unsorted, "sparse_": sparse}[way]
-    entry = compared(name, widens=True, **options)
+    entry = compared(name, widens=True, divides=kind == "prod", **options)
     entry(lambda draw: drawing(draw, *TAKEN[name], values))
 
 
