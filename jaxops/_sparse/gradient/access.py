@@ -44,6 +44,12 @@ class Access(NamedTuple):
     mode: lax.GatherScatterMode
     sharding: RowSharding | None = None  # of the table, whose `shape` is that of the whole one
 
+    @classmethod
+    def of_window(cls, shape: tuple, sizes: tuple, mode: Any, strides: Any = None) -> Access:
+        """The access of one window, of which the result has all axes."""
+        rank = len(shape)
+        return cls(shape, sizes, strides or (1,) * rank, (), (), tuple(range(rank)), mode)
+
     @property
     def depth(self) -> int:
         """Number of leading axes up to the last one that a window does not read whole."""
@@ -174,19 +180,10 @@ def _reader(eqn: JaxprEqn) -> tuple[Callable, Callable] | None:
 
 
 def _slice_access(eqn: JaxprEqn) -> Access:
-    shape = type_of(eqn.invars[0]).shape
-    result = type_of(eqn.outvars[0]).shape
+    shape, sizes = type_of(eqn.invars[0]).shape, type_of(eqn.outvars[0]).shape
     is_static = eqn.primitive is jax_primitives.slice_p
     strides = _jax_internals.param(eqn, "strides") if is_static else None
-    return Access(
-        shape=shape,
-        sizes=result,
-        strides=strides or (1,) * len(shape),
-        batch_shape=(),
-        collapsed=(),
-        offset_dims=tuple(range(len(shape))),
-        mode=_MODES.CLIP,
-    )
+    return Access.of_window(shape, sizes, _MODES.CLIP, strides)
 
 
 def _slice_starts(eqn: JaxprEqn):
@@ -219,8 +216,7 @@ def _gather_starts(eqn: JaxprEqn, indices):
     batch_shape = indices.shape[:-1]
     starts: list[jax.Array | None] = [None] * type_of(eqn.invars[0]).ndim
     for component, axis in enumerate(numbers.start_index_map):
-        start = lax.slice_in_dim(indices, component, component + 1, axis=indices.ndim - 1)
-        starts[axis] = lax.squeeze(start, [indices.ndim - 1])
+        starts[axis] = lax.index_in_dim(indices, component, axis=-1, keepdims=False)
     batching = zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
     for axis, dimension in batching:
         starts[axis] = lax.broadcasted_iota(indices.dtype, batch_shape, dimension)

@@ -164,7 +164,7 @@ class Table(Delayed):
         array = explicit_axes.brought(self.array)
         index = jnp.stack([at[axis] for axis in axes]) + reads.zero
         rows = lax.gather(array, index, numbers, sizes, mode=mode)
-        access = Access(self.shape, sizes, (1,) * rank, (), (), tuple(range(rank)), mode)
+        access = Access.of_window(self.shape, sizes, mode)
         starts = [jnp.asarray(at[axis]) if axis in at else None for axis in range(rank)]
         positions = access.row_major(starts)
         if valid is not None:
@@ -423,13 +423,11 @@ def look_up(x: Delayed, access: Access, starts: list, fill: Any, reads: Reads) -
     except Exception:  # as in `_rule_can_read`
         return None
     reads.add(found)
-    rest = [axis for axis in range(len(shape)) if axis not in chosen]
-    rows = rows.reshape(*all_positions, *(shape[axis] for axis in rest))
-    order = [*chosen, *rest]
-    batch = range(len(access.batch_shape))
-    return access.to_result(
-        rows.transpose(*batch, *(len(batch) + order.index(axis) for axis in range(len(shape))))
-    )
+    rest = [dim for axis, dim in enumerate(shape) if axis not in chosen]
+    rows = rows.reshape(*all_positions, *rest)
+    first = len(access.batch_shape)
+    places = [first + axis for axis in chosen]
+    return access.to_result(jnp.moveaxis(rows, range(first, first + len(chosen)), places))
 
 
 def _coordinate_dtype(shape: tuple[int, ...]) -> np.dtype:

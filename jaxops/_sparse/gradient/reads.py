@@ -246,8 +246,7 @@ class Reads:
             return table.whole
         shape, rank = table.shape, len(table.shape)
         if shape[0] == 1:  # JAX makes no slice of `table[0]`, if there is no other row
-            axes, mode = tuple(range(rank)), lax.GatherScatterMode.CLIP
-            access = Access(shape, shape, (1,) * rank, (), (), axes, mode)
+            access = Access.of_window(shape, shape, lax.GatherScatterMode.CLIP)
             return self.tapped(table, access, table.whole, jnp.zeros(1, jnp.int32), masked=False)
         tap = self.next_taps()
         positions = jnp.zeros((), jnp.float32)
