@@ -40,9 +40,8 @@ def spec_of(eqn: JaxprEqn) -> Any:
 
 def is_known(x: Any) -> bool:
     """Whether the value of a constant can be looked at while tracing."""
-    if isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
-        return True
-    return _jax_internals.is_concrete(x) and isinstance(x.dtype, np.dtype)
+    of_host = (bool, int, float, complex, np.generic, np.ndarray)
+    return isinstance(x, of_host) or _jax_internals.is_concrete(x)
 
 
 def with_results(program: ClosedJaxpr, numbers: Sequence[int]) -> ClosedJaxpr:

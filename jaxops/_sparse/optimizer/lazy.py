@@ -283,13 +283,8 @@ def _traced(
     if not candidates and not (slices and (is_traced or is_shared)):
         return update, set(), False
 
-    # Gradients of whole arrays are inputs too: as constants they might have rows of their own.
-    passed = [n for n, g in enumerate(gradients) if n in slices or isinstance(g, jax.Array)]
-
     def update_rows(*arrays: Any) -> list:
-        given = dict(zip(passed, arrays, strict=False))
-        of_all = [given.get(n, gradient) for n, gradient in enumerate(gradients)]
-        return update(of_all, arrays[len(passed) :])
+        return update(arrays[:num], arrays[num:])
 
     def like(x: Any, owner: int | None = None) -> Any:
         """The type of an array, or of those rows of a table or its state that have a gradient."""
@@ -303,20 +298,21 @@ def _traced(
             return _jax_internals.varying_over(jnp.zeros(shape, dtype), varying)
         return jax.ShapeDtypeStruct(shape, dtype)
 
-    values = [slices[n].values if n in slices else gradients[n] for n in passed]
+    # Gradients of whole arrays are inputs too: as constants they might have rows of their own.
+    values = [slices[n].values if n in slices else g for n, g in enumerate(gradients)]
     try:
         program = jax.make_jaxpr(update_rows)(*map(like, values), *map(like, inputs, owners))
     except trees.LOOKS_AT_VALUES:  # as it may in an eager call
         return update, set(), False
 
     def evaluate(gradients: Sequence, rows: Sequence) -> list:
-        return jaxpr_as_fun(program)(*(gradients[n] for n in passed), *rows)
+        return jaxpr_as_fun(program)(*gradients, *rows)
 
-    are_scaled = zip(passed, scaled.only_scaled(program, passed), strict=True)
-    same_dtype = {n for n in candidates if program.out_avals[n].dtype == inputs[n].dtype}
-    added = {n for n, is_scaled in are_scaled if is_scaled}
-    tables = [n if n in slices else None for n in passed]
-    return evaluate, added & same_dtype, scaled.rows_stay_apart(program, [*tables, *owners])
+    are_scaled = scaled.only_scaled(program, num)
+    same_dtype = (n for n in candidates if program.out_avals[n].dtype == inputs[n].dtype)
+    added = {n for n in same_dtype if are_scaled[n]}
+    tables = [n if n in slices else None for n in range(num)]
+    return evaluate, added, scaled.rows_stay_apart(program, [*tables, *owners])
 
 
 def _gather(

@@ -32,18 +32,18 @@ class Dependence(NamedTuple):
     is_multiple: bool = False  # of the only one of `inputs`; the factor depends on none
 
 
-def only_scaled(program: ClosedJaxpr, updates: Sequence[int]) -> list[bool]:
-    """Whether all that depends on each gradient, one of the first inputs, is its own update.
+def only_scaled(program: ClosedJaxpr, count: int) -> list[bool]:
+    """Whether all that depends on each gradient is its own update, which is a multiple of it.
 
-    And this is a multiple of it. A multiple stays one when it is scaled, negated, or cast to a
-    float of at least as many bits. `updates` are the numbers of the results.
+    A multiple stays one when it is scaled, negated, or cast to a float of at least as many bits.
+    The first `count` inputs are the gradients, and the first results their updates.
     """
-    gradients = [Dependence(frozenset({n}), is_multiple=True) for n in range(len(updates))]
-    others = [Dependence()] * (len(program.in_avals) - len(updates))
+    gradients = [Dependence(frozenset({n}), is_multiple=True) for n in range(count)]
+    others = [Dependence()] * (len(program.in_avals) - count)
     results = _walk(program, gradients + others)
     return [
-        results[update] == gradient and sum(n in result.inputs for result in results) == 1
-        for n, (update, gradient) in enumerate(zip(updates, gradients, strict=True))
+        results[n] == gradient and sum(n in result.inputs for result in results) == 1
+        for n, gradient in enumerate(gradients)
     ]
 
 

@@ -283,20 +283,20 @@ class IndexedSlices(NotAnArray):
                 f"IndexedSlices: dense must have dtype {self.dtype}; received {dense.dtype}"
             )
         spec = explicit_axes.specs_of(dense)
-        return self._shared(IndexedSlices._added_to, spec, dense)
+        return self._shared(IndexedSlices._added_to, spec, jnp.asarray(dense))
 
     def _added_to(self, dense: jax.Array) -> jax.Array:
         if self.sharding is None:
             return self._add_to_whole(dense)
         numbers = repeated_rows.counted(self.indices, self.num_rows)
-        return exchange.scatter_add(jnp.asarray(dense), self.values, numbers, self.sharding)
+        return exchange.scatter_add(dense, self.values, numbers, self.sharding)
 
     def _add_to_whole(self, dense: jax.Array) -> jax.Array:
         if self.values.size == 0:
             return dense
         if narrow_sums.is_narrow(self.dtype):
             numbers = repeated_rows.counted(self.indices, self.num_rows)
-            return narrow_sums.add_rows(jnp.asarray(dense), self.values, numbers, self.depth)
+            return narrow_sums.add_rows(dense, self.values, numbers, self.depth)
         vectors, windows = places(self)
         spec = IndexSpec("IndexedSlices", limits=self.dense_shape[: self.depth])
         return canonical.scatter("add", dense, vectors, self.values, windows, spec, mode="fill")
