@@ -424,8 +424,8 @@ def _cond(eqn: JaxprEqn, inputs: list, reads: Reads) -> list:
         return [x for x, on in zip(results, passed, strict=True) if on is None], own
 
     numbers = range(len(programs))
-    flags = [_are_delayed(lambda *v, n=n: results_of(n, v)[0], given) for n in numbers]
-    waits = [any(of_branches) for of_branches in zip(*flags, strict=True)]
+    made_of = [jax.eval_shape(lambda *v, n=n: results_of(n, v)[0], *given) for n in numbers]
+    waits = [any(map(has_table, of_branches)) for of_branches in zip(*made_of, strict=True)]
     outside = {id(x) for x in jax.tree.leaves([x for x in operands if has_table(x)])}
     structures: dict[int, Any] = {}
     leaves: dict[int, list] = {}
@@ -466,17 +466,6 @@ def _absent(aval: Any) -> jax.Array:
     """Zeros in place of an array of another branch, of the same type."""
     x = zeros_at(aval, {})
     return jax.reshard(x, aval.sharding) if aval.sharding.mesh.explicit_axes else x
-
-
-def _are_delayed(results_of: Callable, values: list) -> list[bool]:
-    """Whether each result of a function is delayed."""
-    flags: list[bool] = []
-
-    def run(*values):
-        flags[:] = map(has_table, results_of(*values))
-
-    jax.eval_shape(run, *values)
-    return flags
 
 
 _BODIES: dict[Any, Callable] = {
