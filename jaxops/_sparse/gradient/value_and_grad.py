@@ -131,14 +131,14 @@ def sparse_value_and_grad(
             return _check_result(fun(*full, **kwargs), has_aux)  # pyright: ignore[reportCallIssue]
 
         # The gradient of a table without elements has none either, whatever it is used for.
-        empty = [
-            is_table and 0 in leaf.shape for is_table, leaf in zip(chosen, leaves, strict=True)
+        sparse = [
+            is_table and 0 not in leaf.shape for is_table, leaf in zip(chosen, leaves, strict=True)
         ]
-        sparse = [is_table and not none for is_table, none in zip(chosen, empty, strict=True)]
         with explicit_axes.on_mesh_of(leaves):
             results, gradients = _gradients(of_leaves, has_aux, leaves, sparse, paths, tied)
         for n, leaf in enumerate(leaves):
-            gradients[n] = _no_slices(leaf) if empty[n] else gradients[n]
+            if chosen[n] and not sparse[n]:
+                gradients[n] = _no_slices(leaf)
         return results, structure.unflatten(gradients)
 
     return value_and_grad

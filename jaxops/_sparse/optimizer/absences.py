@@ -143,7 +143,7 @@ class Absences:
 
     def _done_of_rows(self, path: str, slices: IndexedSlices) -> jax.Array:
         """The steps behind each row of a table; all steps for an index that counts for nothing."""
-        done = gather_rows(self.state.done[path], _numbers(slices))
+        done = gather_rows(self.state.done[path], slices)
         is_row = counted(slices.indices, slices.num_rows) < slices.num_rows
         return jnp.where(is_row, done, self.state.steps)
 
@@ -157,16 +157,10 @@ class Absences:
                 # `maximum` changes no number. The new ones depend on the old ones by it, so XLA
                 # reads before it writes, and updates in place instead of copying the vector.
                 rows = jnp.maximum(steps, self.done_of_rows[n])
-                done[path] = put_rows(done[path], rows, _numbers(slices[n]))
+                done[path] = put_rows(done[path], rows, slices[n])
             elif n in whole:
                 done[path] = jnp.broadcast_to(steps, done[path].shape)
         return LazyState(optimizer, steps, done)
-
-
-def _numbers(slices: IndexedSlices) -> IndexedSlices:
-    """Slices of a vector with one number for each row."""
-    zeros = jnp.zeros(slices.indices.shape, jnp.int32)
-    return IndexedSlices(zeros, slices.indices, slices.dense_shape[:1])
 
 
 def slices_of_rows(rows: Any, params: trees.Params) -> dict[int, IndexedSlices]:

@@ -175,8 +175,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
 
     @without_frames
     def apply(grads: Any, state: Any, params: Any, **extra: Any) -> tuple[Any, Any]:
-        mesh, specs = _shared_as(params, state)
-        return explicit_axes.shared(applied, mesh, specs, grads, state, params, extra)
+        return _shared_as((params, state), applied, grads, state, params, extra)
 
     def applied(grads: Any, state: Any, params: Any, extra: dict) -> tuple[Any, Any]:
         kinds, leaves = trees.flatten(params)
@@ -227,8 +226,7 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     def rows_up_to_date(
         params: Any, state: Any, rows: Any = None, **extra: Any
     ) -> tuple[Any, absences.LazyState]:
-        mesh, specs = _shared_as(params, state)
-        return explicit_axes.shared(brought_up_to_date, mesh, specs, params, state, rows, extra)
+        return _shared_as((params, state), brought_up_to_date, params, state, rows, extra)
 
     def brought_up_to_date(
         params: Any, state: Any, rows: Any, extra: dict
@@ -256,9 +254,10 @@ def lazy(optimizer: Any, *, catch_up: bool = False) -> LazyOptimizer | CatchingU
     return LazyOptimizer(init, apply)
 
 
-def _shared_as(*arrays: Any) -> tuple[Any, Any]:
-    """The mesh with explicit axes, if there is one, and how the devices share each array."""
-    return explicit_axes.mesh_of(*jax.tree.leaves(arrays)), explicit_axes.specs_of(arrays)
+def _shared_as(arrays: Any, function: Callable, *args: Any) -> Any:
+    """`function(*args)`, on a mesh with explicit axes with results that are shared as `arrays`."""
+    mesh = explicit_axes.mesh_of(*jax.tree.leaves(arrays))
+    return explicit_axes.shared(function, mesh, explicit_axes.specs_of(arrays), *args)
 
 
 def _traced(
