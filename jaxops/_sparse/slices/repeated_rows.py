@@ -63,13 +63,14 @@ def indices_of_slots(indices: jax.Array, num_rows: int, slots: jax.Array, size: 
     return nowhere.at[slots].min(indices, mode="drop")  # all indices in a slot are equal
 
 
-@functools.partial(jax.jit, static_argnames="size")
+@functools.partial(jax.jit, static_argnames="size", inline=True)
 def sum_in_slots(values: jax.Array, slots: jax.Array, size: int) -> jax.Array:
     """The sum of the values in each of the first `size` slots."""
-    # JAX cannot transpose an addition to an array without rows.
     wide = narrow_sums.widened(values)
-    sums = jnp.zeros((max(size, 1), *values.shape[1:]), wide.dtype)
-    return sums.at[slots].add(wide, mode="drop")[:size].astype(values.dtype)
+    # JAX cannot transpose an addition to an array without rows.
+    none = jnp.zeros((max(size, 1), *values.shape[1:]), wide.dtype)
+    sums = lax_scatter(none, wide, slots[:, None], kind="add", windows=ROWS, mode=_DROP)
+    return lax.slice_in_dim(sums, 0, size).astype(values.dtype)
 
 
 @functools.partial(jax.jit, static_argnames="num_rows")
@@ -81,14 +82,8 @@ def sum_at_first(
     The other places have values of 0 and the index `num_rows`.
     """
 
-    def sums(x: jax.Array, slots: jax.Array) -> jax.Array:
-        wide = narrow_sums.widened(x)
-        options = {"kind": "add", "windows": ROWS, "mode": _DROP}
-        total = lax_scatter(jnp.zeros_like(wide), wide, slots[:, None], **options)
-        return total.astype(x.dtype)
-
-    places = first_places(indices, num_rows)
-    return [(sums(x, slots), rows) for x, (slots, rows) in zip(values, places, strict=True)]
+    pairs = zip(values, first_places(indices, num_rows), strict=True)
+    return [(sum_in_slots(x, slots, x.shape[0]), rows) for x, (slots, rows) in pairs]
 
 
 @functools.partial(jax.jit, static_argnames="num_rows")
