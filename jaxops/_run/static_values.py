@@ -105,13 +105,14 @@ def static_ints(x: object, op: str, arg: str) -> tuple[int, ...]:
     refuse_traced(x, op, arg)
     # All at once: each component of a JAX array would cost a transfer.
     components = as_numpy_or_none(x) if isinstance(x, jax.Array) else readable(x)
-    error = ValueError if _is_list_or_ints(components) else TypeError
     if rank_or_none(components) == 1:
         items = [*map(readable, components)]  # type: ignore[call-overload]
         if all(map(is_static_int, items)):
             return tuple(map(int, items))
-        error = TypeError
-    hint = _order_hint(x, op) if rank_or_none(components) != 1 else ""
+        error, hint = TypeError, ""
+    else:
+        error = ValueError if _is_list_or_ints(components) else TypeError
+        hint = _order_hint(x, op)
     raise error(
         f"{op}: {arg} must be a one-dimensional sequence of ints; received {brief(x)}{hint}"
     )

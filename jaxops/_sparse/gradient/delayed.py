@@ -12,8 +12,8 @@ the table's size. Here an array remembers how it is computed:
 `look_up` reads it at the positions of a lookup. `read` reads one position of it: a coordinate for
 some of its axes. It asks the operands for the positions that they are needed at (a `transpose` for
 another axis, a `reshape` for other coordinates, `delayed_rules.py` says which), down to the tables,
-whose rows are gathered, and applies the operations to these rows. A coordinate that reaches
-a table must be one of its first axis; else all rows would be needed, and `NotRows` is raised.
+whose rows are gathered, and applies the operations to these rows. A position that reaches a table
+must have a coordinate of its first axis; else all rows would be needed, and `can_read` is False.
 
 On a mesh with explicit axes rows are read with types on the same mesh of `AxisType.Auto`, as no
 type says how devices share one row.
@@ -153,8 +153,6 @@ class Table(Delayed):
         return 0 in axes
 
     def read(self, at, valid, reads):
-        if 0 not in at:
-            raise NotRows
         axes, rank = sorted(at), len(self.shape)
         numbers = lax.GatherDimensionNumbers(
             offset_dims=tuple(range(rank)), collapsed_slice_dims=(), start_index_map=tuple(axes)
