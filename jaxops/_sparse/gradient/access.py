@@ -216,7 +216,8 @@ def _gather_starts(eqn: JaxprEqn, indices):
     batch_shape = indices.shape[:-1]
     starts: list[jax.Array | None] = [None] * type_of(eqn.invars[0]).ndim
     for component, axis in enumerate(numbers.start_index_map):
-        starts[axis] = lax.index_in_dim(indices, component, axis=-1, keepdims=False)
+        start = lax.slice_in_dim(indices, component, component + 1, axis=indices.ndim - 1)
+        starts[axis] = lax.squeeze(start, [indices.ndim - 1])
     batching = zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
     for axis, dimension in batching:
         starts[axis] = lax.broadcasted_iota(indices.dtype, batch_shape, dimension)
