@@ -157,8 +157,9 @@ def range(
     given = {"start": start, "limit": limit, "delta": delta}
     if limit is None:
         del given["limit"]
-    numbers = {arg: _number(x, op, arg) for arg, x in given.items()}
-    of = _common_dtype(numbers, op) if dtype is None else static_dtype(dtype, op, "dtype")
+    of = None if dtype is None else static_dtype(dtype, op, "dtype")
+    numbers = {arg: _number(x, of, op, arg) for arg, x in given.items()}
+    of = _common_dtype(numbers, op) if of is None else of
     if not (jnp.issubdtype(of, jnp.integer) or jnp.issubdtype(of, jnp.floating)):
         raise TypeError(f"{op}: dtype must be of integers or real floats; received {of}")
     if not (jnp.issubdtype(of, jnp.integer) or _symbolic.are_known([*numbers.values()])):
@@ -170,9 +171,11 @@ def range(
     return _range.run(op, name=name, first=first, step=values["delta"], size=size, dtype=of)
 
 
-def _number(x: Any, op: str, arg: str) -> Any:
+def _number(x: Any, dtype: np.dtype | None, op: str, arg: str) -> Any:
     """A scalar of NumPy, or a symbolic dimension."""
-    return x if is_symbolic_dim(x) else static_number(as_tensorflow_takes(x), op, arg)
+    if is_symbolic_dim(x):
+        return x
+    return static_number(x if dtype == np.float64 else as_tensorflow_takes(x), op, arg)
 
 
 def _common_dtype(numbers: dict[str, Any], op: str) -> np.dtype:

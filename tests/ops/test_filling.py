@@ -45,6 +45,23 @@ def test_python_numbers_have_32_bits():
         assert jaxops.range(2**31, 2**31 + 2).tolist() == [2**31, 2**31 + 1]
 
 
+def test_python_floats_of_float64_are_not_rounded_to_32_bits():
+    third = 1 / 3
+    with jax.enable_x64(True):
+        for numbers, expected in [
+            ((third, 1.0), [third]),
+            ((2 / 3 + third / 1e9,), [0.0]),
+            ((0, 1, third), [0.0, third, 2 * third]),
+            ((third, 0.5, 0.1), [third, third + 0.1]),
+            ((1e10, 1e10 + 2), [1e10, 1e10 + 1]),
+            ((0, 1, np.float32(third)), [0.0, float(np.float32(third)), 2 * np.float32(third)]),
+        ]:
+            assert jaxops.range(*numbers, dtype="float64").tolist() == expected
+        for function in (jaxops.cast, jaxops.saturate_cast):
+            assert function(third, "float64").tolist() == third
+        assert jaxops.one_hot([0], 2, third, -third, dtype="float64").tolist() == [[third, -third]]
+
+
 def test_no_gradient_flows_through_stop_gradient():
     def f(x):
         return jnp.sum(x * jaxops.stop_gradient(x))
