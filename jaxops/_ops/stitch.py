@@ -159,7 +159,9 @@ def _stitch_exactly(op, indices, data, fill_value, return_size, mode):
     tail = _tail(op, shapes, [x.shape for x in arrays])
     check_addressable((limit, *tail), np.int64, limit - 1, op, "indices")
     if arguments.is_host_string(arrays[0]):
-        fill = fill_for_strings(arrays[0], fill_value, op)
+        fill = np.asarray(fill_for_strings(arrays[0], fill_value, op))
+        if fill_value is not None:
+            *arrays, fill = arguments.of_one_kind([*arrays, fill])
     elif fill_value is None:
         fill = None
     else:
@@ -195,7 +197,8 @@ def _join_on_host(indices: Sequence[np.ndarray]) -> np.ndarray:
 def _to_data(op: str, data: Sequence[ArrayLike]) -> list[Any]:
     arrays: list[Any] = [on_host.to_data(x, op, f"data[{m}]") for m, x in enumerate(data)]
     if any(arguments.is_host_string(x) for x in data):
-        return [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(data)]
+        strings = [arguments.to_host_strings(x, op, f"data[{m}]") for m, x in enumerate(data)]
+        return arguments.of_one_kind(strings)
     dtype = arrays[_first_with_dtype(data)].dtype
     return [
         arguments.to_dtype(x, array, dtype, op, f"data[{m}]")

@@ -165,7 +165,8 @@ def _settled(x: Any) -> int:
 
 def _select_strings(op, condition, x, y, by_rows):
     known = on_host.values_of(condition, op, "condition", x)
-    x, y = (arguments.to_host_strings(v, op, arg) for arg, v in (("x", x), ("y", y)))
+    given = [arguments.to_host_strings(v, op, arg) for arg, v in (("x", x), ("y", y))]
+    x, y = arguments.of_one_kind(given)
     return np.where(_fit(op, known, x, y, by_rows), x, y)
 
 

@@ -119,6 +119,16 @@ def as_bytes(strings: np.ndarray) -> np.ndarray:
     return np.array(flat, "O").reshape(strings.shape)
 
 
+def of_one_kind(parts: list[np.ndarray]) -> list[np.ndarray]:
+    """Arrays of strings that NumPy can join: beside bytes text becomes bytes, as in TensorFlow.
+
+    NumPy reads the bytes as ASCII (test_strings.py, test_text_beside_bytes_becomes_bytes_of_utf8).
+    """
+    if not any(x.dtype.kind == "S" and x.size for x in parts):
+        return parts
+    return [as_bytes(x).astype("S") if x.dtype.kind in "UT" else x for x in parts]
+
+
 def empty_string_like(strings: np.ndarray) -> str | bytes:
     holds_bytes = strings.dtype.kind == "S" or (
         strings.dtype.kind == "O" and strings.size > 0 and isinstance(strings[0], bytes)

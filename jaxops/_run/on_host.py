@@ -246,4 +246,4 @@ def fit_strings(strings: np.ndarray, axis: int, size: int, fill_value: object, o
     shape[axis] = size - shape[axis]
     fill = fill_for_strings(strings, fill_value, op)
     padding = np.full(shape, fill, dtype=arguments.fill_dtype(strings))
-    return np.concatenate([strings, padding], axis)
+    return np.concatenate(arguments.of_one_kind([strings, padding]), axis)

@@ -30,9 +30,9 @@ def by_position(
         for arg, x in data.items()
     ]
     pools = [x.reshape(-1) for x in itertools.compress(operands, are_moved)]
-    pool = np.concatenate([x for x in pools if x.size] or pools[:1])
+    pool = np.concatenate(arguments.of_one_kind([x for x in pools if x.size] or pools[:1]))
     fill = np.asarray(fill_for_strings(pool, fill_value, op), arguments.fill_dtype(pool))
-    pool = np.append(fill, pool)
+    pool = np.concatenate(arguments.of_one_kind([fill.reshape(1), pool]))
 
     def read(positions):
         return pool[np.asarray(positions), ...]  # an array, also of one position

@@ -67,3 +67,32 @@ def test_an_empty_list_beside_strings(name, kind):
     result = BESIDE_NONE[name](strings)
     assert result.dtype.kind == strings.dtype.kind
     assert result.tolist() == strings.tolist()
+
+
+JOINED = {
+    "concat": lambda x, y: jaxops.concat([x, y], 0),
+    "stack": lambda x, y: jaxops.stack([x, y]),
+    "where": lambda x, y: jaxops.where([True, False], x, y),
+    "dynamic_stitch": lambda x, y: jaxops.dynamic_stitch([[0, 1], [2, 3]], [x, y]),
+    "tensor_scatter_nd_update": lambda x, y: jaxops.tensor_scatter_nd_update(x, [[0], [1]], y),
+    "pad": lambda x, y: jaxops.pad(x, [[1, 0]], constant_values=y[0]),
+    "one_hot": lambda x, y: jaxops.one_hot([0, 1], 2, x[0], y[0]),
+    "gather": lambda x, y: jaxops.gather(x, [0, 5], mode="fill", fill_value=y[0]),
+    "boolean_mask": lambda x, y: jaxops.boolean_mask(x, [True, False], size=2, fill_value=y[0]),
+    "unique": lambda x, y: jaxops.unique(x, size=3, fill_value=y[0]).y,
+    "setdiff1d": lambda x, y: jaxops.setdiff1d(x, y, size=3, fill_value=y[0]).out,
+    "dynamic_stitch-fill": lambda x, y: jaxops.dynamic_stitch([[0, 2]], [x], fill_value=y[0]),
+    "dynamic_stitch-size": lambda x, y: jaxops.dynamic_stitch(
+        [[0, 2]], [x], size=5, fill_value=y[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("join", JOINED.values(), ids=JOINED)
+def test_text_beside_bytes_becomes_bytes_of_utf8(join):
+    first, second = np.array([b"\xff", b"a"]), np.array(["\u00e9t\u00e9", "b"])
+    expected = join(first, np.array([x.encode() for x in second.tolist()]))
+    assert expected.dtype.kind == "S"
+    np.testing.assert_array_equal(join(first, second), expected, strict=True)
+    expected = join(np.array([x.encode() for x in second.tolist()]), first)
+    np.testing.assert_array_equal(join(second, first), expected, strict=True)
