@@ -218,7 +218,8 @@ class AtIndex:
         if padding_index is not None:
             padding_index = static_padding_index(padding_index, op)
         primitives.wrap_primitives()
-        elements = self._index if isinstance(self._index, tuple) else (self._index,)
+        given = self._index if isinstance(self._index, tuple) else (self._index,)
+        elements = [np.array(x, None if x else int) if isinstance(x, list) else x for x in given]
         _refuse_whole_slices(elements, self._operand.shape, op)
         index = _as_int32(elements, self._operand.shape, mode, op, padding_index)
         static = {"method": name, "is_padded": padding_index is not None}
@@ -300,7 +301,7 @@ def _compiled(
 
 
 def _is_traced_mask(index: Any) -> bool:
-    return isinstance(index, Tracer) and index.dtype == bool and index.ndim > 0
+    return isinstance(index, Tracer) and index.dtype == bool
 
 
 def _static_fill(fill_value: ArrayLike | None, dtype: Any) -> Any:
@@ -332,11 +333,8 @@ def _as_int32(
             f"{op}: padding_index must be None where an axis is longer than int32 counts; received "
             f"{padding_index} with an operand of shape {shape}"
         )
-    given: list[Any] = [
-        np.array(x, None if x else int) if isinstance(x, list) else x for x in elements
-    ]
     most = _INT32.max - (padding_index is not None)
-    numbers = [x.start if _jax_internals.is_ds(x) else x for x in given]
+    numbers = [x.start if _jax_internals.is_ds(x) else x for x in elements]
     paddings = _paddings(numbers, shape, padding_index)
     converted = [
         _element_as_int32(x, shape, mode, op, most, padding)
@@ -344,7 +342,7 @@ def _as_int32(
     ]
     return tuple(
         dataclasses.replace(x, start=number) if _jax_internals.is_ds(x) else number
-        for x, number in zip(given, converted, strict=True)
+        for x, number in zip(elements, converted, strict=True)
     )
 
 

@@ -16,6 +16,7 @@ import jaxops
 X = jnp.arange(1.0, 17.0).reshape(4, 4)
 GOOD = jnp.array([2, -1])
 MASK = np.array([True, False, True, False])
+MASK_OF_TWO_AXES = [[True, False, True], [False, True, False]]
 METHODS = ("set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max")
 
 # What stands in the brackets, of two indices into an axis of 4 elements.
@@ -104,11 +105,32 @@ def test_a_start_that_is_padding(start):
     assert raised(windows, 3).index == 3
 
 
-@pytest.mark.parametrize("index", [lambda s: s, lambda s: (None, ..., 0, s), lambda s: (s, GOOD)])
-def test_a_slice_of_a_whole_axis_is_refused(index):
+# What stands before a slice along the last of three axes.
+BEFORE = {
+    "ellipsis": (...,),
+    "numbers": (0, 1),
+    "new-axis": (None, 0, 1),
+    "slices": (slice(1), slice(None)),
+    "arrays": (np.array([0, 1]), np.array([0, 1])),
+    "lists": ([0, 1], [0, 1]),
+    "masks": (np.array([True, False]), [True, False, False]),
+    "mask-of-two-axes": (np.array(MASK_OF_TWO_AXES),),
+    "lists-of-bools": (MASK_OF_TWO_AXES,),
+    "new-axis-and-ellipsis": (None, ..., 1),
+}
+
+
+@pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
+def test_a_slice_of_a_whole_axis_is_refused(before):
     """Whatever its start is, JAX takes the axis from 0, if it is traced."""
-    np.testing.assert_array_equal(jaxops.at(X)[index(jax.ds(0, 4))].get(), X[index(slice(4))])
-    ref = jaxops.at(X)[index(jax.ds(GOOD[0], 4))]
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    result = jaxops.at(x)[*before, jax.ds(0, 4)].get()
+    np.testing.assert_array_equal(result, x[*before, :4])
+    # As long as another axis.
+    parts = fast_jit(lambda i: [jaxops.at(x)[*before, jax.ds(i, n)].get() for n in (2, 3)])(1)
+    for part in parts:
+        np.testing.assert_array_equal(part, x[*before, 1 : 1 + part.shape[-1]])
+    ref = jaxops.at(x)[*before, jax.ds(GOOD[0], 4)]
     for use in READ_AND_WRITTEN.values():
         with pytest.raises(ValueError, match=r"a slice of jax.ds must be shorter .* Write ':'"):
             use(ref)
@@ -494,9 +516,10 @@ def test_a_table_read_by_it_is_looked_up():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["rows", "elements"])
+@pytest.mark.parametrize("kind", ["rows", "elements", "all", "none"])
 def test_a_traced_mask(kind, method):
-    mask = MASK if kind == "rows" else X % 3 == 0
+    masks = {"rows": MASK, "elements": X % 3 == 0, "all": np.array(True), "none": np.array(False)}
+    mask = masks[kind]
     for values in (2.0, *([jnp.arange(1.0, 5.0)] if kind == "rows" else [])):
         result = jax.jit(lambda m, v=values: getattr(jaxops.at(X)[m], method)(v))(mask)
         np.testing.assert_array_equal(result, getattr(X.at[np.asarray(mask)], method)(values))
