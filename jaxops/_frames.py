@@ -77,7 +77,7 @@ def without_frames(f: _F, module: str | None = None) -> _F:
     """
     if isinstance(f, type):
         for name, member in [*vars(f).items()]:
-            if isinstance(member, (FunctionType, classmethod, property)) and name != "__new__":
+            if isinstance(member, (FunctionType, classmethod, property)):
                 setattr(f, name, _member_without_frames(member))
         return f  # type: ignore[return-value]
 

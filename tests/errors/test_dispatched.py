@@ -12,7 +12,7 @@ import pytest
 from refusals.values import IN_JIT
 
 import jaxops
-from jaxops import _dispatched, _jax_internals, _typed_errors
+from jaxops import _dispatched, _errors, _jax_internals, _typed_errors
 from jaxops._dispatched import Programs
 
 
@@ -117,12 +117,16 @@ def test_an_array_that_was_donated_is_no_failure():
     assert unread(programs) == []
 
 
-def test_a_block_counts_the_error_that_it_raises():
+@pytest.mark.parametrize("kind", [jax.errors.JaxRuntimeError, jaxops.OutOfBoundsError])
+def test_a_block_counts_the_error_that_it_raises(kind):
     """No block around it, and no end of the process, raises or names it again."""
     process = Programs(min)
-    failed = Result(error="of a block", is_ready=False)
+    words = f"of a block: {kind.__name__}"
+    if kind is jaxops.OutOfBoundsError:
+        _errors.remember(kind(words, "gather", (0,), 7, 4))
+    failed = Result(error=words, is_ready=False)
     process.note([failed])
-    with pytest.raises(jax.errors.JaxRuntimeError, match="of a block"), jaxops.typed_errors():
+    with pytest.raises(kind, match=words), jaxops.typed_errors():
         _typed_errors._of_thread.blocks[-1][1].note([failed])
     process.wait()
     process.end()
@@ -196,8 +200,10 @@ def test_a_program_that_calls_another_while_the_process_ends():
 
 
 def test_the_end_of_the_process(capfd):
-    programs = Programs(min)
-    programs.note([Result(error="lost for ever")])
+    """It waits for a program that runs."""
+    programs, running = Programs(min), Result(error="lost for ever", is_ready=False)
+    programs.note([running])
+    running.is_ready = lambda: True
     _dispatched._name_unread(programs)
     assert capfd.readouterr().err == (
         "jaxops: no result was read of a program that failed: lost for ever\n"
