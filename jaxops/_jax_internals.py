@@ -472,7 +472,8 @@ def _tell_of_calls_from_python() -> None:
         _tell(results)
         # `jnp.var` and others of JAX's functions switch `jax.debug_nans` off while JAX traces them,
         # and then no hook is left (test_dispatched.py, test_functions_that_take_the_hook_away).
-        if _watchers.count and _has_hooks and _post_hook.get_local() is None:
+        is_watched = _watchers.count or _of_process
+        if is_watched and _has_hooks and _post_hook.get_local() is None:
             _post_hook.set_local(_Hook())
         return results
 

@@ -9,6 +9,8 @@ from checks import NIGHTLY, raised, share
 from jax import export, lax
 
 import jaxops
+from jaxops import _jax_internals
+from jaxops._indexing import check
 
 # JAX has no derivatives of them.
 WITHOUT_DERIVATIVES = {"apply", "segment_prod", "ref-set", "ref.set", "ref.swap"}
@@ -61,6 +63,24 @@ def test_the_index_in_the_message_is_as_the_code_has_it(name):
     added |= {"ref-columns": -1}
     error = raised(jaxops.checked(program), X, np.array([-30, 1]))
     assert error.index == -30 + added.get(name, 0)
+
+
+AT_A_CONSTANT = {
+    "slice": lambda i: lax.dynamic_slice_in_dim(X[:, :1], i, 1),
+    "index": lambda i: lax.dynamic_index_in_dim(X[:, :1], i),
+    "update-slice": lambda i: lax.dynamic_update_slice_in_dim(X[:, :1], X[:1, :1], i, 0),
+    "update-index": lambda i: lax.dynamic_update_index_in_dim(X[:, :1], X[0, :1], i, 0),
+}
+
+
+@pytest.mark.parametrize("name", AT_A_CONSTANT)
+def test_a_constant_in_bounds_has_no_check(name):
+    """The 0 at which JAX begins along the second axis, the first and last place there."""
+    equations = _jax_internals.equations_in(
+        jax.make_jaxpr(jaxops.checked(AT_A_CONSTANT[name]))(np.int32(0))
+    )
+    (spec,) = [e.params["spec"] for e in equations if e.primitive is check.check_p]
+    assert spec.limits == X.shape[:1]
 
 
 @pytest.mark.parametrize("call", some("eager"))

@@ -269,6 +269,30 @@ def test_who_is_told_of_a_program():
     assert (len(outer), len(inner), len(elsewhere)) == (1, 2, 1)
 
 
+@pytest.fixture
+def hooks(monkeypatch):
+    """None of the process; JAX's are afterwards as they were before."""
+    monkeypatch.setattr(_jax_internals, "_of_process", [])
+    hook = _jax_internals._post_hook
+    local, everywhere = hook.get_local(), hook.get_global()
+    hook.set_global(None)
+    yield
+    hook.set_local(local)
+    hook.set_global(everywhere)
+
+
+@pytest.mark.usefixtures("hooks")
+def test_programs_of_the_process():
+    """Those of every thread, called from Python or, from the second call on, from C++."""
+    step, x, told = jax.jit(lambda x: x + 2), jnp.ones(3), []
+    _jax_internals.watch_programs_of_process(told.append)
+    results = [step(x) for _ in range(3)]
+    thread = threading.Thread(target=lambda: results.append(step(x)))
+    thread.start()
+    thread.join()
+    assert all(x[0] is y for x, y in zip(told, results, strict=True))
+
+
 def test_programs_that_python_calls():
     lookup = jax.jit(lambda t, i: jaxops.gather(t, i))
     t, i = np.arange(4.0), np.array([1, 2])
@@ -290,6 +314,10 @@ def test_the_hook_of_debug_nans_is_called_too():
             divide(one)
         with pytest.raises(FloatingPointError), jaxops.typed_errors():
             divide(zero)
+        with pytest.raises(FloatingPointError):
+            divide(zero)
+    with jaxops.typed_errors(), jax.debug_nans(True):
+        jax.jit(lambda x: x - 1)(one)  # JAX calls it from Python
         with pytest.raises(FloatingPointError):
             divide(zero)
     assert np.isnan(divide(zero))
@@ -319,15 +347,21 @@ TAKE_THE_HOOK_AWAY = {
 }
 
 
+@pytest.mark.parametrize("of_process", [False, True], ids=["thread", "process"])
 @pytest.mark.parametrize("name", TAKE_THE_HOOK_AWAY)
-def test_functions_that_take_the_hook_away(name):
+@pytest.mark.usefixtures("hooks")
+def test_functions_that_take_the_hook_away(name, of_process):
     x, told = jnp.ones(3), []
     for _ in range(2):
         STEP(x)
-    _jax_internals.watch_programs(told.append)
+    if of_process:
+        _jax_internals.watch_programs_of_process(told.append)
+    else:
+        _jax_internals.watch_programs(told.append)
     try:
         jax.jit(lambda x: TAKE_THE_HOOK_AWAY[name](x))(x)
         result = STEP(x)
     finally:
-        _jax_internals.unwatch_programs(told.append)
+        if not of_process:
+            _jax_internals.unwatch_programs(told.append)
     assert told[-1][0] is result

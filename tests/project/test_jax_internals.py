@@ -1,6 +1,8 @@
 """Without one of JAX's private names jaxops works: one feature is slower, or refused in words."""
 
 import ast
+import functools
+import itertools
 import json
 import os
 import re
@@ -246,6 +248,25 @@ def test_concrete_arrays():
     others = [np.zeros(2), 1.0, jax.random.key(0), [jnp.zeros(2)]]
     assert [*seen, *map(_jax_internals.is_concrete, others)] == [False] * 5
     assert _jax_internals.is_concrete(jnp.zeros(2, jnp.bfloat16))
+
+
+@pytest.mark.parametrize("around", [lambda f: f, jax.jit, jax.checkpoint])
+def test_equations_that_are_dropped(around):
+    """Each subset of three: the next equation, or the program, has the operand of the first."""
+    functions = {"sin": jnp.sin, "cos": jnp.cos, "tan": jnp.tan}
+
+    def composed(names):
+        return lambda x: functools.reduce(lambda x, name: functions[name](x), names, x)
+
+    program = jax.make_jaxpr(around(composed(functions)))(2.0)
+    subsets = (itertools.compress(functions, n) for n in itertools.product([0, 1], repeat=3))
+    for kept in map(list, subsets):
+        dropped = {*functions} - {*kept}
+        changed = _jax_internals.map_equations(
+            program, lambda e, dropped=dropped: None if e.primitive.name in dropped else e
+        )
+        (result,) = jax.jit(_jax_internals.jaxpr_as_fun(changed))(2.0)
+        np.testing.assert_allclose(result, composed(kept)(2.0), rtol=1e-6)
 
 
 def test_arrays_put_by_the_public_way(monkeypatch, x32):
