@@ -22,11 +22,16 @@ EQUAL: dict[str, list[str]] = {
         "if [call.excinfo and error -> error]:",
         "frames = [... or call.excinfo.tb -> _frames.of_caller(call.excinfo.tb)]",
     ],
-    # How keys are mixed: equal keys have equal hashes in each way.
+    # How many elements are searched first. How keys are mixed: equal keys have equal hashes in each
+    # way.
     "_cpu/hash_table": [
+        "FEW = [1 -> 2] << 16",
+        "FEW = 1 << [16 -> ...]",
         "h = (h ^ ...[...]...) * np.uint32(...)",
         "h = (...) * ...[...]...",
         "h = [h ^ h >> np.uint32(13) -> h] * ...",
+        "return [h ^ h >> np.uint32(16) -> h]",
+        "return h ^ h >> np.uint32([16 -> ...])",
     ],
     # The elements behind the table are cut off.
     "_cuda/atomic_sums": ["table = lax.pad(table, jnp.float32([0 -> 1]), ..."],

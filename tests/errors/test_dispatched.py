@@ -267,6 +267,12 @@ def test_who_is_told_of_a_program():
     _jax_internals.unwatch_programs(inner.append)
     STEP(x)
     assert (len(outer), len(inner), len(elsewhere)) == (1, 2, 1)
+    _jax_internals.watch_programs(outer.append)
+    _jax_internals.watch_programs(inner.append)
+    _jax_internals.unwatch_programs(inner.append)
+    STEP(x)
+    _jax_internals.unwatch_programs(outer.append)
+    assert (len(outer), len(inner)) == (2, 2)
 
 
 @pytest.fixture
