@@ -75,7 +75,7 @@ def _is_faster(kind: str, shape, updates_shape, indices_shape, windows: Windows)
         return False
     count, rows = math.prod(indices_shape[:-1]), math.prod(shape[:indexed])
     size = math.prod(updates_shape)
-    if not size or rows + count > np.iinfo(np.int32).max:
+    if not size or rows > np.iinfo(np.int32).max:
         return False
     costs = size if kind == "update" else 2 * size + 32 * count
     return math.prod(shape) > costs + 32_768

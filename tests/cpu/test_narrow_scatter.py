@@ -12,6 +12,8 @@ from jax.sharding import PartitionSpec as P
 
 import jaxops
 from jaxops import IndexedSlices
+from jaxops._cpu import narrow_scatter
+from jaxops._indexing import dimension_numbers
 
 
 def floats_of_whole_bytes():
@@ -65,6 +67,15 @@ def few_soon(params):
         pytest.param(param, id=name, marks=[] if name in soon else NIGHTLY)
         for name, param in params.items()
     ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_many_rows_as_int32_numbers(kind):
+    rows_of = dimension_numbers.ROWS
+    most = np.iinfo(np.int32).max  # the number of an index that selects no row
+    for rows, count in ((most, 3), (most + 1, 3), (most, 0)):
+        is_faster = narrow_scatter._is_faster(kind, (rows, 8), (count, 8), (count, 1), rows_of)
+        assert is_faster == (rows == most and count > 0)
 
 
 def test_dtypes_are_found():
