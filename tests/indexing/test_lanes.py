@@ -140,6 +140,18 @@ def _scanned(read, table, i, reads):
     return lax.scan(lambda c, r: (c + _branch(read, table, i, r), None), 0.0, reads[None])[0]
 
 
+def _reversed(read, table, i, reads):
+    """The last of the results of a scan from the end, in a branch."""
+
+    def steps():
+        sums = lax.scan(
+            lambda c, n: (c + n * read(table, i),) * 2, 0.0, jnp.arange(1.0, 3), reverse=True
+        )
+        return sums[1][-1] / 2
+
+    return lax.cond(reads, steps, lambda: 0.0)
+
+
 def _nested(outer, inner):
     def both(read, table, i, reads):
         return outer(lambda table, i: inner(read, table, i, reads), table, i, reads | (i == 9))
@@ -152,6 +164,7 @@ NESTED = {
     f"{outer}-{inner}": _nested(LANES[outer], LANES[inner])
     for outer, inner in itertools.product(LANES, repeat=2)
 }
+OTHERS = {"reversed": _reversed, **NESTED}
 INDICES = jnp.array([0, 7, 3, 9, -8])
 READING = np.array([True, False, True, False, False])
 
@@ -162,13 +175,13 @@ def _values(read, lanes, reading, table=TABLE):
 
 PAIRS = [
     *itertools.product(READS | READS_WITHOUT_GRADIENTS, ["branch", "step"]),
-    *itertools.product(["read"], ["switch", "scanned", "branch-branch"]),
+    *itertools.product(["read"], ["switch", "scanned", "reversed", "branch-branch"]),
 ]
 
 
 @pytest.mark.parametrize("pair", share(PAIRS, 3), ids="-".join)
 def test_only_the_calls_that_come_to_a_check_raise(pair):
-    read, lanes = (READS | READS_WITHOUT_GRADIENTS)[pair[0]], (LANES | NESTED)[pair[1]]
+    read, lanes = (READS | READS_WITHOUT_GRADIENTS)[pair[0]], (LANES | OTHERS)[pair[1]]
     values = jax.jit(functools.partial(_values, read, lanes))
     expected = [read(TABLE, i) if r else 0.0 for i, r in zip(INDICES, READING, strict=True)]
     np.testing.assert_array_equal(values(READING), expected)

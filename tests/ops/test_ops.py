@@ -153,13 +153,13 @@ def test_index_dtypes(op, x64):
 def mapped(case, ways):
     """For each choice of arguments to map over: the function, its arguments and their values."""
     (options,) = ways.values()
-    stacked = [np.stack([a, a[::-1] if a.ndim else a]) for a in case.args]
-    for in_axes in list(itertools.product([0, None], repeat=len(case.args)))[:-1]:
+    stacked = [np.stack([a, a[::-1] if a.ndim else a], -1) for a in case.args]
+    for in_axes in list(itertools.product([-1, None], repeat=len(case.args)))[:-1]:
         choice = [*zip(stacked, case.args, in_axes, strict=True)]
-        rows = [[s[n] if axis == 0 else a for s, a, axis in choice] for n in range(2)]
+        rows = [[s[..., n] if axis else a for s, a, axis in choice] for n in range(2)]
         expected = np.stack([case.oracle(*row, **options) for row in rows])
         function = jax.vmap(functools.partial(case.op, **options), in_axes)
-        yield function, [s if axis == 0 else a for s, a, axis in choice], expected
+        yield function, [s if axis else a for s, a, axis in choice], expected
 
 
 @select(has_derivatives, modes=["fill"], others_are_slow=True)
