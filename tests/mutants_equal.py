@@ -113,8 +113,10 @@ EQUAL: dict[str, list[str]] = {
     ],
     # Either of two loops makes the round.
     "_sparse/slices/owner_rows": ["is_one = (rounds <= [1 -> 0]).astype(jnp.int32)"],
-    # How many differences show the noise, and how many times what they show is taken for it.
+    # How many differences show the noise, how many times what they show is taken for it, and how
+    # many times the estimated error is allowed.
     "testing/_numeric": [
+        "SAFETY = [4.0 -> ...]",
         "for n in range(-[3 -> 2], 4):",
         "noise = jitter if step > min(line.steps) else [2 -> ...] * jitter",
         "noise = jitter if step > min(line.steps) else [2 * jitter -> jitter]",

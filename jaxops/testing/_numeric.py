@@ -51,7 +51,7 @@ LADDERS = {
 
 def digits(dtype) -> int:
     """Binary digits after the first."""
-    return int(jnp.finfo(dtype).nmant)
+    return jnp.finfo(dtype).nmant
 
 
 def ladder_for(dtypes: Sequence[Any]) -> Ladder:

@@ -158,6 +158,10 @@ WRONG = {
         with_vjp(square, lambda x, c: x * c),
         *(np.float32(3), "rev", 1, [r"args\[0\]:\n  expected 6 .*, received 3;", "order 1"]),
     ),
+    "scalar-beside-a-vector": (
+        lambda args: with_vjp(square, lambda x, c: x * c)(args[0]) + args[1].sum(),
+        *([np.float32(3), POINT], "rev", 1, [r"args\[0\]\[0\]:\n  expected .*\n  order 1"]),
+    ),
     "tree": (
         lambda p: nested(p),
         {"a": normal(3), "b": {"c": normal(2, 4)}},
@@ -367,5 +371,7 @@ def test_elements_beside_a_kink_are_named(mode):
         (numbers,) = re.findall(r"at (\d+) of 40 elements: args\[0\]\[(\d+)\]", text)
         count, first = numbers
         assert int(count) < 20, text
+        more = sum(map(int, re.findall(r"and (\d+) more", text)))
+        assert len(re.findall(r"args\[0\]\[", text)) + more == int(count), text
         assert int(first) < 5, text
         assert warned[0].filename == __file__
