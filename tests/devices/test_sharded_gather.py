@@ -1,6 +1,7 @@
 """`sharded_gather` on a mesh of one device; on several: `tests/devices/test_devices.py`."""
 
 import functools
+import itertools
 import pickle
 
 import jax
@@ -52,6 +53,28 @@ def cases_of(op):
 
 
 CASES, OF_GATHER = cases_of(lookup), cases_of(jaxops.gather)
+
+
+@pytest.mark.parametrize("capacity", [None, 1])
+def test_batches(capacity):
+    """Of ids, of tables, or of both, along any dimension."""
+    tables, ids = np.stack([TABLE, -TABLE, 2 * TABLE]), np.array([[7, 0], [6, 3], [1, 1]])
+    in_axes = [*itertools.product([None, 0, 2], [None, 0, 1])][1:]
+
+    def along(stacked, axis):
+        return stacked[0] if axis is None else np.moveaxis(stacked, 0, axis)
+
+    arrays = [(along(tables, d), along(ids, e)) for d, e in in_axes]
+
+    @fast_jit
+    def mapped(arrays):
+        of_one = functools.partial(lookup, capacity=capacity)
+        return [jax.vmap(of_one, axes)(*own) for axes, own in zip(in_axes, arrays, strict=True)]
+
+    for (d, e), result in zip(in_axes, mapped(arrays), strict=True):
+        for k in range(3):
+            expected = tables[0 if d is None else k][ids[0 if e is None else k]]
+            np.testing.assert_array_equal(result[k], expected)
 
 
 @pytest.mark.parametrize("name", CASES)
