@@ -37,7 +37,7 @@ globals()["__all__"] = [name for name in sorted(_functions) if not hasattr(built
 
 
 def __dir__() -> list[str]:
-    return sorted(_functions)
+    return [*_functions]
 
 
 if not TYPE_CHECKING:  # as in jaxops/compat/__init__.py
