@@ -519,6 +519,15 @@ def to_scalar_like(x: object, dtype, op: str, arg: str) -> jax.Array:
     return to_dtype(x, value, dtype, op, arg)
 
 
+def to_real(x: Any, op: str, arg: str, expected: str = "a real number") -> jax.Array:
+    """An array of integers or real floats, of any shape; `expected` says what `arg` must be."""
+    dtype = (x if isinstance(x, jax.Array) else to_numpy(x, op, arg)).dtype
+    is_number = isinstance(dtype, np.dtype) and is_numeric_or_bool(dtype)
+    if not is_number or kind(dtype) not in (1, 2):  # integers, floats
+        raise TypeError(f"{op}: {arg} must be {expected}; received {brief(x)}")
+    return to_operand(x, op, arg)
+
+
 def check_scalar(value: jax.Array, op: str, arg: str) -> None:
     if value.shape != ():
         raise ValueError(f"{op}: {arg} must be a scalar; received shape {value.shape}")

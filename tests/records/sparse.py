@@ -10,9 +10,7 @@ SLICES = {
     "dense_shape": ("ints", (4, 3)),
 }
 RECORDS = {
-    "clip_by_global_norm": Record(
-        call={"grads": GRADS, "clip_norm": ("scalar, of any shape", 1.0)}
-    ),
+    "clip_by_global_norm": Record(call={"grads": GRADS, "clip_norm": ("scalar, real number", 1.0)}),
     "global_norm": Record(call={"grads": GRADS}),
     "pmean": Record(call={"grads": GRADS, "axis_name": ("word", "batch")}),
     "psum": Record(call={"grads": GRADS, "axis_name": ("word", "batch")}),

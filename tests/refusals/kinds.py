@@ -185,6 +185,11 @@ REFUSED = {
         *SHAPED[1:3],
         ("traced traced-vector", TypeError, TRACED),
     ],
+    "real number": [
+        (f"none nones true complex text bytes texts key array-of-objects {OTHER_OBJECTS} {ODD}", TypeError, "must be a real number; received {received}"),
+        SLICES,
+        *SHAPED[1:],
+    ],
     "ints": NO_INTS + NO_SEQUENCE + [*TRACED_INTS, ("traced", TypeError, TRACED)],
     "int or ints": [("none", TypeError, SEQUENCE), ("true float nan complex key", TypeError, INT), *NO_INTS, *TRACED_INTS],
     "slots": [("none", TypeError, SEQUENCE), *NO_INTS[:1]],

@@ -3,6 +3,8 @@
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOperatorIssue=false
 # pyright: reportAttributeAccessIssue=false
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -162,7 +164,6 @@ CALLS = {
     "clip_by_global_norm-clip_norm-zero": (lambda: jaxops.clip_by_global_norm(X, 0), ValueError, "must be a positive scalar; received 0"),
     "clip_by_global_norm-clip_norm-nan": (lambda: jaxops.clip_by_global_norm(X, float("nan")), ValueError, "must be a positive scalar; received nan"),
     "clip_by_global_norm-clip_norm-array": (lambda: jaxops.clip_by_global_norm(X, [1.0]), ValueError, "must be a positive scalar; received [1.0]"),
-    "clip_by_global_norm-clip_norm-complex": (lambda: jaxops.clip_by_global_norm(X, 1j), TypeError, "must be a real number; received complex64"),
     "sharded_gather-params-text": (lambda: shared(params=["a"]), TypeError, "must be an array of numbers or bools; received dtype <U1"),
     "sharded_gather-params-scalar": (lambda: shared(params=1.0), ValueError, "must have rank 1 at least; received a scalar"),
     "sharded_gather-indices-float": (lambda: shared(indices=[0.5]), TypeError, "must have an integer dtype; received float"),
@@ -283,8 +284,6 @@ CALLS = {
         lambda: apply(by_length(4, 5), {"embed": slices()}), ValueError, "lazy: the optimizer must keep a state of the same structure for tables of any number of rows; received one that keeps another for 7 rows. If a function"),
     "LazyOptimizer-update": (lambda: LAZY.update, AttributeError, "lazy: a lazy optimizer has no update, as its updates would be of the table's size; write params, state = optimizer.apply("),
     "LazyOptimizer.apply-order": (lambda: ADAM.apply({"embed": slices()}, PARAMS, ADAM.init(PARAMS)), ValueError, "lazy: apply must get its arguments in the order grads, state, params; received params in the place of state"),
-    "rowwise_adagrad-learning_rate-string": (lambda: jaxops.rowwise_adagrad("a"), TypeError, "learning_rate must be an array of numbers"),
-    "rowwise_adagrad-learning_rate-complex": (lambda: jaxops.rowwise_adagrad(1j), TypeError, "learning_rate must be a real number or a function; received complex64"),
     "rowwise_adagrad-learning_rate-array": (lambda: jaxops.rowwise_adagrad(X), ValueError, "learning_rate must be a scalar; received shape (4, 3)"),
     "rowwise_adagrad-eps-negative": (lambda: jaxops.rowwise_adagrad(0.1, eps=-1), ValueError, "eps must be a static number that is not negative; received -1"),
     "rowwise_adagrad-initial_accumulator_value-nan": (
@@ -293,3 +292,39 @@ CALLS = {
     "IndexedSlices.__radd__-other-array": (
         lambda: jnp.ones((4, 3)) + slices(), TypeError, "IndexedSlices: only IndexedSlices can be added to it; received float32[4,3]; for an array write slices.add_to(array), and for a step of an optimizer jaxops.lazy(optimizer)"),
 }  # fmt: skip
+# Arguments that are one number, and values that are none.
+NUMBERS = {
+    "rowwise_adagrad-learning_rate": (jaxops.rowwise_adagrad, "learning_rate must be a real number, or a function that returns one"),
+    "rowwise_adagrad-schedule": (lambda x: first_step(jaxops.rowwise_adagrad(lambda _: x)), "learning_rate must be a real number, or a function that returns one"),
+    "rowwise_adagrad-eps": (lambda x: jaxops.rowwise_adagrad(0.1, eps=x), "eps must be a static number"),
+    "rowwise_adagrad-initial_accumulator_value": (lambda x: jaxops.rowwise_adagrad(0.1, initial_accumulator_value=x), "initial_accumulator_value must be a static number"),
+}  # fmt: skip
+NO_NUMBERS = {
+    "string": "a",
+    "none": None,
+    "complex": 1j,
+    "bool": True,
+}
+
+
+def first_step(optimizer):
+    return optimizer.update(X, optimizer.init(X))
+
+
+for argument, (call, words) in NUMBERS.items():
+    for case, value in NO_NUMBERS.items():
+        text = f"{words}; received {value!r}"
+        CALLS[f"{argument}-{case}"] = functools.partial(call, value), TypeError, text
+
+
+def lazy_of_integers(name):
+    jaxops.lazy(getattr(optax, name)(0.1)).init({"embed": X.astype(int)})
+
+
+for name in ("adam", "lion", "adamw"):
+    CALLS[f"lazy-{name}-of-integers"] = (
+        functools.partial(lazy_of_integers, name),
+        ValueError,
+        "lazy: parameter 'embed' must have a dtype of floats for an optimizer that keeps its "
+        "gradients, in its state [0].mu['embed']; received int",
+    )

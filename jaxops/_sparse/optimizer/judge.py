@@ -293,6 +293,10 @@ class _Judge:
             n = probe.result_owners[k]
             if n is not None and n not in found and (collected[k] or copied[k]):
                 state = probe.state_paths[k - len(self.paths)]
+                dtype = probe.types[n].dtype
+                if not jnp.issubdtype(dtype, jnp.inexact):  # where small gradients become 0
+                    found[n] = refusals.of_integers(self.paths[n], state, dtype)
+                    continue
                 made = refusals.maker(probe.dense.traced, k)
                 of_phases = refusals.of_collecting if collected[k] else refusals.of_copies
                 found[n] = of_phases(self.paths[n], state, made)

@@ -44,6 +44,13 @@ def of_collecting(path: str, state: str, equations: Sequence[JaxprEqn]) -> str:
     )
 
 
+def of_integers(path: str, state: str, dtype: object) -> str:
+    return (
+        f"{OP}: parameter {path!r} must have a dtype of floats for an optimizer that keeps its "
+        f"gradients, in its state {state}; received {dtype}"
+    )
+
+
 def of_missed_steps(path: str, what: str) -> str:
     return (
         f"{OP}: with catch_up, what the optimizer does to a row of table {path!r} without a "

@@ -102,7 +102,7 @@ def rowwise_adagrad(
         grads: Any, state: RowwiseAdagradState, params: Any = None
     ) -> tuple[Any, RowwiseAdagradState]:
         del params
-        step = jnp.asarray(rate(state.count) if callable(rate) else rate)
+        step = _rate(rate(state.count)) if callable(rate) else rate
 
         def summed(g: jax.Array, s: jax.Array) -> jax.Array:
             squares = jnp.square(jnp.abs(g).astype(s.dtype))
@@ -131,11 +131,8 @@ def _widened(dtype: Any) -> Any:
 
 
 def _rate(x: Any) -> jax.Array:
-    array = arguments.to_operand(x, _OP, "learning_rate")
-    if arguments.kind(array.dtype) not in (1, 2):  # integers, floats
-        raise TypeError(
-            f"{_OP}: learning_rate must be a real number or a function; received {array.dtype}"
-        )
+    expected = "a real number, or a function that returns one"
+    array = arguments.to_real(x, _OP, "learning_rate", expected)
     arguments.check_scalar(array, _OP, "learning_rate")
     return array
 

@@ -413,9 +413,7 @@ def _distinct_elements(gradient: Any) -> jax.Array:
 
 
 def _limit(clip_norm: Any, op: str) -> jax.Array:
-    limit = arguments.to_operand(clip_norm, op, "clip_norm")
-    if arguments.kind(limit.dtype) not in (1, 2):  # integers, floats
-        raise TypeError(f"{op}: clip_norm must be a real number; received {limit.dtype}")
+    limit = arguments.to_real(clip_norm, op, "clip_norm")
     if limit.ndim or not (isinstance(limit, Tracer) or limit > 0):
         raise ValueError(
             f"{op}: clip_norm must be a positive scalar; received {arguments.brief(clip_norm)}"
