@@ -139,7 +139,9 @@ class _JaxFinder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "jax" and not name.startswith("jaxops."):
             return None
-        others = sys.meta_path[sys.meta_path.index(self) + 1 :]  # type: ignore[arg-type]
+        finders: list[Any] = sys.meta_path
+        # Other code may have removed this one.
+        others = finders[finders.index(self) + 1 :] if self in finders else finders
         spec = next(filter(None, (f.find_spec(name, path, target) for f in others)), None)
         if spec is None or spec.loader is None:
             return spec
@@ -167,6 +169,8 @@ def _run(script: str, is_module: bool) -> None:
     """
     module: Any = types.ModuleType("__main__")
     module.__builtins__ = builtins
+    if "__annotations__" in vars(sys.modules["__main__"]):  # by the version of Python
+        module.__annotations__ = {}
     sys.modules["__main__"] = module
     # Python does not normalize the path: the parent of a link may be another folder.
     file = os.path.join(os.getcwd(), script)

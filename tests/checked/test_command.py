@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +106,9 @@ SCRIPTS = {
         number: int = 3
         print(sorted((name, type(value).__name__) for name, value in globals().items()))
         print(__file__, __name__, __builtins__, __main__.number, __annotations__)
+    """,
+    "globals-without-annotations": """
+        print(sorted(globals()))
     """,
     "arguments": """
         import sys
@@ -240,3 +244,12 @@ def test_a_pattern_may_have_an_equals_sign():
     assert command._pattern_and_rule("a=b.py=any") == ("a=b.py", "any")
     with pytest.raises(argparse.ArgumentTypeError, match="PATTERN=any"):
         command._pattern_and_rule("any")
+
+
+def test_a_finder_that_other_code_removes(monkeypatch):
+    """Another finder may hold the one that was removed, and ask it."""
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.delitem(sys.modules, "jax")
+    command.when_jax_is_imported(lambda: None)
+    finder: Any = sys.meta_path.pop(0)
+    assert finder.find_spec("jaxops._names", jaxops.__path__).name == "jaxops._names"
