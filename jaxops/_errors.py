@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -32,6 +34,18 @@ def brief(x: object) -> str:
     except Exception as error:  # the caller's own code
         return f"a {type(x).__name__} that cannot be printed ({type(error).__name__})"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+@contextlib.contextmanager
+def naming_memory_errors(op: str) -> Iterator[None]:
+    """A context that adds the name of an op to errors about memory."""
+    try:
+        yield
+    except (MemoryError, jax.errors.JaxRuntimeError) as error:
+        is_of_memory = isinstance(error, MemoryError) or str(error).startswith("RESOURCE_EXHAUSTED")
+        if not is_of_memory or str(error).startswith(f"{op}:"):
+            raise
+        raise MemoryError(f"{op}: {error}") from error
 
 
 def check_runs_at_once(op: str, name: str, f: object, cure: str) -> None:

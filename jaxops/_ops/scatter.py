@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import DTypeLike
 
+from jaxops._errors import naming_memory_errors
 from jaxops._indexing import canonical, policy
 from jaxops._indexing.dimension_numbers import Windows
 from jaxops._indexing.policy import Mode
@@ -103,7 +104,8 @@ def scatter_nd(
             f"received {arguments.brief(accumulate_dtype)}"
         )
     places = _places.run(op, indices=indices, updates_shape=updates.shape, **options)
-    return strings.joined(np.broadcast_to(updates, places.shape), np.asarray(places), shape)
+    with naming_memory_errors(op):
+        return strings.joined(np.broadcast_to(updates, places.shape), np.asarray(places), shape)
 
 
 def tensor_scatter_nd_add(

@@ -18,6 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxops import _call_sites, _jax_internals
+from jaxops._errors import naming_memory_errors
 from jaxops._indexing import check
 from jaxops._indexing.positions import take_rows
 from jaxops._run import arguments, dispatch
@@ -87,22 +88,15 @@ def values_of(
 
 @contextlib.contextmanager
 def named_scope(op: str, name: str | None) -> Iterator[None]:
-    """A context for the work of an op on the host, with the `name` that a caller passed.
-
-    It adds the name of the op to the error of NumPy about memory.
-    """
+    """A context for the work of an op on the host, with the `name` that a caller passed."""
     scope = dispatch.scope_name(op, name)
     is_plain = name is None and _jax_internals.is_eager()  # the scope is for traces
-    try:
-        with (
-            _call_sites.named(name),
-            contextlib.nullcontext() if is_plain else jax.named_scope(scope),
-        ):
-            yield
-    except MemoryError as error:
-        if str(error).startswith(f"{op}:"):
-            raise
-        raise MemoryError(f"{op}: {error}") from error
+    with (
+        naming_memory_errors(op),
+        _call_sites.named(name),
+        contextlib.nullcontext() if is_plain else jax.named_scope(scope),
+    ):
+        yield
 
 
 def to_data(x: object, op: str, arg: str) -> jax.Array | np.ndarray:

@@ -1,6 +1,7 @@
 """How calls run: what is compiled once, and what stays known while tracing."""
 
 import re
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -268,3 +269,21 @@ def test_what_is_not_known_or_no_shape_is_traced():
     table = jnp.arange(3)
     jax.jit(op)(jnp.int32(0))
     assert_fails("indices[0] = 7", jax.jit(lambda: jaxops.gather([2, 3, 4], [7])))
+
+
+EMPTY: dict[str, Callable] = {
+    "fill": lambda size: jaxops.fill([0, size], 1),
+    "broadcast_to": lambda size: jaxops.broadcast_to(np.zeros((0, 1), int), [0, size]),
+    "tile": lambda size: jaxops.tile(np.zeros((0, 1), int), [1, size]),
+    "reshape": lambda size: jaxops.reshape(np.zeros(0, int), [0, size]),
+    "pad": lambda size: jaxops.pad(np.zeros((0, 1), int), [[0, 0], [0, size]]),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("size", [2**31, 2**62])
+def test_empty_arrays_that_numpy_cannot_hold(name, size):
+    """Inside a trace a short result of known integers is an array of NumPy."""
+    function = EMPTY[name]
+    traced = jax.jit(lambda: function(size)).lower().out_info
+    assert traced.shape == function(size).shape

@@ -96,3 +96,24 @@ def test_text_beside_bytes_becomes_bytes_of_utf8(join):
     np.testing.assert_array_equal(join(first, second), expected, strict=True)
     expected = join(np.array([x.encode() for x in second.tolist()]), first)
     np.testing.assert_array_equal(join(second, first), expected, strict=True)
+
+
+COUNT, LONG = 2**25, "x" * 2**22  # 2**49 bytes, more than a process can address
+LARGE = {
+    "fill": lambda: jaxops.fill([COUNT], LONG),
+    "tile": lambda: jaxops.tile([LONG], [COUNT]),
+    "pad": lambda: jaxops.pad([LONG], [[0, COUNT]]),
+    "repeat": lambda: jaxops.repeat([LONG], COUNT),
+    "broadcast_to": lambda: jaxops.broadcast_to([LONG], [COUNT]),
+    "boolean_mask": lambda: jaxops.boolean_mask([LONG], [True], size=COUNT),
+    "gather": lambda: jaxops.gather([LONG], np.zeros(COUNT, np.int8)),
+    "dynamic_stitch": lambda: jaxops.dynamic_stitch([[0]], [[LONG]], size=COUNT),
+    "unique": lambda: jaxops.unique([LONG], size=COUNT),
+    "scatter_nd": lambda: jaxops.scatter_nd([[0]], [LONG], [COUNT]),
+}
+
+
+@pytest.mark.parametrize("op", LARGE)
+def test_more_strings_than_memory_holds(op):
+    with pytest.raises(MemoryError, match=f"^{op}: "):
+        LARGE[op]()
