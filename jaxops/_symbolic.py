@@ -36,7 +36,9 @@ def numbers(dims: Sequence[int], dtype) -> list[Any]:
 
     A known size that does not fit the dtype becomes the nearest number that does.
     """
-    info, dtype = jnp.iinfo(dtype), np.dtype(dtype)
+    # By the name, as JAX takes no scalar of `np.ulonglong` (test_arguments.py,
+    # test_both_64_bit_types_of_numpy).
+    info, dtype = jnp.iinfo(dtype), np.dtype(np.dtype(dtype).name)
     return [
         jnp.asarray(dim).astype(dtype)
         if is_symbolic_dim(dim)

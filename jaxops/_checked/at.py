@@ -404,7 +404,7 @@ def _element_as_int32(
     numpy, info = (jnp if isinstance(x, jax.Array) else np), jnp.iinfo(x.dtype)
     is_padding = None
     if padding is not None and info.min <= padding <= info.max:
-        is_padding = x == x.dtype.type(padding)
+        is_padding = x == numpy.asarray(padding, x.dtype)
     if info.max > most and mode == "wrap":
         period = math.lcm(*(d for d in shape if d))  # counts modulo every axis
         if period > most:
@@ -412,7 +412,7 @@ def _element_as_int32(
                 f"{op}: with mode='wrap' an index must have a dtype of at most "
                 f"{32 if most == _INT32.max else 16} bits here; received {brief(element)}"
             )
-        x = x % x.dtype.type(period)
+        x = x % numpy.asarray(period, x.dtype)
     elif info.max > most:
         x = numpy.clip(x, max(_INT32.min, int(info.min)), most)
     x = x.astype(np.int32)

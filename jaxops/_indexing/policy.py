@@ -152,7 +152,7 @@ def is_known_in_bounds(
 
 def _clip(indices: jax.Array, spec: IndexSpec) -> jax.Array:
     last = _symbolic.numbers([limit - 1 for limit in spec.limits], indices.dtype)
-    return jnp.clip(indices, indices.dtype.type(0), over_components(last, indices))
+    return jnp.clip(indices, 0, over_components(last, indices))
 
 
 def _wrap(indices: jax.Array, spec: IndexSpec) -> jax.Array:

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxops._indexing import canonical, masks, policy
+from jaxops import _symbolic
+from jaxops._indexing import canonical, index_dtypes, masks, policy
 from jaxops._indexing.dimension_numbers import ROWS
 from jaxops._indexing.policy import Mode
 from jaxops._indexing.specs import SegmentIds, SegmentIdsOrNone
@@ -191,7 +192,8 @@ class _Segments(NamedTuple):
         return canonical.reduce(kind, initial, shape, self.ids, rows, ROWS, self.spec, mode=mode)
 
     def of_rows(self, values: jax.Array) -> jax.Array:
-        ids = jnp.minimum(self.ids, self.number - 1)
+        (last,) = _symbolic.numbers([self.number - 1], self.ids.dtype)
+        ids = jnp.minimum(self.ids, last)
         return canonical.gather(values, ids, ROWS, self.spec, mode="promise_in_bounds")
 
     def without_last(self, values: jax.Array) -> jax.Array:
@@ -214,8 +216,10 @@ def _rows_of(
     check_choice(op, mode, segment_ids, num_segments)
     spec = spec_of(op, mode, num_segments, padding_index)
     ids, valid = policy.resolve(spec, segment_ids[..., None], mode)
+    ids = index_dtypes.widen_to_count(ids, (num_segments + 1,), op)
     if valid is not None:
-        ids = jnp.where(valid[..., None], ids, num_segments + 1)
+        (none,) = _symbolic.numbers([num_segments + 1], ids.dtype)
+        ids = jnp.where(valid[..., None], ids, none)
     return rows.astype(sums.wide(rows.dtype)), _Segments(op, num_segments + 1, ids)
 
 

@@ -3,6 +3,7 @@
 The harness has exact values; here they are those of a dense function of each segment's rows.
 """
 
+import functools
 from typing import Any
 
 import jax
@@ -268,3 +269,15 @@ def test_dropped_rows_count_for_nothing(name):
     value = found[0][-1]
     value = value[rest] if name == "softmax" else value
     np.testing.assert_allclose(value, call(name, rows[0, rest], ids[rest], 2), 1e-6)
+
+
+@pytest.mark.parametrize("num_segments", [2**31 - 2, 2**31 - 1, 2**31, 2**32 - 2])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint32"])
+@EACH
+def test_as_many_segments_as_int32_counts(name, dtype, num_segments, x64):
+    """The number that stands for no segment is one more than there are."""
+    del x64
+    statistic = functools.partial(FUNCTIONS[name][0], num_segments=num_segments)
+    results = jax.eval_shape(statistic, jnp.zeros(3), jnp.zeros(3, dtype))
+    sizes = {x.shape for x in jax.tree.leaves(results)}
+    assert sizes == {(3 if name == "softmax" else num_segments,)}

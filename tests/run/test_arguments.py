@@ -231,3 +231,29 @@ def test_arrays_of_either_byte_order(name, of):
     little, big = (np.asarray(OTHER_ORDER[name](native.astype(order + of))) for order in "<>")
     assert little.dtype == big.dtype
     np.testing.assert_array_equal(little, big)
+
+
+WIDE = {
+    "gather": lambda x, i, mode: jaxops.gather(x, i, mode=mode),
+    "scatter": lambda x, i, mode: jaxops.tensor_scatter_nd_add(x, i[:, None], x[:2], mode=mode),
+    "slice": lambda x, i, mode: jaxops.slice(x, i[:1], [2], mode=mode),
+    "strided_slice": lambda x, i, mode: jaxops.strided_slice(
+        x, [i[0]], [0], shrink_axis_mask=1, mode=mode
+    ),
+    "unsorted_segment_sum": lambda x, i, mode: jaxops.unsorted_segment_sum(x[:2], i, 4, mode=mode),
+    "segment_softmax": lambda x, i, mode: jaxops.segment_softmax(x[:2], i, 4, mode=mode),
+    "at": lambda x, i, mode: jaxops.at(x)[i].get(mode=mode),
+    "at-padding": lambda x, i, mode: jaxops.at(x)[i].get(mode=mode, padding_index=2),
+}
+
+
+@pytest.mark.parametrize("mode", ["error", "fill", "clip", "wrap", "promise_in_bounds"])
+@pytest.mark.parametrize("name", WIDE)
+def test_both_64_bit_types_of_numpy(name, mode, run):
+    """`np.uint64` and `np.ulonglong` are one dtype, and JAX takes no scalar of the latter."""
+    x = np.arange(5.0, dtype=np.float32)
+    with jax.enable_x64(True):
+        for types in ((np.longlong, np.int64), (np.ulonglong, np.uint64)):
+            use = run(lambda x, i: WIDE[name](x, i, mode))
+            first, second = (use(x, np.array([1, 2], dtype)) for dtype in types)
+            np.testing.assert_array_equal(first, second)
