@@ -127,13 +127,15 @@ class JaxIndex(IndexOfJax):
     sizes: tuple[int, ...]
     shape: tuple[int, ...]
     wraps: tuple[bool, ...]
+    bits: int = dataclasses.field(default=64, kw_only=True)
 
     @classmethod
-    def into(cls, shape, operation: str, components: Components) -> JaxIndex:
-        """The index into an array of this shape."""
+    def into(cls, shape, operation: str, components: Components, bits: int = 64) -> JaxIndex:
+        """The index, of so many bits, into an array of this shape."""
         each = zip(components.axes, components.sizes, strict=True)
         limits = tuple(shape[axis] - size + 1 for axis, size in each)
-        return cls(operation, limits, components.axes, components.sizes, shape, components.wraps)
+        fields = limits, components.axes, components.sizes, shape, components.wraps
+        return cls(operation, *fields, bits=bits)
 
     def padded_with(self, number):
         # A component in bounds marks no padding: the error of another component must stay one.
@@ -148,11 +150,15 @@ class JaxIndex(IndexOfJax):
         k = self.first_bad_component(index)
         axis, value, limit = self.axes[k], index[k], self.limits[k]
         if value < 0 and self.wraps[k]:
-            value -= self.shape[axis]  # as the caller wrote it
+            # As the caller wrote it. JAX adds the size of the axis in the dtype of the index.
+            half, size = 2 ** (self.bits - 1), self.shape[axis]
+            value = (value - size + half) % (2 * half) - half
         message = (
             f"index {value}{_at(position)} is out of bounds for axis {axis} of an array of shape "
             f"{self.shape}"
         )
+        if -self.shape[axis] <= value < 0 and self.wraps[k]:
+            message += f"; an int{self.bits} does not hold the size of the axis, which JAX adds"
         if self.sizes[k] > 1:
             message += f", where a window of {self.sizes[k]} begins in [0, {limit})"
             # JAX gives the same number for both (test_index.py, test_window_from_the_end).

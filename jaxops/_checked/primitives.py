@@ -177,7 +177,7 @@ def _checked(access: Access, indices, operand, components: Components) -> Any:
     kind = JaxIndex
     if access.operation.startswith("segment_"):
         kind = SegmentNumberFromZero if setting and setting.negative else SegmentNumber
-    spec = kind.into(shape, access.operation, components)
+    spec = kind.into(shape, access.operation, components, jnp.iinfo(indices.dtype).bits)
     return checked_by(spec, indices, access)
 
 

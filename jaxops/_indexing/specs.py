@@ -64,7 +64,7 @@ class IndexSpec:
     ) -> OutOfBoundsError:
         """The error for the vector `index` that stands at `position`, in the call at `site`."""
         message, position, value, bound = self.describe(position, index)
-        text = f"{message} [Op:{self.operation}]{site}"
+        text = f"{message}{_end_of_dtype(value)} [Op:{self.operation}]{site}"
         return OutOfBoundsError(text, self.operation, position, value, bound, *site)
 
     def describe(self, position, index) -> tuple[str, tuple[int, ...], int | tuple, int | tuple]:
@@ -99,6 +99,14 @@ class IndexSpec:
         position = np.unravel_index(int(np.argmax(bad)), bad.shape)
         index = tuple(int(i) for i in indices[position])
         return self.error(tuple(int(p) for p in position), index, site)
+
+
+def _end_of_dtype(index: int | tuple[int, ...]) -> str:
+    """The hint about an index that may stand for one beyond it: see `arguments.to_indices`."""
+    for bits in (32, 64):
+        if not {-(2 ** (bits - 1)), 2 ** (bits - 1) - 1}.isdisjoint(np.ravel(index).tolist()):
+            return f" (int{bits} has no number beyond it)"
+    return ""
 
 
 def _place(position: tuple[int, ...], arg: str = "indices") -> str:

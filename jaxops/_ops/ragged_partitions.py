@@ -5,7 +5,6 @@ Numbers are NumPy arrays where the host knows them, else arrays that are traced.
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import jax
@@ -34,6 +33,8 @@ def from_partition(
         if values.ndim == 0:
             raise ValueError(f"{op}: values must have rank 1 at least; received a scalar")
         numbers = to_partition(op, numbers, arg)
+        if not _symbolic.are_known(values.shape[:1]):
+            numbers = to_device(numbers)
         if arg == "value_rowids":
             splits = _of_rowids(op, values.shape[0], numbers, nrows, validate, padded)
             return values, to_device(splits)
@@ -71,19 +72,25 @@ def dtype_of_splits(op: str, dtype: Any) -> np.dtype:
 
 def to_partition(op: str, x: Any, arg: str) -> Any:
     """int32 or int64 numbers."""
-    is_known = on_host.concrete_integers(x, op, arg) is not None
-    with at_once() if is_known else contextlib.nullcontext():
-        numbers = index_dtypes.to_signed(arguments.to_indices(x, op, arg, None), op)
+
+    def to_signed():
+        return index_dtypes.to_signed(arguments.to_indices(x, op, arg, None), op)
+
+    if on_host.concrete_integers(x, op, arg) is None:
+        numbers = to_signed()
+    else:
+        with at_once(), jax.enable_x64(True):  # the error of a number names all of its bits
+            numbers = np.asarray(to_signed())
     if numbers.ndim != 1:
         raise ValueError(f"{op}: {arg} must be a vector; received shape {numbers.shape}")
-    return np.asarray(numbers) if is_known else numbers
+    return numbers
 
 
 def to_device(splits: Any) -> jax.Array:
     if not isinstance(splits, np.ndarray):
         return splits
     with at_once():
-        return jnp.asarray(splits)
+        return arguments.to_indices(splits, "", "", None)
 
 
 def _number_of_rows(op: str, nrows: Any, ids: Any, padded: bool) -> int:
@@ -110,10 +117,9 @@ def splits_of(lengths: Any) -> Any:
 
 def _check_splits(op: str, arg: str, capacity: int, splits: Any, padded: bool) -> Any:
     """`splits`, which begin with 0, do not decrease, and end with the number of values."""
-    if not padded and _symbolic.longest([capacity]) > np.iinfo(splits.dtype).max:
-        raise ValueError(
-            f"{op}: {arg} must be int64 for {capacity} values; received dtype {splits.dtype}"
-        )
+    dtype = jax.dtypes.canonicalize_dtype(splits.dtype)
+    if not padded and _symbolic.longest([capacity]) > np.iinfo(dtype).max:
+        raise ValueError(f"{op}: {arg} must be int64 for {capacity} values; received dtype {dtype}")
     numbers, steps = splits, join(-splits[:1], splits[1:] - splits[:-1])
     if not padded:
         numbers = join(numbers, splits[-1:])

@@ -185,6 +185,11 @@ def dense_shape(op: str, values: Any, row_splits: Any, shape: Any) -> tuple[int,
 
 def exactly_from_tensor(op: str, tensor: Any, lengths: Any, padding: Any, dtype: np.dtype):
     """Values and splits of lengths that the host knows."""
+    if not _symbolic.are_known(tensor.shape[:2]):
+        raise TypeError(
+            f"{op}: size must be given where that of tensor is symbolic; received size=None for "
+            f"shape {tensor.shape}"
+        )
     if lengths is not None:
         lengths = to_partition(op, lengths, "lengths")
     elif padding is not None:

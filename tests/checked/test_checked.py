@@ -102,6 +102,20 @@ def test_an_index_of_fewer_bits_than_int32(name, dtype, negative, run):
     assert raised(checked, bad).index == 5
 
 
+@pytest.mark.parametrize(("dtype", "size"), [(np.int8, 200), (np.int8, 300), (np.int16, 2**16 - 9)])
+def test_a_negative_index_to_which_jax_adds_a_size_that_does_not_fit(dtype, size, run):
+    x = jnp.arange(size)
+    ways = {
+        "x[i]": lambda i: x[i[0]],
+        "take": lambda i: jnp.take(x, i),
+        "dynamic_slice": lambda i: lax.dynamic_slice(x, (i[0],), (1,)),
+    }
+    number = next(n for n in range(-1, -128, -1) if np.int64(n + size).astype(dtype) < 0)
+    for name, way in ways.items():
+        error = raised(run(jaxops.checked(way)), jnp.array([number], dtype))
+        assert error.index == number, name
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32])
 def test_the_largest_number_of_a_dtype_is_not_negative(dtype, run):
     largest = np.iinfo(dtype).max

@@ -1,5 +1,7 @@
 """The words for an index of JAX that is out of bounds."""
 
+import dataclasses
+
 import pytest
 
 from jaxops._call_sites import CallSite
@@ -36,6 +38,15 @@ def spec(kind=JaxIndex, limits=(4, 2), axes=(0, 2), sizes=(1, 3), shape=(4, 9, 4
             4,
         ),
         (spec(wraps=False), (), (-1, 0), "index -1 is out of bounds for axis 0", -1, 4),
+        (
+            dataclasses.replace(spec(JaxIndex, (200,), (0,), (1,), (200,)), bits=8),
+            (),
+            (-57,),  # an int8 that JAX makes of -1
+            "index -1 is out of bounds for axis 0 of an array of shape (200,); an int8 does not "
+            "hold the size of the axis, which JAX adds",
+            -1,
+            200,
+        ),
         (
             spec(),
             (),

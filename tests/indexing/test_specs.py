@@ -69,3 +69,18 @@ def test_every_kind_is_here():
     recorded |= {specs.SegmentIds, specs.SegmentIdsOrNone, specs.SequenceLength}
     recorded |= {specs.PartitionNumber, specs.RepeatCount}  # as `ScalarIndex`, but for a word
     assert {type(spec) for spec, *_ in FIRST.values()} == kinds - recorded
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_an_index_that_may_stand_for_one_beyond_it(bits):
+    ends = [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1]
+    for end, inside in zip(ends, (1, -1), strict=True):
+        for number in (end, end + inside):
+            for spec, index in (
+                (specs.ScalarIndex("gather", (5,)), [number]),
+                (specs.VectorIndex("gather_nd", (5, 3), noun="shape", shape=(5, 3), indices_ndim=1),
+                 [1, number]),
+                (specs.ShrunkAxes("strided_slice", (2, 4), (0, 2), (1, 3)), [1, number]),
+            ):  # fmt: skip
+                text = str(spec.find_error(np.array(index), SITE))
+                assert (f" (int{bits} has no number beyond it) [Op:" in text) == (number == end)

@@ -174,3 +174,32 @@ def test_a_program_of_slices_cannot_be_stored():
     exported = export.export(jax.jit(lambda x: 2 * x))(slices)
     with pytest.raises(TypeError, match="let it take and return values and indices, and make"):
         exported.serialize()
+
+
+RAGGED_OF_KNOWN = {
+    "row_lengths": lambda x: jaxops.RaggedTensor.from_row_lengths(x, [1, 2]),
+    "row_splits": lambda x: jaxops.RaggedTensor.from_row_splits(x, [0, 1, 3]),
+    "padded-lengths": lambda x: jaxops.RaggedTensor.from_row_lengths(x, [1, 1], padded=True),
+    "padded-splits": lambda x: jaxops.RaggedTensor.from_row_splits(x, [0, 1, 2], padded=True),
+    "not-validated": lambda x: jaxops.RaggedTensor.from_row_lengths(x, [1, 2], validate=False),
+}
+
+
+@pytest.mark.parametrize("name", RAGGED_OF_KNOWN)
+def test_known_rows_of_values_whose_number_is_symbolic(name):
+    make = RAGGED_OF_KNOWN[name]
+    stored = export.export(jax.jit(lambda x: tuple(jax.tree.leaves(make(x)))), platforms=["cuda"])(
+        jax.ShapeDtypeStruct(export.symbolic_shape("n, 2"), jnp.float32)
+    )
+    expected = jax.tree.leaves(make(jnp.ones((3, 2), jnp.float32)))
+    assert [x.dtype for x in stored.out_avals] == [x.dtype for x in expected]
+    assert stored.out_avals[1].shape == expected[1].shape
+
+
+@pytest.mark.parametrize("shape", ["n, 3", "3, n", "n, m, 2"])
+@pytest.mark.parametrize("options", [{}, {"lengths": [1, 0, 2]}, {"padding": 0.0}])
+def test_a_ragged_array_of_a_tensor_of_symbolic_size(shape, options):
+    x = jax.ShapeDtypeStruct(export.symbolic_shape(shape), jnp.float32)
+    of_tensor = jaxops.RaggedTensor.from_tensor
+    with pytest.raises(TypeError, match=r"from_tensor: size must be given where .* symbolic"):
+        export.export(jax.jit(lambda x: of_tensor(x, **options)))(x)

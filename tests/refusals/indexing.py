@@ -33,7 +33,7 @@ CALLS = {
     "gather-params-empty": (lambda: jaxops.gather([], 0), jaxops.OutOfBoundsError, "indices = 0 is not in [0, 0) [Op:gather]"),
     "gather-indices-wrap-int64": (
         lambda: jaxops.gather(X, np.array([2**40]), mode="wrap"), ValueError, 'gather: indices holds values that do not fit int32, which mode="wrap" cannot wrap; switch 64-bit types on with jax.config.update("jax_enable_x64", True)'),
-    "gather-indices-beyond-int64": (lambda: jaxops.gather(X, 2**70), jaxops.OutOfBoundsError, "indices = 9223372036854775807 is not in [0, 4) [Op:gather]"),
+    "gather-indices-beyond-int64": (lambda: jaxops.gather(X, 2**70), jaxops.OutOfBoundsError, "indices = 9223372036854775807 is not in [0, 4) (int64 has no number beyond it) [Op:gather]"),
     "gather-indices-uint64": (lambda: jaxops.gather(X, np.array([2**63], np.uint64)), jaxops.OutOfBoundsError, "indices[0] = 9223372036854775808 is not in [0, 4) [Op:gather]"),
     "gather-axis-huge": (lambda: jaxops.gather(X, 0, axis=2**70), ValueError, "must be in [-2, 2) for params of shape (4, 3); received 1180591620717411303424"),
     "gather-validate_indices-axis": (lambda: jaxops.gather(X, 0, 1), TypeError, "must be a static bool; received 1; axis is the argument after it"),
