@@ -233,6 +233,10 @@ DIFFERENCES: dict[str, Difference] = {
         "a float or a text is no int; TensorFlow converts it in some places",
         lambda lib: lib.reverse_sequence(TABLE, [1, 2], seq_axis=1.0),
     ),
+    "None for a default": WeRefuse(
+        "None stands for no other default; TensorFlow takes it for some",
+        lambda lib: lib.shape(TABLE, out_type=None),
+    ),
     "batches that disagree, vectors of no components": WeRefuse(
         "the batch dimensions of params and indices are the same; TensorFlow loses those of params",
         lambda lib: lib.gather_nd(TABLE, np.zeros((3, 0), np.int32), batch_dims=1),
