@@ -450,11 +450,16 @@ class _Hook:
 
     def __call__(self, fun, args, kwargs, results):
         _tell(jax.tree.leaves(results))
-        before = self.before or _post_hook.get_global()
-        if isinstance(before, _Hook):
-            before = before.before
+        before = _not_ours(self) or _not_ours(_post_hook.get_global())
         if before is not None:
             before(fun, args, kwargs, results)
+
+
+def _not_ours(hook: Callable | None) -> Callable | None:
+    """The hook that was there before those of jaxops."""
+    while isinstance(hook, _Hook):
+        hook = hook.before
+    return hook
 
 
 _execute = _find("jax._src.interpreters.pxla.ExecuteReplicated")

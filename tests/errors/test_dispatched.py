@@ -329,9 +329,14 @@ def test_the_hook_of_debug_nans_is_called_too():
     assert np.isnan(divide(zero))
 
 
-def test_debug_nans_of_the_process_within_a_block():
+@pytest.mark.parametrize("of_process", [False, True], ids=["thread", "process"])
+@pytest.mark.usefixtures("hooks")
+def test_debug_nans_of_the_process_within_a_block(of_process):
     """A script that is run by `python -m jaxops` is within one."""
     divide, zero, one = jax.jit(lambda x: 0 / x), jnp.zeros(1), jnp.ones(1)
+    if of_process:
+        _jax_internals.watch_programs_of_process(lambda results: None)
+        jax.jit(lambda x: x - 1)(one)  # JAX calls it from Python, and the thread gets a hook
     with jaxops.typed_errors():
         for _ in range(2):
             divide(one)
